@@ -40,7 +40,12 @@ const isFull = Boolean(process.env["FULL"]);
 const withProcesses = [
   ...["scripts/**/*", "support/**/*", "service/cli/**/*", "service/workers/**/*"],
   ...["api/local-jobs", "provider/dynamic/cancellation", "provider/plugin/launcher", "provider/plugin/version-lines"],
-  ...["provider/resources/injected-faults", "provider/resources/real-jobs", "provider/resources/verify"],
+  ...[
+    "provider/resources/injected-faults",
+    "provider/resources/real-jobs",
+    "provider/resources/verify",
+    "provider/resources/requests",
+  ],
   "service/faults/*",
   "service/metrics/*",
   ...["service/jobs/choices", "service/jobs/health", "service/jobs/openai"],

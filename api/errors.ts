@@ -114,6 +114,7 @@ const rules: Rule[] = [
   },
   { status: [404], category: "missing", code: "not_found" },
   { status: [429], category: "throttled", code: "rate_limited" },
+  { status: [400], text: /^no workers? available/i, category: "throttled", code: "no_worker" },
   { text: /rate limit|too many requests/i, category: "throttled", code: "rate_limited" },
   { text: /must be unique|already exists|\bname\b.*\balready in use/i, category: "conflict", code: "duplicate_name" },
   {

@@ -3,7 +3,7 @@ import { type Answer, parseJson } from "./answer";
 
 /** A request as it goes out. */
 export interface Outgoing {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   url: URL;
   headers: Record<string, string>;
   body: string | undefined;

@@ -5,6 +5,7 @@ import { createRestV2Management } from "./dialects/rest-v2";
 import { createJobClient, type JobClient } from "./jobs";
 import type { Management } from "./management";
 import type { Proxies } from "./proxies";
+import { createRequestClient, type RequestClient } from "./requests";
 import type { Dialect } from "./shapes";
 import { clientDefaults } from "./shapes";
 import { createTransport } from "./transport";
@@ -17,6 +18,7 @@ export * from "./errors";
 export * from "./jobs";
 export * from "./management";
 export * from "./proxies";
+export type { EndpointRequest, EndpointResponse, RequestClient } from "./requests";
 export * from "./shapes";
 
 /** Address of the service and settings of its clients. */
@@ -53,6 +55,8 @@ export interface Clients {
   baseUrl: string;
   management: Management;
   jobs: JobClient;
+  /** Requests to load balancing endpoints. */
+  requests: RequestClient;
   /** Number of requests sent, including retries. */
   requestCount(): number;
   /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first response. */
@@ -84,6 +88,7 @@ export function createClients(settings: ClientSettings): Clients {
         ? createRestV2Management(transport, { baseUrl })
         : createRestV1Management(transport, { baseUrl, graphqlUrl }),
     jobs: createJobClient(transport, serverlessUrl, clock),
+    requests: createRequestClient(transport, baseUrl),
     requestCount: transport.requestCount,
     serviceTime: transport.serviceTime,
     close: transport.close,

@@ -44,6 +44,8 @@ export interface TransportRequest extends RetryAllowance {
   heldFor?: number;
   /** Reads the object after an ambiguous failure: its record if the change was made, undefined if not. Rejects if inconclusive. */
   confirm?: (options: CallOptions) => Promise<Answer | undefined>;
+  /** True if every response is a success, except one that certainly reached no worker and is retried. */
+  anyStatus?: boolean;
   /** Reads the error from a successful response, as in GraphQL. */
   refusal?: (body: unknown) => string | undefined;
 }
@@ -107,7 +109,8 @@ export function createTransport(settings: TransportSettings): Transport {
       if (text === undefined) return answer;
       const asked = readRetryAfter(headerOf(answer, "retry-after"), clock.now());
       const retryAfter = answer.status === 429 ? longest(asked, usedUp) : asked;
-      return classifyAnswer({ status: answer.status, text, shown: shorten(redact(text)), retryAfter }, facts);
+      const refused = classifyAnswer({ status: answer.status, text, shown: shorten(redact(text)), retryAfter }, facts);
+      return request.anyStatus && (refused.ambiguous || !refused.retryable) ? answer : refused;
     } catch (error) {
       signal?.throwIfAborted();
       if (limit.signal.aborted) return noAnswer(timeout, facts, wentOut);

@@ -53,7 +53,7 @@ describe("schema.json", () => {
       "serverless-compute:index:ContainerRegistryAuth": ["username", "password"],
       "serverless-compute:index:Template": ["imageName"],
       "serverless-compute:index:ServerlessEndpoint": ["templateId"],
-      "serverless-compute:index:JobInvoke": ["endpointId", "input"],
+      "serverless-compute:index:JobInvoke": ["endpointId"],
       "serverless-compute:index:VerifiedEndpoint": ["template", "verify"],
     });
   });
@@ -82,8 +82,16 @@ describe("schema.json", () => {
   it("names a nested type after its owner", () => {
     expect(Object.keys(schema.types)).toEqual(
       [
+        ...["ServerlessEndpointVerifyRequestExpect", "ServerlessEndpointVerifyRequest"],
         ...["ServerlessEndpointVerifyExpect", "ServerlessEndpointVerifyPolicy", "ServerlessEndpointVerify"],
-        ...["JobInvokePolicy", "JobInvokeExpect", "VerifiedEndpointTemplate", "VerifiedEndpointEndpoint"],
+        ...[
+          "JobInvokeRequestExpect",
+          "JobInvokeRequest",
+          "JobInvokePolicy",
+          "JobInvokeExpect",
+          "VerifiedEndpointTemplate",
+          "VerifiedEndpointEndpoint",
+        ],
         ...["GpuTypesGpuTypes", "DataCentersDataCenters", "EndpointHealthJobs", "EndpointHealthWorkers"],
       ].map((name) => `serverless-compute:index:${name}`),
     );

@@ -15,6 +15,10 @@ export const limits = {
   streamChunk: megabyte,
   /** Body of a request to a load balancing endpoint, and of its response. */
   loadBalancerPayload: 30 * megabyte,
+  /** Wait of a request to a load balancing endpoint for a worker. */
+  loadBalancerWait: 2 * minute,
+  /** Time limit of a worker for such a request. */
+  loadBalancerProcessing: 5.5 * minute,
   runsyncWait: { min: second, max: 300 * second, default: 90 * second },
   executionTimeout: { min: 5 * second, max: 7 * day, default: 10 * minute },
   ttl: { min: 10 * second, max: 7 * day, default: day },

@@ -136,6 +136,26 @@ export interface TemplateOutputs {
   readonly revision: pulumi.Output<string>;
 }
 
+/** The input `expect` of a ServerlessEndpointVerifyRequest. */
+export interface ServerlessEndpointVerifyRequestExpectArgs {
+  /** HTTP status of the response. From 200 to 599. Default `200`. */
+  status?: pulumi.Input<number>;
+  /** Expected JSON body: objects match partially, everything else exactly. */
+  body?: pulumi.Input<unknown>;
+}
+
+/** The input `request` of a ServerlessEndpointVerify. */
+export interface ServerlessEndpointVerifyRequestArgs {
+  /** Path with its query, below the endpoint's url. */
+  path: pulumi.Input<string>;
+  /** Method of the request. Default `"GET"`. */
+  method?: pulumi.Input<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">;
+  /** Body, sent as JSON. */
+  body?: pulumi.Input<unknown>;
+  /** Criteria for success. */
+  expect?: pulumi.Input<ServerlessEndpointVerifyRequestExpectArgs>;
+}
+
 /** The input `expect` of a ServerlessEndpointVerify. */
 export interface ServerlessEndpointVerifyExpectArgs {
   /** State that the job must end in. Default `"COMPLETED"`. */
@@ -156,8 +176,10 @@ export interface ServerlessEndpointVerifyPolicyArgs {
 
 /** The input `verify` of a ServerlessEndpoint. */
 export interface ServerlessEndpointVerifyArgs {
-  /** Input of the handler. */
-  input: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
+  /** Input of the handler; required unless `request` is set. */
+  input?: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
+  /** HTTP request that an endpoint of type LOAD_BALANCER must respond to as expected, in place of a job. */
+  request?: pulumi.Input<ServerlessEndpointVerifyRequestArgs>;
   /** Criteria for success. */
   expect?: pulumi.Input<ServerlessEndpointVerifyExpectArgs>;
   /** Seconds for the whole verification: workers of the new version start, take the job and finish it. From 1 to 604800. Default `300`. */
@@ -216,7 +238,7 @@ export interface ServerlessEndpointArgs {
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Start of workers from a saved state, with its priority; replaces flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
-  /** Job that workers of the new version have to do as expected when the endpoint is made and when its template changes: an update that fails it is set back. */
+  /** Job or request that workers of the new version have to do as expected when the endpoint is made and when its template changes: an update that fails it is set back. */
   verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -254,6 +276,9 @@ export interface ServerlessEndpointOutputs {
   readonly version: pulumi.Output<number>;
 }
 
+/** The input `request` of a JobInvoke. */
+export type JobInvokeRequestArgs = ServerlessEndpointVerifyRequestArgs;
+
 /** The input `policy` of a JobInvoke. */
 export type JobInvokePolicyArgs = ServerlessEndpointVerifyPolicyArgs;
 
@@ -264,8 +289,10 @@ export type JobInvokeExpectArgs = ServerlessEndpointVerifyExpectArgs;
 export interface JobInvokeArgs {
   /** Id of the endpoint that runs the job. */
   endpointId: pulumi.Input<string>;
-  /** Input of the handler. */
-  input: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
+  /** Input of the handler; required unless `request` is set. */
+  input?: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
+  /** HTTP request that an endpoint of type LOAD_BALANCER must respond to as expected, in place of a job. */
+  request?: pulumi.Input<JobInvokeRequestArgs>;
   /** `async`: /run, then /status until it is over. `sync`: one /runsync. Default `"async"`. */
   mode?: pulumi.Input<"async" | "sync">;
   /** Per-job time-outs and priority. */
@@ -281,17 +308,18 @@ export interface JobInvokeArgs {
 /** Outputs of a JobInvoke: its inputs with all defaults, and the values that the service computes. */
 export interface JobInvokeOutputs {
   readonly endpointId: pulumi.Output<string>;
-  readonly input: pulumi.Output<Record<string, unknown>>;
+  readonly input: pulumi.Output<Record<string, unknown> | undefined>;
+  readonly request: pulumi.Output<pulumi.Unwrap<JobInvokeRequestArgs> | undefined>;
   readonly mode: pulumi.Output<"async" | "sync">;
   readonly policy: pulumi.Output<pulumi.Unwrap<JobInvokePolicyArgs> | undefined>;
   readonly timeout: pulumi.Output<number>;
   readonly triggers: pulumi.Output<unknown[]>;
   readonly expect: pulumi.Output<pulumi.Unwrap<JobInvokeExpectArgs>>;
-  /** Id of the job. */
+  /** Id of the job; with `request`, one that the provider generates. */
   readonly jobId: pulumi.Output<string>;
   /** State that the job ended in. */
   readonly status: pulumi.Output<"IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
-  /** Return value of the handler. */
+  /** Return value of the handler; with `request`, the body of the response. */
   readonly output: pulumi.Output<unknown>;
   /** Milliseconds that the job waited. */
   readonly delayTime: pulumi.Output<number | undefined>;

@@ -59,6 +59,7 @@ export const propertyNames = {
   JobInvoke: [
     "endpointId",
     "input",
+    "request",
     "mode",
     "policy",
     "timeout",

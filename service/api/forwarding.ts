@@ -116,7 +116,7 @@ export function forward(
       begin();
       if (isDropped()) return void client.destroy();
       worked = statusCode < 500;
-      client.writeHead(statusCode, statusMessage, forwardedHeaders(response));
+      client.writeHead(statusCode, statusMessage, [...forwardedHeaders(response), "x-worker-id", workerId]);
       onExcess(response, () => failed(`its response exceeds ${shownLimit}`));
       response.on("error", () => undefined);
       response.once("close", () => response.complete || failed("its response ended early"));

@@ -219,9 +219,11 @@ export const rules: Rule[] = [
         .map((chain) => chain.join(" → ")),
   },
   {
-    sentence: "no file is longer than 300 lines",
+    sentence: "no hand-written file is longer than 300 lines",
     breaches: (sources) =>
-      sources.filter(({ lines }) => lines > 300).map(({ path, lines }) => `${path} has ${lines} lines`),
+      sources
+        .filter(({ path, lines }) => lines > 300 && !path.startsWith("provider/generated/"))
+        .map(({ path, lines }) => `${path} has ${lines} lines`),
   },
   {
     sentence: "no file is called utils, helpers, common or manager",

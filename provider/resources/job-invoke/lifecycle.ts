@@ -4,7 +4,7 @@ import { type JobOrder, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs
 import { outcomeOf, runExpected } from "./verdict";
 
 /** Everything that a run may come out differently by. */
-const order = ["endpointId", "input", "mode", "policy", "timeout", "triggers", "expect"] as const;
+const order = ["endpointId", "input", "request", "mode", "policy", "timeout", "triggers", "expect"] as const;
 
 const run = async (inputs: JobOrder, context: Context): Promise<Outputs> =>
   outcomeOf(await runExpected(inputs, context));
@@ -17,7 +17,8 @@ const run = async (inputs: JobOrder, context: Context): Promise<Outputs> =>
 export const jobInvoke = defineLifecycle<JobOrder, Outputs>({
   kind: "JobInvoke",
   description:
-    "Runs one job when it is created or its inputs or triggers change; a job that goes wrong fails the deployment.",
+    "Runs one job, or sends one request to a load balancer, when it is created or its inputs or triggers change; a failure fails " +
+    "the deployment.",
   inputs: jobInvokeInputs,
   resolved: jobInvokeInputs,
   outputs: jobInvokeOutputs,

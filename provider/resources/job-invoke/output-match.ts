@@ -46,9 +46,10 @@ const shown = 20;
  */
 export function mismatchLines(found: Mismatch[], { paths, values }: Secrets = { paths: [], values: [] }): string[] {
   const redact = createRedaction(values);
-  const isHidden = holdsSecret(["input"], paths) || holdsSecret(["expect", "output"], paths);
+  const isHidden = [["input"], ["expect", "output"], ["request"]].some((at) => holdsSecret(at, paths));
   const wanted = (path: Path, value: unknown): string => {
-    if (holdsSecret(["expect", ...path], paths)) return hiddenValue;
+    const of = path[0] === "body" ? ["request", "expect"] : ["expect"];
+    if (holdsSecret([...of, ...path], paths)) return hiddenValue;
     return isObject(value) ? showValue(value, redact) : kindOf(value, redact);
   };
   const lines = found

@@ -76,7 +76,7 @@ export async function runJob(order: JobOrder, context: JobContext): Promise<JobR
 }
 
 function submit({ endpointId, input, mode, policy }: JobOrder, context: JobContext): Promise<JobRecord> {
-  const submission = { input, ...(policy ? { policy } : {}) };
+  const submission = { input: input ?? {}, ...(policy ? { policy } : {}) };
   // The shortest wait: the id is needed soon, for a cancellation; a longer job is waited for by /status.
   const wait = limits.runsyncWait.min;
   const { jobs } = context.clients;

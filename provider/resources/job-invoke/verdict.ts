@@ -3,25 +3,11 @@ import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { tidyingOptions } from "../../lifecycle/calls";
 import { explained } from "../../lifecycle/messages";
-import { type InvokeJobArgs, type JobInvokeOutputs, type JobOrder, jobOrder } from "./inputs";
+import { type Ended, type InvokeJobArgs, type JobInvokeOutputs, type JobOrder, jobOrder } from "./inputs";
+import { JobFailure, shortened } from "./job-failure";
 import { mismatches, mismatchLines } from "./output-match";
+import { holdResponse, isRequest, sendRequest } from "./request";
 import { type JobContext, JobGone, JobTimeout, runJob, workerProblem } from "./run";
-
-/** A job that did not do what was expected of it; the message holds what a person needs to find out why. */
-export class JobFailure extends Error {
-  override readonly name = "JobFailure";
-  constructor(
-    lines: (string | undefined)[],
-    readonly endpointId: string,
-    readonly jobId: string | undefined,
-    options?: { cause?: unknown },
-  ) {
-    super(lines.filter((line) => line !== undefined).join("\n"), options);
-  }
-}
-
-/** Characters of a handler's error text that a message shows. */
-const errorLength = 4000;
 
 /** Remedies by a job's final state (interface: Job-level situations). */
 const remedies: Record<JobStatus, string> = {
@@ -43,15 +29,18 @@ export async function runExpected(order: JobOrder, context: JobContext): Promise
   return job;
 }
 
-/** Runs a job to its end, whatever state that is; rejects with a JobFailure when it does not come to one. */
-export function runToEnd(order: JobOrder, context: JobContext): Promise<JobRecord> {
+/** Runs a job to its end, whatever state that is, or sends a request; rejects with a JobFailure if it does not end. */
+export function runToEnd(order: JobOrder, context: JobContext): Promise<Ended> {
+  if (isRequest(order)) return sendRequest(order, context);
   return runJob(order, context).catch(async (error) => {
     throw await unfinished(error, order.endpointId, context);
   });
 }
 
-/** Holds a job that is over to what is expected of it; rejects with a JobFailure. */
-export async function holdTo({ endpointId, expect }: JobOrder, job: JobRecord, context: JobContext): Promise<void> {
+/** Holds a job that is over, or a response, to what is expected of it; rejects with a JobFailure. */
+export async function holdTo(order: JobOrder, job: Ended, context: JobContext): Promise<void> {
+  if (isRequest(order)) return holdResponse(order, job, context);
+  const { endpointId, expect } = order;
   if (job.status !== expect.status) {
     const error = errorText(job.error, createRedaction(context.secrets?.values ?? []));
     throw new JobFailure(
@@ -109,9 +98,6 @@ function errorText(error: unknown, redact: (text: string) => string): string | u
   if (error === undefined || error === null || error === "") return undefined;
   return shortened(typeof error === "string" ? redact(error.trim()) : showValue(error, redact));
 }
-
-const shortened = (text: string | undefined): string | undefined =>
-  text !== undefined && text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;
 
 /** How an endpoint is: its jobs and workers, and what keeps workers from coming up beside an error that was `shown` already. */
 export async function healthLine(endpointId: string, context: JobContext, shown?: string): Promise<string> {

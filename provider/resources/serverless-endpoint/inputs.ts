@@ -1,12 +1,13 @@
 import { endpointDefaults, endpointFields, restEndpointCreate, rule, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
-import { jobInvokeInputs } from "../job-invoke/inputs";
+import { isPlain, jobInvokeInputs } from "../job-invoke/inputs";
 
 const job = jobInvokeInputs.shape;
-/** A job that new workers have to do well before a create or an update succeeds. */
+/** A job or request that new workers have to do well before a create or an update succeeds. */
 const verify = z.strictObject({
   input: job.input,
+  request: job.request,
   expect: job.expect,
   timeout: z
     .int()
@@ -44,7 +45,7 @@ export const serverlessEndpointInputs = restEndpointCreate
     flashbootType: endpointFields.flashbootType.optional(),
     verify: verify
       .describe(
-        "Job that workers of the new version have to do as expected when the endpoint is made and when its template changes: " +
+        "Job or request that workers of the new version have to do as expected when the endpoint is made and when its template changes: " +
           "an update that fails it is set back.",
       )
       .optional()
@@ -52,9 +53,18 @@ export const serverlessEndpointInputs = restEndpointCreate
     adoptExisting,
   })
   .check(
-    rule(["verify", "type"], ({ verify: job, type }) => job === undefined || type !== "LOAD_BALANCER", {
+    rule(
+      ["verify", "type"],
+      ({ verify: work, type }) => !work || (work.request === undefined) === (type !== "LOAD_BALANCER"),
+      { path: "verify", error: "must have request if type is LOAD_BALANCER, which takes no jobs, and input otherwise" },
+    ),
+    rule(["verify"], ({ verify: work }) => !work?.request || (!work.input && !work.policy && isPlain(work.expect)), {
       path: "verify",
-      error: "must not be set where type is LOAD_BALANCER, which takes no jobs",
+      error: "must not have input, policy or expect beside request; use request.expect",
+    }),
+    rule(["verify"], ({ verify: work }) => !work || work.request !== undefined || work.input !== undefined, {
+      path: "verify",
+      error: "must have input, or request if type is LOAD_BALANCER",
     }),
     rule(
       ["scalerType", "scalerValue"],

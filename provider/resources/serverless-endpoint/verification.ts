@@ -1,8 +1,9 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
 import type { Context, Path } from "../../lifecycle/contract";
-import type { JobOrder } from "../job-invoke/inputs";
+import type { Ended, JobOrder } from "../job-invoke/inputs";
+import { JobFailure } from "../job-invoke/job-failure";
 import type { JobContext } from "../job-invoke/run";
-import { healthLine, holdTo, JobFailure, runToEnd } from "../job-invoke/verdict";
+import { healthLine, holdTo, runToEnd } from "../job-invoke/verdict";
 import { deadlineOf } from "./deadline";
 import type { Inputs, Verify } from "./inputs";
 import { followRollout, type Rollout } from "./rollout";
@@ -30,18 +31,19 @@ export async function verifyEndpoint(
   before: EndpointWorkers | undefined,
   context: Context,
 ): Promise<Rollout> {
-  const { input, expect, policy, triggers, attempts } = verify;
+  const { input, request, expect, policy, triggers, attempts } = verify;
   const deadline = deadlineOf(verify, context);
   const rollout = followRollout(endpointId, before, deadline, context);
   const forJob = jobContext(context, rollout);
   const failed = async (title: string, remedy: string): Promise<JobFailure> =>
-    new JobFailure([title, await healthLine(endpointId, forJob), remedy], endpointId, undefined);
+    new JobFailure([title, request ? undefined : await healthLine(endpointId, forJob), remedy], endpointId, undefined);
   if (workersMax === 0)
     throw new JobFailure(
       ["workersMax is 0: no worker can run the job; raise workersMax, or remove verify"],
       endpointId,
       undefined,
     );
+  const what = ({ id }: Ended): string => (request ? `${request.method} ${request.path}` : `job ${id}`);
   const limit = Math.round(deadline.left() / 1000);
   for (let attempt = 1; ; ) {
     await rollout.untilReady();
@@ -52,7 +54,7 @@ export async function verifyEndpoint(
         "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
       );
     const order: JobOrder = {
-      ...{ endpointId, input, expect, policy, triggers, mode: "async" },
+      ...{ endpointId, input, request, expect, policy, triggers, mode: "async" },
       timeout: left / 1000,
     };
     try {
@@ -60,10 +62,10 @@ export async function verifyEndpoint(
       const had = await rollout.had(job);
       if (had) {
         await holdTo(order, job, forJob);
-        context.progress(`${rollout.text()}; job ${job.id} went well`);
+        context.progress(`${rollout.text()}; ${what(job)} went well`);
         return rollout;
       }
-      context.progress(`${rollout.text()}; job ${job.id} ran on a worker of an old version, running it again`);
+      context.progress(`${rollout.text()}; ${what(job)} ran on a worker of an old version, running it again`);
     } catch (error) {
       if (!(error instanceof JobFailure)) throw error;
       const isLast = deadline.left() <= 0 || (!wasLost(error) && attempt >= attempts);

@@ -1,0 +1,56 @@
+import { isLoopback, requestFacts } from "./address";
+import { headerOf } from "./answer";
+import { invalidArgument } from "./errors";
+import type { CallOptions } from "./management";
+import { limits } from "./shapes";
+import type { Transport, TransportRequest } from "./transport";
+
+/** An HTTP request to the workers of a load balancing endpoint. */
+export interface EndpointRequest {
+  method: TransportRequest["method"];
+  /** Path with its query; begins with a slash. */
+  path: string;
+  /** Sent as JSON. */
+  body?: unknown;
+}
+
+/** The response of a worker, whatever its status. */
+export interface EndpointResponse {
+  status: number;
+  /** Value of a JSON body; any other body as text. */
+  body: unknown;
+  /** Worker that responded, if the service reports it. */
+  workerId: string | undefined;
+}
+
+/** Sends requests to load balancing endpoints. */
+export interface RequestClient {
+  /**
+   * Sends a request to an endpoint, whose record contains `requestUrl`, and waits for a worker. It is repeated only if it reached
+   * none. Rejects with an ApiError if there is no response, no worker in time, or `requestUrl` would expose the key.
+   */
+  send(requestUrl: string, request: EndpointRequest, options?: CallOptions): Promise<EndpointResponse>;
+}
+
+/** Longest time from a request to its response: the wait for a worker and the worker's time limit. */
+const heldFor = limits.loadBalancerWait + limits.loadBalancerProcessing;
+
+/** `baseUrl` is the root of the REST API, whose host may receive the key. */
+export function createRequestClient(transport: Transport, baseUrl: string): RequestClient {
+  return {
+    async send(requestUrl, { method, path, body }, options) {
+      const url = requestUrl + path;
+      const { protocol, hostname } = new URL(url);
+      if (protocol !== "https:" && !isLoopback(url) && hostname !== new URL(baseUrl).hostname)
+        throw invalidArgument(
+          `the endpoint's address ${requestUrl} is not encrypted; the API key is not sent to it`,
+          requestFacts({ method, url }),
+        );
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const request = { method, url, ...sent, idempotent: false, limitedWith: requestUrl, heldFor, anyStatus: true };
+      const answer = await transport.send(request, options);
+      const workerId = headerOf(answer, "x-worker-id");
+      return { status: answer.status, body: answer.body === undefined ? answer.text : answer.body, workerId };
+    },
+  };
+}
