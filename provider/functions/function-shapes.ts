@@ -27,14 +27,14 @@ function found({ inputs, outputs }: ResourceShapes): z.ZodObject {
   });
 }
 
-const lookUp = (object: string, resource: ResourceShapes, remark = ""): FunctionShape => ({
+const lookUp = (object: string, resource: ResourceShapes, remark = "", also: z.ZodRawShape = {}): FunctionShape => ({
   description: `Finds ${object} that exists already, by its id or its unique name.${remark}`,
   args: {
     id: `Id of ${object}; give this or the name.`,
     name: `Name of ${object}; it must be the only one of this name. Give this or the id.`,
   },
   required: [],
-  outputs: () => found(resource),
+  outputs: () => found(resource).extend(also),
 });
 
 const gpuType = () =>
@@ -60,7 +60,12 @@ const dataCenter = () =>
 /** Every function there is, by name. */
 export const functionShapes = {
   getTemplate: lookUp("a template", kinds.Template),
-  getServerlessEndpoint: lookUp("a serverless endpoint", kinds.ServerlessEndpoint),
+  getServerlessEndpoint: lookUp("a serverless endpoint", kinds.ServerlessEndpoint, "", {
+    imageName: z
+      .string()
+      .optional()
+      .describe("Image that new workers run; absent if the endpoint's template is deleted."),
+  }),
   getNetworkVolume: lookUp("a network volume", kinds.NetworkVolume),
   getSecret: lookUp("a secret", kinds.Secret, " Its value cannot be read."),
   getGpuTypes: {

@@ -70,15 +70,19 @@ export async function getTemplate(
   return { ...record, revision: revisionOf(record) };
 }
 
-/** An endpoint that exists, with its version and the address that takes its requests. */
+/** An existing endpoint, with its version, the image of its workers and the URL of its requests. */
 export async function getServerlessEndpoint(
   which: LookUp,
   context: LookUpContext,
-): Promise<EndpointRecord & { url: string }> {
+): Promise<EndpointRecord & { url: string; imageName: string | undefined }> {
   const record = await find("ServerlessEndpoint", which, serverlessEndpoint.reads(context), context);
   const { jobs, management } = context.clients;
-  const version = record.version ?? (await management.readEndpointVersion(record.id, callOptions(context)));
-  return { ...record, version, url: record.requestUrl ?? jobs.url(record.id) };
+  const options = callOptions(context);
+  const version = record.version ?? (await management.readEndpointVersion(record.id, options));
+  const container =
+    record.container ?? (record.templateId && (await management.readTemplate(record.templateId, options)));
+  const imageName = container ? container.imageName : undefined;
+  return { ...record, version, imageName, url: record.requestUrl ?? jobs.url(record.id) };
 }
 
 /** A network volume that exists. */

@@ -87,11 +87,11 @@ export const getTemplate = (
 ): Promise<TemplateRecord & { revision: string }> =>
   calling(options, async (context) => (await lookUps()).getTemplate(which, context));
 
-/** An endpoint that exists, by its id or unique name; `url` is the root of its job API. */
+/** An existing endpoint, by its id or unique name. `url` is the root of its job API; `imageName` is the image that new workers run. */
 export const getServerlessEndpoint = (
   which: LookUp,
   options: LookUpOptions = {},
-): Promise<EndpointRecord & { url: string }> =>
+): Promise<EndpointRecord & { url: string; imageName: string | undefined }> =>
   calling(options, async (context) => (await lookUps()).getServerlessEndpoint(which, context));
 
 /** A network volume that exists, by its id or unique name. */

@@ -36,11 +36,11 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
     expect([made.outputs["version"], found.outputs["version"]]).toEqual([1, 1]);
   });
 
-  test("is the service's for adopted, imported and looked-up endpoints", async () => {
+  test("is the service's for adopted, imported and looked-up endpoints; a lookup also returns the image", async () => {
     const { id, name, templateId } = await endpointByHand();
     const imported = await ServerlessEndpoint.read(id, {}, context());
     expect(imported?.outputs["version"]).toBe(3);
-    expect(await getServerlessEndpoint({ name }, context())).toMatchObject({ id, version: 3 });
+    expect(await getServerlessEndpoint({ name }, context())).toMatchObject({ id, version: 3, imageName: "a:3" });
     const inputs = inputsOf({ name, templateId, workersMax: 0, adoptExisting: true });
     expect((await ServerlessEndpoint.create(inputs, context())).outputs["version"]).toBe(3);
   });
