@@ -14,6 +14,7 @@ export { parseAddress, parseProxy } from "./address";
 export type { UnreadableElement } from "./answer";
 export * from "./clock";
 export * from "./connection-faults";
+export { markVariable } from "./dialects/template-mark";
 export * from "./errors";
 export * from "./jobs";
 export * from "./management";

@@ -3,6 +3,7 @@ import type {
   EndpointChanges,
   EndpointCreate,
   EndpointRecord,
+  EndpointReleases,
   EndpointSettings,
   NetworkVolumeRecord,
   NetworkVolumeSettings,
@@ -117,8 +118,8 @@ export interface Management {
 
   createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
-  /** The version of an endpoint in a dialect whose records omit it; undefined if no request shows it. */
-  readEndpointVersion(id: string, options?: CallOptions): Promise<number | undefined>;
+  /** The version of an endpoint and its newest releases, newest first; undefined in a dialect without releases. */
+  readReleases(id: string, options?: CallOptions): Promise<EndpointReleases | undefined>;
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
   /** The endpoints with a marked copy of a template's settings, which a change of the template does not reach. */
   listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;

@@ -113,8 +113,7 @@ export function createRestV1Management(
       const pools = poolsOf(await graphql.listGpuTypes(options));
       return { ...endpoint, ...gpuTypesIn(pools, poolsWith(pools, endpoint.gpuTypeIds)) };
     },
-    // A record that shows no version comes from a service that has none.
-    readEndpointVersion: async () => undefined,
+    readReleases: async () => undefined,
     listEndpoints: async (options) => (await list(serverlessEndpointRecord, endpoints, options)).map(endpointFrom),
     async listBound(template, options) {
       const records = await list(serverlessEndpointRecord, endpoints, options);

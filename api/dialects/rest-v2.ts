@@ -124,10 +124,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       const record = await read(v2EndpointRecord, endpoints.of("GET", id), options);
       return record && whole(record, options);
     },
-    async readEndpointVersion(id, options) {
-      const releases = await read(v2ReleasesRecord, `${endpoints.of("GET", id)}/releases`, options);
-      return releases?.endpointVersion;
-    },
+    readReleases: async (id, options) => read(v2ReleasesRecord, `${endpoints.of("GET", id)}/releases`, options),
     listEndpoints,
     listCopies: async (templateId, options) =>
       (await listEndpoints(options)).filter((endpoint) => endpoint.templateId === templateId),

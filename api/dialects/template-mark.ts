@@ -5,7 +5,7 @@ import { type ContainerSettings, containerOf, type TemplateRecord } from "../sha
  * Variable with the template's id in an endpoint that has a copy of its settings. REST v2 copies a template without a reference,
  * so only this variable shows which endpoints a change of the template must reach.
  */
-const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";
+export const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";
 
 /** The variable that names a template. */
 export const markOf = (templateId: string): Record<string, string> => ({ [markVariable]: templateId });

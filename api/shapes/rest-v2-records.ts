@@ -57,8 +57,23 @@ export const v2EndpointRecord = z.lazy(() =>
 );
 export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
 
-/** Part of the response to GET /serverless/{id}/releases, without releases and rollout. */
-export const v2ReleasesRecord = z.lazy(() => z.looseObject({ endpointVersion: orNothing(z.number()) }));
+/** A release of an endpoint, and its differences from the release before. */
+const v2Release = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    version: orNothing(z.number()),
+    createdAt: z.string(),
+    /** The names of fields look like `template.imageName`; no source describes the form of values. */
+    diff: z.array(z.looseObject({ field: z.string(), old: z.unknown(), new: z.unknown() })),
+  }),
+);
+export type EndpointRelease = z.output<typeof v2Release>;
+
+/** Part of the response to GET /serverless/{id}/releases: the first page, newest first. Unreadable releases count as none. */
+export const v2ReleasesRecord = z.lazy(() =>
+  z.looseObject({ endpointVersion: orNothing(z.number()), releases: listOf(v2Release).catch([]) }),
+);
+export type EndpointReleases = z.output<typeof v2ReleasesRecord>;
 
 /** The workers of an endpoint, and the version that new ones run. */
 export const v2Workers = z.lazy(() =>

@@ -78,7 +78,7 @@ export async function getServerlessEndpoint(
   const record = await find("ServerlessEndpoint", which, serverlessEndpoint.reads(context), context);
   const { jobs, management } = context.clients;
   const options = callOptions(context);
-  const version = record.version ?? (await management.readEndpointVersion(record.id, options));
+  const version = record.version ?? (await management.readReleases(record.id, options))?.endpointVersion;
   const container =
     record.container ?? (record.templateId && (await management.readTemplate(record.templateId, options)));
   const imageName = container ? container.imageName : undefined;

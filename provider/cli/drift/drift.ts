@@ -1,8 +1,13 @@
+import { explained } from "../../lifecycle/messages";
+import { openClients } from "../account";
 import { changesOf } from "../preview-comment/changes";
 import { type Preview, parsePreview } from "../preview-comment/preview";
+import { settingsIn } from "../provider-settings";
 import { pulumiCli, type StackChoice } from "../pulumi";
+import { parseState } from "../state";
 import { exitCodes, type Terminal } from "../terminal";
 import { readText } from "../text-file";
+import { type ReleasedChange, releasedChanges } from "./releases";
 import { junitText, markdownText, plainText, type Report } from "./report";
 
 /** Options of `drift`. */
@@ -12,15 +17,53 @@ export interface DriftFlags extends StackChoice {
   format: "text" | "markdown" | "json" | "junit";
 }
 
+/** Milliseconds for reading an endpoint's releases. */
+const releasesDeadline = 10_000;
+
 /** Prints how the objects of a stack differ from its state, and changes neither. Returns the exit code. */
-export async function drift(flags: DriftFlags, io: Terminal): Promise<number> {
+export async function drift(flags: DriftFlags, io: Terminal, environment?: NodeJS.ProcessEnv): Promise<number> {
   const text = flags.file === undefined ? await pulumiCli(flags).previewRefresh() : await readText(flags.file);
   const refresh = parsePreview(text);
   const [error] = refresh.errors;
   if (error) throw new Error(`the refresh failed: ${error.text}`);
   const report = reportOf(refresh, flags.stack);
+  const changes = releasedChanges(refresh, report.drifted);
+  if (changes.length > 0)
+    await nameReleases(changes, flags, io.err, environment).catch((error: unknown) =>
+      io.err(`The report contains no releases: ${error instanceof Error ? error.message : String(error)}`),
+    );
   io.out(textOf(report, flags.format));
   return report.drifted.length > 0 ? exitCodes.attention : 0;
+}
+
+/** Adds to each change the newest release that made it. Sends one request for each endpoint. */
+async function nameReleases(
+  changes: readonly ReleasedChange[],
+  flags: DriftFlags,
+  notice: (text: string) => void,
+  environment: NodeJS.ProcessEnv | undefined,
+): Promise<void> {
+  const state =
+    flags.file === undefined ? parseState(await pulumiCli(flags).exportState({ showSecrets: true })) : undefined;
+  for (const provider of new Set(changes.map(({ endpoint }) => endpoint.provider))) {
+    const { clients } = openClients(state && settingsIn(state, provider ?? ""), notice, environment);
+    const own = changes.filter(({ endpoint }) => endpoint.provider === provider);
+    const name = async (endpointId: string): Promise<void> => {
+      const read = await clients.management.readReleases(endpointId, { deadline: releasesDeadline });
+      for (const { change, endpoint, find } of own.filter((one) => one.endpoint.id === endpointId)) {
+        const found = find(read?.releases ?? []);
+        if (!found || (change.release && change.release.createdAt > found.createdAt)) continue;
+        change.release = { endpoint: endpoint.name, id: found.id, version: found.version, createdAt: found.createdAt };
+      }
+    };
+    try {
+      await Promise.all([...new Set(own.map(({ endpoint }) => endpoint.id))].map(name));
+    } catch (error) {
+      throw explained(error, { label: "releases", verb: "look up" });
+    } finally {
+      await clients.close();
+    }
+  }
 }
 
 function reportOf(refresh: Preview, stack: string | undefined): Report {

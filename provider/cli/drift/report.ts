@@ -1,5 +1,11 @@
 import { readUrn } from "../../verbs/urn";
-import { type PropertyChange, type ResourceChange, secretValue, shortType } from "../preview-comment/changes";
+import {
+  type PropertyChange,
+  type ResourceChange,
+  releaseText,
+  secretValue,
+  shortType,
+} from "../preview-comment/changes";
 import { tableLines } from "../preview-comment/markdown";
 
 /** The differences between a stack's state and the service. */
@@ -14,8 +20,8 @@ export interface Report {
 const shown = (value: unknown): string =>
   value === undefined ? "not set" : value === secretValue ? value : JSON.stringify(value);
 
-const changeText = ({ property, old, new: value }: PropertyChange): string =>
-  `${property}: ${shown(old)} → ${shown(value)}`;
+const changeText = ({ property, old, new: value, release }: PropertyChange): string =>
+  `${property}: ${shown(old)} → ${shown(value)}${release ? `; ${releaseText(release)}` : ""}`;
 
 /** The differences of one resource, one line each. */
 const linesOf = ({ operation, properties, warnings }: ResourceChange): string[] => [

@@ -14,7 +14,22 @@ export interface PropertyChange {
   old: unknown;
   new: unknown;
   forcesReplacement: boolean;
+  /** The release of an endpoint that made the change; in drift reports only, if the service shows it. */
+  release?: ChangingRelease;
 }
+
+/** A release of an endpoint. */
+export interface ChangingRelease {
+  /** Name of the endpoint in the program. */
+  endpoint: string;
+  id: string;
+  version: number | undefined;
+  createdAt: string;
+}
+
+/** A release in one line. */
+export const releaseText = ({ endpoint, id, version, createdAt }: ChangingRelease): string =>
+  `release ${version === undefined ? id : `${version} (${id})`} of ${endpoint}, ${createdAt}`;
 
 /** A resource that a deployment changes, or that has a warning. */
 export interface ResourceChange {
@@ -132,5 +147,5 @@ function differences(path: string[], old: unknown, value: unknown): Difference[]
 }
 
 /** A path as programs write it. */
-const pathText = (path: string[]): string =>
+export const pathText = (path: string[]): string =>
   path.map((key, index) => (/^\w+$/.test(key) ? `${index > 0 ? "." : ""}${key}` : `[${JSON.stringify(key)}]`)).join("");

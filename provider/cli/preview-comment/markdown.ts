@@ -1,5 +1,13 @@
 import { readUrn } from "../../verbs/urn";
-import { changesOf, type PropertyChange, type ResourceChange, secretValue, shortType, unknownValue } from "./changes";
+import {
+  changesOf,
+  type PropertyChange,
+  type ResourceChange,
+  releaseText,
+  secretValue,
+  shortType,
+  unknownValue,
+} from "./changes";
 import type { Message, Preview } from "./preview";
 
 /** Characters of a value in the table. */
@@ -26,10 +34,14 @@ function side(value: unknown): string {
   return code(value === secretValue ? value : JSON.stringify(value));
 }
 
-const changeCells = ({ property, old, new: value, forcesReplacement }: PropertyChange, isNew: boolean): string[] => [
-  `${code(property)}${forcesReplacement ? " forces replacement" : ""}`,
-  isNew ? side(value) : `${side(old)} → ${side(value)}`,
-];
+const changeCells = (change: PropertyChange, isNew: boolean): string[] => {
+  const { property, old, new: value, forcesReplacement, release } = change;
+  const sides = isNew ? side(value) : `${side(old)} → ${side(value)}`;
+  return [
+    `${code(property)}${forcesReplacement ? " forces replacement" : ""}`,
+    release ? `${sides}; ${plain(releaseText(release))}` : sides,
+  ];
+};
 
 const nameOf = ({ resource, type }: Pick<ResourceChange, "resource" | "type">): string => `${code(resource)} ${type}`;
 

@@ -2,11 +2,13 @@ import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { readUrn } from "../../verbs/urn";
 
-const stateShape = z.looseObject({ inputs: z.record(z.string(), z.unknown()).nullish() });
+const stateShape = z.looseObject({ id: z.string().optional(), inputs: z.record(z.string(), z.unknown()).nullish() });
 
 const stepShape = z.looseObject({
   op: z.string(),
   urn: z.string(),
+  /** Reference to its provider. */
+  provider: z.string().optional(),
   oldState: stateShape.nullish(),
   newState: stateShape.nullish(),
   /** Top-level properties that force the replacement. */

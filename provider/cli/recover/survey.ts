@@ -1,10 +1,10 @@
 import { isObjectKind, type Kind } from "../../resources";
 import { type Account, openAccount } from "../account";
+import { settingsIn } from "../provider-settings";
 import { kindOf } from "../resource-types";
 import type { ExportedState, PendingOperation } from "../state";
 import { findLeftovers, type Leftover, type Suspect } from "./leftovers";
 import { type Choices, idsIn, judge, type Outcome, type PendingCreate, pendingCreate } from "./pending";
-import { settingsIn } from "./provider-settings";
 
 /** The pending operations of a stack, their outcomes, and the objects that the stack may have left in its accounts. */
 export interface Survey {

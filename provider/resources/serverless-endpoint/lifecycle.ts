@@ -138,8 +138,8 @@ const firstVersion = 1;
 async function withVersion(record: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
   const known = wanted["version"];
   if (record.version !== undefined || (typeof known === "number" && known >= firstVersion)) return record;
-  const version = await context.clients.management.readEndpointVersion(record.id, callOptions(context));
-  return { ...record, version };
+  const releases = await context.clients.management.readReleases(record.id, callOptions(context));
+  return { ...record, version: releases?.endpointVersion };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isSecret } from "../../protocol/values";
-import type { ConfigLookup } from "../../settings/settings";
-import { type ExportedState, referenceTo } from "../state";
+import { isSecret } from "../protocol/values";
+import type { ConfigLookup } from "../settings/settings";
+import { type ExportedState, referenceTo } from "./state";
 
 const secretShape = z.looseObject({ plaintext: z.string() });
 

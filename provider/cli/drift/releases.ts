@@ -1,0 +1,141 @@
+import { type EndpointRelease, markVariable } from "serverless-compute-api";
+import { z } from "zod";
+import { isRecord } from "../../protocol/values";
+import { packedPorts } from "../../resources/template/revision";
+import { startText } from "../../resources/template/start-arguments";
+import { readUrn } from "../../verbs/urn";
+import { type PropertyChange, pathText, type ResourceChange } from "../preview-comment/changes";
+import type { Preview, Step } from "../preview-comment/preview";
+import { kindOf } from "../resource-types";
+
+/** A changed property, and an endpoint whose releases may contain the change. */
+export interface ReleasedChange {
+  change: PropertyChange;
+  endpoint: { id: string; name: string; provider: string | undefined };
+  find: Search;
+}
+
+/** Finds the release that gave a property its present value; `releases` are in order, the newest first. */
+type Search = (releases: readonly EndpointRelease[]) => EndpointRelease | undefined;
+type Inputs = Record<string, unknown>;
+
+/** Names in releases of an endpoint's own properties, as far as the service documents them. */
+const endpointFields: Readonly<Record<string, string>> = { gpuCount: "gpuCount", workersMax: "workers.max" };
+
+/** The changes that releases may contain: of endpoints, and of templates with endpoints in the same stack. */
+export function releasedChanges({ steps }: Preview, drifted: readonly ResourceChange[]): ReleasedChange[] {
+  const endpoints = steps.filter(({ urn, newState }) => newState && kindOf(readUrn(urn).type) === "ServerlessEndpoint");
+  return drifted.flatMap(({ urn, properties }) => {
+    const step = steps.find((one) => one.urn === urn);
+    const isTemplate = kindOf(readUrn(urn).type) === "Template";
+    const users = endpoints.filter((one) => (isTemplate ? templateIdOf(one) === step?.oldState?.id : one === step));
+    return users.flatMap((user) => {
+      const { id } = user.oldState ?? {};
+      if (id === undefined) return [];
+      const endpoint = { id, name: readUrn(user.urn).name, provider: user.provider };
+      const template = isTemplate ? step : steps.find(({ oldState }) => oldState?.id === templateIdOf(user));
+      return properties.flatMap((change): ReleasedChange[] => {
+        const find = isTemplate ? templateSearch(change, template) : endpointSearch(change, template);
+        return find ? [{ change, endpoint, find }] : [];
+      });
+    });
+  });
+}
+
+const templateIdOf = ({ oldState }: Step): unknown => oldState?.inputs?.["templateId"] ?? Symbol("none");
+
+/** The newest change of a field. */
+function lastChange(releases: readonly EndpointRelease[], field: string) {
+  for (const release of releases) {
+    const found = release.diff.find((one) => one.field === field);
+    if (found) return { release, old: found.old, new: found.new };
+  }
+  return undefined;
+}
+
+function endpointSearch({ property, new: value }: PropertyChange, template: Step | undefined): Search | undefined {
+  if (property === "templateId" && value === undefined) return template && otherSettingsSearch(template);
+  const field = endpointFields[property];
+  if (field === undefined) return undefined;
+  return (releases) => {
+    const last = lastChange(releases, field);
+    return last?.new === value ? last?.release : undefined;
+  };
+}
+
+const containerFields = ["imageName", "containerDiskInGb", "dockerArgs", "ports", "containerRegistryAuthId"];
+
+const text = (value: unknown): string =>
+  value === undefined || value === null ? "" : Array.isArray(value) ? value.join(",") : String(value);
+
+/** A field of a container in one spelling. */
+function spelled(field: string, value: unknown): string {
+  if (field === "dockerArgs") return startText({ dockerArgs: text(value) });
+  return field === "ports" ? packedPorts(text(value)) : text(value);
+}
+
+const words = z.array(z.string()).catch([]);
+const startArguments = z.looseObject({
+  dockerArgs: z.string().catch(""),
+  dockerEntrypoint: words,
+  dockerStartCmd: words,
+});
+
+/** A field of a container in a template's inputs. */
+const settingIn = (inputs: Inputs, field: string): string =>
+  field === "dockerArgs" ? startText(startArguments.parse(inputs)) : spelled(field, inputs[field]);
+
+const inputsOf = ({ oldState, newState }: Step): { olds: Inputs; news: Inputs } => ({
+  olds: oldState?.inputs ?? {},
+  news: newState?.inputs ?? {},
+});
+
+function templateSearch(change: PropertyChange, step: Step | undefined): Search | undefined {
+  const { olds, news } = inputsOf(step ?? { op: "", urn: "" });
+  const field = /^docker/.test(change.property) ? "dockerArgs" : change.property;
+  if (!containerFields.includes(field)) return variableSearch(change, [olds, news]);
+  return (releases) => {
+    const last = lastChange(releases, `template.${field}`);
+    return last && spelled(field, last.new) === settingIn(news, field) ? last.release : undefined;
+  };
+}
+
+/** The names of the variables in a release's environment. Values are never read. */
+function namesIn(value: unknown): string[] | undefined {
+  const names = z.array(z.string()).safeParse(value);
+  return names.data?.filter((name) => name !== markVariable);
+}
+
+/** The search for a variable. Releases contain names only, so a variable with another value is in none of them. */
+function variableSearch({ property, old, new: value }: PropertyChange, sides: Inputs[]): Search | undefined {
+  const names = sides.flatMap(({ env }) => (isRecord(env) ? Object.keys(env) : []));
+  const name = names.find((one) => pathText(["env", one]) === property);
+  if (name === undefined || (old !== undefined && value !== undefined)) return undefined;
+  return (releases) => {
+    const last = lastChange(releases, "template.env");
+    const [before, after] = [namesIn(last?.old), namesIn(last?.new)];
+    const [has, lacks] = value === undefined ? [before, after] : [after, before];
+    return has?.includes(name) && lacks?.includes(name) === false ? last?.release : undefined;
+  };
+}
+
+/** The search for the release after which an endpoint's container had other settings than its template. */
+function otherSettingsSearch(template: Step): Search {
+  const { olds, news } = inputsOf(template);
+  const differs = (field: string, value: unknown): boolean => {
+    const name = field.replace(/^template\./, "");
+    if (containerFields.includes(name))
+      return [olds, news].every((inputs) => settingIn(inputs, name) !== spelled(name, value));
+    const names = name === "env" ? namesIn(value) : undefined;
+    return (
+      names !== undefined &&
+      [olds, news].every(({ env }) => isRecord(env) && Object.keys(env).sort().join() !== names.toSorted().join())
+    );
+  };
+  return (releases) =>
+    releases.find((release) =>
+      release.diff.some(
+        ({ field, new: value }) => lastChange(releases, field)?.release === release && differs(field, value),
+      ),
+    );
+}

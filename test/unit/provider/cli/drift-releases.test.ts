@@ -1,0 +1,227 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Dialect } from "serverless-compute-api";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DriftFlags, drift } from "../../../../provider/cli/drift/drift";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
+import { expectAnswer, send, stringAt } from "../../../support/raw-http";
+
+const bench = await useLifecycleBench();
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drift-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Made {
+  kind: "Template" | "ServerlessEndpoint";
+  name: string;
+  id: string;
+  outputs: Properties;
+}
+
+let count = 0;
+async function make(kind: Made["kind"], name: string, given: Properties, dialect: Dialect = "v2"): Promise<Made> {
+  const { inputs } = kinds[kind].check({}, given, naming(`${name}-${++count}`));
+  return { kind, name, ...(await kinds[kind].create(inputs, bench.context({}, dialect))) };
+}
+const template = (given: Properties = {}, dialect?: Dialect): Promise<Made> =>
+  make("Template", "worker", { imageName: "acme/echo:1", env: { MODE: "slow" }, ...given }, dialect);
+const endpoint = (of: Made, dialect?: Dialect): Promise<Made> =>
+  make("ServerlessEndpoint", "chat", { templateId: of.id, workersMax: 0, scalerValue: 4 }, dialect);
+
+/** Changes an object past the provider. */
+async function patch(path: string, json: object): Promise<void> {
+  const { apiKey } = bench.addresses;
+  expectAnswer(await send("PATCH", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }), 200);
+}
+
+/** The report of a refresh of these resources, and the requests for it. */
+async function report(made: Made[], format: DriftFlags["format"] = "text", variables: NodeJS.ProcessEnv = {}) {
+  const steps = [];
+  for (const { kind, name, id, outputs } of made) {
+    const reading = await kinds[kind].read(id, outputs, bench.context({}, "v2"));
+    const { url: _u, version: _v, revision: _r, ...inputs } = outputs;
+    const isSame = isDeepStrictEqual(inputs, reading?.inputs);
+    steps.push({
+      ...{
+        op: isSame ? "refresh" : "update",
+        urn: `urn:pulumi:dev::shop::serverless-compute:index:${kind}::${name}`,
+        provider: "p::1",
+      },
+      ...{ oldState: { id, inputs }, newState: { id, inputs: reading?.inputs } },
+    });
+  }
+  const file = join(folder, "refresh.json");
+  await writeFile(file, JSON.stringify({ steps }));
+  const environment = {
+    SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey,
+    SERVERLESS_COMPUTE_URL: bench.proxy.origin,
+    ...variables,
+  };
+  const lines = { out: [] as string[], err: [] as string[] };
+  const io = {
+    out: (line: string) => lines.out.push(line),
+    err: (line: string) => lines.err.push(line),
+    input: async () => "",
+  };
+  bench.asked();
+  const code = await drift({ file, format }, io, environment);
+  return { code, out: lines.out.join("\n"), err: lines.err.join("\n"), asked: bench.asked() };
+}
+
+const at = (): string => new Date(bench.clock.now()).toISOString();
+
+describe("an endpoint whose image was changed outside", () => {
+  let made: Made[];
+  let id: string;
+  let time: string;
+  beforeAll(async () => {
+    const worker = await template();
+    const chat = await endpoint(worker);
+    ({ id } = chat);
+    made = [worker, chat];
+    await bench.clock.leap(60_000);
+    await patch(`serverless/${id}`, { image: "acme/echo:9" });
+    const { apiKey } = bench.addresses;
+    const releases = await send("GET", `${bench.proxy.origin}/v2/serverless/${id}/releases`, { key: apiKey });
+    time = stringAt(releases, "releases", 0, "createdAt");
+  });
+
+  test("text: names the release and its time, and reads them by one request", async () => {
+    const { code, out, err, asked } = await report(made);
+    expect({ code, err, asked }).toEqual({ code: 3, err: "", asked: [`GET /v2/serverless/${id}/releases`] });
+    expect(out.split("\n")).toContain(`  templateId: "${made[0]?.id}" → not set; release 2 (${id}-2) of chat, ${time}`);
+  });
+
+  test("markdown: has the release beside the values", async () => {
+    const { out } = await report(made, "markdown");
+    expect(out).toContain(`| \`templateId\` | \`"${made[0]?.id}"\` → not set; release 2 (${id}-2) of chat, ${time} |`);
+  });
+
+  test("junit: has the release in the failure", async () => {
+    const { out } = await report(made, "junit");
+    expect(out).toContain(`not set; release 2 (${id}-2) of chat, ${time}</failure>`);
+  });
+
+  test("json: has the endpoint, id, version and time of the release", async () => {
+    const { drifted } = JSON.parse((await report(made, "json")).out);
+    expect(drifted[0].properties).toMatchObject([
+      { property: "templateId", release: { endpoint: "chat", id: `${id}-2`, version: 2, createdAt: time } },
+    ]);
+  });
+
+  test("REST v1: sends no request and names no release", async () => {
+    const { out, err, asked } = await report(made, "text", { SERVERLESS_COMPUTE_DIALECT: "v1" });
+    expect({ err, asked }).toEqual({ err: "", asked: [] });
+    expect(out).not.toContain("release");
+  });
+
+  test("without a key, or with a wrong one, prints the report and the reason on stderr", async () => {
+    const missing = await report(made, "text", { SERVERLESS_COMPUTE_API_KEY: "" });
+    expect(missing).toMatchObject({ code: 3, asked: [], out: expect.not.stringContaining("release 2") });
+    expect(missing.err).toContain("set SERVERLESS_COMPUTE_API_KEY");
+    const wrong = await report(made, "text", { SERVERLESS_COMPUTE_API_KEY: "wrong-key" });
+    expect(wrong).toMatchObject({ code: 3, out: expect.not.stringContaining("release 2") });
+    expect(wrong.err).toContain("The report contains no releases: ");
+    expect(wrong.err).not.toContain("wrong-key");
+  });
+});
+
+test("a later release that did not cause the drift is not named", async () => {
+  const worker = await template();
+  const chat = await endpoint(worker);
+  await patch(`serverless/${chat.id}`, { image: "acme/echo:9" });
+  // The same disk as the template's again.
+  await patch(`serverless/${chat.id}`, { disk: 60 });
+  await patch(`serverless/${chat.id}`, { disk: 50 });
+  expect((await report([worker, chat])).out).toContain(`release 2 (${chat.id}-2) of chat`);
+});
+
+test("an endpoint with a variable of its own gets the release that added it, without its value", async () => {
+  const worker = await template();
+  const chat = await endpoint(worker);
+  await patch(`serverless/${chat.id}`, {
+    env: { MODE: "slow", SERVERLESS_COMPUTE_TEMPLATE_ID: worker.id, TOKEN: "sesame-71fa" },
+  });
+  const { out, err } = await report([worker, chat]);
+  expect(out).toContain(`release 2 (${chat.id}-2) of chat`);
+  expect(out + err).not.toContain("sesame-71fa");
+});
+
+test("a template that was changed while its endpoints kept their copies: no release", async () => {
+  const worker = await template();
+  const chat = await endpoint(worker);
+  await patch(`templates/${worker.id}`, { image: "acme/echo:9", env: { MODE: "fast" } });
+  const { out, asked } = await report([worker, chat]);
+  expect(out).toContain('imageName: "acme/echo:1" → "acme/echo:9"');
+  expect(out).not.toContain("release");
+  expect(asked).toEqual([`GET /v2/serverless/${chat.id}/releases`]);
+});
+
+describe("a template with a bound endpoint", () => {
+  test("gets the release of each property that releases describe, and none for values of variables", async () => {
+    const worker = await template({ containerDiskInGb: 10, dockerStartCmd: ["a"], ports: "80/http, 22/tcp" }, "v1");
+    const chat = await endpoint(worker, "v1");
+    await bench.clock.leap(60_000);
+    await patch(`templates/${worker.id}`, { image: "acme/echo:7", disk: 20, cmd: ["b"], ports: ["80/http"] });
+    await patch(`templates/${worker.id}`, { env: { MODE: "fast", EXTRA: "1" } });
+    await patch(`templates/${worker.id}`, { image: "acme/echo:9" });
+    const { out } = await report([worker, chat], "json");
+    const { drifted } = JSON.parse(out);
+    const released = drifted
+      .find(({ type }: { type: string }) => type === "Template")
+      .properties.map(({ property, release }: { property: string; release?: { version: number } }) => [
+        property,
+        release?.version,
+      ]);
+    expect(Object.fromEntries(released)).toEqual({
+      ...{ imageName: 4, containerDiskInGb: 2, dockerStartCmd: 2, ports: 2 },
+      ...{ "env.EXTRA": 3, "env.MODE": undefined },
+    });
+  });
+
+  test("and without releases of the present value, as after another change, gets none", async () => {
+    const worker = await template({}, "v1");
+    const chat = await endpoint(worker, "v1");
+    bench.proxy.alter({ path: /releases$/ }, (answer) => ({
+      ...Object(answer),
+      releases: [
+        {
+          id: "r-3",
+          createdAt: at(),
+          diff: [{ field: "template.imageName", old: "acme/echo:9", new: "acme/echo:10" }],
+        },
+        { id: "r-2", createdAt: at(), diff: [{ field: "template.imageName", old: "acme/echo:1", new: "acme/echo:9" }] },
+      ],
+    }));
+    await patch(`templates/${worker.id}`, { image: "acme/echo:9" });
+    expect((await report([worker, chat])).out).not.toContain("release");
+  });
+});
+
+test("an endpoint's own properties get the release of fields that the service documents; a release may have no version", async () => {
+  const worker = await template();
+  const chat = await endpoint(worker);
+  await patch(`serverless/${chat.id}`, { workers: { max: 3 }, scaling: { type: "QUEUE_DELAY", queueDelay: 9 } });
+  bench.proxy.alter({ path: /releases$/ }, (answer) => ({
+    ...Object(answer),
+    releases: [{ id: "r-2", createdAt: "2026-11-20T10:00:00Z", diff: [{ field: "workers.max", old: 0, new: 3 }] }],
+  }));
+  const { out } = await report([worker, chat]);
+  expect(out).toContain("workersMax: 0 → 3; release r-2 of chat, 2026-11-20T10:00:00Z");
+  expect(out.match(/release/g)).toHaveLength(1);
+});
+
+test("without drift that releases may describe, there are no requests", async () => {
+  const worker = await template();
+  const chat = await endpoint(worker);
+  await patch(`serverless/${chat.id}`, { scaling: { type: "QUEUE_DELAY", queueDelay: 9 } });
+  const { code, asked } = await report([worker, chat]);
+  expect({ code, asked }).toEqual({ code: 3, asked: [] });
+});
