@@ -65,8 +65,14 @@ async function burst(by: BurstRow["by"], port: number, requests: string[], drain
   const throttled = count((status) => status === 429);
   const times = responses.map(({ ms }) => ms);
   return {
-    ...{ by, sent: responses.length, accepted, throttled, errors: responses.length - accepted - throttled },
-    ...{ acceptedPerSecond: accepted / seconds, p50: percentile(times, 50), p99: percentile(times, 99) },
+    by,
+    sent: responses.length,
+    accepted,
+    throttled,
+    errors: responses.length - accepted - throttled,
+    acceptedPerSecond: accepted / seconds,
+    p50: percentile(times, 50),
+    p99: percentile(times, 99),
     drained: await drained(),
   };
 }

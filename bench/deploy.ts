@@ -99,7 +99,10 @@ function usageOf(contestant: Contestant, count: number, work: string, { pulumi, 
 }
 
 const byStep = (read: (step: Step) => number): Record<Step, number> => ({
-  ...{ up: read("up"), preview: read("preview"), refresh: read("refresh"), destroy: read("destroy") },
+  up: read("up"),
+  preview: read("preview"),
+  refresh: read("refresh"),
+  destroy: read("destroy"),
 });
 
 export interface DeployOptions {
@@ -142,10 +145,15 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
         ...env,
         PATH: "folder" in host ? `${host.folder}:${env["PATH"]}` : env["PATH"],
         PULUMI_HOME: join(work, "home"),
-        ...{ PULUMI_CONFIG_PASSPHRASE: "bench", PULUMI_SKIP_UPDATE_CHECK: "true", DO_NOT_TRACK: "1", NO_COLOR: "1" },
+        PULUMI_CONFIG_PASSPHRASE: "bench",
+        PULUMI_SKIP_UPDATE_CHECK: "true",
+        DO_NOT_TRACK: "1",
+        NO_COLOR: "1",
         PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-        ...{ SERVERLESS_COMPUTE_API_KEY: apiKey, SERVERLESS_COMPUTE_BASE_URL: baseUrl },
-        ...{ SERVERLESS_COMPUTE_GRAPHQL_URL: graphqlUrl, SERVERLESS_COMPUTE_SERVERLESS_URL: serverlessUrl },
+        SERVERLESS_COMPUTE_API_KEY: apiKey,
+        SERVERLESS_COMPUTE_BASE_URL: baseUrl,
+        SERVERLESS_COMPUTE_GRAPHQL_URL: graphqlUrl,
+        SERVERLESS_COMPUTE_SERVERLESS_URL: serverlessUrl,
       }),
     };
     const filled = peer && {

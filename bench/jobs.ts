@@ -111,7 +111,13 @@ async function measure(contender: Contender, connections: number, bench: JobBenc
   const requests = operation === "/runsync" ? 1 : 2;
   const jobs = answered / requests;
   return {
-    ...{ operation, by, clients: connections, jobsPerSecond: perSecond / requests, p50, p99, errors },
+    operation,
+    by,
+    clients: connections,
+    jobsPerSecond: perSecond / requests,
+    p50,
+    p99,
+    errors,
     serverCpu: ((await used([pid])) - before[0]) / jobs,
     workerCpu: ((await used(workers)) - before[1]) / jobs,
   };
@@ -145,7 +151,9 @@ export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
       ["sdk", "SDK workers"],
     ];
     const sdkContender: Contender = {
-      ...{ operation: "/runsync", by: "the SDK's own server", pid: peer.pid },
+      operation: "/runsync",
+      by: "the SDK's own server",
+      pid: peer.pid,
       load: (connections, length) =>
         runLoad({
           url: peer.url,

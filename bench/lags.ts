@@ -50,8 +50,13 @@ async function onService<Result>(flags: string[], work: (deployed: Deployed) => 
     });
     closing.unshift(() => clients.close());
     const context: Context = {
-      ...{ clients, clock: systemClock, signal: new AbortController().signal },
-      ...{ progress: () => {}, warn: () => {}, held: new Map(), settings: { templateReleaseLimit: 150_000 } },
+      clients,
+      clock: systemClock,
+      signal: new AbortController().signal,
+      progress: () => {},
+      warn: () => {},
+      held: new Map(),
+      settings: { templateReleaseLimit: 150_000 },
     };
     return await work({
       counter,

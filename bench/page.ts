@@ -46,8 +46,16 @@ function jobTable(rows: JobRow[]): string {
   const lines = table(
     [...head, "server CPU ms/job", "workers' CPU ms/job"],
     sorted.map((row) => [
-      ...[ratio(row, rows), row.operation, row.by, String(row.clients), whole(row.jobsPerSecond)],
-      ...[fine(row.p50), fine(row.p99), whole(row.errors), fine(row.serverCpu), fine(row.workerCpu)],
+      ratio(row, rows),
+      row.operation,
+      row.by,
+      String(row.clients),
+      whole(row.jobsPerSecond),
+      fine(row.p50),
+      fine(row.p99),
+      whole(row.errors),
+      fine(row.serverCpu),
+      fine(row.workerCpu),
     ]),
   );
   return `${lines}\nEach of the three SDK workers takes a job a second at most, so that 128 clients wait too long to be measured.\n`;
@@ -66,14 +74,19 @@ function burstTable(rows: BurstRow[]): string {
     "drained after s",
   ];
   const cells = rows.map(({ by, sent, accepted, throttled, errors, acceptedPerSecond, p50, p99, drained }) => [
-    ...[by, ...[sent, accepted, throttled, errors, acceptedPerSecond, p50, p99].map(whole), fine(drained)],
+    by,
+    ...[sent, accepted, throttled, errors, acceptedPerSecond, p50, p99].map(whole),
+    fine(drained),
   ]);
   return table(head, cells);
 }
 
 function queueTable({ rows, restart }: QueueResult): string {
   const cells = rows.map(({ queued, submittedPerSecond, take, memory }) => [
-    ...[whole(queued), whole(submittedPerSecond), fine(take), whole(memory)],
+    whole(queued),
+    whole(submittedPerSecond),
+    fine(take),
+    whole(memory),
   ]);
   const lines = table(["jobs in the queue", "/run accepted/s", "take ms", "RSS MiB"], cells);
   return `${lines}\nA start that finds the longest queue takes ${fine(restart)} s.\n`;
@@ -100,7 +113,9 @@ const firstJobTable = (rows: FirstJobRow[]): string =>
 function deployTable(rows: DeployRow[]): string {
   const each = (text: (step: (typeof steps)[number]) => string): string => steps.map(text).join(" / ");
   const cells = rows.map(({ by, resources, seconds, ratio, usage }) => [
-    ...[String(resources), by, ratio ? `${each((step) => fine(ratio.of[step]))} of ${ratio.to}` : ""],
+    String(resources),
+    by,
+    ratio ? `${each((step) => fine(ratio.of[step]))} of ${ratio.to}` : "",
     each((step) => fine(seconds[step])),
     each((step) => whole(usage[step].requests)),
     each((step) => whole(usage[step].cpu)),
@@ -113,9 +128,7 @@ function deployTable(rows: DeployRow[]): string {
 const lagTable = (rows: LagRow[]): string =>
   table(
     ["from → to the end of", "measured", "median lag ms", "longest ms", "requests of a wait"],
-    rows.map(({ of, count, lag, longest, requests }) => [
-      ...[of, whole(count), whole(lag), whole(longest), fine(requests)],
-    ]),
+    rows.map(({ of, count, lag, longest, requests }) => [of, whole(count), whole(lag), whole(longest), fine(requests)]),
   );
 
 /** Tables of a run as Markdown, by part. */

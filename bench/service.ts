@@ -100,7 +100,13 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
   for (const id of endpointIds) while (((await healthOf(id)).workers["idle"] ?? 0) < count) await pause(50);
 
   const service: MeasuredService = {
-    ...{ baseUrl, serverlessUrl, apiKey, pid, folder, endpointIds, headers },
+    baseUrl,
+    serverlessUrl,
+    apiKey,
+    pid,
+    folder,
+    endpointIds,
+    headers,
     async count(name) {
       const answers = await Promise.all(endpointIds.map(healthOf));
       return answers.reduce((sum, { jobs }) => sum + (jobs[name] ?? 0), 0);

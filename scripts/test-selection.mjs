@@ -3,8 +3,17 @@ const withEngine = ["engine", "plugin", "executable", "packages"];
 
 /** The other projects. */
 const otherProjects = [
-  ...["unit", "processes", "conformance", "sdk", "faults", "faults-v2", "faults-stripped", "faults-v2-stripped"],
-  ...["durability", "console", "docker"],
+  "unit",
+  "processes",
+  "conformance",
+  "sdk",
+  "faults",
+  "faults-v2",
+  "faults-stripped",
+  "faults-v2-stripped",
+  "durability",
+  "console",
+  "docker",
 ];
 
 /**

@@ -1,63 +1,39 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import type { RateLimits } from "./api/admission";
-import type { Faults } from "./faults/faults";
 import type { Jobs } from "./jobs/jobs";
 import { storePause } from "./jobs/timings";
-import type { EndpointLookup } from "./resources/endpoint-lookup";
-import type { Balancer } from "./workers/balancer";
-import type { Containers } from "./workers/containers/containers";
-import type { WorkerLogs } from "./workers/logs";
-import type { WorkerPool } from "./workers/pool";
-import type { WorkerTokens } from "./workers/tokens";
+import type { Workers } from "./workers";
 
 /** Removes the remains of deleted endpoints from the job path. */
-export function createEndpointRemoval(deps: {
-  tokens: Pick<WorkerTokens, "forget">;
+export function createEndpointRemoval({
+  jobs,
+  workers,
+  forget,
+  clock,
+  log,
+}: {
   jobs: Pick<Jobs, "forget">;
-  rateLimits: Pick<RateLimits, "forget">;
-  faults: Pick<Faults, "forget">;
-  balancer: Pick<Balancer, "forget">;
-  pool: Pick<WorkerPool, "drop">;
-  logs: Pick<WorkerLogs, "remove">;
-  containers: Pick<Containers, "removeVolume" | "tidy">;
-  endpoints: Pick<EndpointLookup, "images">;
-  /** The folder of the homes of workers. */
-  homes: string;
+  workers: Pick<Workers, "remove" | "removeVolume">;
+  /** Deletes what is in memory only, before the jobs and workers. */
+  forget(endpointId: string): void;
   clock: Clock;
   log: Pick<Logger, "warn" | "error">;
 }) {
-  const { tokens, jobs, rateLimits, faults, balancer, pool, logs, containers, endpoints, homes, clock, log } = deps;
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
-  const soon = (work: Promise<void>): void => {
-    const done: Promise<void> = work.finally(() => underWay.delete(done));
-    underWay.add(done);
+  const pending = new Set<Promise<void>>();
+  const inBackground = (work: Promise<void>): void => {
+    const done: Promise<void> = work.finally(() => pending.delete(done));
+    pending.add(done);
   };
 
-  /** Removes everything that an endpoint left. */
+  /** Removes everything that belongs to an endpoint. */
   async function remove(endpointId: string): Promise<void> {
-    tokens.forget(endpointId);
-    balancer.forget(endpointId);
+    forget(endpointId);
     await jobs.forget(endpointId);
-    rateLimits.forget(endpointId);
-    faults.forget(endpointId);
-    await pool.drop(endpointId);
-    await logs.remove(endpointId);
-    await rm(join(homes, endpointId), { recursive: true, force: true });
-    await tidy();
+    await workers.remove(endpointId);
   }
 
-  /** Removes pulled images that are no longer used. */
-  async function tidy(): Promise<void> {
-    await containers
-      .tidy(endpoints.images())
-      .catch((error: unknown) => log.warn({ err: error }, "pulled images: not all could be removed"));
-  }
-
-  /** A locked store or a full disk must not leave workers of a deleted endpoint. What is left at a stop, the next start removes. */
+  /** Retries while the store is locked or the disk is full. The next start removes the rest. */
   async function removeUntilDone(endpointId: string): Promise<void> {
     for (;;) {
       try {
@@ -72,22 +48,21 @@ export function createEndpointRemoval(deps: {
 
   return {
     remove,
-    /** The same in the background; failures are logged and retried. */
-    removeSoon: (endpointId: string): void => soon(removeUntilDone(endpointId)),
-    tidy,
+    /** Removes an endpoint in the background; failures are logged and retried. */
+    removeSoon: (endpointId: string): void => inBackground(removeUntilDone(endpointId)),
     /** Deletes the folder of a deleted volume in the background; a failure is logged. */
     removeVolumeSoon: (volumeId: string): void =>
-      soon(
-        containers
+      inBackground(
+        workers
           .removeVolume(volumeId)
           .catch((error: unknown) =>
             log.warn({ err: error, volume: volumeId }, "volume: its folder could not be removed"),
           ),
       ),
-    /** Ends retries; resolves when nothing is under way in the background. */
+    /** Ends retries; resolves when nothing is pending in the background. */
     settled: (): Promise<unknown> => {
       stopping.abort();
-      return Promise.all(underWay);
+      return Promise.all(pending);
     },
   };
 }

@@ -5,8 +5,8 @@ import { createServer } from "./api/server";
 import { createUserRateLimit } from "./api/user-rate-limit";
 import { apiKeyFileOf, ensureApiKey } from "./api-key";
 import { createConsole } from "./console";
-import { createJobEngine } from "./engine";
 import { ServiceError, StartError } from "./errors";
+import { createJobPath } from "./job-path";
 import { rootOf } from "./listening";
 import { openLog } from "./log";
 import { createMetrics } from "./metrics";
@@ -84,7 +84,7 @@ async function startService(
   const workerQuota = (): number | undefined => (isSeeded ? settings.workerQuota : undefined);
   const resources = createResources({ database, clock, templateRelease, stock: settings.stock, workerQuota });
   let root = "";
-  const engine = createJobEngine({
+  const jobPath = createJobPath({
     database,
     clock,
     settings,
@@ -96,10 +96,15 @@ async function startService(
     listenForWorkers: (address) => server.listenForWorkers(address),
   });
   const logFile = (endpointId: string): string => workerLogPath(workerLogFolder(dataFolder), endpointId);
-  const { consoleRoutes: jobRoutes, view, workers } = engine;
+  const { consoleRoutes: jobRoutes, view, workers } = jobPath;
   const console = settings.console
     ? createConsole({
-        ...{ apiKey, auth, clock, resources, logFile, jobRoutes },
+        apiKey,
+        auth,
+        clock,
+        resources,
+        logFile,
+        jobRoutes,
         view: { ...view, workers },
         serverlessUrl: () => root,
       })
@@ -116,13 +121,15 @@ async function startService(
       rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(steadyClock(clock)),
       serverlessUrl: () => root,
     },
-    jobs: engine,
+    jobs: jobPath,
     local: {
-      faults: engine.faults,
+      faults: jobPath.faults,
       status: async () => (await import("./console/overview.js")).endpointsOverview(resources, { ...view, workers }),
     },
     metrics: createMetrics({
-      ...{ events: view.events, endpointEvents: resources.events, health: view.health },
+      events: view.events,
+      endpointEvents: resources.events,
+      health: view.health,
       endpoints: resources.endpoints.list,
     }).read,
     console,
@@ -142,7 +149,7 @@ async function startService(
       settings.onNotice(`${given.file}: ${difference}; the existing object is not changed`);
     for (const [name, id] of Object.entries(endpointIds)) {
       const { faults: wanted } = given.endpoints[name] ?? {};
-      if (wanted) engine.faults.replace(id, wanted);
+      if (wanted) jobPath.faults.replace(id, wanted);
     }
     return endpointIds;
   };
@@ -155,7 +162,7 @@ async function startService(
     const why = `${changed} was saved: its workers restart after their jobs`;
     for (const endpoint of resources.endpoints.list()) {
       const source = sourceFileOf(images, imageOf(endpoint));
-      if (source !== undefined && sources.includes(source)) engine.restartWorkers(endpoint.id, why);
+      if (source !== undefined && sources.includes(source)) jobPath.restartWorkers(endpoint.id, why);
     }
   };
   const sourceWatch = settings.watch ? watchSources({ images, saved, onNotice: settings.onNotice }) : undefined;
@@ -167,7 +174,7 @@ async function startService(
     console?.close();
     try {
       // Workers hand in their last results over HTTP, so the server closes after them.
-      await engine.stop(deadline);
+      await jobPath.stop(deadline);
     } catch (error) {
       throw diskFault(error, dataFolder) ?? error;
     } finally {
@@ -184,7 +191,7 @@ async function startService(
     isSeeded = true;
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);
-    await engine.start();
+    await jobPath.start();
     server.setReady();
     noteServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
     log.info({ host: listening.host, port, pid: process.pid }, "started");
@@ -207,7 +214,7 @@ async function startService(
     imagesToPull: imagesToPull(),
     faults: (endpointId, given) => {
       try {
-        return given === undefined ? engine.faults.read(endpointId) : engine.faults.replace(endpointId, given);
+        return given === undefined ? jobPath.faults.read(endpointId) : jobPath.faults.replace(endpointId, given);
       } catch (error) {
         throw error instanceof ServiceError ? new StartError(error.message) : error;
       }

@@ -83,7 +83,11 @@ export function createRestCalls(transport: Transport) {
 
     /** A change of the object at `url`, which is not sent again after an ambiguous failure unless a read shows that it was not made. */
     patch: (url: string, body: object, secrets: readonly string[] = []): TransportRequest => ({
-      ...{ method: "PATCH", url, body, idempotent: true, secrets },
+      method: "PATCH",
+      url,
+      body,
+      idempotent: true,
+      secrets,
       confirm: async (options) => {
         const answer = await transport.send({ method: "GET", url, idempotent: true }, options);
         const shown = changeShown(body, answer.body);

@@ -101,7 +101,11 @@ export function createRestV1Management(
 
     async createEndpoint(settings, options) {
       const request: TransportRequest = {
-        ...{ method: "POST", url: endpoints, body: createBody(settings), idempotent: false, settling: freshTemplate },
+        method: "POST",
+        url: endpoints,
+        body: createBody(settings),
+        idempotent: false,
+        settling: freshTemplate,
       };
       return endpointFrom(await ask(serverlessEndpointRecord, request, options));
     },

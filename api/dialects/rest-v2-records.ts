@@ -15,7 +15,10 @@ import { hasIdleTimeout } from "./rest-v2-bodies";
 import { unmarked } from "./template-mark";
 
 export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2GpuRecord): GpuTypeRecord => ({
-  ...{ id, name: name ?? id, pool, manufacturer },
+  id,
+  name: name ?? id,
+  pool,
+  manufacturer,
   memoryInGb: memory,
   price: price?.serverless,
 });
@@ -35,7 +38,9 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
   const queue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
   return {
     ...outOfV2<unknown>(plainEndpointFields, record),
-    ...{ id: record.id, name: record.name, createdAt: record.createdAt },
+    id: record.id,
+    name: record.name,
+    createdAt: record.createdAt,
     ...unmarked(containerOf({ ...record, dockerArgs: startTextOf(record) })),
     computeType: gpu ? "GPU" : cpu ? "CPU" : undefined,
     ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),

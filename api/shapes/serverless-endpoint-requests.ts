@@ -27,7 +27,10 @@ export const v2Container = {
   args: z.string(),
   entrypoint: z.array(z.string()),
   cmd: z.array(z.string()),
-  ...{ disk, env, ports, registry },
+  disk,
+  env,
+  ports,
+  registry,
 };
 
 const unique = (list: string[]): boolean => new Set(list).size === list.length;

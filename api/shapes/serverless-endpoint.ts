@@ -80,10 +80,26 @@ export const endpointFields = {
 
 /** Properties of an endpoint that have the same name and form in REST v1 and REST v2, which nests or combines the others. */
 export const plainEndpointFields = z.object(endpointFields).omit({
-  ...{ templateId: true, computeType: true, type: true, gpuCount: true, gpuTypeIds: true, excludedGpuTypeIds: true },
-  ...{ cpuFlavorIds: true, vcpuCount: true, allowedCudaVersions: true, minCudaVersion: true, networkVolumeId: true },
-  ...{ networkVolumeIds: true, scalerType: true, scalerValue: true, workersMin: true, workersMax: true },
-  ...{ idleTimeout: true, executionTimeoutMs: true, flashboot: true, flashbootType: true },
+  templateId: true,
+  computeType: true,
+  type: true,
+  gpuCount: true,
+  gpuTypeIds: true,
+  excludedGpuTypeIds: true,
+  cpuFlavorIds: true,
+  vcpuCount: true,
+  allowedCudaVersions: true,
+  minCudaVersion: true,
+  networkVolumeId: true,
+  networkVolumeIds: true,
+  scalerType: true,
+  scalerValue: true,
+  workersMin: true,
+  workersMax: true,
+  idleTimeout: true,
+  executionTimeoutMs: true,
+  flashboot: true,
+  flashbootType: true,
 }).shape;
 
 /** Settings that are null if the endpoint has none. */

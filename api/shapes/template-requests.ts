@@ -19,7 +19,8 @@ const words = z.array(z.string());
 const restSettings = settings
   .omit({ dockerArgs: true, startSsh: true, startJupyter: true, allowedCudaVersions: true })
   .extend({
-    ...{ dockerEntrypoint: words, dockerStartCmd: words },
+    dockerEntrypoint: words,
+    dockerStartCmd: words,
     ports: z.array(
       z
         .string()
@@ -33,14 +34,17 @@ const rest = restSettings.shape;
 
 /** Body of POST /templates of REST v1, with its own defaults. */
 export const restTemplateCreate = restSettings.partial().extend({
-  ...{ name: rest.name, imageName: rest.imageName },
-  ...{ isServerless: rest.isServerless.default(false), isPublic: rest.isPublic.default(false) },
+  name: rest.name,
+  imageName: rest.imageName,
+  isServerless: rest.isServerless.default(false),
+  isPublic: rest.isPublic.default(false),
   category: rest.category.default("NVIDIA"),
   containerDiskInGb: rest.containerDiskInGb.default(50),
   volumeMountPath: rest.volumeMountPath.default("/workspace"),
   ports: rest.ports.default(["8888/http", "22/tcp"]),
   env: rest.env.default({}),
-  ...{ dockerEntrypoint: words.default([]), dockerStartCmd: words.default([]) },
+  dockerEntrypoint: words.default([]),
+  dockerStartCmd: words.default([]),
   readme: rest.readme.default(""),
 });
 
@@ -50,7 +54,8 @@ export const restTemplatePatch = restSettings
     volumeMountPath: rest.volumeMountPath.nullable(),
     ports: rest.ports.nullable(),
     env: rest.env.nullable(),
-    ...{ dockerEntrypoint: words.nullable(), dockerStartCmd: words.nullable() },
+    dockerEntrypoint: words.nullable(),
+    dockerStartCmd: words.nullable(),
     readme: rest.readme.nullable(),
     containerRegistryAuthId: rest.containerRegistryAuthId.nullable(),
   })

@@ -79,8 +79,14 @@ export const templateFields = {
 
 /** Properties of a template that have the same form in every API: all but the container settings and the volume. */
 export const plainTemplateFields = z.object(templateFields).omit({
-  ...{ imageName: true, containerDiskInGb: true, dockerArgs: true, env: true, ports: true },
-  ...{ containerRegistryAuthId: true, volumeInGb: true, volumeMountPath: true },
+  imageName: true,
+  containerDiskInGb: true,
+  dockerArgs: true,
+  env: true,
+  ports: true,
+  containerRegistryAuthId: true,
+  volumeInGb: true,
+  volumeMountPath: true,
 }).shape;
 
 /** Settings of a template, independent of the dialect; absent settings stay unchanged, or get the service's default. */
@@ -164,7 +170,8 @@ export const v2TemplateRecord = z.lazy(() =>
     return {
       ...record,
       dockerArgs: startTextOf({ dockerArgs, entrypoint, cmd }),
-      ...{ volumeInGb: size, volumeMountPath: path },
+      volumeInGb: size,
+      volumeMountPath: path,
       unshown: path ? ["readme"] : ["readme", "volumeMountPath"],
     };
   }),

@@ -69,7 +69,9 @@ function readInternal(all: Wire): { internal: InternalInputs; secretPaths: reado
   // Not kept in state: what was looked up once is refreshed like anything else.
   const { __existing: _asked, ...wire } = all;
   const internal: InternalInputs = {
-    ...{ wire, urn, mustExist },
+    wire,
+    urn,
+    mustExist,
     resourceName: readUrn(urn).name,
     replacesOn: (path) => read.__replaceOnChanges.some((pattern) => covers(pattern, path)),
     timeout: (verb) => {

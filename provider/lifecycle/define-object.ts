@@ -82,7 +82,10 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
       const { listNamed = (_name: string, options: CallOptions) => objects.list(options) } = objects;
       const made = await createOnce(
         {
-          ...{ kind, inputs, shape, rules: { ...definition, dialect: context.clients.dialect } },
+          kind,
+          inputs,
+          shape,
+          rules: { ...definition, dialect: context.clients.dialect },
           send: (options) => objects.create(inputs, options),
           list: async (options) => (await objects.list(options)).map((found) => named(found, inputs)),
           listNamed: async (options) => (await listNamed(inputs.name, options)).map((found) => named(found, inputs)),

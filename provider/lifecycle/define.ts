@@ -83,7 +83,10 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   };
 
   return {
-    ...{ kind, description, inputs: shape, outputs },
+    kind,
+    description,
+    inputs: shape,
+    outputs,
     traits: traitsOfShapes(shape, outputs),
     check: (olds, news, naming, secrets, dialect) => {
       const { inputs, failures } = checkInputs(shape, olds, news, naming.defaultName?.name, secrets);

@@ -29,7 +29,9 @@ export function readingOf(
     id,
     inputs,
     outputs: toProperties({
-      ...{ ...Object.fromEntries(before), ...inputs, ...found },
+      ...Object.fromEntries(before),
+      ...inputs,
+      ...found,
       ...toProperties(Object.fromEntries(derived)),
     }),
   };

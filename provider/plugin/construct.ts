@@ -36,7 +36,11 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
     // The engine passes the options of the component to its resources, but not the timeouts.
     const register = (kind: string, properties: readonly Property[]): Promise<Registered> =>
       monitor.register({
-        ...{ type: prefix + kind, name, parent: urn, custom: true, customTimeouts },
+        type: prefix + kind,
+        name,
+        parent: urn,
+        custom: true,
+        customTimeouts,
         object: setOf(properties),
         propertyDependencies: dependenciesOf(properties),
         dependencies: [...new Set(properties.flatMap(({ urns }) => urns))],
@@ -87,7 +91,8 @@ function inputsIn(group: keyof typeof groups, request: ConstructRequest): Proper
   const isUnknown = value instanceof Unknown;
   const keys = isUnknown ? Object.keys(groups[group]) : isProperties(value) ? Object.keys(value) : [];
   return keys.map((key) => ({
-    ...{ key, urns },
+    key,
+    urns,
     value: valueAt(value, [key]) ?? null,
     secretPaths: isSecretAt([group], secretPaths)
       ? [[key]]
@@ -104,7 +109,8 @@ function outputOf(
 ): Property {
   const value = output === "id" ? id || undefined : object.properties[output];
   return {
-    ...{ key, urns: [urn] },
+    key,
+    urns: [urn],
     value: value ?? (dryRun ? Unknown.value : null),
     secretPaths: isSecretAt([output], object.secretPaths) ? [[key]] : [],
   };

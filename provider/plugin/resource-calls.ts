@@ -57,7 +57,8 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       // Where nothing changes the engine does not ask what stays as it is.
       const outputs = changes.length > 0 ? verbs.previewOutputs({ urn }, id, olds, news).properties : had;
       return {
-        ...{ replaces, deleteBeforeReplace },
+        replaces,
+        deleteBeforeReplace,
         changes: changes.length > 0 ? diffChanges.some : diffChanges.none,
         hasDetailedDiff: true,
         detailedDiff: new Map(changes.map((change) => [pathText(change.path), { kind: diffKind(change) }])),

@@ -67,7 +67,9 @@ function single<Value>(
   write: (writer: Writer, value: Value) => void,
 ): Field<Value> {
   return {
-    ...{ number, type, read },
+    number,
+    type,
+    read,
     absent: () => zero,
     write: (writer, value) => {
       if (value === zero) return;
@@ -154,7 +156,8 @@ export const nested = <Value>(
 export function repeated<Value>(one: Field<Value>): Field<Exclude<Value, undefined>[]> {
   const isThere = (value: Value): value is Exclude<Value, undefined> => value !== undefined;
   return {
-    ...{ number: one.number, type: one.type },
+    number: one.number,
+    type: one.type,
     absent: () => [],
     read: (reader, before) => {
       const value = one.read(reader, one.absent());
@@ -178,7 +181,8 @@ export function repeated<Value>(one: Field<Value>): Field<Exclude<Value, undefin
 export function map<Value>(number: number, of: Message<Value>): Field<Map<string, Value>> {
   const entry = message({ key: text(1), value: nested(2, of) });
   return {
-    ...{ number, type: wireTypes.sized },
+    number,
+    type: wireTypes.sized,
     absent: () => new Map(),
     read: (reader, before) => {
       const { key, value = of.readFrom(new Reader(Buffer.alloc(0))) } = entry.readFrom(reader.inner());

@@ -27,7 +27,8 @@ export const received = (plain: Wire): PropertySet => ({
 export function properties(number: number): Field<PropertySet> {
   const { type, read, write } = struct(number);
   return {
-    ...{ number, type },
+    number,
+    type,
     absent: () => received({}),
     read: (reader) => received(read(reader, undefined) ?? {}),
     write: (writer, { properties, secretPaths }) => write(writer, sealed(toWire(properties), secretPaths)),

@@ -104,9 +104,14 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       };
       const context = {
         ...host.connect(),
-        ...{ clock: host.clock, held: host.held(), secrets, timeout },
+        clock: host.clock,
+        held: host.held(),
+        secrets,
+        timeout,
         hasUniqueName: nameSources.get(urn) === "random",
-        ...{ progress: show("progress"), warn: show("warning"), sighted: host.sighted },
+        progress: show("progress"),
+        warn: show("warning"),
+        sighted: host.sighted,
       };
       return host.cancellation.run((signal) => act({ ...context, signal }));
     });

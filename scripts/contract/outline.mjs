@@ -2,8 +2,19 @@
 
 /** Validation keywords, in the order of an outline. */
 const keywords = [
-  ...["type", "enum", "const", "format", "pattern", "minimum", "maximum", "minLength", "maxLength"],
-  ...["minItems", "maxItems", "uniqueItems", "minProperties"],
+  "type",
+  "enum",
+  "const",
+  "format",
+  "pattern",
+  "minimum",
+  "maximum",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "minProperties",
 ];
 
 /** Maximum depth of an outline; deeper levels belong to recursive schemas. */

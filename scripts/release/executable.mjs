@@ -31,14 +31,23 @@ export async function buildExecutable(folder, platform = presentPlatform()) {
     for (const { path, text } of parts) await writeFile(join(draft, basename(path)), text);
     const file = platform.os === "windows" ? `${name}.exe` : name;
     const args = [
-      ...["build", "--compile", "--bytecode", "--minify", "--format=cjs", `--target=${target}`],
-      ...["--compile-executable-path", runtime],
+      "build",
+      "--compile",
+      "--bytecode",
+      "--minify",
+      "--format=cjs",
+      `--target=${target}`,
+      "--compile-executable-path",
+      runtime,
       // The process lives for seconds and shares the processors with the engine, so code that runs a few hundred
       // times is not worth optimising.
       "--compile-jit-policy=60",
       // Files in a program's folder must not configure its plugin.
-      ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
-      ...["--outfile", join(draft, file), join(draft, "plugin.js")],
+      "--no-compile-autoload-dotenv",
+      "--no-compile-autoload-bunfig",
+      "--outfile",
+      join(draft, file),
+      join(draft, "plugin.js"),
     ];
     const built = await run(command, args, { cwd: draft, timeout: 120_000 });
     if (built.code !== 0) throw new Error(`the executable could not be built: ${lastLines(built)}`);

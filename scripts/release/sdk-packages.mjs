@@ -46,8 +46,17 @@ export async function packNodeSdk(sdk, target) {
     const generated = JSON.parse(await readFile(join(draft, "package.json"), "utf8"));
     const { name, version, description, keywords, homepage, repository, license, pulumi, dependencies } = generated;
     const manifest = {
-      ...{ name, version, description, keywords, homepage, repository, license },
-      ...{ type: "commonjs", main: "bin/index.js", types: "bin/index.d.ts", files: ["bin"] },
+      name,
+      version,
+      description,
+      keywords,
+      homepage,
+      repository,
+      license,
+      type: "commonjs",
+      main: "bin/index.js",
+      types: "bin/index.d.ts",
+      files: ["bin"],
       publishConfig: { access: "public" },
       dependencies: { "@pulumi/pulumi": dependencies["@pulumi/pulumi"] },
       pulumi,

@@ -104,7 +104,9 @@ export function endpointValues(
 export const accountRecord = (settings: AccountSettings) => ({
   ...account,
   ...settings,
-  ...{ clientBalance: 0, currentSpendPerHr: 0, spendLimit: 0 },
+  clientBalance: 0,
+  currentSpendPerHr: 0,
+  spendLimit: 0,
 });
 
 /** Clients fail on a port that is a number. */
@@ -147,7 +149,9 @@ type Input<Members> = { input?: { [Name in keyof Members]?: Members[Name] | null
 export const gpuTypeRecord = (type: (typeof gpuTypes)[number], level: Level) => ({
   ...type,
   ...available,
-  ...{ secureSpotPrice: 0, communitySpotPrice: 0, maxGpuCount: most.gpus },
+  secureSpotPrice: 0,
+  communitySpotPrice: 0,
+  maxGpuCount: most.gpus,
   lowestPrice({ input }: Input<{ gpuCount: number; dataCenterId: string; allowedCudaVersions: (string | null)[] }>) {
     const { gpuCount, dataCenterId, allowedCudaVersions } = input ?? {};
     const isLimited = allowedCudaVersions != null && allowedCudaVersions.length > 0;
@@ -156,8 +160,11 @@ export const gpuTypeRecord = (type: (typeof gpuTypes)[number], level: Level) => 
     const stockStatus = fits ? statuses[level(type.id, dataCenterId ? [dataCenterId] : undefined)] : null;
     const availability = stockStatus === null ? "UNAVAILABLE" : "AVAILABLE";
     return {
-      ...{ gpuName: type.displayName, gpuTypeId: type.id, stockStatus },
-      ...{ minimumBidPrice: 0, uninterruptablePrice: pricePerHour(type.pool) },
+      gpuName: type.displayName,
+      gpuTypeId: type.id,
+      stockStatus,
+      minimumBidPrice: 0,
+      uninterruptablePrice: pricePerHour(type.pool),
       gpuTypeCudaVersions: versions.map((cudaVersion) => ({ cudaVersion, availability })),
     };
   },
@@ -168,7 +175,8 @@ export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number], level: Leve
   ...flavor,
   displayName: flavor.groupName,
   groupId: flavor.id,
-  ...{ minVcpu: 2, maxVcpu: most.vcpus },
+  minVcpu: 2,
+  maxVcpu: most.vcpus,
   specifics({ input }: Input<{ dataCenterId: string; instanceId: string }>) {
     const { dataCenterId, instanceId } = input ?? {};
     const fits = !instanceId || instanceOf(instanceId).vcpuCount <= most.vcpus;
@@ -184,7 +192,10 @@ export const dataCenterRecord = (center: (typeof dataCenters)[number]) => ({
   ...center,
   name: center.id,
   location: countries.of(countryOf(center.id)),
-  ...{ listed: true, storageSupport: true, globalNetwork: false, compliance: [] },
+  listed: true,
+  storageSupport: true,
+  globalNetwork: false,
+  compliance: [],
 });
 
 /** GPU availability in a data centre. */

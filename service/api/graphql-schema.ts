@@ -34,8 +34,15 @@ const ofTemplateInput = /* GraphQL */ `
 
 /** Properties of an endpoint that GraphQL has in another form. */
 const specialOfEndpoint = [
-  ...["name", "computeType", "gpuTypeIds", "cpuFlavorIds", "vcpuCount", "dataCenterIds", "allowedCudaVersions"],
-  ...["networkVolumeIds", "flashboot"],
+  "name",
+  "computeType",
+  "gpuTypeIds",
+  "cpuFlavorIds",
+  "vcpuCount",
+  "dataCenterIds",
+  "allowedCudaVersions",
+  "networkVolumeIds",
+  "flashboot",
 ];
 
 /** Fields of an endpoint and its input. */

@@ -48,7 +48,10 @@ export function registerLoadBalancerRoutes(
     let worked = false;
     try {
       worked = await forward(request, reply, {
-        ...{ lease, upgrade: upgrades.get(request.raw), clock, timeLimit: timings.requestProcessing },
+        lease,
+        upgrade: upgrades.get(request.raw),
+        clock,
+        timeLimit: timings.requestProcessing,
         isDropped: () => faults.isDropped(reply.raw),
       });
     } finally {

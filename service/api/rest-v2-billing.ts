@@ -15,9 +15,19 @@ interface BillingList {
 const lists: Record<string, BillingList> = {
   "/billing": {
     amounts: [
-      ...["podGpuAmount", "podCpuAmount", "podDiskAmount", "serverlessGpuAmount", "serverlessCpuAmount"],
-      ...["serverlessDiskAmount", "serverlessFeeAmount", "storageStandardAmount", "storageHighPerformanceAmount"],
-      ...["endpointAmount", "clusterGpuAmount", "clusterDiskAmount", "clusterNetworkingAmount"],
+      "podGpuAmount",
+      "podCpuAmount",
+      "podDiskAmount",
+      "serverlessGpuAmount",
+      "serverlessCpuAmount",
+      "serverlessDiskAmount",
+      "serverlessFeeAmount",
+      "storageStandardAmount",
+      "storageHighPerformanceAmount",
+      "endpointAmount",
+      "clusterGpuAmount",
+      "clusterDiskAmount",
+      "clusterNetworkingAmount",
     ],
   },
   "/billing/pods": { amounts: ["gpuAmount", "cpuAmount", "diskAmount"], filter: "podId", count: "uniquePodCount" },

@@ -63,8 +63,14 @@ function gpuRecord(type: GpuType, query: GpuQuery, level: Level) {
   const { id, displayName: name, pool, memoryInGb: memory, manufacturer } = type;
   const serverless = pricePerHour(pool);
   return {
-    ...{ id, name, pool: pool ?? null, manufacturer: manufacturer.toUpperCase(), memory },
-    ...{ secure: true, community: true, maxCount: { secure: most.gpus, community: most.gpus } },
+    id,
+    name,
+    pool: pool ?? null,
+    manufacturer: manufacturer.toUpperCase(),
+    memory,
+    secure: true,
+    community: true,
+    maxCount: { secure: most.gpus, community: most.gpus },
     price: { secure: 0, community: 0, ...(serverless === null ? {} : { serverless }) },
     ...(query.include && gpuStock(type, query, level)),
   };
@@ -79,15 +85,23 @@ const gpuRecords = (query: GpuQuery, level: Level) =>
 /** A CPU flavour. Its prices are not in the public list. */
 function cpuRecord({ id, groupName, ramMultiplier }: CpuFlavor, { include, vcpuCount = 2 }: CpuQuery, level: Level) {
   return {
-    ...{ id, name: groupName, group: id, vcpu: { min: 2, max: most.vcpus }, ramGbPerVcpu: ramMultiplier },
+    id,
+    name: groupName,
+    group: id,
+    vcpu: { min: 2, max: most.vcpus },
+    ramGbPerVcpu: ramMultiplier,
     price: { securePerVcpu: 0, serverlessPerVcpu: 0 },
     ...(include && availabilityIn(id, vcpuCount <= most.vcpus ? dataCenters : [], level)),
   };
 }
 
 const dataCenterRecord = ({ id, region }: DataCenter, { include = [] }: DataCenterQuery, level: Level) => ({
-  ...{ id, name: id, region, networkVolumeTypes: ["STANDARD", "HIGH_PERFORMANCE"] },
-  ...{ compliance: [], globalNetwork: false },
+  id,
+  name: id,
+  region,
+  networkVolumeTypes: ["STANDARD", "HIGH_PERFORMANCE"],
+  compliance: [],
+  globalNetwork: false,
   ...(include.includes("GPU_AVAILABILITY") && {
     gpuAvailability: gpuTypes.map((type) => ({
       id: type.id,
@@ -97,7 +111,9 @@ const dataCenterRecord = ({ id, region }: DataCenter, { include = [] }: DataCent
   }),
   ...(include.includes("CPU_AVAILABILITY") && {
     cpuAvailability: cpuFlavors.map((flavor) => ({
-      ...{ id: flavor.id, name: flavor.groupName, availability: level(flavor.id, [id]) },
+      id: flavor.id,
+      name: flavor.groupName,
+      availability: level(flavor.id, [id]),
     })),
   }),
 });

@@ -160,7 +160,8 @@ export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, roo
   ...containerRecord(template, endpoint.env),
   ...(endpoint.computeType === "GPU" ? { gpu: gpuRecord(endpoint) } : { cpu: cpuRecord(endpoint) }),
   workers: {
-    ...{ min: endpoint.workersMin, max: endpoint.workersMax },
+    min: endpoint.workersMin,
+    max: endpoint.workersMax,
     ...(endpoint.type === "QB" && endpoint.scalerType === "REQUEST_COUNT" ? {} : { idleTimeout: endpoint.idleTimeout }),
   },
   scaling: scalingRecord(endpoint),

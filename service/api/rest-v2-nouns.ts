@@ -33,7 +33,11 @@ export interface Noun {
 
 /** A network volume as REST v2 shows it. */
 const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
-  ...{ id, name, size, dataCenter: dataCenterId, type },
+  id,
+  name,
+  size,
+  dataCenter: dataCenterId,
+  type,
 });
 
 /** Reads a body; one without the required shape returns 422. */

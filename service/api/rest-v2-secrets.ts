@@ -7,7 +7,10 @@ const time = (ms: number): string => new Date(ms).toISOString();
 
 /** A secret in REST v2, without its value. */
 const secretRecord = ({ id, name, description, createdAt, valueUpdatedAt }: SecretRow) => ({
-  ...{ id, name, description: description || null, createdAt: time(createdAt) },
+  id,
+  name,
+  description: description || null,
+  createdAt: time(createdAt),
   valueLastUpdatedAt: valueUpdatedAt === null ? null : time(valueUpdatedAt),
 });
 

@@ -6,20 +6,9 @@ import { notFound } from "../errors";
 import type { Resources } from "../resources";
 import { account } from "../resources/account";
 import { parseInput } from "../validation";
-import type { WorkerPhase } from "../workers/registry";
+import type { WorkerState } from "../workers";
 import { type Pager, queryInteger } from "./rest-v2-pages";
 import { openWorkerLogEvents } from "./worker-log-events";
-
-/** A worker of an endpoint: what it does, what it runs, and since when in ms since the epoch. */
-export interface WorkerState {
-  id: string;
-  status: WorkerPhase;
-  startedAt: number;
-  /** The endpoint's version that it runs; a worker elsewhere counts as one of the newest. */
-  version: number;
-  /** True if the endpoint has changed since the worker's start, so that it will be replaced. */
-  isStale: boolean;
-}
 
 /** Facts about workers for REST v2. */
 export interface WorkerView {
@@ -98,8 +87,13 @@ export function registerWorkerRoutes(
       },
       releases: releases.map(({ version, createdAt, diff }) => ({
         id: `${endpoint.id}-${version}`,
-        ...{ version, source: "MANUAL", workerCount: count(version), createdAt: time(createdAt), diff },
-        ...{ buildId: null, createdByUserId: account.id },
+        version,
+        source: "MANUAL",
+        workerCount: count(version),
+        createdAt: time(createdAt),
+        diff,
+        buildId: null,
+        createdByUserId: account.id,
       })),
       pagination,
     };
@@ -123,7 +117,10 @@ export function registerWorkerRoutes(
     const { source, tail, since } = parseInput(logQuery, query, "unprocessable");
     const lastEventId = headers["last-event-id"];
     const events = await openWorkerLogEvents({
-      ...{ file: view.logFile(id), workerId, source, tail },
+      file: view.logFile(id),
+      workerId,
+      source,
+      tail,
       after: (Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId) ?? since,
       running: () => view.workers(id).some((worker) => worker.id === workerId),
     });

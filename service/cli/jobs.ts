@@ -97,7 +97,10 @@ export async function listJobs(endpoint: string, { data, state, limit }: JobsFla
   const rows = found
     .slice(0, limit)
     .map(({ id, status, delayTime, executionTime, error }) => [
-      ...[id, status, milliseconds(delayTime), milliseconds(executionTime)],
+      id,
+      status,
+      milliseconds(delayTime),
+      milliseconds(executionTime),
       typeof error === "string" ? error.split("\n", 1).join("") : "",
     ]);
   output.out(tableText(["JOB", "STATE", "IN QUEUE", "EXECUTION", "ERROR"], rows));

@@ -49,7 +49,12 @@ export async function printStatus({ data, json }: StatusFlags, output: Output): 
   const response = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
   const endpoints = response.endpoints.map(
     ({ id, name, imageName, workersMin, workersMax, jobs, running, message }): EndpointStatus => ({
-      ...{ id, name, image: imageName, workersMin, workersMax, jobs },
+      id,
+      name,
+      image: imageName,
+      workersMin,
+      workersMax,
+      jobs,
       workers: running.map((worker) => ({ ...worker, startedAt: new Date(worker.startedAt) })),
       problem: message,
     }),
@@ -59,8 +64,16 @@ export async function printStatus({ data, json }: StatusFlags, output: Output): 
 
 function statusText(serviceUrl: string, endpoints: EndpointStatus[]): string {
   const rows = endpoints.map(({ id, name, image, workers, workersMin, workersMax, jobs }) => [
-    ...[id, name, image, workers.length, `${workersMin}–${workersMax}`],
-    ...[jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried],
+    id,
+    name,
+    image,
+    workers.length,
+    `${workersMin}–${workersMax}`,
+    jobs.inQueue,
+    jobs.inProgress,
+    jobs.completed,
+    jobs.failed,
+    jobs.retried,
   ]);
   const running = endpoints.flatMap(({ name, workers }) =>
     workers.map(({ id, status, startedAt }) => [id, name, status, duration(systemClock.now() - startedAt.getTime())]),

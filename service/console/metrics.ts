@@ -77,8 +77,12 @@ export function createJobMetrics({
   function begin(endpointId: string): Ring[] {
     const numbers = (length: number): Uint32Array => new Uint32Array(length);
     const ranges = slotLengths.map((slotLength) => ({
-      ...{ slotLength, newest: slotNow(slotLength), active: slotNow(slotLength) },
-      ...{ queue: numbers(slotCount), completed: numbers(slotCount), failed: numbers(slotCount) },
+      slotLength,
+      newest: slotNow(slotLength),
+      active: slotNow(slotLength),
+      queue: numbers(slotCount),
+      completed: numbers(slotCount),
+      failed: numbers(slotCount),
       times: numbers(slotCount * bucketCount),
     }));
     rings.set(endpointId, ranges);
@@ -123,9 +127,13 @@ export function createJobMetrics({
     const timesOf = (part: number): (number | null)[] =>
       places.map((at) => quantile(ring.times.subarray(at * bucketCount, (at + 1) * bucketCount), part));
     return {
-      ...{ until: (ring.newest + 1) * slotLength, slotLength },
-      ...{ queue: of(ring.queue), completed: of(ring.completed), failed: of(ring.failed) },
-      ...{ p50: timesOf(0.5), p95: timesOf(0.95) },
+      until: (ring.newest + 1) * slotLength,
+      slotLength,
+      queue: of(ring.queue),
+      completed: of(ring.completed),
+      failed: of(ring.failed),
+      p50: timesOf(0.5),
+      p95: timesOf(0.95),
     };
   }
 

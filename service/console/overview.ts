@@ -17,19 +17,17 @@ export function endpointsOverview({ endpoints, templates, volumes }: Resources, 
     const { scalerType, scalerValue, idleTimeout } = endpoint;
     const template = templates.find(templateId);
     return {
-      ...{
-        id,
-        name,
-        type,
-        templateId,
-        workersMin,
-        workersMax,
-        version,
-        createdAt,
-        scalerType,
-        scalerValue,
-        idleTimeout,
-      },
+      id,
+      name,
+      type,
+      templateId,
+      workersMin,
+      workersMax,
+      version,
+      createdAt,
+      scalerType,
+      scalerValue,
+      idleTimeout,
       templateName: template?.name,
       imageName: template?.imageName,
       volumes: volumesOf(endpoint).map((volumeId) => volumes.find(volumeId)?.name ?? volumeId),
@@ -45,7 +43,12 @@ export function resourcesOverview({ templates, volumes, secrets, registryAuths }
     templates: templates
       .list({ bound: true })
       .map(({ id, name, imageName, containerDiskInGb, isServerless, boundEndpointId, env }) => ({
-        ...{ id, name, imageName, containerDiskInGb, isServerless, boundEndpointId },
+        id,
+        name,
+        imageName,
+        containerDiskInGb,
+        isServerless,
+        boundEndpointId,
         variables: Object.keys(env),
       })),
     volumes: volumes.list().map(({ id, name, size, dataCenterId, type }) => ({ id, name, size, dataCenterId, type })),
@@ -59,10 +62,18 @@ const longestError = 300;
 
 /** A job as a list shows it; times in ms. */
 export const jobRow = (job: Job, now: number): object => ({
-  ...{ seq: job.seq, id: job.id, status: job.status, operation: job.operation, lowPriority: job.lowPriority },
-  ...{ createdAt: job.createdAt, finishedAt: job.finishedAt, workerId: job.workerId, retries: job.retries },
+  seq: job.seq,
+  id: job.id,
+  status: job.status,
+  operation: job.operation,
+  lowPriority: job.lowPriority,
+  createdAt: job.createdAt,
+  finishedAt: job.finishedAt,
+  workerId: job.workerId,
+  retries: job.retries,
   // Of one that waits or runs the page counts on from here.
-  ...{ queuedAt: job.queuedAt, startedAt: job.startedAt },
+  queuedAt: job.queuedAt,
+  startedAt: job.startedAt,
   delayTime: Math.max(0, delayTime(job, now)),
   executionTime: Math.max(0, executionTime(job, now)),
   error: job.error?.slice(0, longestError),

@@ -65,8 +65,19 @@ export function createJobQueue(
   const supervisor = createSupervisor({ ...parts, log, deadlines, sweep: timings.sweep });
   const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
   return {
-    ...{ jobs, records, live, store, counters, webhooks, groupCommit, transitions, deadlines, events },
-    ...{ waits, stream, supervisor },
+    jobs,
+    records,
+    live,
+    store,
+    counters,
+    webhooks,
+    groupCommit,
+    transitions,
+    deadlines,
+    events,
+    waits,
+    stream,
+    supervisor,
     view: createJobView({ records, store }),
 
     /**

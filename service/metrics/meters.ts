@@ -24,31 +24,47 @@ export function createMeters({ endpoints, health }: MeterSources) {
   const labelNames = ["endpoint"] as const;
   const byState = ["endpoint", "state"] as const;
   const ended = new Counter({
-    ...{ name: `${prefix}_jobs_ended_total`, labelNames: byState, registers },
+    name: `${prefix}_jobs_ended_total`,
+    labelNames: byState,
+    registers,
     help: "Jobs that ended since the start of the service, by final state.",
   });
   const startFailures = new Counter({
-    ...{ name: `${prefix}_worker_start_failures_total`, labelNames, registers },
+    name: `${prefix}_worker_start_failures_total`,
+    labelNames,
+    registers,
     help: "Workers that ended before they requested a job, or could not be started.",
   });
   const queueTime = new Histogram({
-    ...{ name: `${prefix}_job_queue_seconds`, labelNames, buckets, registers },
+    name: `${prefix}_job_queue_seconds`,
+    labelNames,
+    buckets,
+    registers,
     help: "Time from the submission of a job to its start at a worker.",
   });
   const execution = new Histogram({
-    ...{ name: `${prefix}_job_execution_seconds`, labelNames, buckets, registers },
+    name: `${prefix}_job_execution_seconds`,
+    labelNames,
+    buckets,
+    registers,
     help: "Time from the start of a job at a worker to its end.",
   });
   const info = new Gauge({
-    ...{ name: `${prefix}_endpoint_info`, labelNames: ["endpoint", "name"] as const, registers },
+    name: `${prefix}_endpoint_info`,
+    labelNames: ["endpoint", "name"] as const,
+    registers,
     help: "Always 1; the endpoint's name by its id.",
   });
   const jobs = new Gauge({
-    ...{ name: `${prefix}_jobs`, labelNames: byState, registers },
+    name: `${prefix}_jobs`,
+    labelNames: byState,
+    registers,
     help: "Jobs in the queue and at workers.",
   });
   const workers = new Gauge({
-    ...{ name: `${prefix}_workers`, labelNames: byState, registers },
+    name: `${prefix}_workers`,
+    labelNames: byState,
+    registers,
     help: "Workers by state; throttled ones wait for the end of a backoff, or for stock.",
   });
 

@@ -75,7 +75,9 @@ export function openReleases(database: Database) {
       byEndpoint
         .all(endpointId)
         .map(({ version, container, createdAt }, index, all) => ({
-          ...{ version, image: container.image, createdAt },
+          version,
+          image: container.image,
+          createdAt,
           diff: diffOf(all[index - 1]?.container, container),
         }))
         .reverse(),

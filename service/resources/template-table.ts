@@ -74,7 +74,11 @@ export type TemplateTable = ReturnType<typeof openTemplateTable>;
 export function openTemplateTable(database: Database) {
   const columns = "id, name, content, last_used_at AS lastUsedAt, created_at AS createdAt";
   const table = openTable(database, {
-    ...{ name: "templates", noun: "template", columns, row, idLength: 10 },
+    name: "templates",
+    noun: "template",
+    columns,
+    row,
+    idLength: 10,
     // Users do not see the templates of endpoints that were created without one.
     listed: "content ->> 'boundEndpointId' IS NULL",
   });

@@ -17,7 +17,7 @@ export interface Lease {
 }
 
 /** A request without a worker. */
-interface Waiter {
+export interface Waiter {
   id: string;
   queuedAt: number;
   give(worker: Worker): void;

@@ -11,7 +11,7 @@ import type { WorkerPresence } from "./presence";
 import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 
 /** A worker's end of a pipe. */
-interface WorkerPipe {
+export interface WorkerPipe {
   send(taken: TakenJob): void;
   stop(jobId: string): void;
 }

@@ -59,7 +59,17 @@ export function createWorkerPool({
   const rollouts = createRollouts();
   const problems = createWorkerProblems(clock, timings);
   const starts = createWorkerStarts({
-    ...{ starter, problems, registry, jobs, events, pressing, clock, timings, log, review, add },
+    starter,
+    problems,
+    registry,
+    jobs,
+    events,
+    pressing,
+    clock,
+    timings,
+    log,
+    review,
+    add,
     // In a rollout, jobs wait for the old workers or for the next version.
     mayRefuse: (endpointId) => !joinedElsewhere(endpointId) && !rollouts.keepsJobs(endpointId),
   });
@@ -91,8 +101,8 @@ export function createWorkerPool({
     processes.set(worker, local);
     serve(local);
     log.info({ endpoint: endpointId, worker: worker.id, version }, "worker: starting");
-    const end = started.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(end));
-    ends.add(end);
+    const removed = started.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(removed));
+    ends.add(removed);
   }
 
   function retire(worker: Worker, reason: string): void {
@@ -111,44 +121,48 @@ export function createWorkerPool({
     local.process.stop(timings.killGrace);
   }
 
-  async function ended(local: LocalWorker, end: ProcessEnd): Promise<void> {
+  async function ended(local: LocalWorker, how: ProcessEnd): Promise<void> {
     const { worker } = local;
     const { endpointId } = worker;
     processes.delete(worker);
     registry.remove(worker);
     dispatcher.dismiss(worker);
-    log.info({ endpoint: endpointId, worker: worker.id, how: end.how, reason: local.reason }, "worker: ended");
+    log.info({ endpoint: endpointId, worker: worker.id, how: how.how, reason: local.reason }, "worker: ended");
     if (stopping) return;
     const crashed = local.reason === undefined || local.lost;
-    const jobIds = [...worker.jobs.keys()];
     const starting = worker.firstAskAt === undefined;
-    if (crashed && (starting || jobIds.length > 0 || !end.clean)) starts.failed(local, end, starting);
-    for (const jobId of jobIds) {
-      const error = problems.jobLost(endpointId, local, end, crashed);
-      await takeBack(jobId, worker, crashed ? "crashed" : "interrupted", error);
-    }
+    if (crashed && (starting || worker.jobs.size > 0 || !how.clean)) starts.failed(local, how, starting);
+    await requeueJobs(worker, crashed ? "crashed" : "interrupted", () =>
+      problems.jobLost(endpointId, local, how, crashed),
+    );
     review(endpointId);
   }
 
-  const takeBack = (jobId: string, { id }: Worker, reason: GiveBackReason, error: string): Promise<unknown> =>
-    jobs
-      .giveBack(jobId, id, reason, error)
-      .catch((fault) => log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"));
+  /** Requeues the jobs of a lost worker. */
+  async function requeueJobs(worker: Worker, reason: GiveBackReason, error: () => string): Promise<void> {
+    for (const jobId of [...worker.jobs.keys()])
+      await jobs
+        .giveBack(jobId, worker.id, reason, error())
+        .catch((fault) =>
+          log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"),
+        );
+  }
 
-  /** Ends a worker that does not do its part; one elsewhere is forgotten. */
+  /** Kills a worker and returns its process; forgets a worker elsewhere. */
+  function end(worker: Worker, why: string, lost = false): LocalWorker | undefined {
+    dispatcher.dismiss(worker);
+    const local = processes.get(worker);
+    if (local) kill(local, why, lost);
+    else registry.remove(worker);
+    return local;
+  }
+
+  /** Replaces a worker that is silent or unhealthy. */
   async function replace(worker: Worker, { kind, why }: Exclude<Verdict, { kind: "fine" }>): Promise<void> {
     log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${why}; it is replaced`);
-    const local = processes.get(worker);
-    dispatcher.dismiss(worker);
-    if (local) {
-      kill(local, why, kind === "lost");
-      return;
-    }
-    registry.remove(worker);
+    if (end(worker, why, kind === "lost")) return;
     const reason = worker.awaitedUntil === undefined ? "crashed" : "interrupted";
-    for (const jobId of worker.jobs.keys()) {
-      await takeBack(jobId, worker, reason, `the worker ${why} while it ran the job`);
-    }
+    await requeueJobs(worker, reason, () => `the worker ${why} while it ran the job`);
     review(worker.endpointId);
   }
 
@@ -190,17 +204,7 @@ export function createWorkerPool({
   async function drop(endpointId: string): Promise<void> {
     starts.forget(endpointId);
     rollouts.forget(endpointId);
-    const gone: Promise<unknown>[] = [];
-    for (const worker of registry.of(endpointId)) {
-      const local = processes.get(worker);
-      dispatcher.dismiss(worker);
-      if (!local) {
-        registry.remove(worker);
-        continue;
-      }
-      kill(local, "belongs to a deleted endpoint");
-      gone.push(local.process.ended);
-    }
+    const gone = registry.of(endpointId).map((worker) => end(worker, "belongs to a deleted endpoint")?.process.ended);
     await Promise.all(gone);
   }
 
@@ -216,11 +220,7 @@ export function createWorkerPool({
       const workers = registry.of(endpointId).filter(({ local }) => local);
       const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.setBack(endpointId), restart);
       for (const worker of useless) retire(worker, unfit);
-      for (const worker of hung) {
-        dispatcher.dismiss(worker);
-        const local = processes.get(worker);
-        if (local) kill(local, "runs a version that was set back before it completed a job");
-      }
+      for (const worker of hung) end(worker, "runs a version that was rolled back before it completed a job");
       review(endpointId);
     },
     drop,

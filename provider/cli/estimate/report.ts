@@ -30,7 +30,12 @@ export function estimateOf(stack: string, resources: ResourceCost[]): Estimate {
 }
 
 const heading = [
-  ...["resource", "quantity", "workersMin/hour", "workersMax/hour", "workersMin/month", "workersMax/month"],
+  "resource",
+  "quantity",
+  "workersMin/hour",
+  "workersMax/hour",
+  "workersMin/month",
+  "workersMax/month",
   "change of workersMax/month",
 ];
 

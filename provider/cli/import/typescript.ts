@@ -62,8 +62,13 @@ export function typescriptProject(program: Program, project: Project): Record<st
     devDependencies: { "@types/node": "^20", typescript: "^5.0.0" },
   };
   const compilerOptions = {
-    ...{ target: "es2022", module: "node16", moduleResolution: "node16" },
-    ...{ types: ["node"], strict: true, skipLibCheck: true, noEmit: true },
+    target: "es2022",
+    module: "node16",
+    moduleResolution: "node16",
+    types: ["node"],
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
   };
   return {
     "Pulumi.yaml": pulumiYaml(project, " nodejs"),

@@ -13,9 +13,21 @@ export interface MoveFlags extends ProjectFlags {
 
 /** Attributes of other providers without a counterpart in this package, in camel case. */
 const unsupported = [
-  ...["gpuTypePriority", "cpuFlavorPriority", "cloudType", "bindEndpoint", "hubReleaseId", "flashEnvironmentId"],
-  ...["modelName", "modelReferences", "workersPFBTarget", "requestTTL", "minVram", "minRam"],
-  ...["startScript", "advancedStart", "portsConfig"],
+  "gpuTypePriority",
+  "cpuFlavorPriority",
+  "cloudType",
+  "bindEndpoint",
+  "hubReleaseId",
+  "flashEnvironmentId",
+  "modelName",
+  "modelReferences",
+  "workersPFBTarget",
+  "requestTTL",
+  "minVram",
+  "minRam",
+  "startScript",
+  "advancedStart",
+  "portsConfig",
 ];
 
 /**

@@ -20,8 +20,12 @@ export interface RecordedResource {
 }
 
 const terraformResource = z.looseObject({
-  ...{ address: z.string(), mode: z.string().optional(), type: z.string(), name: z.string() },
-  ...{ index: z.union([z.string(), z.number()]).optional(), values: z.record(z.string(), z.unknown()) },
+  address: z.string(),
+  mode: z.string().optional(),
+  type: z.string(),
+  name: z.string(),
+  index: z.union([z.string(), z.number()]).optional(),
+  values: z.record(z.string(), z.unknown()),
 });
 interface TerraformModule {
   resources?: z.output<typeof terraformResource>[] | undefined;
@@ -62,7 +66,9 @@ function pulumiResources(
   return own.map((one) => {
     const id = idIn(one);
     return {
-      ...{ address: one.urn, name: readUrn(one.urn).name, type: one.type },
+      address: one.urn,
+      name: readUrn(one.urn).name,
+      type: one.type,
       kind: kinds[one.type],
       id: typeof id === "string" && id !== "" ? id : undefined,
       attributes: setIn(one.inputs),
@@ -91,7 +97,9 @@ function terraformResources(text: string): RecordedResource[] {
     ({ type, mode = "managed" }) => type.startsWith("runpod_") && mode === "managed",
   );
   return own.map(({ address, type, name, index, values: { id, ...attributes } }) => ({
-    ...{ address, type, name: index === undefined ? name : `${name}-${index}` },
+    address,
+    type,
+    name: index === undefined ? name : `${name}-${index}`,
     kind: terraformKinds[type],
     id: typeof id === "string" && id !== "" ? id : undefined,
     attributes: setIn(attributes),

@@ -68,7 +68,10 @@ export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
     if ((operation === "same" && texts.length === 0) || changes.has(step.urn)) continue;
     const { name, type } = readUrn(step.urn);
     changes.set(step.urn, {
-      ...{ operation, urn: step.urn, resource: name, type: shortType(type) },
+      operation,
+      urn: step.urn,
+      resource: name,
+      type: shortType(type),
       properties: operation === "same" ? [] : propertiesOf(step, kindOf(type)),
       warnings: [...new Set(texts)].sort(compare),
     });
@@ -91,7 +94,9 @@ function propertiesOf(step: Step, kind: Kind | undefined): PropertyChange[] {
   const paths = Object.keys(step.detailedDiff ?? {});
   const hidden = paths.length > 0 ? paths : Object.keys(news).filter((key) => news[key] === secretValue);
   return hidden.map((property) => ({
-    ...{ property, old: secretValue, new: secretValue },
+    property,
+    old: secretValue,
+    new: secretValue,
     forcesReplacement: forced([property]),
   }));
 }

@@ -58,7 +58,8 @@ export const hasName = (kind: ObjectKind, object: ObjectSummary, name: string): 
 
 /** An object without what only its kind has. */
 export const summaryOf = ({ id, name, createdAt }: Findable): ObjectSummary => ({
-  ...{ id, name },
+  id,
+  name,
   ...(createdAt === undefined ? {} : { createdAt }),
 });
 

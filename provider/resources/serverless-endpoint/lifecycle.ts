@@ -111,7 +111,9 @@ function fromRecord(record: EndpointRecord, wanted: Properties, context: Context
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
     // Of these properties a missing value is not shown, except of those that an endpoint may have none of.
     ...toProperties(same),
-    ...{ templateId, minCudaVersion, executionTimeoutMs },
+    templateId,
+    minCudaVersion,
+    executionTimeoutMs,
     ...cpuOf(record, wanted),
     ...gpuTypesOf(record, wanted),
     ...volumesOf(record, wanted),

@@ -38,8 +38,12 @@ const quotaOf = sharedRead("quota of workers", (management, options) => manageme
 
 /** Inputs that determine which machines run the workers. */
 const placement = [
-  ...["computeType", "gpuTypeIds", "excludedGpuTypeIds", "dataCenterIds"],
-  ...["networkVolumeId", "networkVolumeIds"],
+  "computeType",
+  "gpuTypeIds",
+  "excludedGpuTypeIds",
+  "dataCenterIds",
+  "networkVolumeId",
+  "networkVolumeIds",
 ];
 
 const textsIn = (value: Value | undefined): string[] =>

@@ -54,7 +54,13 @@ export async function verifyEndpoint(
         "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
       );
     const order: JobOrder = {
-      ...{ endpointId, input, request, expect, policy, triggers, mode: "async" },
+      endpointId,
+      input,
+      request,
+      expect,
+      policy,
+      triggers,
+      mode: "async",
       timeout: left / 1000,
     };
     try {

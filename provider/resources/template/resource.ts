@@ -49,7 +49,13 @@ export class Template extends pulumi.CustomResource {
       // In a preview, an omitted input without a default is unknown.
       const leftOut = args.containerRegistryAuthId === undefined;
       const content = {
-        ...{ imageName, dockerArgs, dockerEntrypoint, dockerStartCmd, env, ports, containerDiskInGb },
+        imageName,
+        dockerArgs,
+        dockerEntrypoint,
+        dockerStartCmd,
+        env,
+        ports,
+        containerDiskInGb,
         containerRegistryAuthId: leftOut ? orElse(credentials, pulumi.output(undefined)) : credentials,
       };
       return pulumi.output(content).apply(revisionOf);

@@ -32,8 +32,12 @@ export function revisionOf(template: TemplateContent): string {
   const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
   // The order decides the hash, which is in states.
   const parts = [
-    ...[imageName, startText(template), variables, packedPorts(ports)],
-    ...[containerDiskInGb, containerRegistryAuthId ?? ""],
+    imageName,
+    startText(template),
+    variables,
+    packedPorts(ports),
+    containerDiskInGb,
+    containerRegistryAuthId ?? "",
   ];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }

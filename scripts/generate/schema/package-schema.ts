@@ -123,7 +123,8 @@ function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: Ty
     const isOwn = (key: string): boolean => key in shape.shape;
     const token = tokenOf(`VerifiedEndpoint${name}`);
     types[token] = {
-      ...{ type: "object", description },
+      type: "object",
+      description,
       properties: Object.fromEntries(Object.entries(inputProperties).filter(([key]) => isOwn(key))),
       required: requiredInputs.filter(isOwn),
     };
@@ -131,7 +132,8 @@ function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: Ty
   };
   const outputs = properties(verifiedEndpointOutputs, "output", "VerifiedEndpoint", types);
   return {
-    ...{ isComponent: true, description: verifiedEndpointDescription },
+    isComponent: true,
+    description: verifiedEndpointDescription,
     properties: outputs.specs,
     required: outputs.required,
     inputProperties: {

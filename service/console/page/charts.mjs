@@ -58,7 +58,8 @@ function chart({ title, now, top, shapes, valueAt, legend }, { until, slotLength
   const range = rangeName({ slotLength, queue: { length } });
   const timeAt = (/** @type {number} */ slot) =>
     new Date(until - (length - slot) * slotLength).toLocaleTimeString([], {
-      ...{ hour: "2-digit", minute: "2-digit" },
+      hour: "2-digit",
+      minute: "2-digit",
       ...(slotLength < 60_000 ? { second: "2-digit" } : {}),
     });
   const slots = Array.from({ length }, (_, slot) =>

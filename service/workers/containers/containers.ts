@@ -1,6 +1,3 @@
-import { chmodSync, mkdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
@@ -18,6 +15,7 @@ import { labels, openContainerMark, removeContainers, removeNetworks } from "./l
 import { type ContainerPlace, createPlaceFinder, networkOf } from "./place";
 import { openPulledImages } from "./pulled-images";
 import { type ContainerSpec, createBody, type EngineAbilities, type GpuMode } from "./spec";
+import { createVolumeFolders } from "./volume-folders";
 
 export type Containers = ReturnType<typeof createContainers>;
 
@@ -62,9 +60,6 @@ const lateEvent = 300;
 /** Errors of storage drivers that cannot limit a disk: overlay2 names the option, vfs the quota. A full disk is none of them. */
 const refusesDiskLimit = /storage-?\s?opt|support.*quota|quota.*support/i;
 
-/** The folder of a volume in a data folder. */
-const volumeFolder = (dataFolder: string, volumeId: string): string => join(dataFolder, "volumes", volumeId);
-
 /** Runs workers as containers of a Docker Engine. */
 export function createContainers({
   address,
@@ -89,6 +84,7 @@ export function createContainers({
   const closed = new AbortController();
   const mark = openContainerMark(dataFolder);
   const pulledImages = openPulledImages(dataFolder);
+  const volumes = createVolumeFolders(dataFolder);
 
   async function connect(): Promise<void> {
     try {
@@ -121,7 +117,11 @@ export function createContainers({
     };
     watch().catch(() => undefined);
     return {
-      ...{ client, abilities, images, place, outOfMemory },
+      client,
+      abilities,
+      images,
+      place,
+      outOfMemory,
       close() {
         closing.abort();
         images.close();
@@ -178,7 +178,7 @@ export function createContainers({
           reachedAt = new URL(found.serverlessUrl).host;
           onLine(`runs in the container ${name}, which reaches the service at ${found.serverlessUrl}`);
           const env = start.env(found.serverlessUrl);
-          const folder = needs.volumeId === undefined ? undefined : openVolume(needs.volumeId);
+          const folder = needs.volumeId === undefined ? undefined : volumes.open(needs.volumeId);
           const spec = { ...needs, ...start, env, labels: of, volumeFolder: folder, gpuMode, place: found };
           return (signal: AbortSignal) => create(spec, signal);
         } catch (error) {
@@ -215,7 +215,7 @@ export function createContainers({
     },
 
     /** Deletes the folder of a volume that was deleted. */
-    removeVolume: (id: string): Promise<void> => rm(volumeFolder(dataFolder, id), { recursive: true, force: true }),
+    removeVolume: volumes.remove,
 
     /** Removes pulled images that are no longer used. */
     async tidy(inUse: ReadonlySet<string>): Promise<void> {
@@ -236,14 +236,6 @@ export function createContainers({
       mark.clear();
     },
   };
-
-  /** Any user of a container may write to it; the data folder above it excludes other users. */
-  function openVolume(id: string): string {
-    const folder = volumeFolder(dataFolder, id);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    chmodSync(folder, 0o777);
-    return folder;
-  }
 }
 
 /** A container's name, after its worker. */

@@ -7,7 +7,7 @@ import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createAuth } from "../../../../../service/api/auth";
 import { createServer } from "../../../../../service/api/server";
-import { createJobEngine } from "../../../../../service/engine";
+import { createJobPath } from "../../../../../service/job-path";
 import type { JobTimings } from "../../../../../service/jobs/timings";
 import { createResources } from "../../../../../service/resources";
 import { resolveSettings } from "../../../../../service/settings";
@@ -98,16 +98,16 @@ export async function useJobRig({
     const settings = resolveSettings({ dataFolder, images, stream, timings, runtime, clock, onNotice });
     const deps = { database, clock, settings, endpoints: resources.lookup, events: resources.events, auth, log };
     const listenForWorkers = (address: string): Promise<number> => server.listenForWorkers(address);
-    const engine = createJobEngine({ ...deps, serverlessUrl: () => root, listenForWorkers });
-    const rest = { deleteNeedsScaleDown: false, workers: engine.workers };
-    const view = { workers: engine.workers, logFile: () => "" };
+    const jobPath = createJobPath({ ...deps, serverlessUrl: () => root, listenForWorkers });
+    const rest = { deleteNeedsScaleDown: false, workers: jobPath.workers };
+    const view = { workers: jobPath.workers, logFile: () => "" };
     const server = createServer({
       auth,
       resources,
       rest,
       restV2: { rateLimit: undefined, strict: false, pageSize: 1000, serverlessUrl: () => root, clock, view },
-      jobs: engine,
-      local: { faults: engine.faults, status: async () => [] },
+      jobs: jobPath,
+      local: { faults: jobPath.faults, status: async () => [] },
       metrics: async () => ({ contentType: "text/plain", text: "" }),
       listening: settings.listening,
       retire: settings.retire,
@@ -115,10 +115,10 @@ export async function useJobRig({
       requestLimit: settings.timings.requestLimit,
     });
     root = `http://127.0.0.1:${await server.listen(0)}`;
-    await engine.start();
+    await jobPath.start();
     let stopped: Promise<void> | undefined;
     const stop = async (deadline: number): Promise<void> => {
-      await engine.stop(deadline);
+      await jobPath.stop(deadline);
       await server.close();
       database.close();
     };

@@ -1,0 +1,181 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { createAdmission, createRateLimits, noRateLimits } from "./api/admission";
+import type { Auth } from "./api/auth";
+import { createFaultControl } from "./api/faults";
+import { registerJobRoutes } from "./api/jobs";
+import { registerLoadBalancerRoutes } from "./api/load-balancers";
+import { registerOpenaiRoute } from "./api/openai";
+import { registerChannelRoutes } from "./api/worker-channel";
+import { createEndpointRemoval } from "./endpoint-removal";
+import { createFaults, noRequestFaults } from "./faults/faults";
+import { createJobQueue } from "./jobs";
+import { setAsideOrphans } from "./orphans";
+import type { EndpointLookup } from "./resources/endpoint-lookup";
+import type { EndpointEvents } from "./resources/endpoint-table";
+import type { ServiceSettings } from "./settings";
+import type { Database } from "./store/database";
+import { createWorkers } from "./workers";
+import { createWorkerLogs, workerLogFolder } from "./workers/logs";
+import { isLocalId } from "./workers/registry";
+
+/** The job path: queue, workers, and the routes under /v2. */
+export function createJobPath({
+  database,
+  clock,
+  settings,
+  endpoints,
+  events,
+  auth,
+  log,
+  serverlessUrl,
+  listenForWorkers,
+}: {
+  database: Database;
+  clock: Clock;
+  settings: Pick<
+    ServiceSettings,
+    "dataFolder" | "engine" | "gpus" | "images" | "onNotice" | "rateLimits" | "runtime" | "stream" | "timings"
+  >;
+  endpoints: EndpointLookup;
+  events: EndpointEvents;
+  auth: Pick<Auth, "checkJobs">;
+  log: Pick<Logger, "debug" | "info" | "warn" | "error">;
+  /** Root of the job API without a trailing slash; called once the server listens. */
+  serverlessUrl(): string;
+  /** Listens on another address of this machine for workers' calls only; resolves with the port. */
+  listenForWorkers(address: string): Promise<number>;
+}) {
+  const { dataFolder, timings } = settings;
+  const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
+  const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
+  // Waits of this process must not change with the machine's time.
+  const steady = steadyClock(clock);
+
+  const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
+  const { jobs, records, live } = queue;
+  const logs = createWorkerLogs(workerLogFolder(dataFolder));
+  const faults = createFaults(clock, note);
+  const workers = createWorkers({
+    database,
+    clock,
+    settings,
+    endpoints,
+    queue,
+    faults,
+    logs,
+    log,
+    serverlessUrl,
+    listenForWorkers,
+  });
+  const { balancer, dispatcher, pool, presence, tokens, health } = workers;
+  const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(steady, workers.countRunning);
+  const removal = createEndpointRemoval({
+    jobs,
+    workers,
+    forget(endpointId) {
+      workers.forget(endpointId);
+      rateLimits.forget(endpointId);
+      faults.forget(endpointId);
+    },
+    clock,
+    log,
+  });
+
+  queue.events.on("started", faults.jobStarted);
+  events.on("endpointCreated", (endpointId) => {
+    // Created early, so that workers elsewhere can use it before any worker runs here.
+    tokens.of(endpointId);
+    pool.review(endpointId);
+  });
+  events.on("endpointDeleted", removal.removeSoon);
+  events.on("volumeDeleted", removal.removeVolumeSoon);
+  events.on("endpointChanged", (endpointId, { workersRestart }) => {
+    queue.supervisor.retime();
+    if (workersRestart) pool.replaceAll(endpointId);
+    else pool.review(endpointId);
+  });
+
+  /** Registers the workers' routes alone. */
+  function workerRoutes(app: FastifyInstance): void {
+    const token = (endpointId: string) => (typeOf(endpointId) === "QB" ? tokens.of(endpointId) : undefined);
+    const operationOf = (endpointId: string, jobId: string) => records.find(endpointId, jobId)?.job.operation;
+    registerChannelRoutes(app, { dispatcher, presence, jobs, stream: queue.stream, token, operationOf });
+  }
+
+  /** Writes a line into the logs of the service and of an endpoint's workers. */
+  function note(endpointId: string, text: string): void {
+    log.info({ endpoint: endpointId }, text);
+    logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
+  }
+
+  const ofJobs = { queue, health, clock };
+  return {
+    /** Registers the users' and the workers' routes; `ofUsers` is applied to those of users. */
+    routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void {
+      const admit = createAdmission(auth, typeOf, rateLimits, faults);
+      app.register(async (scope) => {
+        ofUsers(scope);
+        registerJobRoutes(scope, { ...ofJobs, admit, streamForm: settings.stream });
+        registerOpenaiRoute(scope, { ...ofJobs, admit });
+      });
+      app.register(async (scope) => workerRoutes(scope));
+    },
+    /** Registers the users' routes without keys and rate limits, for callers that are checked already. */
+    consoleRoutes(app: FastifyInstance): void {
+      const admit = createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits, noRequestFaults);
+      registerJobRoutes(app, { ...ofJobs, admit, streamForm: "envelope" });
+      registerOpenaiRoute(app, { ...ofJobs, admit });
+    },
+    workerRoutes,
+    /** Registers the addresses of load balancing endpoints. */
+    loadBalancerRoutes: (app: FastifyInstance): void =>
+      registerLoadBalancerRoutes(app, { auth, typeOf, balancer, faults, clock: steady, timings }),
+
+    /** Requeues jobs that ran when the service ended, and starts workers. The server listens already. */
+    async start(): Promise<void> {
+      // Local workers end with their service; workers elsewhere may still run their jobs.
+      const { kept, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
+      for (const job of kept) presence.awaitReturn(job);
+      const volumeIds = endpoints.volumeIds();
+      setAsideOrphans(
+        dataFolder,
+        (id) => volumeIds.has(id),
+        exists,
+        (text) => {
+          log.warn(text);
+          settings.onNotice(text);
+        },
+      );
+      // A kill may have interrupted the removal of an endpoint.
+      const known = new Set([...endpointIds, ...tokens.endpoints()]);
+      for (const endpointId of known) if (!exists(endpointId)) await removal.remove(endpointId);
+      for (const { id } of endpoints.all()) tokens.of(id);
+      queue.start();
+      await workers.start();
+    },
+
+    /** The endpoint's workers and their states. */
+    workers: workers.list,
+
+    /** Replaces the endpoint's workers after their jobs; `why` is logged by the service and by the workers. */
+    restartWorkers(endpointId: string, why: string): void {
+      note(endpointId, why);
+      workers.restart(endpointId);
+    },
+    faults: createFaultControl({ faults, exists, review: pool.review }),
+    /** The data of the console. */
+    view: { ...queue.view, health, waiting: live.waiting, events: queue.events },
+
+    /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
+    async stop(deadline: number): Promise<void> {
+      await workers.drain(deadline);
+      queue.waits.close();
+      await pool.stop();
+      await removal.settled();
+      await queue.stop();
+      await workers.close();
+    },
+  };
+}

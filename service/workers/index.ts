@@ -1,0 +1,242 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import type { EndpointHealth } from "serverless-compute-api/shapes";
+import { StartError } from "../errors";
+import type { Faults } from "../faults/faults";
+import type { JobQueue } from "../jobs";
+import type { EndpointLookup } from "../resources/endpoint-lookup";
+import type { ServiceSettings } from "../settings";
+import type { Database } from "../store/database";
+import { createBalancer } from "./balancer";
+import { createContainers } from "./containers/containers";
+import { createDispatcher } from "./dispatcher";
+import { readHealth } from "./health";
+import { createWorkerStarter } from "./launch";
+import { kill, type LocalWorker } from "./local-worker";
+import type { WorkerLogs } from "./logs";
+import { servePipe } from "./pipe";
+import { createWorkerPool } from "./pool";
+import { createWorkerPresence } from "./presence";
+import { createReaper } from "./reaper";
+import { countRunning, createWorkerRegistry, phaseOf, type WorkerPhase, waitForRunningJobs } from "./registry";
+import { createWorkerTokens } from "./tokens";
+
+/** A worker of an endpoint. */
+export interface WorkerState {
+  id: string;
+  status: WorkerPhase;
+  /** Time of its start, ms since the epoch. */
+  startedAt: number;
+  /** The endpoint's version that it runs; a worker elsewhere counts as one of the newest. */
+  version: number;
+  /** True if the endpoint has changed since the worker's start, so that it will be replaced. */
+  isStale: boolean;
+}
+
+export type Workers = ReturnType<typeof createWorkers>;
+
+/** The workers of all endpoints: their pool, the dispatch of jobs to them, and the requests of load balancers. */
+export function createWorkers({
+  database,
+  clock,
+  settings,
+  endpoints,
+  queue,
+  faults,
+  logs,
+  log,
+  serverlessUrl,
+  listenForWorkers,
+}: {
+  database: Database;
+  clock: Clock;
+  settings: Pick<ServiceSettings, "dataFolder" | "engine" | "gpus" | "images" | "runtime" | "timings">;
+  endpoints: EndpointLookup;
+  queue: JobQueue;
+  faults: Faults;
+  logs: WorkerLogs;
+  log: Pick<Logger, "debug" | "info" | "warn" | "error">;
+  /** Root of the job API without a trailing slash; called once the server listens. */
+  serverlessUrl(): string;
+  /** Listens on another address of this machine for workers' calls only; resolves with the port. */
+  listenForWorkers(address: string): Promise<number>;
+}) {
+  const { dataFolder, timings, runtime } = settings;
+  const { jobs, live, events, counters, stream } = queue;
+  // Waits of this process must not change with the machine's time.
+  const steady = steadyClock(clock);
+  const tokens = createWorkerTokens(database);
+  const reaper = createReaper(dataFolder);
+  const registry = createWorkerRegistry();
+  const review = (endpointId: string): void => pool.review(endpointId);
+  const presence = createWorkerPresence({
+    registry,
+    clock: steady,
+    timings,
+    log,
+    joined: tokens.joinedElsewhere,
+    changed: review,
+  });
+  const dispatcher = createDispatcher({
+    queue: live.queue,
+    jobs: faults.failing(jobs, live.get),
+    events,
+    registry,
+    presence,
+    clock: steady,
+    timings,
+    log,
+    changed: review,
+  });
+  const containers = createContainers({
+    address: settings.engine,
+    dataFolder,
+    gpuMode: settings.gpus,
+    listen: listenForWorkers,
+    clock,
+    log,
+  });
+  const homes = join(dataFolder, "workers");
+  const starter = createWorkerStarter({
+    endpoints,
+    images: settings.images,
+    runtime,
+    containers,
+    homes,
+    serverlessUrl,
+    token: tokens.of,
+    log: logs.of,
+    reaper,
+    faults,
+    clock,
+    timings,
+  });
+  const balancer = createBalancer({ registry, presence, clock: steady, timings, pool: () => pool });
+  const pool = createWorkerPool({
+    registry,
+    dispatcher,
+    jobs: { ...jobs, refuse: async (id, error) => balancer.refuse(id, error) || jobs.refuse(id, error) },
+    events,
+    pressing,
+    serve,
+    endpoints,
+    joinedElsewhere: tokens.hasJoinedElsewhere,
+    starter,
+    clock: steady,
+    timings,
+    log,
+  });
+  events.on("queued", ({ endpointId }) => pool.review(endpointId));
+
+  /** Waiting requests and jobs with their times converted to the steady clock. */
+  function* pressing(endpointId: string) {
+    yield* balancer.waiting(endpointId);
+    const ahead = clock.now() - steady.now();
+    for (const { id, queuedAt } of live.queue(endpointId).pressing) yield { id, queuedAt: queuedAt - ahead };
+  }
+
+  function serve(local: LocalWorker): void {
+    const { worker, process } = local;
+    void balancer.watch(local);
+    const fail = (error: unknown): void => {
+      log.error({ err: error, worker: worker.id }, "worker: its result cannot be stored; the worker is stopped");
+      kill(local, `could not return a result (${error instanceof Error ? error.message : String(error)})`, true);
+    };
+    faults.watch(worker.id, process);
+    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, fail });
+  }
+
+  return {
+    balancer,
+    dispatcher,
+    pool,
+    presence,
+    tokens,
+
+    health: (endpointId: string): EndpointHealth =>
+      readHealth(endpointId, {
+        counters,
+        live,
+        registry,
+        clock: steady,
+        timings,
+        throttled: pool.throttled,
+        problem: pool.problem,
+      }),
+
+    /** Number of an endpoint's running workers, which its rate limit depends on. */
+    countRunning: (endpointId: string): number => countRunning(registry.of(endpointId), steady.now(), timings),
+
+    /** The endpoint's workers and their states. */
+    list: (endpointId: string): WorkerState[] =>
+      registry.of(endpointId).map((worker) => {
+        const { id, startedAt, stale: isStale, version = endpoints.get(endpointId)?.version ?? 0 } = worker;
+        return { id, status: phaseOf(worker, steady.now(), timings), startedAt, version, isStale };
+      }),
+
+    /** Replaces the endpoint's workers after their jobs; no old worker takes another job. */
+    restart(endpointId: string): void {
+      pool.replaceAll(endpointId, true);
+      for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
+    },
+
+    /** Rejects further calls of a deleted endpoint's workers, and its requests. */
+    forget(endpointId: string): void {
+      tokens.forget(endpointId);
+      balancer.forget(endpointId);
+    },
+
+    /** Ends the workers of a deleted endpoint, and deletes their logs, homes and images. */
+    async remove(endpointId: string): Promise<void> {
+      await pool.drop(endpointId);
+      await logs.remove(endpointId);
+      await rm(join(homes, endpointId), { recursive: true, force: true });
+      await tidy();
+    },
+
+    /** Deletes the folder of a deleted volume. */
+    removeVolume: containers.removeVolume,
+
+    /** Starts workers. Rejects if the runtime `docker` has no engine; resolves before earlier workers have ended. */
+    async start(): Promise<void> {
+      // In the background: the service responds in the meantime.
+      const looked = runtime === "none" ? undefined : containers.open(runtime === "docker");
+      if (runtime === "docker") {
+        await looked;
+        const problem = containers.problem();
+        if (problem !== undefined)
+          throw new StartError(
+            `runtime "docker": ${problem}; start the engine, or start the service with another runtime`,
+          );
+      }
+      void looked?.then(tidy);
+      void Promise.all([reaper.predecessorsGone(), looked])
+        .catch((error: unknown) => log.error({ err: error }, "workers of an earlier service: cannot be checked"))
+        .then(() => pool.start());
+    },
+
+    /** Gives running jobs and requests `deadline` ms to finish. No worker takes another job. */
+    async drain(deadline: number): Promise<void> {
+      dispatcher.close();
+      await Promise.all([waitForRunningJobs({ registry, events, clock }, deadline), balancer.close(deadline)]);
+    },
+
+    /** Ends what workers leave on the machine, after the pool has stopped. */
+    async close(): Promise<void> {
+      await logs.flush();
+      await reaper.close();
+      await containers
+        .close()
+        .catch((error: unknown) => log.error({ err: error }, "containers: not all could be removed"));
+    },
+  };
+
+  /** Removes pulled images that are no longer used. */
+  async function tidy(): Promise<void> {
+    await containers
+      .tidy(endpoints.images())
+      .catch((error: unknown) => log.warn({ err: error }, "pulled images: not all could be removed"));
+  }
+}
