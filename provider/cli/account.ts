@@ -58,7 +58,7 @@ export function openAccount(
     try {
       return await listing;
     } catch (error) {
-      throw explained(error, { label: kind, verb: "look up" });
+      throw explained(error, { label: kind, verb: "look up", settings: config ? undefined : "environment" });
     }
   };
   return {

@@ -7,9 +7,33 @@ export interface Subject {
   /** Readable name of the object: `Template "chat-dev"`. */
   label: string;
   verb: "create" | "read" | "update" | "delete" | "look up";
+  /** Source of the settings: the stack's config and the environment (default), or the environment alone. */
+  settings?: "environment" | undefined;
 }
 
-const addresses = "serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)";
+/** Names of settings in messages. */
+interface SettingNames {
+  key: string;
+  addresses: string;
+  dialect: string;
+  baseUrl: string;
+}
+
+const namesInConfig: SettingNames = {
+  key: keySources,
+  addresses: "serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)",
+  dialect: "serverless-compute:dialect",
+  baseUrl: "serverless-compute:baseUrl",
+};
+const namesInEnvironment: SettingNames = {
+  key: "SERVERLESS_COMPUTE_API_KEY",
+  addresses: "SERVERLESS_COMPUTE_URL (or SERVERLESS_COMPUTE_TARGET)",
+  dialect: "SERVERLESS_COMPUTE_DIALECT",
+  baseUrl: "SERVERLESS_COMPUTE_BASE_URL",
+};
+
+const namesFor = ({ settings }: Subject): SettingNames =>
+  settings === "environment" ? namesInEnvironment : namesInConfig;
 
 /** Message for the user: object, problem and remedy. Reads only the error's category and code. */
 export function explain(error: ApiError, subject: Subject): string {
@@ -24,7 +48,7 @@ export const lostCreate =
 /** The warning of a command that found none of the objects in the state; `address` is that of the service. */
 export const noneFound = (count: number, address: string): string =>
   `${address}: the service has ${count === 1 ? "not the only object" : `none of the ${count} objects`} that this command looked up; ` +
-  `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${addresses}`;
+  `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${namesInConfig.addresses}`;
 
 /** A failure in words for a person; policy that needs the facts finds the ApiError in `cause`. */
 export class ExplainedError extends Error {
@@ -49,17 +73,19 @@ const said = (error: ApiError): string => error.message.trim().replace(/\s*\n\s*
 const localStart = (url: string): string =>
   isLoopback(url) ? ' Start the local service ("npx --no serverless-compute-local start"), or set' : " Set";
 
-const faults: Record<string, (error: ApiError, origin: string) => string> = {
-  connection_refused: (_, origin) =>
+const faults: Record<string, (error: ApiError, origin: string, names: SettingNames) => string> = {
+  connection_refused: (_, origin, { addresses }) =>
     `cannot connect to ${origin}: connection refused.${localStart(origin)} ${addresses} to the service's address.`,
-  unknown_host: (_, origin) => `cannot resolve the host of ${origin}. Check ${addresses} and your DNS.`,
-  unreachable: (_, origin) => `cannot reach ${origin}. Check the network and ${addresses}.`,
-  connect_timeout: (_, origin) => `connecting to ${origin} timed out. Check the network and ${addresses}.`,
+  unknown_host: (_, origin, { addresses }) => `cannot resolve the host of ${origin}. Check ${addresses} and your DNS.`,
+  unreachable: (_, origin, { addresses }) => `cannot reach ${origin}. Check the network and ${addresses}.`,
+  connect_timeout: (_, origin, { addresses }) =>
+    `connecting to ${origin} timed out. Check the network and ${addresses}.`,
   proxied: (error, origin) =>
     `cannot reach ${origin} through the proxy (${said(error)}). Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
-  not_http: (_, origin) => `the server at ${origin} does not speak HTTP. Check ${addresses}.`,
+  not_http: (_, origin, { addresses }) => `the server at ${origin} does not speak HTTP. Check ${addresses}.`,
   closed: () => "the deployment ended before this request finished. Run it again.",
-  not_tls: (_, origin) => `the server at ${origin} does not speak TLS. Use http:// in ${addresses}, or check the port.`,
+  not_tls: (_, origin, { addresses }) =>
+    `the server at ${origin} does not speak TLS. Use http:// in ${addresses}, or check the port.`,
   tls: (error, origin) =>
     `cannot establish a trusted connection to ${origin} (${said(error)}). Check its certificate and the address.`,
 };
@@ -72,13 +98,13 @@ const lastConfig = (changed: string, { verb }: Subject): string =>
     : "";
 
 const keySource = (error: ApiError, subject: Subject): string =>
-  `The key comes from ${keySources}${localKeyHint(error.request.url)}.${lastConfig("key", subject)}`;
+  `The key comes from ${namesFor(subject).key}${localKeyHint(error.request.url)}.${lastConfig("key", subject)}`;
 
 /** Names of the APIs that REST v2 replaces, by the code of the error. */
 const retiredApis: Record<string, string> = { rest_v1_retired: "REST v1", graphql_retired: "its GraphQL API" };
 
-const noAddress = (error: ApiError): string =>
-  `${error.request.url} is not an address of the service (${said(error)}). Check ${addresses}.`;
+const noAddress = (error: ApiError, subject: Subject): string =>
+  `${error.request.url} is not an address of the service (${said(error)}). Check ${namesFor(subject).addresses}.`;
 
 const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => string> = {
   auth: (error, subject) =>
@@ -88,23 +114,27 @@ const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => st
       : `${originOf(error)} refused the API key, or the key lacks permission. ${keySource(error, subject)}`,
   retired: (error, subject) => {
     const api = retiredApis[error.code];
+    const { addresses, dialect, baseUrl } = namesFor(subject);
     if (api === undefined) return `${error.request.url} has been retired (${said(error)}). Check ${addresses}.`;
     return (
-      `${originOf(error)} has retired ${api} (${said(error)}). Set serverless-compute:dialect to v2, and a ` +
-      `serverless-compute:baseUrl of your own to the address of REST v2.${lastConfig("dialect", subject)}`
+      `${originOf(error)} has retired ${api} (${said(error)}). Set ${dialect} to v2, and a ` +
+      `${baseUrl} of your own to the address of REST v2.${lastConfig("dialect", subject)}`
     );
   },
-  invalid: (error) => {
+  invalid: (error, subject) => {
     if (error.code === "quota")
       return `the account's limit is reached: ${said(error)}. Delete what you no longer need, or ask for a higher limit.`;
-    return error.code === "wrong_address" ? noAddress(error) : `the service rejected the request: ${said(error)}`;
+    return error.code === "wrong_address"
+      ? noAddress(error, subject)
+      : `the service rejected the request: ${said(error)}`;
   },
-  missing: (error, { verb }) => {
+  missing: (error, subject) => {
+    const { verb } = subject;
     if (verb === "create") return `something it refers to does not exist: ${said(error)}`;
     if (verb === "update")
       return `it no longer exists: ${said(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
     // Reads and deletes handle a missing object themselves; here the whole collection is missing.
-    return noAddress(error);
+    return noAddress(error, subject);
   },
   conflict: (error) =>
     error.code === "duplicate_name"
@@ -115,12 +145,12 @@ const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => st
     error.code === "rate_limited"
       ? `still rate limited by ${originOf(error)} after retries. Try again later.`
       : `${originOf(error)} is still unavailable after retries: ${said(error)}. Try again later.`,
-  server: (error) =>
+  server: (error, subject) =>
     error.code === "unexpected_answer"
-      ? `${originOf(error)} sent an unexpected response: ${said(error)}. Check ${addresses}.`
+      ? `${originOf(error)} sent an unexpected response: ${said(error)}. Check ${namesFor(subject).addresses}.`
       : `${originOf(error)} failed with HTTP ${error.status ?? "?"}: ${said(error)}. Try again; the service's logs have the cause.`,
-  network: (error) =>
-    faults[error.code]?.(error, originOf(error)) ??
+  network: (error, subject) =>
+    faults[error.code]?.(error, originOf(error), namesFor(subject)) ??
     `the connection to ${originOf(error)} was lost (${said(error)}). Try again.`,
   timeout: (error) => `${originOf(error)} did not respond in time (${said(error)}). Try again.`,
 };

@@ -59,7 +59,7 @@ async function nameReleases(
     try {
       await Promise.all([...new Set(own.map(({ endpoint }) => endpoint.id))].map(name));
     } catch (error) {
-      throw explained(error, { label: "releases", verb: "look up" });
+      throw explained(error, { label: "releases", verb: "look up", settings: state ? undefined : "environment" });
     } finally {
       await clients.close();
     }

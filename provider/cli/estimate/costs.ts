@@ -1,4 +1,4 @@
-import { cpuFlavorOf } from "serverless-compute-api/shapes";
+import { cpuFlavorOf, usualCpu } from "serverless-compute-api/shapes";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord } from "../../protocol/values";
 import { kinds } from "../../resources";
@@ -134,11 +134,13 @@ function gpuWorkerPrice(read: Read, { gpus }: Prices): number | string {
 }
 
 function cpuWorkerPrice(read: Read, { cpus }: Prices): number | string {
-  const entries = textsIn(read, "cpuFlavorIds");
+  const isEmpty = [read("cpuFlavorIds") ?? []].flat().length === 0;
+  const entries = isEmpty ? [usualCpu.flavorId] : textsIn(read, "cpuFlavorIds");
   if (typeof entries === "string") return entries;
+  const shared = read("vcpuCount") === undefined ? usualCpu.vcpuCount : numberIn(read, "vcpuCount");
   const costs: number[] = [];
   for (const entry of entries) {
-    const { id, vcpuCount } = cpuFlavorOf(entry, numberIn(read, "vcpuCount"));
+    const { id, vcpuCount } = cpuFlavorOf(entry, shared);
     if (typeof vcpuCount === "string") return vcpuCount;
     const price = cpus[id];
     if (price === undefined) return `CPU flavour "${id}" has no known price`;

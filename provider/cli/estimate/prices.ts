@@ -34,30 +34,26 @@ export async function pricesOfFile(file: string): Promise<Prices> {
 const byId = (prices: [string, number | undefined][]): Record<string, number> =>
   Object.fromEntries(prices.flatMap(([id, price]) => (price === undefined ? [] : [[id, price]])));
 
-/** Reads the catalog of the service that the environment selects: two requests with REST v2, one with REST v1. */
+/**
+ * Reads the catalog of the service that the environment selects: two requests with REST v2, one with REST v1. Throws a sentence
+ * with both remedies if the settings or the requests fail.
+ */
 export async function pricesOfCatalog(notice: (text: string) => void): Promise<Prices> {
-  const { clients } = openedClients(notice);
   try {
+    const { clients } = openClients(undefined, notice);
     const { management } = clients;
-    const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]);
+    const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]).finally(() =>
+      clients.close(),
+    );
     return {
       gpus: byId(gpus.map(({ id, price }) => [id, price])),
       cpus: byId(cpus.map(({ id, pricePerVcpu }) => [id, pricePerVcpu])),
       // No API has the prices of volumes.
       volumes: {},
     };
-  } catch (error) {
-    throw explained(error, { label: "prices of the catalog", verb: "look up" });
-  } finally {
-    await clients.close();
-  }
-}
-
-function openedClients(notice: (text: string) => void): ReturnType<typeof openClients> {
-  try {
-    return openClients(undefined, notice);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`prices of the catalog: ${reason}; or pass a file of prices with --prices`, { cause });
+    const error = explained(cause, { label: "prices of the catalog", verb: "look up", settings: "environment" });
+    const reason = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
+    throw new Error(`${reason}; or pass a file of prices with --prices`, { cause });
   }
 }

@@ -127,6 +127,20 @@ describe("estimate with a file of prices", () => {
     ]);
   });
 
+  test.each([
+    ["neither flavours nor virtual CPUs", undefined, undefined, 2 * 2 * 0.05],
+    ["no flavours", [], 4, 2 * 4 * 0.05],
+    ["no virtual CPUs", ["cpu5c", "cpu3c-4"], undefined, 2 * 4 * 0.05],
+  ])("counts a CPU endpoint with %s as the service runs it", async (_, cpuFlavorIds, vcpuCount, max) => {
+    const preview = changed((inputs, name) => {
+      if (name === "cpu") Object.assign(inputs, { cpuFlavorIds, vcpuCount });
+    });
+    const file = await fileWith({ ...prices, cpus: { cpu3c: 0.05, cpu5c: 0.06 } });
+    const { out } = await command(["estimate", "--prices", file, "--format", "json"], preview);
+    const cpu = JSON.parse(out).resources.find(({ resource }: { resource: string }) => resource === "cpu");
+    expect(cpu.after).toEqual({ min: 0, max: expect.closeTo(max) });
+  });
+
   test("counts a deleted resource only before, a replaced one once, and no other kinds", async () => {
     const urn = (kind: string, name: string) => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::${name}`;
     const volume = (size: number) => ({ inputs: { size, type: "STANDARD", dataCenterId: "EU-RO-1" } });
@@ -213,7 +227,7 @@ test("estimate without a file and a key names both remedies, and not the stack's
   const { code, err } = await command(["estimate", recorded]);
   expect({ code, err }).toEqual({
     code: 1,
-    err: 'serverless-compute: prices of the catalog: the API key of http://127.0.0.1:7337/v2 is missing: set SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"; or pass a file of prices with --prices',
+    err: 'serverless-compute: the API key of http://127.0.0.1:7337/v2 is missing: set SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"; or pass a file of prices with --prices',
   });
 });
 
@@ -242,7 +256,10 @@ test.each(["v2", "v1"])(
     vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "wrong-key");
     const refused = await command(["estimate", recorded]);
     expect(refused).toMatchObject({ code: 1, out: "" });
-    expect(refused.err).toMatch(/^serverless-compute: prices of the catalog: .*API key/);
-    expect(refused.err).not.toContain("wrong-key");
+    expect(refused.err).toBe(
+      `serverless-compute: prices of the catalog: ${service.url} refused the API key, or the key lacks permission. ` +
+        'The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"' +
+        "; or pass a file of prices with --prices",
+    );
   },
 );

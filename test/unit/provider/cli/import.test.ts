@@ -171,6 +171,14 @@ describe("nothing is written", () => {
     expect(await left()).toEqual([]);
   });
 
+  it("if the key is wrong; the message names the variable that has it", async () => {
+    const wrong = { ...bench, addresses: { ...bench.addresses, apiKey: "wrong-key" } };
+    await expect(run({}, wrong)).rejects.toThrow(
+      `Secret: ${bench.proxy.origin} refused the API key, or the key lacks permission. ` +
+        'The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".',
+    );
+  });
+
   it("for an account without objects", async () => {
     await expect(run({}, emptyBench)).rejects.toThrow("the account has no objects to import");
   });

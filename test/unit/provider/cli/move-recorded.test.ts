@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let count = 0;
-async function run(from: MoveFlags["from"], text: string, dialect = "v2") {
+async function run(from: MoveFlags["from"], text: string, dialect = "v2", key = bench.addresses.apiKey) {
   const out = join(folder, `out-${++count}`);
   const lines: string[] = [];
   const io = { out: (line: string) => lines.push(line), err: () => {}, input: async () => "" };
   const environment = {
-    SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey,
+    SERVERLESS_COMPUTE_API_KEY: key,
     SERVERLESS_COMPUTE_URL: bench.proxy.origin,
     SERVERLESS_COMPUTE_DIALECT: dialect,
   };
@@ -90,6 +90,12 @@ it("lists properties without a counterpart, and objects that the account lacks",
   expect(report.skipped).toEqual([
     { kind: "NetworkVolume", id: "gone", name: "models", reason: "the account has no object with this id" },
   ]);
+});
+
+it("with a wrong key, names the variable that has it", async () => {
+  await expect(run("terraform", recordedText("terraform", ids), "v2", "wrong-key")).rejects.toThrow(
+    `${bench.proxy.origin} refused the API key, or the key lacks permission. The key comes from SERVERLESS_COMPUTE_API_KEY; `,
+  );
 });
 
 it.each<[MoveFlags["from"], string, string]>([
