@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,8 +29,8 @@ export interface SdkRig {
   clients: Clients;
   /** Python with the SDK. Where this machine has no Python the test is skipped; where it could not be set up, it fails. */
   python(context: TestContext): string;
-  /** Id of a new endpoint with one worker that runs the handler. */
-  endpoint(handler: HandlerName): Promise<string>;
+  /** Id of a new endpoint with one worker that runs the handler; `workersMin: 0` starts it with the first job. */
+  endpoint(handler: HandlerName, scaling?: { workersMin: number }): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -53,15 +54,15 @@ export async function startRig(): Promise<SdkRig> {
     service,
     clients,
     python: (context) => pythonOf(python, context),
-    async endpoint(handler) {
+    async endpoint(handler, { workersMin } = { workersMin: 1 }) {
       const template = await clients.management.createTemplate({
-        name: `sdk-${handler}-${Date.now()}`,
+        name: `sdk-${handler}-${randomUUID()}`,
         imageName: image(handler),
         containerDiskInGb: 5,
         volumeInGb: 0,
         isServerless: true,
       });
-      const scaling = { workersMin: 1, workersMax: 1, idleTimeout: 60 };
+      const scaling = { workersMin, workersMax: 1, idleTimeout: 60 };
       const { id } = await clients.management.createEndpoint({ templateId: template.id, name: handler, ...scaling });
       return id;
     },

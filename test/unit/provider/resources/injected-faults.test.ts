@@ -1,50 +1,182 @@
-import { systemClock } from "serverless-compute-api";
-import { expect, test } from "vitest";
+import { type Clock, type Dialect, systemClock } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
-import { handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
+import { type BenchContext, handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { at, expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { rushedClock } from "../../../support/rushed-clock";
 
-const bench = await useLifecycleBench({ images: { "acme/echo:1": handlerFile("echo") } });
-const template = { name: "echo", imageName: "acme/echo:1", isServerless: true };
-const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
+const echo = handlerFile("echo");
+const bench = await useLifecycleBench({ images: { "acme/echo:1": echo, "acme/echo:2": echo } });
+const { serverlessUrl, apiKey: key } = bench.addresses;
 let names = 0;
 
-/** Runs a JobInvoke on a new endpoint with these faults; returns its status or the error's text. */
-async function invoke(mode: string, faults: object, timeout: number): Promise<string> {
-  const endpoint = { name: `echo-${++names}`, templateId, workersMax: 1 };
-  const endpointId = stringAt(await bench.rest("POST", "/endpoints", endpoint), "id");
-  const { serverlessUrl, apiKey: key } = bench.addresses;
-  const path = `${serverlessUrl}/local/endpoints/${endpointId}/faults`;
-  expectAnswer(await send("PUT", path, { key, json: faults }), 200);
-  const input = { prompt: "ping" };
-  const news = { endpointId, mode, input, timeout, expect: { output: input } };
-  const { inputs } = kinds.JobInvoke.check({}, news, naming());
-  const result = kinds.JobInvoke.create(inputs, bench.context({ clock: systemClock }));
-  return result.then(({ outputs }) => String(outputs["status"]), String);
+const faultsPath = (endpointId: string): string => `${serverlessUrl}/local/endpoints/${endpointId}/faults`;
+
+/** Replaces the faults of an endpoint. */
+const inject = async (endpointId: string, faults: object): Promise<void> =>
+  expectAnswer(await send("PUT", faultsPath(endpointId), { key, json: faults }), 200);
+
+const isCounted = (fault: string): boolean => !["delay", "workers", "noStock"].includes(fault);
+
+/** Number of jobs that an endpoint ever had, and of the submissions that were sent to it. */
+async function counts(endpointId: string): Promise<{ jobs: number; submissions: number }> {
+  const jobs = at((await send("GET", `${serverlessUrl}/v2/${endpointId}/requests`, { key })).json, "requests");
+  if (!Array.isArray(jobs)) throw new Error(`no jobs of ${endpointId}`);
+  const submissions = bench.proxy.requests.filter(({ path }) => path.startsWith(`/v2/${endpointId}/run`));
+  return { jobs: jobs.length, submissions: submissions.length };
 }
 
-const lost =
-  /^JobFailure: the response to the job's submission on endpoint "\w+" was lost .*\nIt may or may not be running/;
-const failed = (why: string) => new RegExp(`^JobFailure: job \\S+ on endpoint "\\w+" ended FAILED.*\\nerror: ${why}`);
+/** The text that a verb ends with, and the jobs and submissions that came of it. */
+interface Outcome {
+  text: string;
+  jobs: number;
+  submissions: number;
+}
 
-test.each([
-  [{ delay: 100 }, /^COMPLETED$/],
-  [{ tooManyRequests: 1 }, /^COMPLETED$/],
-  [{ serverErrors: 1 }, lost],
-  [{ dropResponses: 1 }, lost],
-  [{ failJobs: 1 }, failed("injected fault: the job fails")],
-  [{ crashJobs: 1 }, /^COMPLETED$/],
-  [{ crashJobs: 3 }, failed(".*SIGKILL")],
-  [{ workers: "crash" }, failed("[^]*injected fault: the worker crashes")],
-])("under the fault %j a JobInvoke ends with %s, in both modes", async (faults, expected) => {
-  const results = await Promise.all(["async", "sync"].map((mode) => invoke(mode, faults, 60)));
-  for (const result of results) expect(result).toMatch(expected);
+/** Runs a verb whose requests meet the faults of a row. */
+async function underFaults(
+  endpointId: string,
+  { faults, afterSubmission }: FaultRow,
+  clock: Clock,
+  spoken: Dialect,
+  verb: (context: BenchContext) => Promise<string>,
+): Promise<Outcome> {
+  const before = await counts(endpointId);
+  let injected = afterSubmission ? undefined : inject(endpointId, faults);
+  await injected;
+  const context = bench.context(
+    {
+      // The first request to /status is sent after a wait, which lasts until the faults are there.
+      progress: (text) => {
+        if (/job \S+ IN_/.test(text)) injected ??= inject(endpointId, faults);
+      },
+      clock: {
+        now: () => clock.now(),
+        sleep: async (ms, signal) => {
+          await injected;
+          await clock.sleep(ms, signal);
+        },
+      },
+    },
+    spoken,
+  );
+  const text = await verb(context).catch(String);
+  const left = await send("GET", faultsPath(endpointId), { key });
+  for (const fault of Object.keys(faults).filter(isCounted)) expect(left.json).toHaveProperty(fault, 0);
+  await inject(endpointId, {});
+  const after = await counts(endpointId);
+  return { text, jobs: after.jobs - before.jobs, submissions: after.submissions - before.submissions };
+}
+
+/** A new template with a name of its own. */
+async function templateOf(imageName: string, spoken: Dialect): Promise<string> {
+  const { inputs } = kinds.Template.check({}, { imageName }, naming(`echo-${++names}`), [], spoken);
+  return (await kinds.Template.create(inputs, bench.context({}, spoken))).id;
+}
+const templateId = await templateOf("acme/echo:1", "v1");
+
+const titled = (rows: FaultRow[]): [string, FaultRow][] =>
+  rows.map((row) => [`under ${row.fault} ${row.behaviour}`, row]);
+
+describe.each(["async", "sync"])("a JobInvoke with the mode %s", (mode) => {
+  const lost = /^JobFailure: the response to the job's submission on endpoint "\w+" was lost .*\nIt may or may not be/;
+  const failed = (error: string) =>
+    new RegExp(`^JobFailure: job \\S+ on endpoint "\\w+" ended FAILED.*\\nerror: [^]*${error}`);
+  const cancelled = /was still IN_QUEUE after 1 s; it was cancelled\nendpoint: .* 1 (starting|throttled)/;
+  const checks = {
+    succeeds: { text: /^COMPLETED$/, submissions: 1, jobs: 1 },
+    "sends the request again, succeeds": { text: /^COMPLETED$/, jobs: 1 },
+    "fails, not sent again": { text: lost, submissions: 1, jobs: 0 },
+    "fails, not sent again; the job runs": { text: lost, submissions: 1, jobs: 1 },
+    "fails with the job's error": { text: failed("injected fault: the job fails"), submissions: 1, jobs: 1 },
+    "fails with the crash": { text: failed("(.*SIGKILL|injected fault: the worker crashes)"), submissions: 1, jobs: 1 },
+    "cancels the job at `timeout`, fails": { text: cancelled, submissions: 1, jobs: 1 },
+  };
+  // A /runsync of a job that ends in time is followed by no request to /status.
+  const rows = faultTable("`JobInvoke`").filter(({ afterSubmission }) => mode === "async" || !afterSubmission);
+
+  test.each(titled(rows))("%s", async (_title, row) => {
+    const expected = checkOf(checks, row.behaviour);
+    const endpoint = { name: `echo-${++names}`, templateId, workersMax: 1 };
+    const endpointId = stringAt(await bench.rest("POST", "/endpoints", endpoint), "id");
+    const input = { prompt: "ping" };
+    const timeout = row.behaviour.startsWith("cancels") ? 1 : 60;
+    const { inputs } = kinds.JobInvoke.check(
+      {},
+      { endpointId, mode, input, timeout, expect: { output: input } },
+      naming(),
+    );
+    const outcome = await underFaults(endpointId, row, systemClock, "v1", async (context) =>
+      String((await kinds.JobInvoke.create(inputs, context)).outputs["status"]),
+    );
+    const { text, ...numbers } = expected;
+    expect(outcome.text).toMatch(text);
+    expect(outcome).toMatchObject(numbers);
+  });
 });
 
-test.each([
-  [{ workers: "hang" }, /was still IN_QUEUE after 1 s; it was cancelled\nendpoint: .* 1 starting/],
-  [{ noStock: true }, /was still IN_QUEUE after 1 s; it was cancelled\nendpoint: .* 1 throttled/],
-])("under the fault %j a JobInvoke is cancelled at its timeout and reports %s", async (faults, expected) => {
-  expect(await invoke("async", faults, 1)).toMatch(expected);
+// With REST v1 in full runs: only requests to the management API differ, and they have no faults.
+const dialects: Dialect[] = process.env["FULL"] ? ["v1", "v2"] : ["v2"];
+
+describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (spoken) => {
+  const rolledBack = (reason: string) =>
+    new RegExp(
+      `^PartialFailure: acme/echo:2 \\(version 2\\) failed its verification; acme/echo:1 \\(version 1\\) keeps serving[^]*\\n${reason}`,
+    );
+  // A slow machine reaches the deadline before it submits the job.
+  const waited = (reason: string) =>
+    rolledBack(`(job \\S+ .* was still IN_QUEUE|no worker of the new version took the job)[^]*${reason}`);
+  const checks = {
+    succeeds: { text: /^version 2$/, submissions: 1, jobs: 1 },
+    "sends the request again, succeeds": { text: /^version 2$/, jobs: 1 },
+    "submits the job again, succeeds": { text: /^version 2$/, submissions: 2, jobs: 1 },
+    "submits the job again, succeeds; both jobs run": { text: /^version 2$/, submissions: 2, jobs: 2 },
+    "rolls back with the job's error": { text: rolledBack("job .*\\nerror: injected fault: the job fails"), jobs: 1 },
+    "rolls back with the crash": { text: rolledBack("job .*\\nerror: .*SIGKILL"), jobs: 1 },
+    "rolls back at `verify.timeout` with the crash": { text: waited("injected fault: the worker crashes") },
+    "rolls back at `verify.timeout`": { text: waited("endpoint: .* 1 (starting|throttled)") },
+  };
+
+  const inputsOf = (name: string, templateId: string, verify: object): Properties => {
+    const job = { input: { text: "ping" }, expect: { output: { text: "ping" } }, timeout: 600 };
+    const given = { templateId, workersMax: 1, verify: { ...job, ...verify } };
+    const { inputs, failures } = kinds.ServerlessEndpoint.check({}, given, naming(name), [], spoken);
+    expect(failures).toEqual([]);
+    return inputs;
+  };
+  /** Rolls out a new template under faults. */
+  async function rollOut(row: FaultRow, verify: object): Promise<Outcome> {
+    const name = `echo-${++names}`;
+    const first = inputsOf(name, await templateOf("acme/echo:1", spoken), {});
+    const news = inputsOf(name, await templateOf("acme/echo:2", spoken), verify);
+    const { id, outputs } = await kinds.ServerlessEndpoint.create(first, bench.context({ clock: rushedClock }, spoken));
+    const outcome = await underFaults(
+      id,
+      row,
+      rushedClock,
+      spoken,
+      async (context) => `version ${(await kinds.ServerlessEndpoint.update(id, outputs, news, context))["version"]}`,
+    );
+    const serving = await kinds.ServerlessEndpoint.read(id, outputs, bench.context({}, spoken));
+    expect(serving?.outputs["templateId"]).toBe((outcome.text === "version 2" ? news : first)["templateId"]);
+    return outcome;
+  }
+
+  test.each(titled(faultTable("`VerifiedEndpoint`")))("%s", async (_title, row) => {
+    const { text, ...numbers } = checkOf(checks, row.behaviour);
+    const outcome = await rollOut(row, row.behaviour.includes("verify.timeout") ? { timeout: 20 } : {});
+    expect(outcome.text).toMatch(text);
+    expect(outcome).toMatchObject(numbers);
+  });
+
+  test.each([{ failJobs: 1 }, { crashJobs: 3 }])(
+    "under %j with attempts: 2 runs another job and succeeds",
+    async (faults) => {
+      const row = { fault: "", faults, afterSubmission: false, behaviour: "" };
+      expect(await rollOut(row, { attempts: 2 })).toEqual({ text: "version 2", submissions: 2, jobs: 2 });
+    },
+  );
 });

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
+import { checkOf, type FaultClient, faultTable } from "../support/fault-table";
+import { type SdkRig, startRig } from "./rig";
+
+/** Calls of a client. Each one submits or follows a job and returns its end as text, or rejects. */
+export interface FaultCalls {
+  submit(endpointId: string): Promise<unknown>;
+  /** Waits for the end of the submitted job, at most `timeout` seconds. */
+  follow(endpointId: string, timeout: number): Promise<string>;
+  /** Submits a job and waits for its end, in one call of the client. */
+  sync(endpointId: string, timeout: number): Promise<string>;
+}
+
+/** Text that both ways to run a job end with, and the state of the one job that came of each; undefined for no job. */
+export interface Expected {
+  text: RegExp;
+  job: "completed" | "failed" | "inQueue" | undefined;
+}
+
+/** Tests a client under each row of the table of faults in docs/service.md. */
+export function underFaults(
+  title: string,
+  client: FaultClient,
+  checks: Record<string, Expected>,
+  useCalls: (rig: SdkRig, context: TestContext) => FaultCalls,
+): void {
+  describe(title, () => {
+    let rig: SdkRig;
+    let started: FaultCalls | undefined;
+    beforeAll(async () => {
+      rig = await startRig();
+    });
+    afterAll(() => rig[Symbol.asyncDispose]());
+
+    for (const { fault, faults, afterSubmission, behaviour } of faultTable(client))
+      test(fault, async (context) => {
+        started ??= useCalls(rig, context);
+        const calls = started;
+        const expected = checkOf(checks, behaviour);
+        const timeout = behaviour.includes("IN_QUEUE") || behaviour.includes("Timeout") ? 1 : 60;
+        const run = async (call: (endpointId: string, inject: () => void) => Promise<string>): Promise<void> => {
+          const endpointId = await rig.endpoint("plain.mjs", { workersMin: 0 });
+          const text = await call(endpointId, () => rig.service.faults(endpointId, faults)).catch(String);
+          expect(text).toMatch(expected.text);
+          for (const [name, left] of Object.entries(rig.service.faults(endpointId)))
+            if (typeof left === "number" && name !== "delay") expect(left, `${name} left`).toBe(0);
+          const none = { completed: 0, failed: 0, inProgress: 0, inQueue: 0 };
+          await expect
+            .poll(async () => (await rig.clients.jobs.health(endpointId)).jobs)
+            .toMatchObject(expected.job ? { ...none, [expected.job]: 1 } : none);
+        };
+        await run(async (endpointId, inject) => {
+          if (!afterSubmission) inject();
+          await calls.submit(endpointId);
+          if (afterSubmission) inject();
+          return calls.follow(endpointId, timeout);
+        });
+        if (afterSubmission) return;
+        await run((endpointId, inject) => {
+          inject();
+          return calls.sync(endpointId, timeout);
+        });
+      });
+  });
+}

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+import { at } from "../support/raw-http";
+import { underFaults } from "./fault-suite";
+import { versions } from "./versions";
+
+const program = fileURLToPath(new URL("faults.py", import.meta.url));
+
+let end = (): void => {};
+afterAll(() => end());
+
+underFaults(
+  `PyPI runpod ${versions.pythonSdk}: synchronous client under injected faults`,
+  "PyPI `runpod`",
+  {
+    succeeds: { text: /^(COMPLETED )?\{'echo'/, job: "completed" },
+    "sends the request again, succeeds": { text: /^COMPLETED \{'echo'/, job: "completed" },
+    "raises 429, no job": { text: /^HTTPError: 429 /, job: undefined },
+    "raises 500, no job": { text: /^HTTPError: 500 /, job: undefined },
+    "raises 500": { text: /^HTTPError: 500 /, job: "completed" },
+    "raises `ConnectionError`; the job runs": { text: /^ConnectionError: /, job: "completed" },
+    "returns `None`, status `FAILED`": { text: /^(FAILED )?None$/, job: "failed" },
+    "raises `TimeoutError` (`run_sync`: `ReadTimeout`); the job stays queued": {
+      text: /^(TimeoutError|ReadTimeout): /,
+      job: "inQueue",
+    },
+  },
+  ({ service, python }, context) => {
+    const client = spawn(python(context), [program], {
+      env: { PATH: process.env["PATH"], RUNPOD_ENDPOINT_BASE_URL: `${service.serverlessUrl}/v2` },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    end = () => client.stdin.end();
+    // The key goes by standard input: an argument would show in the list of processes.
+    client.stdin.write(`${service.apiKey}\n`);
+    const lines = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
+    const call = async (...words: [name: string, endpointId: string, timeout: number]): Promise<string> => {
+      client.stdin.write(`${JSON.stringify(words)}\n`);
+      const said: unknown = JSON.parse((await lines.next()).value);
+      const raised = at(said, "raised");
+      if (raised !== undefined) throw raised;
+      return String(at(said, "returned"));
+    };
+    return {
+      submit: (endpointId) => call("submit", endpointId, 0),
+      follow: (endpointId, timeout) => call("follow", endpointId, timeout),
+      sync: (endpointId, timeout) => call("sync", endpointId, timeout),
+    };
+  },
+);
