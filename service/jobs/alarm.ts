@@ -6,7 +6,7 @@ const longest = 24 * 3600 * 1000;
 /** Wait after a failed run, ms. */
 const failurePause = 1000;
 
-/** Runs `work` at requested times, without polling. `work` returns the time of its next run; undefined for none until a request. */
+/** Runs `work` at requested times, without polling. `work` returns the time of its next run, or undefined to wait for a request. */
 export function createAlarm(clock: Clock, work: () => Promise<number | undefined>, onError: (error: unknown) => void) {
   let stopped = false;
   let next = Number.POSITIVE_INFINITY;
@@ -27,11 +27,11 @@ export function createAlarm(clock: Clock, work: () => Promise<number | undefined
       if (stopped) return;
       next = Number.POSITIVE_INFINITY;
       try {
-        const wanted = await work();
-        if (wanted !== undefined) next = Math.min(next, wanted);
+        const requested = await work();
+        if (requested !== undefined) next = Math.min(next, requested);
       } catch (error) {
         onError(error);
-        // Not earlier, even if work that is overdue was requested meanwhile: it would fail in a loop.
+        // Overdue work requested during the run also waits; otherwise it would fail in a loop.
         next = clock.now() + failurePause;
       }
     }
@@ -46,10 +46,10 @@ export function createAlarm(clock: Clock, work: () => Promise<number | undefined
 
   return {
     by,
-    /** Requests a run at the time that `look` returns; if `look` fails, that is reported and a run follows a moment later. */
-    byResultOf(look: () => number): void {
+    /** Requests a run at the time returned by `nextRun`; if it throws, reports the error and requests a run after the failure pause. */
+    byResultOf(nextRun: () => number): void {
       try {
-        by(look());
+        by(nextRun());
       } catch (error) {
         onError(error);
         by(clock.now() + failurePause);
@@ -59,7 +59,7 @@ export function createAlarm(clock: Clock, work: () => Promise<number | undefined
       next = Math.min(next, clock.now());
       running = run();
     },
-    /** Ends the runs; resolves after the current one. */
+    /** Stops further runs; resolves when the current run has ended. */
     async stop(): Promise<void> {
       stopped = true;
       sleeping?.abort();

@@ -9,7 +9,7 @@ import type { JobStore } from "./store";
 import { storePause } from "./timings";
 import type { Transitions } from "./transitions";
 
-/** A job and the worker that gets it. */
+/** A job and its assigned worker. */
 interface Served {
   taker: Taker;
   taken: TakenJob;
@@ -60,21 +60,21 @@ export function createAssignment({
     served.taker.give(served.taken);
   }
 
-  /** Assigns the first waiting job to a waiting worker, if there are both. */
+  /** Assigns the first waiting job to a waiting worker, if both exist. */
   function serveSoon(endpointId: string): void {
     const { size, hasTaker } = live.queue(endpointId);
     if (size === 0 || !hasTaker) return;
     commit(() => serve(endpointId), give).catch(() => clock.sleep(storePause).then(() => serveSoon(endpointId)));
   }
 
-  /** Assigns the first waiting job to a worker that ends with the service, and commits that later; false if no job waits. */
+  /** Assigns the first waiting job to a worker that ends with the service and commits the start later; returns false if no job waits. */
   function beginNext(endpointId: string, taker: Taker): boolean {
     const { first } = live.queue(endpointId);
     const payload = first && records.isVisible(first) ? store.payload(first.seq) : undefined;
     if (!first || !payload) return false;
     const job = takenBy(first, taker.workerId, clock.now());
     live.put(job);
-    // If this fails, the row keeps its old state until the job's next change: no client depends on it.
+    // If this fails, the row keeps its old state until the job's next change; no client depends on the row.
     commit(() =>
       beforeCommit(() => {
         if (live.get(job.id) === job) store.save(job);

@@ -3,14 +3,14 @@ import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
 
 const row = z.object({ endpointId: z.string(), completed: z.number(), failed: z.number(), retried: z.number() });
-/** Events of an endpoint since its creation: jobs completed, jobs failed or timed out, jobs requeued. */
+/** Number of jobs of an endpoint, since its creation, that completed, that failed or timed out, and that were requeued. */
 export type JobCounts = Omit<z.output<typeof row>, "endpointId">;
 
 export type JobCounters = ReturnType<typeof createJobCounters>;
 
 /**
- * Counts that outlive the jobs they count, in memory and in the store. Changes run within the caller's transaction, which writes the
- * row of an endpoint once.
+ * Job counts in memory and in the store, kept after the jobs are deleted. Changes run within the caller's transaction, which writes
+ * each endpoint's row once.
  */
 export function createJobCounters(
   database: Database,

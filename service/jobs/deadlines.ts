@@ -4,7 +4,7 @@ import type { JobTimings } from "./timings";
 
 export type JobDeadlines = ReturnType<typeof createDeadlines>;
 
-/** The deadlines of jobs. `executionTimeout` returns an endpoint's own timeout, ms. */
+/** Computes the deadlines of jobs. `executionTimeout` returns an endpoint's execution timeout, ms. */
 export function createDeadlines(
   executionTimeout: (endpointId: string) => number | undefined,
   { runRetention, runsyncRetention }: Pick<JobTimings, "runRetention" | "runsyncRetention">,
@@ -14,17 +14,17 @@ export function createDeadlines(
     runsync: runsyncRetention,
     openai: runsyncRetention,
   };
-  /** The job's execution timeout, ms: its own, else the endpoint's, else the default. */
+  /** The job's execution timeout, ms; defaults to the endpoint's timeout, then to the service's default. */
   const executionLimit = (job: Job): number =>
     job.executionTimeout ?? executionTimeout(job.endpointId) ?? limits.executionTimeout.default;
 
-  /** The end of the job's execution timeout or retention; its ttl may end before. */
+  /** The end of the job's execution timeout or retention, regardless of its ttl. */
   function ownEnd(job: Job): number {
     if (isOver(job)) return job.finishedAt + retention[job.operation];
     return job.status === "IN_PROGRESS" ? job.startedAt + executionLimit(job) : Number.POSITIVE_INFINITY;
   }
 
-  /** The trigger of a deadline that has passed; undefined for none. */
+  /** The trigger of a passed deadline; undefined if none has passed. */
   function triggerDue(job: Job, now: number): JobTrigger | undefined {
     const own = ownEnd(job);
     if (Math.min(own, job.expiresAt) > now) return undefined;
@@ -37,10 +37,10 @@ export function createDeadlines(
     /** The next deadline. */
     dueAt: (job: Job): number => Math.min(ownEnd(job), job.expiresAt),
     triggerDue,
-    /** Returns whether the job is hidden from clients: an expired job is, even before the supervisor removes it. */
+    /** Returns whether the job is hidden from clients. An expired job is hidden even before the supervisor removes it. */
     isGone(job: Job, now: number): boolean {
       const trigger = triggerDue(job, now);
-      // A job whose execution timeout has passed is visible until its ttl is over.
+      // A job whose execution timeout has passed remains visible until its ttl expires.
       return job.expiresAt <= now || (trigger !== undefined && trigger !== "timeOut");
     },
   };

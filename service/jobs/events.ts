@@ -1,7 +1,10 @@
 import { EventEmitter } from "node:events";
 import type { FinalJob, Job, LiveJob, QueuedJob, RunningJob } from "./job";
 
-/** Events of jobs and their workers, emitted after the commit, except the start of a job at a worker that ends with the service. The order of listeners has no meaning. */
+/**
+ * Events of jobs and their workers, emitted after the commit. Exception: if a worker ends with the service, `started` is emitted
+ * before the commit. Listeners must not depend on their order.
+ */
 interface JobEventMap {
   /** A job waits for a worker. */
   queued: [job: QueuedJob];
@@ -12,9 +15,9 @@ interface JobEventMap {
   ended: [job: FinalJob, before: Job, output: string | undefined];
   /** A job's ttl changed. */
   retimed: [job: Job];
-  /** A job that was not over left the record. */
+  /** An unfinished job was removed. */
   removed: [job: LiveJob];
-  /** A worker of an endpoint ended before it requested a job, or could not be started. */
+  /** A worker of the endpoint ended before its first job-take, or could not be started. */
   startFailed: [endpointId: string];
 }
 export type JobEvents = EventEmitter<JobEventMap>;

@@ -21,13 +21,13 @@ import { createWebhookStore } from "./webhook-store";
 
 /** The part of an endpoint that its jobs depend on. */
 interface JobEndpoint {
-  /** Its execution timeout, ms. */
+  /** The execution timeout, ms. */
   executionTimeoutMs?: number | undefined;
 }
 
 export type JobQueue = ReturnType<typeof createJobQueue>;
 
-/** The durable queue: jobs in memory and in the store, their deadlines, streams and webhooks. It is independent of workers and HTTP. */
+/** The durable queue: jobs in memory and in the store, their deadlines, streams and webhooks. Independent of workers and HTTP. */
 export function createJobQueue(
   database: Database,
   {
@@ -43,7 +43,7 @@ export function createJobQueue(
     endpoint(id: string): JobEndpoint | undefined;
   },
 ) {
-  // Deadlines of jobs are stored times; waits of this process must not change with the machine's time.
+  // Stored job deadlines use the wall clock; waits within this process must not depend on changes of the system time.
   const steady = steadyClock(clock);
   const events = createJobEvents();
   const waits = createJobWaits(events, steady);
@@ -81,8 +81,8 @@ export function createJobQueue(
     view: createJobView({ records, store }),
 
     /**
-     * Recovers the jobs of the store and starts deadlines and webhooks. Returns the running jobs whose workers outlive the service,
-     * and the ids of all endpoints that have jobs.
+     * Loads the stored jobs and requeues interrupted ones. Returns the running jobs whose workers outlive the service, and the ids of
+     * all endpoints that have jobs.
      */
     recover(outlives: (workerId: string) => boolean) {
       const kept = database.transaction(() => jobs.recover(outlives));
@@ -92,7 +92,7 @@ export function createJobQueue(
       supervisor.start();
       webhookDelivery.start();
     },
-    /** Ends everything in the background and commits pending changes. Workers must have ended. */
+    /** Stops all background work and commits pending changes. All workers must have ended. */
     async stop(): Promise<void> {
       await supervisor.stop();
       await webhookDelivery.stop();

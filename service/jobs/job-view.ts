@@ -2,7 +2,7 @@ import type { Job } from "./job";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
 
-/** One page of an endpoint's jobs; the next one contains jobs before number `before`, which is undefined on the last page. */
+/** One page of an endpoint's jobs. `before` is the cursor of the next page; undefined on the last page. */
 export interface JobPage {
   jobs: Job[];
   before: number | undefined;
@@ -19,9 +19,9 @@ export function createJobView({
   store: Pick<JobStore, "summaries" | "payload">;
 }) {
   return {
-    /** Up to `limit` of the endpoint's jobs, newest first, older than number `before`. */
+    /** Up to `limit` jobs of the endpoint with numbers below `before`, newest first. */
     page(endpointId: string, before: number, limit: number): JobPage {
-      // One more than the page has, to know whether there is another page.
+      // One extra row shows whether there is another page.
       const rows = store.summaries(endpointId, before, limit + 1);
       const shown = rows.slice(0, limit);
       const next = rows.length > limit ? shown.at(-1)?.seq : undefined;

@@ -3,7 +3,7 @@ import { finalStatus, type JobStatus, jobStatus } from "serverless-compute-api/s
 /** The operation that submitted a job; it selects the form of its id and its retention. */
 export type JobOperation = "run" | "runsync" | "openai";
 
-/** A submission; the caller sets id, times and JSON texts. */
+/** A submitted job; the caller sets the id, times and JSON texts. */
 export interface NewJob {
   id: string;
   endpointId: string;
@@ -12,46 +12,47 @@ export interface NewJob {
   /** The job's execution timeout, ms. Defaults to the endpoint's. */
   executionTimeout: number | undefined;
   createdAt: number;
-  /** The end of its ttl. */
+  /** The end of the job's ttl. */
   expiresAt: number;
   webhook: string | undefined;
-  /** JSON text. Like the input, it is for the worker only. */
+  /** JSON text, sent only to the worker, like the input. */
   s3Config: string | undefined;
   input: string;
 }
 
 /** The properties of a job in every state, without input and output. Times are ms since the epoch. */
 export interface JobFacts extends Omit<NewJob, "input" | "s3Config"> {
-  /** Its number in the store. */
+  /** The job's number in the store. */
   seq: number;
-  /** The time at which it was queued last. */
+  /** The time at which the job was last queued. */
   queuedAt: number;
-  /** Its position in the queue, the lowest first. Not a time: clocks are set back, and many jobs share a millisecond. */
+  /** Position in the queue, lowest first. Not a time, because clocks can move backwards and jobs can share a millisecond. */
   place: number;
   /** Number of requeues. */
   retries: number;
-  /** Number of workers that crashed with it. */
+  /** Number of worker crashes during the job. */
   crashes: number;
-  /** Numbers of stream chunks so far, and of those that were read. */
+  /** Number of stream chunks so far. */
   chunks: number;
+  /** Number of stream chunks that were read. */
   chunksRead: number;
 }
 
 /**
- * The properties that depend on the state. Every job has every property, so that all have one hidden class in V8: with optional
- * properties a transition took ten times as long.
+ * State-dependent properties. Every job has every property, so that all jobs share one hidden class in V8; with optional properties,
+ * a transition took ten times as long.
  */
 interface Waits {
   workerId: undefined;
   startedAt: undefined;
   finishedAt: undefined;
   error: undefined;
-  /** True if its worker has sent a progress update. */
+  /** True if the worker has sent a progress update. */
   hasOutput: boolean;
 }
 type Runs = Omit<Waits, "workerId" | "startedAt"> & { workerId: string; startedAt: number };
 type Ran = Omit<Runs, "finishedAt"> & { finishedAt: number };
-/** A final job that may not have run: cancelled while it waited, or refused. */
+/** A final job that may never have run: cancelled in the queue, or refused. */
 type MayHaveRun = Omit<Ran, "workerId" | "startedAt"> & { workerId: string | undefined; startedAt: number | undefined };
 
 export type QueuedJob = JobFacts & Waits & { status: "IN_QUEUE" };
@@ -72,22 +73,22 @@ export interface TakenJob {
   s3Config: string | undefined;
 }
 
-/** The target state of a job that leaves the record. */
+/** The target state of a job that is removed. */
 export const removed = "REMOVED";
 
 /** All transitions of a job by their trigger (interface: States and transitions). No other transition is possible. */
 export const transitions = {
-  /** A worker takes it. */
+  /** A worker was assigned. */
   take: { from: ["IN_QUEUE"], to: "IN_PROGRESS" },
-  /** Its handler returned. */
+  /** The handler returned. */
   complete: { from: ["IN_PROGRESS"], to: "COMPLETED" },
-  /** Its handler failed, or its workers crashed too often. */
+  /** The handler failed, or workers crashed too often. */
   fail: { from: ["IN_PROGRESS"], to: "FAILED" },
-  /** Its workers end repeatedly before they request a job. */
+  /** Workers repeatedly ended before their first job-take. */
   refuse: { from: ["IN_QUEUE"], to: "FAILED" },
-  /** It ran longer than its execution timeout. */
+  /** The execution timeout passed. */
   timeOut: { from: ["IN_PROGRESS"], to: "TIMED_OUT" },
-  /** Its worker is lost, so it is requeued. */
+  /** The worker was lost. */
   giveBack: { from: ["IN_PROGRESS"], to: "IN_QUEUE" },
   /** POST /cancel. */
   cancel: { from: ["IN_QUEUE", "IN_PROGRESS"], to: "CANCELLED" },
@@ -95,9 +96,9 @@ export const transitions = {
   retry: { from: ["FAILED", "TIMED_OUT"], to: "IN_QUEUE" },
   /** POST /purge-queue. */
   purge: { from: ["IN_QUEUE"], to: removed },
-  /** Its ttl is over. */
+  /** The ttl expired. */
   outlive: { from: jobStatus.options, to: removed },
-  /** Its retention is over. */
+  /** The retention of the result ended. */
   expire: { from: finalStatus.options, to: removed },
 } as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus | typeof removed }>;
 export type JobTrigger = keyof typeof transitions;
@@ -107,7 +108,7 @@ type In<Status> = Extract<Job, { status: Status }>;
 type Before<Trigger extends JobTrigger> = In<(typeof transitions)[Trigger]["from"][number]>;
 type After<Trigger extends JobTrigger> = In<(typeof transitions)[Trigger]["to"]>;
 
-/** Returns whether the state of a job allows a trigger. */
+/** Returns whether the job's state allows a trigger. */
 export const allows = <Trigger extends JobTrigger>(job: Job | undefined, trigger: Trigger): job is Before<Trigger> => {
   const from: readonly JobStatus[] = transitions[trigger].from;
   return job !== undefined && from.includes(job.status);
@@ -116,7 +117,7 @@ export const allows = <Trigger extends JobTrigger>(job: Job | undefined, trigger
 /** Returns whether a job is over. */
 export const isOver = (job: Job): job is FinalJob => allows(job, "expire");
 
-/** The record of a submission with its number and place in the queue. */
+/** A submitted job with its number and its place in the queue. */
 export const queued = (job: NewJob, seq: number, place: number): QueuedJob => ({
   id: job.id,
   seq,
@@ -174,7 +175,7 @@ export const cancelled = (job: Before<"cancel">, now: number): After<"cancel"> =
   finishedAt: now,
 });
 
-/** A requeued job without output: at its old place after the loss of a worker, or at a new `place` after /retry. */
+/** A requeued job without output. It keeps its place after the loss of a worker, and gets a new `place` after /retry. */
 export const queuedAgain = (
   job: Before<"giveBack" | "retry">,
   changes: Partial<Pick<JobFacts, "queuedAt" | "place" | "retries" | "crashes">>,
@@ -191,22 +192,22 @@ export const queuedAgain = (
   ...changes,
 });
 
-/** Time in the queue, ms; so far if the job still waits. */
+/** Time spent in the queue so far, ms. */
 export function delayTime(job: Job, now: number): number {
   return (job.startedAt ?? job.finishedAt ?? now) - job.queuedAt;
 }
 
-/** Execution time, ms; so far if the job still runs. */
+/** Execution time so far, ms; 0 if the job has not started. */
 export function executionTime(job: Job, now: number): number {
   return job.startedAt === undefined ? 0 : (job.finishedAt ?? now) - job.startedAt;
 }
 
-/** The record that /status and webhooks send, as JSON text with the unchanged output. */
+/** The response body of /status and webhooks, as JSON text with the unchanged output. */
 export function recordText(job: Job, output: string | undefined, now: number): string {
   const delay = Math.max(0, delayTime(job, now));
   const execution = Math.max(0, executionTime(job, now));
   let text = `{"id":"${job.id}","status":"${job.status}","delayTime":${delay},"executionTime":${execution}`;
-  // Workers elsewhere choose their ids.
+  // External workers choose their ids, so these may need escaping.
   if (job.workerId !== undefined) text += `,"workerId":${JSON.stringify(job.workerId)}`;
   if (job.retries > 0) text += `,"retries":${job.retries}`;
   if (job.error !== undefined) text += `,"error":${JSON.stringify(job.error)}`;

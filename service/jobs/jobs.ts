@@ -17,15 +17,15 @@ import type { WebhookStore } from "./webhook-store";
 /** A worker's result of a job; `output` is JSON text. */
 export type JobOutcome = { output: string | undefined } | { error: string; output: string | undefined };
 
-/** The cause of a requeue. Only a crash counts against the job; `undelivered` counts nowhere, since no worker ran it. */
+/** The reason for a requeue. Only a crash counts towards the crash limit. `undelivered` is not counted, because no worker ran the job. */
 export type GiveBackReason = "crashed" | "interrupted" | "undelivered";
 
 export type Jobs = ReturnType<typeof createJobs>;
 
-/** The characters of a payload. */
+/** The length of a payload in characters. */
 const sizeOf = ({ input, s3Config }: JobPayload): number => input.length + (s3Config?.length ?? 0);
 
-/** All transitions of jobs, one method each. A transition is durable when its promise resolves, and is emitted as an event. */
+/** All job transitions, one method each. A transition is durable when its promise resolves, and is emitted as an event. */
 export function createJobs({
   live,
   store,
@@ -63,7 +63,7 @@ export function createJobs({
   const change = async (work: () => Transition | undefined, bytes?: number): Promise<boolean> =>
     (await commit(work, announce, bytes)) !== undefined;
 
-  /** Returns the first attempt; if the store fails, repeats it until it succeeds or the service stops. */
+  /** Returns the result of the first attempt; if the store fails, retries in the background until the service stops. */
   function untilCommitted(attempt: () => Promise<boolean>): Promise<boolean> {
     const first = attempt();
     first.catch(async (error: unknown) => {
@@ -103,7 +103,7 @@ export function createJobs({
 
     await: awaitJob,
 
-    /** Ends a job with its worker's result; false if the worker does not run it. */
+    /** Ends a job with its worker's result; returns false if the job is not assigned to the worker. */
     finish: (id: string, workerId: string, outcome: JobOutcome): Promise<boolean> =>
       change(() => {
         const before = runBy(id, workerId);
@@ -128,8 +128,8 @@ export function createJobs({
       ),
 
     /**
-     * Requeues a job of a worker, or fails it after too many crashes. If the store fails, it rejects and retries in the background,
-     * because no other caller would requeue the job of a lost worker.
+     * Requeues a worker's job, or fails it after too many crashes. If the store fails, rejects and retries in the background, because no
+     * other caller would requeue the job of a lost worker.
      */
     giveBack: (id: string, workerId: string, reason: GiveBackReason, error: string): Promise<boolean> =>
       untilCommitted(() =>
@@ -144,14 +144,14 @@ export function createJobs({
         }),
       ),
 
-    /** Fails a waiting job whose workers do not start. */
+    /** Fails a waiting job because its endpoint's workers do not start. */
     refuse: (id: string, error: string): Promise<boolean> =>
       change(() => {
         const before = live.get(id);
         return allows(before, "refuse") ? end(before, becomes.failed(before, error, clock.now())) : undefined;
       }),
 
-    /** Cancels a job that is not over; resolves with the resulting job. */
+    /** Cancels an unfinished job; resolves with the resulting job. */
     cancel: (endpointId: string, id: string): Promise<Job | undefined> =>
       commit(
         () => {
@@ -176,13 +176,13 @@ export function createJobs({
       return done && { job: done.job, retried: done.transition !== undefined };
     },
 
-    /** Removes the waiting jobs; resolves with their number. */
+    /** Removes the endpoint's waiting jobs; resolves with the number of removed jobs. */
     async purge(endpointId: string): Promise<number> {
       const gone = await commit(
         () => {
           const all = live.of(endpointId);
           const waiting = all.filter((job) => allows(job, "purge"));
-          // The start of a job may not be in its row yet.
+          // The start of a job may not have been written to its row yet.
           for (const job of all) if (job.status === "IN_PROGRESS") store.save(job);
           store.purge(endpointId);
           for (const { id } of waiting) live.drop(id);
@@ -195,7 +195,7 @@ export function createJobs({
       return gone.length;
     },
 
-    /** Sets the time from submission to removal, ms. */
+    /** Sets a job's ttl, ms from its submission. */
     async setTtl(endpointId: string, id: string, ttl: number): Promise<void> {
       await commit(
         () => {
@@ -213,23 +213,23 @@ export function createJobs({
     async forget(endpointId: string): Promise<void> {
       await commit(
         () => {
-          const left = live.of(endpointId);
+          const unfinished = live.of(endpointId);
           store.removeEndpoint(endpointId);
-          for (const { id } of left) live.drop(id);
+          for (const { id } of unfinished) live.drop(id);
           counters.removeEndpoint(endpointId);
           webhooks.removeEndpoint(endpointId);
-          return left;
+          return unfinished;
         },
-        (left) => {
-          for (const job of left) events.emit("removed", job);
+        (unfinished) => {
+          for (const job of unfinished) events.emit("removed", job);
           live.forget(endpointId);
         },
       );
     },
 
     /**
-     * Loads the jobs that are not over, and requeues those that ran when the service ended. Jobs whose workers outlive the service
-     * are not requeued but returned. Must be called first, in a transaction.
+     * Loads the unfinished jobs, and requeues jobs that were running when the service ended. Returns the running jobs whose workers
+     * outlive the service, which are not requeued. Must be called first, in a transaction.
      */
     recover(outlives: (workerId: string) => boolean): RunningJob[] {
       const found: LiveJob[] = [];

@@ -6,8 +6,8 @@ import { createReadyQueue, type ReadyQueue, type Taker } from "./ready-queue";
 export type LiveJobs = ReturnType<typeof createLiveJobs>;
 
 /**
- * The jobs that are not over, in memory. They are loaded from the store at the start and changed within the transactions that make
- * a change durable, or before, when a job starts at a worker that ends with the service. A failed transaction undoes its changes here.
+ * Unfinished jobs in memory, loaded from the store at start. Changes are made within the transaction that makes them durable; the start
+ * of a job at a worker that ends with the service precedes its transaction. A failed transaction undoes its changes in memory.
  */
 export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
   const jobs = new ShortLivedMap<string, LiveJob>();
@@ -37,7 +37,7 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     else count(job.endpointId, -1);
     return job;
   }
-  /** Adds a copy: a queue accepts an object once only. */
+  /** Adds a copy, because a queue accepts each object only once. */
   const enterAgain = (job: LiveJob | undefined): void => void (job && enter({ ...job }));
 
   return {
@@ -47,11 +47,11 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     },
     all: (): Iterable<LiveJob> => jobs.values(),
     queue,
-    /** Number of an endpoint's running jobs. */
+    /** Number of running jobs of an endpoint. */
     running: (endpointId: string): number => running.get(endpointId) ?? 0,
-    /** Adds the jobs of the store at the start. */
+    /** Adds the stored jobs at start. */
     load(found: LiveJob[]): void {
-      for (const job of found.sort((one, other) => one.place - other.place)) enter(job);
+      for (const job of found.sort((a, b) => a.place - b.place)) enter(job);
     },
     /** Adds a job, or replaces its earlier state. */
     put(job: LiveJob): void {
@@ -62,12 +62,12 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
         enterAgain(before);
       });
     },
-    /** Removes a job that is over or deleted. */
+    /** Removes a finished or deleted job. */
     drop(id: string): void {
       const before = leave(id);
       onRollback(() => enterAgain(before));
     },
-    /** Removes the first waiting job from the queue, for a worker or because it expired. */
+    /** Removes and returns the first waiting job. */
     shift(endpointId: string): QueuedJob | undefined {
       const job = queue(endpointId).shift();
       if (job)
@@ -77,16 +77,16 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
         });
       return job;
     },
-    /** Number of an endpoint's waiting jobs. */
+    /** Number of waiting jobs of an endpoint. */
     waiting: (endpointId: string): number => queue(endpointId).size,
-    /** Removes a waiting worker from the queue. */
+    /** Removes and returns a waiting worker. */
     nextTaker(endpointId: string): Taker | undefined {
       const waiting = queue(endpointId);
       const taker = waiting.nextTaker();
       if (taker) onRollback(() => waiting.wait(taker));
       return taker;
     },
-    /** An endpoint's jobs. */
+    /** Unfinished jobs of an endpoint. */
     of: (endpointId: string): LiveJob[] => [...jobs.values()].filter((job) => job.endpointId === endpointId),
     forget(endpointId: string): void {
       queues.delete(endpointId);

@@ -1,13 +1,13 @@
 import { ShortLivedMap } from "../short-lived-map";
 
-/** An entry with its place, the lowest first. */
+/** A queue entry with its place; the lowest place is first. */
 export interface Placed {
   place: number;
 }
 
 /**
- * A queue in the order of places. Appending, taking the first entry and removing take about constant time. A removed entry can only
- * return as another object. The queue must not change during an iteration.
+ * A queue ordered by place. Appending, shifting and removing take about constant time. A removed object cannot be added again; add a
+ * copy instead. The queue must not change during an iteration.
  */
 interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
   readonly size: number;
@@ -19,16 +19,16 @@ interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
   shift(): Entry | undefined;
 }
 
-/** Removed entries that may stay in memory, beyond as many as are present. */
+/** Number of removed entries that may stay in memory, in addition to the number of present entries. */
 const slack = 64;
 
 export function createOrderedQueue<Entry extends Placed>(): OrderedQueue<Entry> {
-  // Sorted by place from `head` on. Removed entries are not in `present` and are skipped.
+  // Sorted by place from `head` on. Entries missing from `present` were removed and are skipped.
   let sorted: Entry[] = [];
   let head = 0;
   const present = new ShortLivedMap<Entry, true>();
 
-  /** The index of the first entry behind `place`. */
+  /** Index of the first entry after `place`. */
   function behind(place: number): number {
     let low = head;
     let high = sorted.length;

@@ -4,9 +4,9 @@ import { createOrderedQueue } from "./ordered-queue";
 /** A worker that waits for a job. */
 export interface Taker {
   workerId: string;
-  /** Gets a job only if no other worker waits. */
+  /** The worker gets a job only if no other worker waits. */
   last?: boolean;
-  /** The worker ends with the service, so it may start a job before that is committed: a kill requeues the job either way. */
+  /** The worker ends with the service, so it may start a job before the commit; a kill requeues the job in both cases. */
   endsWithService?: boolean;
   /** Receives the assigned job; called once. */
   give(taken: TakenJob): void;
@@ -14,16 +14,16 @@ export interface Taker {
 
 export type ReadyQueue = ReturnType<typeof createReadyQueue>;
 
-/** One endpoint's waiting jobs or waiting workers; never both at once. */
+/** Waiting jobs or waiting workers of one endpoint, never both. */
 export function createReadyQueue() {
   const normal = createOrderedQueue<QueuedJob>();
-  // A separate queue: a search for jobs that start workers must not read thousands that do not.
+  // Low-priority jobs do not start workers, and a search for jobs that do must not read thousands of them.
   const low = createOrderedQueue<QueuedJob>();
   const takers: Taker[] = [];
   const queueOf = ({ lowPriority }: QueuedJob) => (lowPriority ? low : normal);
   function firstQueue() {
-    const [one, other] = [normal.first, low.first];
-    return one && (!other || one.place < other.place) ? normal : low;
+    const [firstNormal, firstLow] = [normal.first, low.first];
+    return firstNormal && (!firstLow || firstNormal.place < firstLow.place) ? normal : low;
   }
   return {
     /** Number of waiting jobs. */
@@ -38,11 +38,11 @@ export function createReadyQueue() {
     },
     /** Removes and returns the first job. */
     shift: (): QueuedJob | undefined => firstQueue().shift(),
-    /** The waiting jobs that may start workers, in take order: all but those of low priority. */
+    /** Waiting jobs that may start workers (all except low-priority jobs), in queue order. */
     get pressing(): Iterable<QueuedJob> {
       return normal;
     },
-    /** All waiting jobs, in no order. */
+    /** All waiting jobs, in no particular order. */
     *all(): Iterable<QueuedJob> {
       yield* normal;
       yield* low;
@@ -53,15 +53,15 @@ export function createReadyQueue() {
     },
     /** Adds a waiting worker. */
     wait: (taker: Taker): void => void (taker.last ? takers.unshift(taker) : takers.push(taker)),
-    /** Removes a waiting worker; false if it did not wait. */
+    /** Removes a waiting worker; returns false if it was not waiting. */
     leave(taker: Taker): boolean {
       const at = takers.lastIndexOf(taker);
       if (at !== -1) takers.splice(at, 1);
       return at !== -1;
     },
     /**
-     * Removes and returns the worker that began to wait last, so that the others may become idle and stop; one with `last` comes after
-     * all others.
+     * Removes and returns the worker that began to wait most recently, so that the others may become idle and stop. Workers with `last`
+     * come after all others.
      */
     nextTaker: (): Taker | undefined => takers.pop(),
   };

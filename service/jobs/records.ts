@@ -7,7 +7,7 @@ import type { JobStore } from "./store";
 
 export type JobRecords = ReturnType<typeof createJobRecords>;
 
-/** The current jobs: those that are not over from memory, the others from the store. */
+/** All jobs: unfinished jobs from memory, finished jobs from the store. */
 export function createJobRecords(
   live: LiveJobs,
   store: Pick<JobStore, "find" | "page" | "progress">,
@@ -16,10 +16,10 @@ export function createJobRecords(
 ) {
   const isVisible = (job: Job): boolean => !isGone(job, clock.now());
   return {
-    /** True if clients see the job: an expired one is gone, even before the supervisor removes it. */
+    /** Returns whether the job is visible to clients. An expired job is hidden even before the supervisor removes it. */
     isVisible,
 
-    /** The job, if clients see it. */
+    /** The job with its output, if it is visible to clients. */
     find(endpointId: string, id: string): StoredJob | undefined {
       const job = live.get(id);
       const hasOutput = job?.status === "IN_PROGRESS" && job.hasOutput;
@@ -27,17 +27,17 @@ export function createJobRecords(
       return found?.job.endpointId === endpointId && isVisible(found.job) ? found : undefined;
     },
 
-    /** The endpoint's jobs in the store, newest first, older than number `before`; includes expired ones. */
+    /** Stored jobs of the endpoint with numbers below `before`, newest first, including expired jobs. */
     page: store.page,
 
-    /** The job, whether clients see it or not. */
+    /** The job, even if it is hidden from clients. */
     get: (id: string): Job | undefined => live.get(id) ?? store.find(id)?.job,
 
-    /** The job, if this worker runs it and its ttl is not over. */
+    /** The job, if it runs on this worker and its ttl has not expired. */
     runBy(id: string, workerId: string): RunningJob | undefined {
       const job = live.get(id);
-      const isThere = job?.status === "IN_PROGRESS" && job.workerId === workerId && job.expiresAt > clock.now();
-      return isThere ? job : undefined;
+      const isRunning = job?.status === "IN_PROGRESS" && job.workerId === workerId && job.expiresAt > clock.now();
+      return isRunning ? job : undefined;
     },
   };
 }

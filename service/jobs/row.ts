@@ -2,8 +2,8 @@ import { jobStatus } from "serverless-compute-api/shapes";
 import type { Job, JobFacts, JobOperation } from "./job";
 
 /**
- * The properties that no statement searches, as one JSON array: the driver takes longer for separate columns, and a start may read a
- * million jobs. Stores have them in this order.
+ * Properties that no SQL statement searches, as one JSON array in the order of existing stores. Separate columns are slower to read,
+ * and a start may read a million jobs.
  */
 export const recordOf = (job: Job): string =>
   JSON.stringify([
@@ -28,7 +28,7 @@ export const jobColumn = `json_array(seq, id, endpoint_id, status, finished_at, 
 
 const wrong = (column: string): Error => new Error(`the store has a job whose ${column} cannot be read`);
 
-// By hand: a zod shape takes ten times as long.
+// Parsed by hand, because a zod schema takes ten times as long.
 function text(value: unknown, column: string): string {
   if (typeof value !== "string") throw wrong(column);
   return value;
@@ -42,17 +42,17 @@ const textOrNone = (value: unknown, column: string): string | undefined =>
 const numberOrNone = (value: unknown, column: string): number | undefined =>
   value === null ? undefined : number(value, column);
 function oneOf<Value extends string>(value: unknown, column: string, values: readonly Value[]): Value {
-  const found = values.find((one) => one === value);
+  const found = values.find((candidate) => candidate === value);
   if (found === undefined) throw wrong(column);
   return found;
 }
 
 const operations = ["run", "runsync", "openai"] as const satisfies readonly JobOperation[];
 
-/** A row's columns, which may contradict each other. */
+/** The columns of a row, which may contradict each other. */
 type Read = JobFacts & Pick<Job, "status" | "workerId" | "startedAt" | "finishedAt" | "error" | "hasOutput">;
 
-/** Returns whether the columns fit the state. */
+/** Returns whether the columns are consistent with the status. */
 function isJob(read: Read): read is Job {
   const { status, workerId, startedAt, finishedAt, error } = read;
   const ran = workerId !== undefined && startedAt !== undefined;
@@ -76,15 +76,15 @@ function isJob(read: Read): read is Job {
 type Row = Readonly<Record<string, unknown>>;
 const isRow = (row: unknown): row is Row => typeof row === "object" && row !== null;
 
-/** A job with its worker's last output, as JSON text. */
+/** A job and its worker's last output, as JSON text. */
 export interface StoredJob {
   job: Job;
   output: string | undefined;
 }
 
-/** Parsers of the rows of one store. */
+/** Creates parsers for the rows of one store. */
 export function createJobRows() {
-  /** Ids of endpoints, one string each, shared by all jobs. */
+  /** One string per endpoint id, shared by all jobs to save memory. */
   const endpointIds = new Map<string, string>();
   function shared(endpointId: string): string {
     const known = endpointIds.get(endpointId);
@@ -92,7 +92,7 @@ export function createJobRows() {
     return known ?? endpointId;
   }
 
-  /** Parses `jobColumn`. One object literal: a job that is assembled from parts takes three times the time and memory. */
+  /** Parses `jobColumn`. Uses a single object literal, because assembling a job from parts takes three times the time and memory. */
   function readJob(column: unknown, hasOutput: boolean): Job {
     const values: unknown = JSON.parse(text(column, "row"));
     const record: unknown = Array.isArray(values) ? values[7] : undefined;

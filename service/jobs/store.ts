@@ -3,24 +3,24 @@ import type { Database } from "../store/database";
 import type { FinalJob, Job, LiveJob, NewJob } from "./job";
 import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
 
-/** The part of a job that only its worker needs. */
+/** The part of a job that is sent only to its worker. */
 export type JobPayload = Pick<NewJob, "input" | "s3Config">;
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
 const tables = "jobs LEFT JOIN job_progress USING (seq) LEFT JOIN job_streams USING (seq)";
 const joined = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
-/** Without outputs, each of which may have 20 MB. */
+/** Excludes outputs, which may be 20 MB each. */
 const lean = `SELECT ${jobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
 const ofEndpoint = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 
-/** Chunks per query: a response may be full before the last one. */
+/** Chunks per query; a response may be full before the last chunk. */
 const chunkBatch = 64;
 
 /**
- * The tables of jobs and of their outputs and chunks. The statements are few and write little, because with group commit they
- * are the largest part of a job's cost. Methods that write run within the caller's transaction.
+ * The tables of jobs, outputs and chunks. With group commit, SQL statements are the largest part of a job's cost, so they are few and
+ * write little. Methods that write run within the caller's transaction.
  */
 export function createJobStore(database: Database) {
   const insert = database.prepare(`INSERT INTO jobs
@@ -32,7 +32,7 @@ export function createJobStore(database: Database) {
   const find = database.query(`${joined} WHERE id = ?`, rows.stored);
   const page = database.query(`${joined} ${ofEndpoint}`, rows.stored);
   const summaries = database.query(`${lean} ${ofEndpoint}`, rows.job);
-  // The only output of a job that is not over is a progress update.
+  // An unfinished job has no output except a progress update.
   const live = database.query(`${lean} WHERE finished_at IS NULL`, rows.job);
   const payload = database.query(
     "SELECT input, s3_config AS s3Config FROM jobs WHERE seq = ?",
@@ -49,7 +49,7 @@ export function createJobStore(database: Database) {
   const clear = ["job_streams", "job_chunks"].map((table) => database.prepare(`DELETE FROM ${table} WHERE seq = ?`));
   const removeProgress = database.prepare("DELETE FROM job_progress WHERE seq = ?");
   const remove = [...clear, removeProgress, database.prepare("DELETE FROM jobs WHERE seq = ?")];
-  /** Deletes the jobs that match a condition, and their other rows first, because the condition reads the jobs. */
+  /** Statements that delete the jobs matching a condition. Dependent rows come first, because the condition reads the jobs. */
   const removing = (condition: string) => {
     const parts = ["job_streams", "job_chunks", "job_progress"].map((table) =>
       database.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM jobs WHERE ${condition})`),
@@ -57,7 +57,7 @@ export function createJobStore(database: Database) {
     return [...parts, database.prepare(`DELETE FROM jobs WHERE ${condition}`)];
   };
   const removeEndpoint = removing("endpoint_id = ?");
-  // By the index of live jobs: the endpoint's history may be long.
+  // Uses the index of unfinished jobs, because the endpoint's history may be long.
   const purge = database.prepare(
     "DELETE FROM jobs INDEXED BY jobs_live WHERE finished_at IS NULL AND status = 'IN_QUEUE' AND endpoint_id = ?",
   );
@@ -66,7 +66,7 @@ export function createJobStore(database: Database) {
   );
   const numberRow = z.object({ value: z.number().nullable() }).transform(({ value }) => value ?? undefined);
   const nextExpiry = database.query("SELECT min(due_at) AS value FROM jobs WHERE finished_at IS NOT NULL", numberRow);
-  // Goes from each endpoint to the next along the index, without reading their jobs.
+  // Skips along the index from one endpoint to the next, without reading their jobs.
   const endpoints = database.query(
     `WITH RECURSIVE found (id) AS (
       SELECT min(endpoint_id) FROM jobs
@@ -75,7 +75,7 @@ export function createJobStore(database: Database) {
     textOf("id"),
   );
   let lastSeq = database.query("SELECT max(seq) AS value FROM jobs", numberRow).get() ?? 0;
-  // Only jobs that are not over have a place: /retry assigns a new one.
+  // Finished jobs need no place: /retry assigns a new one.
   let lastPlace =
     database.query("SELECT max(record ->> 5) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
 
@@ -83,28 +83,27 @@ export function createJobStore(database: Database) {
     [job.status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
 
   return {
-    /** The number of the next submission. */
+    /** Allocates the number of the next submission. */
     nextSeq: (): number => ++lastSeq,
-    /** The last place in the queue. */
+    /** Allocates the last place in the queue. */
     nextPlace: (): number => ++lastPlace,
-    /** Writes a submission, which waits or runs already. */
+    /** Inserts a submitted job, waiting or already running. */
     insert: (job: LiveJob, { input, s3Config }: JobPayload): void =>
       void insert.run(job.seq, job.id, job.endpointId, ...stateOf(job, null), input, s3Config ?? null),
-    /** Writes a change of a job that is not over, and removes its earlier output. */
+    /** Writes a changed unfinished job and removes its previous output. */
     save: (job: LiveJob): void => void saveOutput.run(...stateOf(job, null), null, job.seq),
-    /** Writes a job that is over and is deleted at `dueAt`; an `output` (JSON text) replaces an earlier one. */
+    /** Writes a finished job, which is deleted at `dueAt`; `output` (JSON text) replaces the previous output. */
     saveOver(job: FinalJob, dueAt: number, output?: string): void {
       if (output === undefined) save.run(...stateOf(job, dueAt), job.seq);
       else saveOutput.run(...stateOf(job, dueAt), output, job.seq);
     },
-    /** The job with this id. */
     find: (id: string): StoredJob | undefined => find.get(id),
     /** The payload for the worker, as JSON texts. */
     payload(seq: number): JobPayload | undefined {
       const found = payload.get(seq);
       return found && { input: found.input, s3Config: found.s3Config ?? undefined };
     },
-    /** The last progress update (JSON text) of a job that is not over. */
+    /** The last progress update (JSON text) of an unfinished job. */
     progress: (seq: number): string | undefined => progress.get(seq),
     /** Replaces the progress update; undefined removes it. */
     setProgress(seq: number, text: string | undefined): void {
@@ -115,9 +114,9 @@ export function createJobStore(database: Database) {
     appendChunks(seq: number, position: number, texts: string[]): void {
       for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
     },
-    /** Notes the numbers of stream chunks and of those that were read. */
+    /** Stores the number of stream chunks and the number of chunks read. */
     setChunks: (seq: number, count: number, read: number): void => void setChunks.run(seq, count, read),
-    /** Chunks from a position on, as many as fit into `limit` characters, at least one. */
+    /** Chunks from `position` on: as many as fit into `limit` characters, but at least one. */
     chunks(seq: number, position: number, limit: number): string[] {
       const texts: string[] = [];
       for (let size = 0; ; ) {
@@ -142,18 +141,18 @@ export function createJobStore(database: Database) {
     },
     /** Removes an endpoint's waiting jobs. */
     purge: (endpointId: string): void => void purge.run(endpointId),
-    /** Visits all jobs that are not over. */
+    /** Visits all unfinished jobs. */
     live: (visit: (job: LiveJob) => void): void =>
       live.each((job) => {
         if (job.status === "IN_QUEUE" || job.status === "IN_PROGRESS") visit(job);
       }),
-    /** Removes final jobs whose time is over by `now`, up to `limit`; returns their number. */
+    /** Removes up to `limit` finished jobs whose retention has ended by `now`; returns the number of removed jobs. */
     expire: (now: number, limit: number): number => expire.reduce((_count, command) => command.run(now, limit), 0),
-    /** The time at which the next final job is removed. */
+    /** The time at which the next finished job is removed. */
     nextExpiry: (): number | undefined => nextExpiry.get(),
-    /** The endpoint's jobs, newest first, older than `before`. */
+    /** The endpoint's jobs with numbers below `before`, newest first. */
     page: (endpointId: string, before: number, limit: number): StoredJob[] => page.all(endpointId, before, limit),
-    /** The same without outputs. */
+    /** Like `page`, without outputs. */
     summaries: (endpointId: string, before: number, limit: number): Job[] => summaries.all(endpointId, before, limit),
     /** Ids of endpoints that have jobs. */
     endpoints: (): string[] => endpoints.all(),

@@ -22,19 +22,19 @@ export type JobStream = ReturnType<typeof createJobStream>;
 export interface StreamReading {
   job: Job;
   chunks: string[];
-  /** True if the job is over and nothing is left to read. */
+  /** True if the job is over and all chunks have been read. */
   done: boolean;
 }
 
 export interface AnsweredReading extends StreamReading {
-  /** Ends the reading; if the response did not arrive, its chunks are unread again. */
+  /** Ends the read; if the response was lost, its chunks become unread again. */
   answered(arrived: boolean): Promise<void>;
 }
 
-/** Characters of chunks in one response. */
+/** Maximum length of the chunks in one response, in characters. */
 const answerSize = 8 * 1024 * 1024;
 
-/** The stream chunks of handlers, stored until a client reads them. Each chunk is sent once. */
+/** Stream chunks of handlers, stored until a client reads them. Each chunk is delivered once. */
 export function createJobStream({
   live,
   store,
@@ -52,14 +52,14 @@ export function createJobStream({
   events: JobEvents;
   waits: Pick<JobWaits, "news">;
   clock: Clock;
-  /** Maximum wait of a reading, ms. */
+  /** Maximum wait of a read, ms. */
   hold: number;
 }) {
-  /** Readings in progress by job; each resolves when its response is over. */
+  /** Reads in progress, by job id; each promise resolves when the response has ended. */
   const onTheWay = new ShortLivedMap<string, Promise<void>>();
 
   return {
-    /** Stores a yielded value, in parts of at most 1 MB; false if the worker does not run the job. */
+    /** Stores a yielded value in parts of at most 1 MB; returns false if the job is not assigned to the worker. */
     async append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean> {
       const longer = await commit(
         () => {
@@ -70,7 +70,7 @@ export function createJobStream({
           store.setChunks(job.seq, job.chunks + texts.length, job.chunksRead);
           const after = { ...job, chunks: job.chunks + texts.length };
           live.put(after);
-          // If its start could not be stored, this marks the job as running: after a kill, it is requeued without its chunks.
+          // The start may not have been stored. This marks the job as running, so that a kill requeues it without its chunks.
           if (job.chunks === 0) store.save(after);
           return after;
         },
@@ -80,7 +80,7 @@ export function createJobStream({
       return longer !== undefined;
     },
 
-    /** Reads the unread chunks, as JSON texts; if there are none, waits up to `longest` ms for one while the job runs. */
+    /** Reads the unread chunks, as JSON texts; without any, waits up to `longest` ms for a chunk while the job runs. */
     async read(
       find: () => Job | undefined,
       signal: AbortSignal,
@@ -91,8 +91,8 @@ export function createJobStream({
     },
 
     /**
-     * Like `read`, for one of several readers: waits until the responses to the others were received or lost, so that unread chunks
-     * are delivered in order and once. The caller must call `answered`.
+     * Like `read`, but for concurrent readers: waits until the responses to other readers have been received or lost, so that chunks are
+     * delivered in order and once. The caller must call `answered`.
      */
     async readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AnsweredReading | undefined> {
       const until = clock.now() + hold;
@@ -144,7 +144,7 @@ export function createJobStream({
     if (!isOver(job)) live.put({ ...job, chunksRead });
   }
 
-  /** Returns the unread chunks and marks them as read. */
+  /** Returns the unread chunks that fit into a response, and marks them as read. */
   function readNow(id: string): { job: Job; texts: string[] } | undefined {
     const job = records.get(id);
     if (!job || job.chunksRead === job.chunks) return job && { job, texts: [] };
@@ -153,7 +153,7 @@ export function createJobStream({
     return { job, texts };
   }
 
-  /** Waits for a chunk while the job runs and has none; undefined if the job is removed. */
+  /** Waits for an unread chunk while the job runs; resolves with undefined if the job is removed. */
   async function news(find: () => Job | undefined, signal: AbortSignal, ms: number): Promise<Job | undefined> {
     const job = find();
     if (!job || job.chunksRead < job.chunks || isOver(job)) return job;
@@ -178,7 +178,7 @@ const readingOf = <Found extends { job: Job; texts: string[] } | undefined>(foun
     done: isOver(found.job) && found.job.chunksRead + found.texts.length === found.job.chunks,
   };
 
-/** One yielded value as chunks: those above 1 MB are split, texts as texts, other values as parts of their JSON text. */
+/** Chunks of a yielded value. A value above 1 MB is split: strings into strings, other values into parts of their JSON text. */
 function chunkTexts({ output = "null", metrics }: YieldedChunk, first: number): string[] {
   const text = chunkText(output, { stream_index: first }, metrics);
   if (Buffer.byteLength(text) <= limits.streamChunk) return [text];
@@ -191,7 +191,7 @@ function chunkTexts({ output = "null", metrics }: YieldedChunk, first: number): 
   });
 }
 
-/** A chunk's JSON: our metrics first, then the worker's as they came; a metric of the worker stands before ours of its name. */
+/** A chunk's JSON: the service's metrics, then the worker's unchanged metrics, which override metrics of the same name. */
 function chunkText(output: string, own: Record<string, unknown>, metrics: string | undefined): string {
   const measured = metrics !== undefined && isObjectText(metrics) ? memberTexts(metrics) : undefined;
   const ours = Object.entries(own).filter(([name]) => !measured?.has(name));
@@ -202,10 +202,10 @@ function chunkText(output: string, own: Record<string, unknown>, metrics: string
   return `{"output":${output},"metrics":{${all.join(",")}}}`;
 }
 
-/** Leaves room for JSON escapes and metrics. */
+/** Maximum size of a part, bytes; leaves room for JSON escapes and metrics. */
 const partSize = limits.streamChunk - 16 * 1024;
 
-/** Splits a text into parts whose JSON fits into a chunk, never inside a character. */
+/** Splits a text into parts whose JSON fits into a chunk, without splitting surrogate pairs. */
 function splitText(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length; ) {

@@ -9,12 +9,12 @@ import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
 import type { Transition, Transitions } from "./transitions";
 
-/** Jobs per transaction at most: the process sends no response during a transaction. */
+/** Maximum jobs per transaction; the process sends no responses during a transaction. */
 const batch = { live: 100, final: 500 } as const;
 
 /**
- * Applies deadlines to jobs: ttl, execution timeouts, the end of retention. A pass reads all live jobs, once at the earliest deadline
- * of a running job, which most jobs end long before, and for other deadlines at most once per `sweep` ms.
+ * Applies deadlines to jobs: ttl, execution timeouts and the end of retention. A pass reads all unfinished jobs. It runs at the earliest
+ * deadline of a running job, which most jobs never reach, and at most once per `sweep` ms for other deadlines.
  */
 export function createSupervisor({
   live,
@@ -38,7 +38,7 @@ export function createSupervisor({
   sweep: number;
 }) {
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "supervisor: pass failed; retrying"));
-  /** The time of the pass that applies the job's next deadline: clients see nothing of a late removal, but a running job stops. */
+  /** The time of the pass that applies the job's next deadline. A running job must stop on time; a late removal is invisible. */
   function passAt(job: Job): number {
     const dueAt = deadlines.dueAt(job);
     return job.status === "IN_PROGRESS" ? dueAt : nextSweep(dueAt);
@@ -59,7 +59,7 @@ export function createSupervisor({
     const error = `the job ran longer than its executionTimeout of ${limit} ms: raise policy.executionTimeout`;
     return transitions.end(job, timedOut(job, error, clock.now()));
   }
-  /** Applies all deadlines that have passed; resolves with the time of the next one. */
+  /** Applies all passed deadlines; resolves with the time of the next pass. */
   async function pass(): Promise<number | undefined> {
     const now = clock.now();
     const due: string[] = [];

@@ -1,7 +1,7 @@
 import { limits, showValue } from "serverless-compute-api/shapes";
 import { StartError } from "../errors";
 
-/** Timings of the job path that clients cannot set, in milliseconds. Tests use shorter ones. */
+/** Internal timings of the job path, ms. Tests use shorter timings. */
 export interface JobTimings {
   /** Hold time of a job-take without jobs; workers time out after 90 s. */
   takeHold: number;
@@ -11,38 +11,38 @@ export interface JobTimings {
   streamHold: number;
   /** Ping interval of workers. */
   pingInterval: number;
-  /** Time without pings after which a worker that pinged before is lost. */
+  /** Time without pings after which a worker that has pinged is considered lost. */
   pingSilence: number;
-  /** Time without a job-take after which a worker without a job is lost, or unhealthy if it never sent one. */
+  /** Time without a job-take after which an idle worker is considered lost, or unhealthy if it has never sent one. */
   takeSilence: number;
   /** Time without a first job-take after which a worker is stopped. */
   startLimit: number;
-  /** Time after a start in which workers elsewhere can return to their jobs. */
+  /** Time after a service start within which external workers can resume their jobs. */
   returnGrace: number;
-  /** Time after which silence is checked again, because workers are late after a machine was suspended. */
+  /** Delay before a silent worker is checked again, because workers are late after the machine was suspended. */
   secondLook: number;
-  /** Time from the request to stop a job until its worker is stopped. */
+  /** Time from the request to stop a job to the stop of its worker. */
   stopGrace: number;
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   killGrace: number;
-  /** Time after a job's start after which a worker that reports no job has lost it. */
+  /** Time after a job's start after which a worker that reports no job is considered to have lost it. */
   lostJob: number;
-  /** Backoff before a worker is restarted after a failure, doubled with each failure up to `startBackoffMax`. */
+  /** Backoff before a worker is restarted after a failure; doubles with each failure up to `startBackoffMax`. */
   startBackoff: number;
   startBackoffMax: number;
   /** Idle time after which a worker of a new version counts as healthy, so that old workers may stop. */
   rolloutPause: number;
   /** Interval between health checks of a load balancer's worker. */
   healthInterval: number;
-  /** Time that a request to a load balancer waits for a worker. */
+  /** Maximum time that a request to a load balancer waits for a worker. */
   requestWait: number;
-  /** Time limit of a worker for a request to a load balancer, and of a WebSocket. */
+  /** Maximum duration of a load balancer request at a worker, and of a WebSocket. */
   requestProcessing: number;
-  /** Response timeout of a webhook's receiver. */
+  /** Response timeout of a webhook delivery. */
   webhookAnswer: number;
-  /** Wait between two attempts of a webhook. */
+  /** Wait between two webhook attempts. */
   webhookDelay: number;
-  /** Time limit for receiving a request's head and body. */
+  /** Maximum time to receive a request's head and body. */
   requestLimit: number;
   /** Retention of a `/run` job's result after its end. */
   runRetention: number;
@@ -79,11 +79,11 @@ export const defaultTimings: JobTimings = {
   sweep: 1_000,
 };
 
-/** Upper bound in ms: a week, because Node's timers overflow after 24.8 days; for results of `/runsync` 5 minutes. */
-const longest = (wait: string): number =>
-  wait === "runsyncRetention" ? limits.retention.runsyncMax : 7 * 24 * 3600 * 1000;
+/** Upper bound of a timing, ms: one week, because Node's timers overflow after 24.8 days; 5 minutes for `runsyncRetention`. */
+const longest = (name: string): number =>
+  name === "runsyncRetention" ? limits.retention.runsyncMax : 7 * 24 * 3600 * 1000;
 
-/** Fills in defaults; throws a StartError that names an invalid timing and what is allowed. */
+/** Fills in defaults; throws a StartError that names an invalid timing and the allowed values. */
 export function resolveTimings(given: Partial<JobTimings>): JobTimings {
   for (const [name, value] of Object.entries(given)) {
     if (!(name in defaultTimings))
@@ -96,11 +96,11 @@ export function resolveTimings(given: Partial<JobTimings>): JobTimings {
   return { ...defaultTimings, ...given };
 }
 
-/** Worker crashes after which a job is requeued; the next crash fails the job. */
+/** Number of worker crashes after which a job is still requeued; the next crash fails it. */
 export const crashLimit = 2;
 
 /** Delay before a failed write to the store is retried, ms. */
 export const storePause = 1000;
 
-/** Consecutive workers that end before their first job-take, after which the queued jobs fail. */
+/** Number of consecutive workers that end before their first job-take, after which the queued jobs fail. */
 export const startFailureLimit = 3;

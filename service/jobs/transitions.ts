@@ -7,7 +7,7 @@ import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
 import type { WebhookStore } from "./webhook-store";
 
-/** One transition of a job; without `after` the job left the record. */
+/** A transition of a job; `after` is undefined if the job was removed. */
 export interface Transition {
   before: Job;
   after: Job | undefined;
@@ -17,7 +17,7 @@ export interface Transition {
 
 export type Transitions = ReturnType<typeof createTransitions>;
 
-/** The changes of each transition in memory and in the store. All run within the caller's transaction, except `emit`. */
+/** Applies transitions in memory and in the store. All methods except `emit` run within the caller's transaction. */
 export function createTransitions({
   live,
   store,
@@ -35,7 +35,7 @@ export function createTransitions({
   clock: Clock;
   dueAt: JobDeadlines["dueAt"];
 }) {
-  /** Changes a job that is not over. */
+  /** Writes a changed unfinished job. */
   function put(job: LiveJob): void {
     live.put(job);
     store.save(job);
@@ -44,7 +44,7 @@ export function createTransitions({
   return {
     put,
 
-    /** Ends a job. `result` replaces its progress update, even if it has no output; without it the update stays. */
+    /** Ends a job. `result` replaces the progress update, even if it has no output; without `result`, the update is kept. */
     end(before: LiveJob, after: FinalJob, result?: { output: string | undefined }): Transition {
       live.drop(before.id);
       const output = result ? result.output : before.hasOutput ? store.progress(after.seq) : undefined;
@@ -70,7 +70,7 @@ export function createTransitions({
       return { before, after };
     },
 
-    /** Removes a job from the record. */
+    /** Deletes a job. */
     remove(job: Job): Transition {
       if (!isOver(job)) live.drop(job.id);
       store.remove(job.seq);

@@ -11,16 +11,16 @@ export type JobWaits = ReturnType<typeof createJobWaits>;
 interface Wait {
   jobId: string;
   chunks: boolean;
-  /** Time of the clock at which it ends at the latest. */
+  /** The latest end of the wait, in the clock's time. */
   end: number;
   done: Done;
 }
 
-/** Waits of clients for jobs. */
+/** Lets clients wait for jobs. */
 export function createJobWaits(events: JobEvents, clock: Clock) {
   const waiting = new ShortLivedMap<string, Wait[]>();
   let closed = false;
-  // One timer for all waits, for the one that ends first: most jobs are over long before.
+  // One timer for all waits, set to the earliest end, because most jobs end long before.
   const alarm = createAlarm(
     clock,
     async () => endLate(),
@@ -35,14 +35,14 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
     for (const wait of all()) if (wait.end <= now) end(wait);
     return waiting.size > 0 ? Math.min(...all().map(({ end }) => end)) : undefined;
   }
-  /** Removes a wait; false if it has ended already. */
+  /** Removes a wait; returns false if it has already ended. */
   function leave(wait: Wait): boolean {
     const waits = waiting.get(wait.jobId);
     if (!waits?.includes(wait)) return false;
     if (waits.length > 1)
       waiting.set(
         wait.jobId,
-        waits.filter((one) => one !== wait),
+        waits.filter((other) => other !== wait),
       );
     else waiting.delete(wait.jobId);
     return true;
@@ -59,8 +59,8 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
   alarm.start();
 
   /**
-   * Calls `done` once: with the job when it is over; without it when it is removed, after `ms`, or when all waits are closed; with
-   * `chunks`, also when a stream chunk arrives. Returns a function that ends the wait without a call.
+   * Calls `done` once: with the job when it ends, or without a job when it is removed, after `ms`, or when all waits are closed. With
+   * `chunks`, also calls it when a stream chunk arrives. Returns a function that cancels the wait without calling `done`.
    */
   function begin(jobId: string, ms: number, done: Done, chunks = false): () => void {
     if (closed) {
@@ -77,7 +77,7 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
 
   return {
     wait: begin,
-    /** The same as a promise; an aborted signal resolves it. */
+    /** Like `wait`, but returns a promise; aborting the signal resolves it. */
     news: (jobId: string, ms: number, signal: AbortSignal, chunks: boolean): Promise<void> =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve();
@@ -95,7 +95,7 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
     get closed(): boolean {
       return closed;
     },
-    /** Ends all waits, and later ones immediately. */
+    /** Ends all waits; waits that begin later end immediately. */
     close(): void {
       closed = true;
       for (const wait of all()) end(wait);

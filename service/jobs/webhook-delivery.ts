@@ -10,12 +10,12 @@ import { type JobTimings, storePause } from "./timings";
 import { type PendingWebhook, type WebhookStore, webhookHost } from "./webhook-store";
 
 /**
- * Deliveries at once. One host gets few, so that a slow receiver delays its own notifications only; a body is in memory
- * from its delivery's begin to its end, so their sizes are bounded too (four bodies of the largest size fit).
+ * Limits of concurrent deliveries. The limit per host is low, so that a slow receiver delays only its own webhooks. A body stays in
+ * memory during its delivery, so the total size is also limited; four bodies of the maximum size fit.
  */
 const atOnce = { all: 256, host: 4, bytes: 128 * 1024 * 1024 } as const;
 
-/** Delivers webhooks of ended jobs (interface: Events). They are stored until then, so a restart loses none. */
+/** Delivers the webhooks of finished jobs (interface: Events). Webhooks are stored until they are delivered, so a restart loses none. */
 export function createWebhookDelivery({
   webhooks,
   groupCommit,
@@ -31,11 +31,11 @@ export function createWebhookDelivery({
   timings: Pick<JobTimings, "webhookDelay" | "webhookAnswer">;
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {
-  /** Deliveries in progress, by the id of their webhook. */
+  /** Deliveries in progress, by webhook id. */
   const sending = new ShortLivedMap<number, { bytes: number; done: Promise<void> }>();
   const sendingTo = new Map<string, number>();
   let bytesSending = 0;
-  /** Hosts that may have due webhooks, in the order of their turns. */
+  /** Hosts that may have due webhooks, in round-robin order. */
   const hosts = new Set<string>();
   const stopping = new AbortController();
   setMaxListeners(atOnce.all, stopping.signal);
@@ -48,7 +48,7 @@ export function createWebhookDelivery({
     sendSoon();
   });
 
-  /** Runs after the current commit, so that an error here does not fail the job's transition. */
+  /** Starts deliveries after the current commit, so that an error does not fail the job's transition. */
   function sendSoon(): void {
     if (scheduled) return;
     scheduled = true;
@@ -63,20 +63,20 @@ export function createWebhookDelivery({
     });
   }
 
-  /** Adds the hosts of due webhooks; returns the time of the next due one. */
+  /** Adds the hosts of due webhooks; returns the due time of the next webhook. */
   async function look(): Promise<number | undefined> {
     for (const host of webhooks.dueHosts(clock.now())) hosts.add(host);
     sendNext();
     return webhooks.nextDue(clock.now());
   }
 
-  /** Starts deliveries within the limits, one webhook of each host in turn. */
+  /** Starts deliveries within the limits, one webhook per host in turn. */
   function sendNext(): void {
     for (const host of hosts) {
       if (!started || stopping.signal.aborted || sending.size >= atOnce.all) return;
       hosts.delete(host);
       const busy = sendingTo.get(host) ?? 0;
-      // Its next turn comes when one of its deliveries ends.
+      // The host is added again when one of its deliveries ends.
       if (busy >= atOnce.host) continue;
       const next = webhooks.dueOf(host, clock.now(), busy + 1).find(({ id }) => !sending.has(id));
       if (!next) continue;
@@ -85,7 +85,7 @@ export function createWebhookDelivery({
         return;
       }
       begin(host, next);
-      // A Set goes on with what is added during the loop.
+      // Iterating a Set includes entries that are added during the loop.
       hosts.add(host);
     }
   }
@@ -130,7 +130,7 @@ export function createWebhookDelivery({
 
   const pause = (): Promise<void> => clock.sleep(storePause, stopping.signal).catch(() => undefined);
 
-  /** Records the result of an attempt. If the store fails, only this is retried: the notification is not sent again. */
+  /** Records the result of an attempt. If the store fails, only the write is retried; the webhook is not sent again. */
   async function record(id: number, change: () => void): Promise<void> {
     for (let isLogged = false; ; isLogged = true) {
       try {
@@ -140,14 +140,14 @@ export function createWebhookDelivery({
         if (!isLogged)
           log.error(
             { err: error, webhook: id },
-            "webhook: sent, but the store cannot be written; retrying to record it",
+            "webhook: sent, but the result cannot be written to the store; retrying the write",
           );
         await pause();
       }
     }
   }
 
-  /** Returns the problem of an attempt; undefined if it succeeded. */
+  /** Sends a webhook; returns the problem, or undefined on success. */
   async function post({ url, body }: PendingWebhook): Promise<string | undefined> {
     const tooLong = new AbortController();
     const stop = (): void => tooLong.abort();
@@ -155,18 +155,18 @@ export function createWebhookDelivery({
     const timer = setTimeout(stop, timings.webhookAnswer);
     try {
       const { address, headers } = addressOf(url);
-      const answer = await fetch(address, {
+      const response = await fetch(address, {
         method: "POST",
         headers,
         body,
         redirect: "manual",
         signal: tooLong.signal,
       });
-      await answer.body?.cancel();
-      return answer.status === 200 ? undefined : `status ${answer.status}`;
+      await response.body?.cancel();
+      return response.status === 200 ? undefined : `status ${response.status}`;
     } catch (error) {
-      if (tooLong.signal.aborted) return "no answer in time";
-      return error instanceof Error ? String(error.cause ?? error.message) : "it cannot be reached";
+      if (tooLong.signal.aborted) return "no response in time";
+      return error instanceof Error ? String(error.cause ?? error.message) : "unreachable";
     } finally {
       clearTimeout(timer);
       stopping.signal.removeEventListener("abort", stop);
@@ -178,7 +178,7 @@ export function createWebhookDelivery({
       started = true;
       alarm.start();
     },
-    /** Ends deliveries; the remaining webhooks are delivered after the next start. */
+    /** Stops deliveries; pending webhooks are delivered after the next start. */
     async stop(): Promise<void> {
       stopping.abort();
       await alarm.stop();
@@ -187,7 +187,7 @@ export function createWebhookDelivery({
   };
 }
 
-/** The address and headers of a delivery. Name and password are sent as a header, because fetch rejects, and quotes, an address with them. */
+/** Address and headers of a delivery. Credentials are sent as a header, because fetch rejects and quotes a URL that contains them. */
 function addressOf(url: string): { address: URL; headers: Record<string, string> } {
   const address = new URL(url);
   const headers = { "content-type": "application/json" };

@@ -9,7 +9,7 @@ const row = z.object({
   /** Number of attempts so far. */
   attempts: z.number(),
 });
-/** A webhook that is not delivered yet. */
+/** A webhook that has not been delivered yet. */
 export type PendingWebhook = z.output<typeof row>;
 
 /** A webhook to store. */
@@ -26,10 +26,10 @@ const hostRow = z.object({ host: z.string() });
 
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
 
-/** The receiver of a webhook: a host name with its port. */
+/** The host name and port of a webhook's receiver. */
 export const webhookHost = (url: string): string => new URL(url).host;
 
-/** The table of webhooks to deliver. Only `load` reads bodies, which may have 20 MB each. */
+/** The table of pending webhooks. Only `load` reads bodies, which may be 20 MB each. */
 export function createWebhookStore(database: Database) {
   const insert = database.prepare(
     "INSERT INTO webhooks (endpoint_id, job_id, url, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -54,7 +54,7 @@ export function createWebhookStore(database: Database) {
     },
     /** Hosts with webhooks that are due by `now`. */
     dueHosts: (now: number): string[] => dueHosts.all(now).map(({ host }) => host),
-    /** A host's webhooks that are due by `now`, the longest due first, with the sizes of their bodies. */
+    /** A host's webhooks that are due by `now`, in the order of their due times, with the sizes of their bodies in bytes. */
     dueOf: (host: string, now: number, limit: number) => dueOf.all(host, now, limit),
     load: (id: number): PendingWebhook | undefined => load.get(id),
     /** The due time of the next webhook after `now`. */
