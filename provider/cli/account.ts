@@ -58,7 +58,11 @@ export function openAccount(
     try {
       return await listing;
     } catch (error) {
-      throw explained(error, { label: kind, verb: "look up", settings: config ? undefined : "environment" });
+      throw explained(error, {
+        label: `${kind} objects`,
+        verb: "look up",
+        settings: config ? undefined : "environment",
+      });
     }
   };
   return {

@@ -20,6 +20,13 @@ const languages = ["typescript", "yaml", "python", "go"] as const satisfies read
 const languageOption = (): Option =>
   new Option("--language <language>", 'language of the program (default: "typescript")').choices(languages);
 
+/** Settings of the commands that read an account and no stack. */
+const settingsHelp = `
+The account is that of these environment variables:
+  SERVERLESS_COMPUTE_API_KEY  its key
+  SERVERLESS_COMPUTE_URL      address of a local service, if it has another port than 7337
+  SERVERLESS_COMPUTE_TARGET   "hosted" for the hosted service, instead of an address`;
+
 const estimateFormats = ["table", "markdown", "json"] as const satisfies readonly EstimateFlags["format"][];
 
 const terminal: Terminal = {
@@ -79,9 +86,19 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
     .addOption(
       new Option("--from <provider>", "provider of the state; writes a project with its objects").choices(providers),
     )
-    .option("--out <dir>", "new folder of the project; requires --from")
+    .option("--out <dir>", "folder of the new project, new or empty; requires --from")
     .addOption(languageOption())
     .option("--json", "print the report as JSON; requires --from")
+    .addHelpText(
+      "after",
+      `
+Without --from, prints the rewritten state, and reads no account:
+  pulumi stack export | serverless-compute move > after.json
+
+With --from, writes a program and import.json to --out, and changes neither the objects nor the old state:
+  terraform show -json | serverless-compute move --from terraform --out moved
+${settingsHelp}`,
+    )
     .action(async (file: string | undefined, flags: Partial<MoveFlags>, move: Command) => {
       const { from, out, language = "typescript", json } = flags;
       if (from !== undefined && out === undefined) move.error("error: --from requires --out");
@@ -102,10 +119,11 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
     .description(
       "write a program with the objects of an account, and the file for `pulumi import`; only reads the account",
     )
-    .requiredOption("--out <dir>", "new folder of the project")
+    .requiredOption("--out <dir>", "folder of the new project, new or empty")
     .addOption(languageOption())
     .option("--filter <pattern>", "only objects with such names; * and ? match any characters")
     .option("--json", "print the report as JSON")
+    .addHelpText("after", settingsHelp)
     .action(async ({ language = "typescript", ...flags }: Omit<ImportFlags, "language"> & Partial<ImportFlags>) =>
       finish(await (await import("./import/import.js")).importAccount({ language, ...flags }, io)),
     );

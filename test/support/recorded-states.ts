@@ -36,7 +36,8 @@ const terraformState = (module: object): string =>
 
 /**
  * States of other providers with the same objects, and one object that this package does not have. Those of Pulumi's providers were
- * recorded with them: runpod 0.1.5 and runpod-native 1.9.99. Terraform's have the form of the published sources (November 2026).
+ * recorded with them: runpod 0.1.5 and runpod-native 1.9.99. Terraform's were not recorded. Version 1.x has the attributes of the
+ * schema in the provider's repository, version 2.0 those of the vendor's migration guide (both as of November 2026).
  */
 export const recordedStates: Record<string, { from: MoveFlags["from"]; text(ids: RecordedIds): string }> = {
   "the official Pulumi provider": { from: "runpod-pulumi", text: (ids) => pulumiState("runpod-pulumi", ids) },
@@ -51,19 +52,38 @@ export const recordedStates: Record<string, { from: MoveFlags["from"]; text(ids:
             values: { id: "x" },
           },
           resource("runpod_container_registry_auth", "ghcr", {
-            id: registry,
-            name: "ghcr",
-            password: "in-tf-state",
+            ...{ id: registry, name: "ghcr", username: "me", password: "in-tf-state" },
           }),
-          resource("runpod_network_volume", "models", { id: volume, data_center_id: "EU-RO-1", size: 10 }),
-          resource("runpod_template", "worker", { id: template, image_name: "acme/echo:1" }),
+          resource("runpod_network_volume", "models", {
+            ...{ id: volume, name: "models", data_center_id: "EU-RO-1", size: 10, type: "STANDARD" },
+          }),
+          resource("runpod_template", "worker", {
+            ...{ id: template, name: "worker-7", image_name: "acme/echo:1", category: "NVIDIA", env: null },
+            ...{ container_disk_in_gb: 50, container_registry_auth_id: null, docker_entrypoint: null },
+            ...{ docker_start_cmd: null, is_public: false, is_serverless: true, ports: null, readme: null },
+            ...{ volume_in_gb: 0, volume_mount_path: "/workspace", earned: 0, is_runpod: false, runtime_in_min: 0 },
+          }),
         ],
         child_modules: [
           {
             address: "module.chat",
             resources: [
-              resource("runpod_endpoint", "llm", { id: endpoint, gpu_type_priority: "availability", workers: [] }),
+              resource("runpod_endpoint", "llm", {
+                ...{ id: endpoint, name: "chat", image_name: null, template_id: template, template_version: 1 },
+                ...{ allowed_cuda_versions: null, min_cuda_version: null, compute_type: "GPU", cpu_flavor_ids: null },
+                ...{ cpu_flavor_priority: null, gpu_type_priority: "availability", cloud_type: "SECURE", env: null },
+                ...{ created_at: "2026-11-24T12:00:00.000Z", data_center_ids: null, execution_timeout_ms: 600000 },
+                ...{ flashboot: false, gpu_count: 1, gpu_type_id: "NVIDIA L4", gpu_type_ids: null, idle_timeout: 5 },
+                ...{ network_volume_id: volume, network_volume_ids: null, scaler_type: "QUEUE_DELAY", scaler_value: 4 },
+                ...{ container_disk_in_gb: 50, users: ["local"], version: 1, vcpu_count: 2, workers: [] },
+                ...{ workers_max: 0, workers_min: 0 },
+              }),
               resource("runpod_pod", "notebook", { id: "pod-1" }),
+              resource("runpod_pod_action", "stop", { pod_id: "pod-1", action: "stop" }),
+              resource("runpod_machine", "own", { id: "m-1" }),
+              resource("runpod_endpoint_job", "warmup", { id: "job-1" }),
+              resource("runpod_endpoint_worker", "pinned", { id: "w-1" }),
+              resource("runpod_ecr_delegation", "ecr", { id: "d-1" }),
             ],
           },
         ],
@@ -74,11 +94,31 @@ export const recordedStates: Record<string, { from: MoveFlags["from"]; text(ids:
     text: ({ template, endpoint, volume, registry }) =>
       terraformState({
         resources: [
-          resource("runpod_registry", "ghcr", { id: registry, name: "ghcr" }),
-          { ...resource("runpod_network_volume", "models", { id: volume, data_center: "EU-RO-1" }), index: 0 },
-          resource("runpod_template", "worker", { id: template, image: "acme/echo:1", disk: 5 }),
-          resource("runpod_serverless_endpoint", "llm", { id: endpoint, gpu_pools: ["ADA_24"], scaling_value: 4 }),
+          resource("runpod_registry", "ghcr", { id: registry, name: "ghcr", username: "me", password: "in-tf-state" }),
+          {
+            ...resource("runpod_network_volume", "models", {
+              ...{ id: volume, name: "models", data_center: "EU-RO-1", size: 10, type: "STANDARD" },
+            }),
+            index: 0,
+          },
+          resource("runpod_template", "worker", {
+            ...{ id: template, name: "worker-7", image: "acme/echo:1", args: "", disk: 50, env: {}, ports: [] },
+            ...{ category: "NVIDIA", public: false, serverless: true, registry: null, persistent_volume: null },
+          }),
+          resource("runpod_serverless_endpoint", "llm", {
+            ...{ id: endpoint, name: "chat", endpoint_type: "QUEUE", image: null, template_id: template },
+            ...{ compute_type: "GPU", gpu_pools: ["ADA_24"], excluded_types: ["NVIDIA L40"], gpu_count: 1, cpu: null },
+            ...{ allowed_cuda_versions: [], min_cuda_version: "12.1", data_center_ids: [], network_volumes: [volume] },
+            ...{ disk: 50, env: {}, ports: [], registry: null, flashboot: "OFF", timeout: 600000, idle_timeout: 5 },
+            ...{ scaling_type: "QUEUE_DELAY", scaling_value: 4, workers_min: 0, workers_max: 0 },
+            created_at: "2026-11-24T12:00:00.000Z",
+          }),
           resource("runpod_cluster", "train", { id: "c-1" }),
+          resource("runpod_pod", "notebook", { id: "pod-1" }),
+          resource("runpod_pod_action", "stop", { pod_id: "pod-1", action: "stop" }),
+          resource("runpod_machine", "own", { id: "m-1" }),
+          resource("runpod_registry_delegation", "ecr", { id: "d-1" }),
+          resource("runpod_account_ssh_keys", "this", { id: "account" }),
         ],
       }),
   },

@@ -6,6 +6,11 @@ import type { Skipped } from "./report";
 /** An object as a list shows it; an unreadable one may lack its id and name. */
 export type ListedObject = Omit<Skipped, "reason">;
 
+/** An endpoint that was created with an image of its own has no template, which the resource requires. */
+const withoutTemplate =
+  "no template of the account has the settings of its workers; create one with the same image, disk, arguments, ports, " +
+  "environment and registry credentials, then run the command again";
+
 /** Reads the wanted objects of an account. Those that no program can have are skipped, with the reason. */
 export async function readObjects(
   account: Account,
@@ -20,7 +25,8 @@ export async function readObjects(
     for (const { id, name, error } of unreadable)
       if (isWanted({ kind, id, name })) skipped.push({ kind, id, name, reason: error.message });
     for (const { id, name, inputs } of found.filter((object) => isWanted({ kind, ...object }))) {
-      const [reason] = account.mistakes(kind, inputs);
+      const lacksTemplate = kind === "ServerlessEndpoint" && inputs["templateId"] === undefined;
+      const [reason] = lacksTemplate ? [withoutTemplate] : account.mistakes(kind, inputs);
       if (reason === undefined) objects.push({ kind, id, name, inputs });
       else skipped.push({ kind, id, name, reason });
     }

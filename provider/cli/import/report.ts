@@ -12,7 +12,8 @@ export interface Skipped {
 /** Result of an import of an account. */
 export interface Report {
   folder: string;
-  language: string;
+  /** Language of the program. */
+  language: "typescript" | "yaml" | "python" | "go";
   resources: { type: string; name: string; id: string }[];
   /** Keys of the stack's config that must be set as secrets. */
   config: string[];
@@ -23,8 +24,16 @@ export interface Report {
 
 const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
+/** Installation of a program's packages and of the plugin's SDK, by language. */
+const installations: Record<Report["language"], string[]> = {
+  yaml: [],
+  typescript: ["npm install   # the plugin's SDK must be in sdks/nodejs"],
+  python: ["pip install -r requirements.txt   # the plugin's SDK must be in sdks/python"],
+  go: ["go mod tidy   # the plugin's SDK must be in sdks/go"],
+};
+
 /** The report for people. */
-export function reportText({ folder, resources, config, skipped, noCounterpart }: Report): string {
+export function reportText({ folder, language, resources, config, skipped, noCounterpart }: Report): string {
   const kinds = resources.map(({ type }) => type.slice(type.lastIndexOf(":") + 1));
   const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((one) => one === kind).length} ${kind}`);
   const [first, ...others] = config;
@@ -34,7 +43,9 @@ export function reportText({ folder, resources, config, skipped, noCounterpart }
     "",
     ...(skipped.length === 0 ? [] : ["Not imported:", ...skipped.map(skippedLine), ""]),
     ...(noCounterpart.length === 0 ? [] : ["No counterpart:", ...noCounterpart.map(lossLine), ""]),
-    "Next, in this folder, after the packages and the SDK are installed:",
+    "Next:",
+    `  cd ${folder}`,
+    ...installations[language].map((command) => `  ${command}`),
     "  pulumi stack init dev",
     ...(first === undefined ? [] : [`  pulumi config set --secret ${first}${more}`]),
     "  pulumi import --file import.json --yes --skip-preview --protect=false --generate-code=false",

@@ -41,6 +41,11 @@ describe("the command line", () => {
     }
   });
 
+  it.each(["import", "move"])("names the environment variables that %s reads", async (name) => {
+    const { out } = await command([name, "--help"]);
+    for (const variable of ["API_KEY", "URL", "TARGET"]) expect(out).toContain(`  SERVERLESS_COMPUTE_${variable} `);
+  });
+
   it("prints its version", async () => {
     expect(await command(["--version"])).toMatchObject({
       code: 0,

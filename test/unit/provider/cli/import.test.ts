@@ -76,6 +76,7 @@ describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) =
       expect(program).toContain(text);
     for (const text of [program, stdout, stderr])
       for (const value of [...Object.values(secrets), bench.addresses.apiKey]) expect(text).not.toContain(value);
+    expect(stdout).toContain(`Next:\n  cd ${out}\n  npm install `);
     expect(stdout).toContain("pulumi config set --secret tokenSecretValue   # and 2 other keys of the program");
     expect(stderr).toContain("NetworkVolume: 2 in the account");
   });
@@ -135,7 +136,9 @@ it("reports an endpoint whose template is unknown, and exits with 3", async () =
   const id = stringAt(made, "id");
   const { code, stdout, out } = await run();
   expect(code).toBe(3);
-  expect(stdout).toContain(`Not imported:\n  ServerlessEndpoint "bare" (${id}): templateId: is required`);
+  expect(stdout).toContain(
+    `Not imported:\n  ServerlessEndpoint "bare" (${id}): no template of the account has the settings of its workers;`,
+  );
   expect(await readFile(join(out, "import.json"), "utf8")).not.toContain(id);
   await bench.rest("DELETE", `/endpoints/${id}`);
 });
@@ -164,7 +167,7 @@ describe("nothing is written", () => {
   it("if the key lacks a permission; a second run succeeds", async () => {
     const out = join(folder, "again");
     bench.proxy.inject({ method: "GET", path: /templates/ }, { kind: "status", status: 403 });
-    await expect(run({ out })).rejects.toThrow("Template: the API key is valid but lacks a permission");
+    await expect(run({ out })).rejects.toThrow("Template objects: the API key is valid but lacks a permission");
     await expect(readdir(out)).rejects.toThrow("ENOENT");
     await mkdir(out);
     expect((await run({ out })).code).toBe(0);
@@ -174,7 +177,7 @@ describe("nothing is written", () => {
   it("if the key is wrong; the message names the variable that has it", async () => {
     const wrong = { ...bench, addresses: { ...bench.addresses, apiKey: "wrong-key" } };
     await expect(run({}, wrong)).rejects.toThrow(
-      `Secret: ${bench.proxy.origin} refused the API key, or the key lacks permission. ` +
+      `Secret objects: ${bench.proxy.origin} refused the API key, or the key lacks permission. ` +
         'The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".',
     );
   });

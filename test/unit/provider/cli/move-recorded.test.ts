@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MoveFlags, moveRecorded } from "../../../../provider/cli/move/move-recorded";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
-import { stringAt } from "../../../support/raw-http";
+import { send, stringAt } from "../../../support/raw-http";
 import { type RecordedIds, recordedStates, recordedText } from "../../../support/recorded-states";
 import { command } from "./terminal";
 
@@ -78,6 +78,44 @@ it.each(["v1", "v2"])(
     expect(program).toContain("networkVolumeId: modelsVolume.id");
   },
 );
+
+it.each([
+  [
+    "Terraform 1.x",
+    ["gpuTypePriority, cloudType: this package has no such property"],
+    ["pod", "pod_action", "machine", "endpoint_job", "endpoint_worker", "ecr_delegation"],
+  ],
+  ["Terraform 2.0", [], ["cluster", "pod", "pod_action", "machine", "registry_delegation", "account_ssh_keys"]],
+])("%s: lists exactly the properties and resources without a counterpart", async (name, properties, types) => {
+  const { report } = await run("terraform", recordedStates[name]?.text(ids) ?? "");
+  const reasons = report.noCounterpart.map(({ reason }: { reason: string }) => reason);
+  expect(reasons).toEqual([...properties, ...types.map((type) => `runpod_${type}: this package has no such resource`)]);
+});
+
+it("an endpoint with an image of its own is listed until a template has its settings", async () => {
+  const { apiKey } = bench.addresses;
+  const post = (path: string, json: object) =>
+    send("POST", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }).then((answer) => stringAt(answer, "id"));
+  const container = { image: "acme/own:1", disk: 20, env: { MODE: "fast" }, ports: ["80/http"], args: "serve" };
+  const endpoint = await post("serverless", {
+    ...{ ...container, name: "own", type: "QUEUE", gpu: { pools: ["ADA_24"] }, workers: { max: 0 } },
+    scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+  });
+  const state = recordedStates["Terraform 2.0"]?.text({ ...ids, endpoint }) ?? "";
+  const before = await run("terraform", state);
+  expect(before.report.skipped).toEqual([
+    {
+      ...{ kind: "ServerlessEndpoint", id: endpoint, name: "own" },
+      reason:
+        "no template of the account has the settings of its workers; create one with the same image, disk, arguments, ports, " +
+        "environment and registry credentials, then run the command again",
+    },
+  ]);
+  const template = await post("templates", { ...container, name: "own", serverless: true });
+  const after = await run("terraform", recordedStates["Terraform 2.0"]?.text({ ...ids, endpoint, template }) ?? "");
+  expect(after.report.skipped).toEqual([]);
+  expect(await readFile(join(after.out, "index.ts"), "utf8")).toContain("templateId: workerTemplate.id");
+});
 
 it("lists properties without a counterpart, and objects that the account lacks", async () => {
   const { "the official Pulumi provider": official } = recordedStates;
