@@ -55,17 +55,15 @@ const withProcesses = [
 /** Suites with a real engine that also run in dialect v1, in full runs. docs/testing.md gives the reasons for the others. */
 const ofPluginInV1 = [
   ...["ways", "ways-long", "import", "upgrade", "attach", "examples", "move"],
-  ...["options", "private-ca", "yaml", "yaml-accounts", "yaml-previews"],
+  ...["private-ca", "yaml", "yaml-accounts", "yaml-previews"],
   ...["sdk-python", "sdk-typescript"],
 ];
-const ofDynamicInV1 = ["ways", "ways-long", "custom-timeouts", "invoke-job"];
+const ofDynamicInV1 = ["ways", "ways-long", "invoke-job"];
 
 /** Suites of the plugin that its executable passes, too: in each run those about what depends on the runtime. */
 const onExecutable = [
   "private-ca",
-  ...(isFull
-    ? [...["ways", "ways-long", "attach", "import", "options"], ...["yaml", "yaml-accounts", "yaml-previews"]]
-    : []),
+  ...(isFull ? [...["ways", "ways-long", "attach", "import"], ...["yaml", "yaml-accounts", "yaml-previews"]] : []),
 ];
 
 /** Builds and packs the packages, once for all projects. */

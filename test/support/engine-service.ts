@@ -45,8 +45,6 @@ export interface EngineService {
   remove(ids: ReadonlySet<string>): Promise<void>;
   /** Sends a REST request directly to the service. Returns the parsed body, undefined without one. */
   rest(method: string, path: string, body?: object): Promise<unknown>;
-  /** Creates and deletes an endpoint that uses the template, so that the service does not release it immediately. */
-  lastUse(templateId: string): Promise<void>;
   /** A call of its GraphQL API past the provider. */
   graphql(query: string): Promise<unknown>;
   /** A call of an endpoint's job API past the provider. */
@@ -138,11 +136,6 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
     holdings,
     remove,
     rest,
-    lastUse: async (templateId) => {
-      const body = { name: "for-a-moment", templateId, workersMax: 0 };
-      const { id } = z.looseObject({ id: z.string() }).parse(await rest("POST", "/endpoints", body));
-      await rest("DELETE", `/endpoints/${id}`);
-    },
     graphql,
     job: (method, endpointId, path, body) => call(method, `${service.serverlessUrl}/v2/${endpointId}${path}`, body),
   };

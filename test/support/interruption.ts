@@ -1,27 +1,10 @@
 import type { Run, RunOptions } from "./pulumi";
 import type { RecordingProxy } from "./recording-proxy";
 
-/** Waits until the origin has responded to a matching request. Fails with the run's output if the run ends earlier. */
-export async function untilAnswered(
-  proxy: RecordingProxy,
-  running: Promise<Run>,
-  method: string,
-  path: RegExp,
-): Promise<void> {
-  let over: Run | undefined;
-  running.then(
-    (ended) => {
-      over = ended;
-    },
-    () => {},
-  );
-  while (!proxy.requests.some((one) => one.method === method && path.test(one.path) && one.status)) {
-    if (over) throw new Error(`it ended before ${method} ${path}:\n${over.output}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-/** Runs a command and sends Ctrl-C after the response to a matching request; `interrupted` is the time by Date.now(). */
+/**
+ * Runs a command and sends Ctrl-C after the response to a matching request; `interrupted` is the time by Date.now(). Fails with the
+ * command's output if the command ends earlier.
+ */
 export async function interruptAfter(
   proxy: RecordingProxy,
   command: (options: RunOptions) => Promise<Run>,
@@ -29,8 +12,15 @@ export async function interruptAfter(
   path: RegExp,
 ): Promise<Run & { interrupted: number }> {
   const controller = new AbortController();
-  const running = command({ interrupt: controller.signal });
-  await untilAnswered(proxy, running, method, path);
+  let over: Run | undefined;
+  const running = command({ interrupt: controller.signal }).then((ended) => {
+    over = ended;
+    return ended;
+  });
+  while (!proxy.requests.some((one) => one.method === method && path.test(one.path) && one.status)) {
+    if (over) throw new Error(`it ended before ${method} ${path}:\n${over.output}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   controller.abort();
   const interrupted = Date.now();
   return { ...(await running), interrupted };

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type Random, randomFrom } from "../faults/support/random";
-import { restPaths } from "../support/dialect";
+import { dialect, restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Match } from "../support/recording-proxy";
 import { noteSecret } from "../support/secret-scan";
 import { killStackProcesses, restoreCheckpoint } from "../support/stack-processes";
-import { secretIs, templateIs } from "./fault-schedules";
 import type { Way } from "./way";
 
 /** Schedules that are drawn; KILL_ROUNDS=n draws n, KILL_SEED=n begins with that one. */
@@ -17,9 +16,16 @@ const firstSeed = Number(process.env["KILL_SEED"] ?? 1);
 /** The create of each kind on the wire. */
 const creates: Record<string, Match> = {
   NetworkVolume: { method: "POST", path: restPaths.volumes },
-  Secret: secretIs.made,
-  Template: templateIs.made,
   ServerlessEndpoint: { method: "POST", path: restPaths.endpoints },
+  ...(dialect === "v1"
+    ? {
+        Secret: { method: "POST", path: "/graphql", body: /secretCreate/ },
+        Template: { method: "POST", path: "/graphql", body: /saveTemplate/ },
+      }
+    : {
+        Secret: { method: "POST", path: "/v2/account/secrets" },
+        Template: { method: "POST", path: "/v2/templates" },
+      }),
 };
 
 /** Points at which the engine is killed, relative to the request of a create. */
@@ -101,6 +107,10 @@ export function killSchedulesThrough(way: Way): void {
       const listed = await stack.tool(["recover"]);
       for (const id of leftovers) expect(listed.stdout, `${schedule}\n${listed.stderr}`).toContain(id);
       for (const id of others) expect(listed.stdout, schedule).not.toContain(id);
+      if (listed.code === 3) {
+        const locked = await stack.tool(["recover", "--stack", "dev", "--yes"]);
+        expect([locked.code, locked.stderr], schedule).toEqual([1, expect.stringMatching(/locked/)]);
+      }
 
       await stack.command(["cancel", "--yes"]);
       if (recovers) {

@@ -1,19 +1,12 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
-import { dialect } from "../support/dialect";
 import { failuresThrough } from "./failures";
-import { faultSchedulesThrough } from "./fault-schedules";
 import { keyRotationThrough } from "./key-rotation";
 import { killSchedulesThrough } from "./kill-schedules";
 import { killedEngineThrough } from "./killed-engine";
 import { lifecycleThrough } from "./lifecycle";
-import { otherAccountThrough } from "./other-account";
 import { preflightThrough } from "./preflight";
-import { recoverThrough } from "./recover";
-import { replacementsThrough } from "./replacements";
-import { rolloutsThrough } from "./rollouts";
 import { secrecyThrough } from "./secrecy";
-import { templateReleaseThrough } from "./template-release";
 import type { Way } from "./way";
 
 type Suites = Record<string, (way: Way) => void>;
@@ -30,16 +23,10 @@ const short: Suites = {
   ...(hasProc ? { "a killed engine": killedEngineThrough } : {}),
 };
 
-/** Suites of full runs: replacements, faults and kills through an engine. */
+/** Suites of full runs. */
 const long: Suites = {
-  replacements: replacementsThrough,
   "key rotation": keyRotationThrough,
-  "another account": otherAccountThrough,
-  "rollouts under a steady load": rolloutsThrough,
-  "fault schedules": faultSchedulesThrough,
-  ...(hasProc ? { recover: recoverThrough, "kill schedules": killSchedulesThrough } : {}),
-  // Endpoints of REST v2 have copies of their template: only endpoints of REST v1 delay its release.
-  ...(dialect === "v1" ? { "template release": templateReleaseThrough } : {}),
+  ...(hasProc ? { "kill schedules": killSchedulesThrough } : {}),
 };
 
 const run = (suites: Suites, way: Way): void => {

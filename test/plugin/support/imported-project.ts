@@ -3,16 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import type { Run, Stack } from "../../support/pulumi";
-import type { RecordingProxy } from "../../support/recording-proxy";
 
 /** Result of an import of an account as a user runs it. */
 export interface ImportedProject {
   report: { resources: { name: string }[]; config: string[]; skipped: unknown[] };
-  /** Folder of the project. */
-  folder: string;
-  /** Milliseconds and requests of `serverless-compute import`. */
-  took: number;
-  requests: number;
   preview: Run;
 }
 
@@ -34,18 +28,13 @@ export async function importProject(
   stack: Stack,
   language: string,
   environment: Record<string, string>,
-  proxy: RecordingProxy,
   install: (folder: string) => Promise<void> = installSdk,
 ): Promise<ImportedProject> {
   const name = `imported-${++count}`;
-  proxy.clear();
-  const started = Date.now();
   const { code, stdout, stderr } = await stack.tool(
     ["import", "--out", name, "--language", language, "--json"],
     environment,
   );
-  const took = Date.now() - started;
-  const requests = proxy.requests.length;
   expect(code, stderr).toBe(0);
   const report: ImportedProject["report"] = JSON.parse(stdout);
   const folder = join(stack.folder, "program", name);
@@ -69,5 +58,5 @@ export async function importProject(
     "--generate-code=false",
   );
   expect(imported.output).not.toContain("warning");
-  return { report, folder, took, requests, preview: await pulumi("preview", "--expect-no-changes") };
+  return { report, preview: await pulumi("preview", "--expect-no-changes") };
 }

@@ -39,7 +39,7 @@ describe("the process that the engine starts", () => {
   });
 
   /** The warnings of a host. */
-  async function warningsOf(act: (host: Host) => void): Promise<string[]> {
+  async function warningsOf(act: (host: Host) => Promise<void>): Promise<string[]> {
     const logRequest = message({ message: text(2), urn: text(3) });
     const logged: string[] = [];
     const engine = createServer().listen(0, "127.0.0.1");
@@ -51,7 +51,7 @@ describe("the process that the engine starts", () => {
     const address = engine.address();
     const host = createHost(() => `127.0.0.1:${address instanceof Object ? address.port : 0}`);
     try {
-      act(host);
+      await act(host);
       await host.log.warning("", "the last one");
       return logged.slice(0, -1);
     } finally {
@@ -59,8 +59,29 @@ describe("the process that the engine starts", () => {
     }
   }
 
+  it("warns at the end of a command that found none of its objects, with the address, and not after a Ctrl-C", async () => {
+    const none = (objects: string, were: string): string =>
+      `http://127.0.0.1:7337/v2: the service has ${objects} that this command looked up; unless ${were} deleted, ` +
+      "check the API key, its account, and serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)";
+    const warnings = await warningsOf(async (host) => {
+      for (const sightings of [[false, false, false], [false], [false, true], []]) {
+        host.beginDeployment(keyed);
+        host.connect();
+        for (const exists of sightings) host.sighted(exists);
+        host.cancellation.cancel();
+        await host.cancellation.idle();
+      }
+      host.beginDeployment(keyed);
+      host.connect();
+      host.sighted(false);
+      await host.cancellation.run(async () => host.cancellation.cancel());
+      await host.cancellation.idle();
+    });
+    expect(warnings).toEqual([none("none of the 3 objects", "they were"), none("not the only object", "it was")]);
+  });
+
   it("warns once per deployment that the hosted service is untried, if the deployment adds a resource", async () => {
-    const warnings = await warningsOf((host) => {
+    const warnings = await warningsOf(async (host) => {
       host.beginDeployment(keyed);
       host.checking(true);
       for (let deployment = 0; deployment < 2; deployment++) {
@@ -74,7 +95,7 @@ describe("the process that the engine starts", () => {
   it("warns once per deployment, in a preview without requests too, that the key is sent unencrypted", async () => {
     const warning =
       "serverless-compute:url (or SERVERLESS_COMPUTE_URL): the API key is sent to http://gpu.example.com unencrypted; use https://";
-    const warnings = await warningsOf((host) => {
+    const warnings = await warningsOf(async (host) => {
       for (let deployment = 0; deployment < 2; deployment++) {
         host.beginDeployment(
           config({ "serverless-compute:url": "http://gpu.example.com", "serverless-compute:apiKey": "k" }),
