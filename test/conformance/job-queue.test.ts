@@ -7,19 +7,6 @@ const target = await useTarget();
 const account = useAccount(target);
 
 describe("Job operations: /cancel, /retry, /purge-queue", () => {
-  test("POST /cancel/{job_id} returns id and status CANCELLED", async () => {
-    const jobs = await account.parked();
-    const id = await jobs.submit({});
-    expectAnswer(await jobs.cancel(id), 200, { id, status: "CANCELLED" });
-  });
-
-  test("POST /retry/{job_id} returns id and status IN_QUEUE", async (context) => {
-    const jobs = await account.jobsOn("fail", context);
-    const id = await jobs.submit({});
-    await jobs.reaches(id, "FAILED");
-    expectAnswer(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
-  });
-
   test("POST /purge-queue returns removed, the number of jobs, and status completed", async () => {
     const jobs = await account.parked();
     const ids = [await jobs.submit({}), await jobs.submit({}), await jobs.submit({})];
@@ -83,15 +70,6 @@ describe("Job operations: /health", () => {
     await failing.reaches(await failing.submit({}), "FAILED");
     expectAnswer(await failing.health(), 200, { jobs: { failed: 1, completed: 0 } });
   });
-
-  test("GET /health counts retried jobs", async (context) => {
-    const jobs = await account.jobsOn("fail", context);
-    const id = await jobs.submit({});
-    await jobs.reaches(id, "FAILED");
-    await jobs.retry(id);
-    await jobs.reaches(id, "FAILED");
-    expectAnswer(await jobs.health(), 200, { jobs: { retried: 1 } });
-  });
 });
 
 describe("Queue: when jobs wait for workers", () => {
@@ -136,11 +114,6 @@ describe("Queue: when jobs wait for workers", () => {
     expectAnswer(await jobs.health(), 200, { workers: { idle: 0, running: 0, initializing: 0 } });
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
     await jobs.reaches(low, "COMPLETED");
-  });
-
-  test("workersMin workers run without any job", async (context) => {
-    const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
-    await expect.poll(async () => at((await jobs.health()).json, "workers", "idle")).toBe(1);
   });
 
   test("deleting an endpoint removes its jobs", async () => {

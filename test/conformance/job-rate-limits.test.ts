@@ -104,18 +104,6 @@ describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["rea
     const statuses = await burst(20, 1, () => worker.jobs.call("POST", "/purge-queue"));
     expect(statuses.length - throttled(statuses)).toBe(8);
   });
-
-  test("many running workers raise the limit above the base, up to their number times a factor", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
-    const workers = 40;
-    await Promise.all(Array.from({ length: workers }, () => worker.jobs.submit({})));
-    await Promise.all(Array.from({ length: workers }, (_, n) => worker.take(undefined, `conformance-worker-${n}`)));
-    expectAnswer(await worker.jobs.health(), 200, { workers: { running: workers } });
-    const statuses = await burst(20, 1, () => worker.jobs.call("POST", "/purge-queue"));
-    const taken = statuses.length - throttled(statuses);
-    // The local service's figure is a tenth of the base limit per worker: 40 × 0.2.
-    expect(taken).toBe(8);
-  });
 });
 
 describe("Rate limits (per endpoint and operation): concurrent", () => {

@@ -81,11 +81,6 @@ describe("Job operations: /stream", () => {
     expect(answer.json).toEqual([]);
     expect(answer.took).toBeLessThan(5000);
   });
-
-  test("GET /stream/{job_id} of an unknown job returns 404", async () => {
-    const jobs = await account.parked();
-    expectAnswer(await jobs.call("GET", "/stream/nosuchjob"), 404);
-  });
 });
 
 describe("Limits: payload and timing", () => {

@@ -7,18 +7,6 @@ const target = await useTarget();
 const account = useAccount(target);
 
 describe("States and transitions", () => {
-  test("(none), POST /run → IN_QUEUE", async () => {
-    const jobs = await account.parked();
-    const answer = await jobs.run({});
-    expectAnswer(answer, 200, { status: "IN_QUEUE" });
-    expectAnswer(await jobs.status(stringAt(answer, "id")), 200, { status: "IN_QUEUE" });
-  });
-
-  test("(none), POST /runsync, job finishes within the wait → COMPLETED with the full result", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
-    expectAnswer(await jobs.runsync({ a: 1 }), 200, { status: "COMPLETED", output: { a: 1 } });
-  });
-
   test("POST /cancel/{job_id} on a job IN_QUEUE returns CANCELLED and removes it from the queue", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMax: 0 });
     const id = await jobs.submit({});

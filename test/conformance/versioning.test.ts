@@ -19,9 +19,4 @@ describe("Versioning", () => {
     expectAnswer(await send("GET", `${target.serverlessUrl}/v2/${endpointId}/health`, { key }), 200);
     expectAnswer(await send("GET", `${target.serverlessUrl}/${endpointId}/health`, { key }), 404);
   });
-
-  test("the API root of a deployed endpoint is {serverless_url}/v2/{endpoint_id}/", async () => {
-    const { endpointId } = await account.parked();
-    expectAnswer(await send("POST", `${target.serverlessUrl}/v2/${endpointId}/run`, { key, json: { input: {} } }), 200);
-  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { askUntil, at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { askUntil, at, expectAnswer, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { joinAsWorker } from "./support/raw-worker";
@@ -184,14 +184,5 @@ describe("Worker channel: authentication", () => {
     await other.submit({});
     const url = worker.addresses.take.replaceAll(worker.jobs.endpointId, other.endpointId);
     expectAnswer(await send("GET", url, { headers: { authorization: worker.token } }), 401);
-  });
-
-  test("a job's input reaches the worker of its endpoint under the id returned by /run", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
-    const answer = await worker.jobs.run({ exact: [1.5, "ü", null, { a: false }] });
-    expectAnswer(await worker.take(), 200, {
-      id: stringAt(answer, "id"),
-      input: { exact: [1.5, "ü", null, { a: false }] },
-    });
   });
 });

@@ -34,20 +34,6 @@ async function startEndpoint(image: keyof typeof images, stream: "array" | "enve
   return { ...clients, id: endpoint.id, until };
 }
 
-test("failed jobs are retried, queued jobs purged and running jobs cancelled", async () => {
-  const failing = await startEndpoint("h/fail");
-  const { id: jobId } = await failing.jobs.run(failing.id, { input: {} });
-  expect((await failing.until(jobId, "FAILED")).error).toBeDefined();
-  expect(await failing.jobs.retry(failing.id, jobId)).toMatchObject({ id: jobId, status: "IN_QUEUE" });
-
-  const slow = await startEndpoint("h/slow");
-  const running = await slow.jobs.run(slow.id, { input: { ms: 30_000 } });
-  await slow.until(running.id, "IN_PROGRESS");
-  await slow.jobs.run(slow.id, { input: {} });
-  expect(await slow.jobs.purgeQueue(slow.id)).toBe(1);
-  expect(await slow.jobs.cancel(slow.id, running.id)).toMatchObject({ status: "CANCELLED" });
-});
-
 test.each(["array", "envelope"] as const)("a stream of the form %s returns each chunk once", async (form) => {
   const { jobs, id, until } = await startEndpoint("h/stream", form);
   const { id: jobId } = await jobs.run(id, { input: { chunks: ["a", "b", "c", "d"], pause: 20 } });

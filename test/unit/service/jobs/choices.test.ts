@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../support/manual-clock";
 import { images, shortTimings } from "../workers/support/programs";
 import { useJobRig } from "./support/job-rig";
 
@@ -10,19 +9,6 @@ test("/cancel of a finished job returns 200 with its state", async () => {
   await jobs.reaches(id, "FAILED");
   const answer = await jobs.call("POST", `/cancel/${id}`);
   expect([answer.status, answer.json]).toEqual([200, { id, status: "FAILED" }]);
-});
-
-test("?ttl= counts from the submission, not from the call", async () => {
-  const clock = new ManualClock();
-  const rig = await useJobRig({ images, clock });
-  const jobs = await rig.endpoint("tool", { workersMax: 0 });
-  const id = await jobs.run({});
-  await clock.advance(60_000);
-  expect((await jobs.call("GET", `/status/${id}?ttl=61000`)).status).toBe(200);
-  await clock.advance(999);
-  expect((await jobs.call("GET", `/status/${id}`)).status).toBe(200);
-  await clock.advance(1);
-  expect((await jobs.call("GET", `/status/${id}`)).status).toBe(404);
 });
 
 test("/health and /retry have no rate limit", async () => {

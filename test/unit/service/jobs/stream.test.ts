@@ -56,23 +56,6 @@ test("each chunk is read once, in order, and the last read is marked as done", a
   expect((await rig.read(id)).chunks).toEqual([]);
 });
 
-test("an empty call is held until a chunk arrives", async () => {
-  const rig = rigOf();
-  const id = await rig.running();
-  const held = rig.read(id);
-  await rig.clock.advance(1000);
-  await rig.append(id, "w", 1);
-  expect((await held).chunks).toHaveLength(1);
-});
-
-test("an empty call returns early enough for clients that wait 10 s", async () => {
-  const rig = rigOf();
-  const id = await rig.running();
-  const held = rig.read(id);
-  await rig.clock.advance(9_500);
-  expect((await held).chunks).toEqual([]);
-});
-
 test("chunks of a lost response are read again", async () => {
   const rig = rigOf();
   const id = await rig.running();
@@ -132,13 +115,6 @@ test("a worker that lost the job adds nothing to its stream, and the next worker
   await rig.jobs.take("endpoint", "other", 1);
   await rig.append(id, "other", "new");
   expect((await rig.read(id)).chunks).toEqual([{ output: "new", metrics: { stream_index: 0 } }]);
-});
-
-test("the worker's own metrics are passed through", async () => {
-  const rig = rigOf();
-  const id = await rig.running();
-  await rig.append(id, "w", 1, { running: 2 });
-  expect((await rig.read(id)).chunks).toEqual([{ output: 1, metrics: { stream_index: 0, running: 2 } }]);
 });
 
 test("values above 1 MB are split into parts of at most 1 MB that join to the value", async () => {

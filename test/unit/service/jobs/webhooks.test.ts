@@ -56,36 +56,6 @@ const never = { webhookAnswer: 600_000 };
 const left = (rig: ReturnType<typeof rigOf>) =>
   rig.database.query("SELECT count(*) AS rows FROM webhooks", z.object({ rows: z.number() })).get()?.rows;
 
-test("the receiver gets the record of the job, once", async () => {
-  const rig = rigOf();
-  const delivery = rig.open();
-  delivery.start();
-  const { url, bodies } = await receiver(200);
-  const id = await end(rig, url);
-  await seen(bodies, 1);
-  expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ id, status: "COMPLETED", output: { a: 1 } });
-  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
-  await delivery.stop();
-});
-
-test("a failing receiver gets two more attempts, 10 s apart", async () => {
-  const rig = rigOf();
-  const delivery = rig.open();
-  delivery.start();
-  const { url, bodies } = await receiver(500);
-  await end(rig, url);
-  for (const attempt of [1, 2]) {
-    await seen(bodies, attempt);
-    await expect.poll(() => rig.webhooks.nextDue(rig.clock.now()), { interval: 5 }).toBe(rig.clock.now() + 10_000);
-    await rig.clock.advance(9_999);
-    expect(bodies).toHaveLength(attempt);
-    await rig.clock.advance(1);
-  }
-  await seen(bodies, 3);
-  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
-  await delivery.stop();
-});
-
 test("a received notification is sent once, however long its record cannot be written", async () => {
   const rig = rigOf();
   const logged: unknown[] = [];

@@ -86,18 +86,6 @@ describe("REST and GraphQL return the same template", () => {
 describe("both APIs enforce the same rules", () => {
   const body = (fields: object) => ({ name: freshName("template"), imageName: "x:1", isServerless: true, ...fields });
 
-  test("the name of a template is unique in the account", async () => {
-    const name = freshName("template");
-    await rig.template({ name });
-    const byRest = await rig.rest("POST", "/templates", body({ name }));
-    const byGraphql = await rig.graphql(
-      `mutation { saveTemplate(input: {name: "${name}", imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0}) { id } }`,
-    );
-    for (const answer of [byRest, byGraphql]) {
-      expect(messageOf(answer)).toBe("endpoint template names must be unique");
-    }
-  });
-
   test("a serverless template has no volume, also after an update", async () => {
     const refusal = "volumeInGb: 5 is not allowed, must be 0 when isServerless is true";
     expectAnswer(await rig.rest("POST", "/templates", body({ volumeInGb: 5 })), 400, { message: refusal });

@@ -35,17 +35,6 @@ test("a worker has only its own environment, and nothing of this machine's", asy
   expect(seen["HOME"]).toContain(rig.dataFolder);
 });
 
-test("a worker's token is not the user's key, and opens only its endpoint's channel", async () => {
-  const rig = await useJobRig({ images, timings: shortTimings });
-  const [jobs, other] = [await rig.endpoint("tool"), await rig.endpoint("tool")];
-  const seen = env.parse((await jobs.reaches(await jobs.run({ do: "env" })))["output"]);
-  const token = { authorization: String(seen["RUNPOD_AI_API_KEY"]) };
-  expect((await jobs.call("GET", "/ping/me", undefined, token)).status).toBe(200);
-  expect((await other.call("GET", "/ping/me", undefined, token)).status).toBe(401);
-  expect((await jobs.call("GET", "/health", undefined, token)).status).toBe(401);
-  expect((await jobs.call("GET", "/ping/me")).status).toBe(401);
-});
-
 test("dockerArgs are the worker's arguments", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const templateId = (

@@ -23,18 +23,6 @@ describe("a running job that is cancelled", () => {
     expect(await jobs.reaches(await jobs.run({ do: "echo" }))).toMatchObject({ status: "COMPLETED", workerId });
     expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
   });
-
-  test("ends its worker if the handler continues", async () => {
-    const rig = await rigOf();
-    const jobs = await rig.endpoint("tool");
-    const id = await jobs.run({ do: "hang" });
-    const { workerId } = await jobs.reaches(id, "IN_PROGRESS");
-    await jobs.call("POST", `/cancel/${id}`);
-    const next = await jobs.reaches(await jobs.run({ do: "pid" }));
-    expect(next).toMatchObject({ status: "COMPLETED" });
-    expect(next["workerId"]).not.toBe(workerId);
-    expect((await jobs.health()).jobs).toMatchObject({ retried: 0 });
-  });
 });
 
 describe("a running job that hangs", () => {
