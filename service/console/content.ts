@@ -1,13 +1,17 @@
-import type { Clock } from "serverless-compute-api/clock";
+import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { type JobFilter, newest } from "../jobs/search";
 import type { Resources } from "../resources";
 import { createLogTail, type LogTail } from "../workers/log-tail";
 import type { JobMetrics } from "./metrics";
 import { type ConsoleView, endpointsOverview, jobRow, resourcesOverview } from "./overview";
 import { readPageFile } from "./page-files";
 
-/** Poll interval of an endpoint's log, ms, and the number of polls between updates of everything else. */
+/** Poll interval of an endpoint's log, ms, and the interval of everything else. */
 const lookInterval = 250;
-const looksPerView = 4;
+const viewInterval = 1000;
+
+/** Pause after a view, in multiples of the time that it took: a search of a million jobs must not keep the service busy. */
+const restPerView = 9;
 
 /** Past log lines that a page shows first. */
 const pastLines = 200;
@@ -35,11 +39,18 @@ export function createConsoleContent({
   logFile(endpointId: string): string;
   clock: Clock;
 }) {
+  // The interval between two views must not change with the machine's time.
+  const steady = steadyClock(clock);
+
   /**
    * Server-sent events of the console's page: `endpoints` and `resources`; for one endpoint also `metrics`, `jobs` (the newest
-   * page) and `log` (lines). Each is sent at the beginning and after every change.
+   * page of those that match the filter) and `log` (lines). Each is sent at the beginning and after every change.
    */
-  async function* events(endpointId: string | undefined, signal: AbortSignal): AsyncGenerator<string> {
+  async function* events(
+    endpointId: string | undefined,
+    filter: JobFilter,
+    signal: AbortSignal,
+  ): AsyncGenerator<string> {
     const sent = new Map<string, string>();
     const tail = endpointId === undefined ? undefined : createLogTail(logFile(endpointId));
 
@@ -56,7 +67,7 @@ export function createConsoleContent({
         ...changed("resources", resourcesOverview(resources)),
       ];
       if (endpointId === undefined) return all;
-      const { jobs, before } = await view.page(endpointId, Number.MAX_SAFE_INTEGER, pageLength);
+      const { jobs, before } = await view.page(endpointId, filter, newest, pageLength);
       // The time of now would make a waiting job another one in each look.
       const rows = jobs.map((job) => jobRow(job, job.finishedAt ?? job.startedAt ?? job.queuedAt));
       return [
@@ -70,8 +81,13 @@ export function createConsoleContent({
       // A page that lost its connection reconnects after a second.
       yield "retry: 1000\n\n";
       if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.last(pastLines))}\n\n`;
-      for (let look = 0, quiet = 0; !signal.aborted; look++, quiet++) {
-        const parts = [...(look % looksPerView === 0 ? await looked() : []), ...(await newLines(tail))];
+      for (let quiet = 0, nextView = steady.now(); !signal.aborted; quiet++) {
+        const parts = await newLines(tail);
+        const began = steady.now();
+        if (began >= nextView) {
+          parts.unshift(...(await looked()));
+          nextView = began + Math.max(viewInterval, (steady.now() - began) * (restPerView + 1));
+        }
         if (parts.length > 0 || quiet >= quietLooks) {
           quiet = 0;
           yield parts.join("") || ":\n\n";
@@ -86,9 +102,13 @@ export function createConsoleContent({
   return {
     file: readPageFile,
     events,
-    /** A page of an endpoint's jobs, newest first, and the start of the next page; null on the last page. */
-    async page(endpointId: string, before: number): Promise<{ rows: object[]; before: number | null }> {
-      const found = await view.page(endpointId, before, pageLength);
+    /** A page of an endpoint's jobs that match, newest first, and the start of the next page; null on the last page. */
+    async page(
+      endpointId: string,
+      filter: JobFilter,
+      before: number,
+    ): Promise<{ rows: object[]; before: number | null }> {
+      const found = await view.page(endpointId, filter, before, pageLength);
       return { rows: found.jobs.map((job) => jobRow(job, clock.now())), before: found.before ?? null };
     },
     /** JSON text. */

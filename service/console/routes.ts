@@ -1,9 +1,11 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { jobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { Auth } from "../api/auth";
 import { disconnectSignal } from "../api/client-disconnect";
 import { notFound } from "../errors";
+import { type JobFilter, newest } from "../jobs/search";
 import { parseInput } from "../validation";
 import type { ConsoleContent } from "./content";
 import { createConsoleGuard, securityHeaders } from "./guard";
@@ -13,8 +15,11 @@ import type { ConsoleSessions } from "./sessions";
 export const linkTo = (serverlessUrl: string, token: string): string => `${serverlessUrl}/?t=${token}`;
 
 const rootQuery = z.object({ t: z.string().max(200).optional() });
-const eventsQuery = z.object({ endpoint: z.string().optional() });
-const pageQuery = z.object({ before: z.coerce.number().pipe(z.int().min(1)).default(Number.MAX_SAFE_INTEGER) });
+const filterQuery = z.object({ state: jobStatus.optional(), search: z.string().max(200).optional() });
+const eventsQuery = filterQuery.extend({ endpoint: z.string().optional() });
+const pageQuery = filterQuery.extend({ before: z.coerce.number().pipe(z.int().min(1)).default(newest) });
+
+const filterOf = ({ state, search }: z.output<typeof filterQuery>): JobFilter => ({ status: state, text: search });
 
 interface OfEndpoint {
   Params: { endpointId: string };
@@ -78,14 +83,14 @@ export function registerConsoleRoutes(
     });
     scope.get("/console/api/session", async () => ({ open: true }));
     scope.get("/console/api/events", async ({ query }, reply) => {
-      const { endpoint } = parseInput(eventsQuery, query);
+      const { endpoint, ...filter } = parseInput(eventsQuery, query);
       if (endpoint !== undefined && !exists(endpoint)) throw notFound("endpoint", endpoint);
-      const events = (await content()).events(endpoint, disconnectSignal(reply));
+      const events = (await content()).events(endpoint, filterOf(filter), disconnectSignal(reply));
       return reply.type("text/event-stream").send(Readable.from(events));
     });
     scope.get<OfEndpoint>("/console/api/endpoints/:endpointId/jobs", async ({ params, query }) => {
-      const { before } = parseInput(pageQuery, query);
-      return (await content()).page(params.endpointId, before);
+      const { before, ...filter } = parseInput(pageQuery, query);
+      return (await content()).page(params.endpointId, filterOf(filter), before);
     });
     scope.get<OfJob>("/console/api/endpoints/:endpointId/jobs/:jobId/input", async ({ params }, reply) => {
       const input = (await content()).input(params.endpointId, params.jobId);

@@ -10,6 +10,7 @@ import { createJobView } from "./job-view";
 import { createJobs } from "./jobs";
 import { createLiveJobs } from "./live-jobs";
 import { createJobRecords } from "./records";
+import { createJobSearch } from "./search";
 import { createJobStore } from "./store";
 import { createJobStream } from "./stream";
 import { createSupervisor } from "./supervisor";
@@ -78,7 +79,7 @@ export function createJobQueue(
     waits,
     stream,
     supervisor,
-    view: createJobView({ records, store }),
+    view: createJobView({ records, store, search: createJobSearch(database) }),
 
     /**
      * Loads the stored jobs and requeues interrupted ones. Returns the running jobs whose workers outlive the service, and the ids of

@@ -10,8 +10,8 @@ export type JobStore = ReturnType<typeof createJobStore>;
 
 const tables = "jobs LEFT JOIN job_progress USING (seq) LEFT JOIN job_streams USING (seq)";
 const joined = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
-/** Excludes outputs, which may be 20 MB each. */
-const lean = `SELECT ${jobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
+/** A query of jobs that excludes outputs, which may be 20 MB each. */
+export const lean = `SELECT ${jobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
 const ofEndpoint = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 
@@ -31,7 +31,6 @@ export function createJobStore(database: Database) {
   const rows = createJobRows();
   const find = database.query(`${joined} WHERE id = ?`, rows.stored);
   const page = database.query(`${joined} ${ofEndpoint}`, rows.stored);
-  const summaries = database.query(`${lean} ${ofEndpoint}`, rows.job);
   // An unfinished job has no output except a progress update.
   const live = database.query(`${lean} WHERE finished_at IS NULL`, rows.job);
   const payload = database.query(
@@ -152,8 +151,6 @@ export function createJobStore(database: Database) {
     nextExpiry: (): number | undefined => nextExpiry.get(),
     /** The endpoint's jobs with numbers below `before`, newest first. */
     page: (endpointId: string, before: number, limit: number): StoredJob[] => page.all(endpointId, before, limit),
-    /** Like `page`, without outputs. */
-    summaries: (endpointId: string, before: number, limit: number): Job[] => summaries.all(endpointId, before, limit),
     /** Ids of endpoints that have jobs. */
     endpoints: (): string[] => endpoints.all(),
   };

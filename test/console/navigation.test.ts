@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { send } from "../support/raw-http";
-import { shows, submit, useConsole } from "./rig";
+import { accessibilityProblems, shows, submit, useConsole } from "./rig";
 
 test("the skip link moves the focus and keeps the address; navigation and title name the page", async (context) => {
   const rig = await useConsole(context);
@@ -34,4 +34,25 @@ test("an endpoint's page contains its URL, scaling, template and volume, and loc
   expect(utc).toMatch(/Z$/);
   const local = new Date(utc).toLocaleTimeString("en-GB", { timeZone: "Asia/Tokyo" });
   expect(await time.textContent()).toBe(local);
+});
+
+test("an endpoint's page has an address with its name; endpoints of one name are a list to choose from", async (context) => {
+  const rig = await useConsole(context);
+  const id = await rig.endpoint("my chat");
+  const page = await rig.open("#/endpoints/my%20chat");
+  await shows(page, ".title code", id);
+  const other = await rig.endpoint("another template", { name: "my chat" });
+  await page.reload();
+  await shows(page, "h1", "2 endpoints are named my chat");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.locator(".card").filter({ hasText: other }).click();
+  await shows(page, ".title code", other);
+  expect(new URL(page.url()).hash).toBe(`#/endpoints/${other}`);
+  await page.goBack();
+  await shows(page, "h1", "2 endpoints are named my chat");
+  const { baseUrl, apiKey: key } = rig.service;
+  await send("PATCH", `${baseUrl}/endpoints/${other}`, { key, json: { name: "renamed" } });
+  await shows(page, ".title code", id);
+  await page.goto(`${rig.service.serverlessUrl}/#/endpoints/unknown`);
+  await shows(page, "main", "No endpoint has the id or name unknown");
 });

@@ -1,30 +1,23 @@
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { runJob } from "../../service/cli/jobs";
 import { openDatabase } from "../../service/store/database";
 import { send } from "../support/raw-http";
 import { openJobs } from "../unit/service/jobs/support/jobs-rig";
-import { type ConsoleRig, expectNoOverflow, resultIs, shows, submit, useConsole } from "./rig";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const found = z.array(z.object({ id: z.string(), impact: z.string(), nodes: z.array(z.string()) }));
-
-/** Serious accessibility problems of the page by axe-core's rules, each with its elements. */
-async function seriousProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const problems = found.parse(
-    await page.evaluate(`axe.run().then(({ violations }) => violations
-      .map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => html.slice(0, 150)) })))`),
-  );
-  return problems
-    .filter(({ impact }) => ["serious", "critical"].includes(impact))
-    .map(({ id, nodes }) => `${id}: ${nodes.join("; ")}`);
-}
+import {
+  accessibilityProblems,
+  type ConsoleRig,
+  expectNoOverflow,
+  keepScreenshot,
+  resultIs,
+  shows,
+  submit,
+  useConsole,
+} from "./rig";
 
 /** A service with something of everything to show. */
 async function furnish(rig: ConsoleRig): Promise<string> {
@@ -43,7 +36,7 @@ async function furnish(rig: ConsoleRig): Promise<string> {
 }
 
 describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test("has no serious accessibility problem and fits widths of 400 and 1280 pixels", async (context) => {
+  test("has no accessibility problem and fits widths of 400 and 1280 pixels", async (context) => {
     const rig = await useConsole(context);
     const greeter = await furnish(rig);
     const page = await rig.open("", { colorScheme });
@@ -51,7 +44,8 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
       for (const width of [1280, 400]) {
         await page.setViewportSize({ width, height: 900 });
         await expectNoOverflow(page);
-        expect(await seriousProblems(page), `${place} at ${width} px`).toEqual([]);
+        expect(await accessibilityProblems(page), `${place} at ${width} px`).toEqual([]);
+        await keepScreenshot(page, `${place.replaceAll(" ", "-")}-${width}-${colorScheme}`);
       }
     };
     await shows(page, ".card .warning", "ghcr.io/acme/chat:1.4.2");
@@ -63,7 +57,7 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
     await resultIs(page, "COMPLETED");
     await page.locator(".jobs .id").last().click();
     await shows(page, ".detail .bad", "the model is not there");
-    await look("an endpoint");
+    await look("endpoint");
     await page.goto(`${rig.service.serverlessUrl}/#/resources`);
     for (const name of ["models", "hub-token", "ghcr", "GREETING"]) await shows(page, "td", name);
     expect(await page.content()).not.toMatch(/not-to-be-shown|somebody/);
@@ -88,19 +82,34 @@ test("charts have axes, a label for screen readers, the values of a step at the 
   await shows(page, ".scale", "−24 h");
   expect(await page.getByRole("button", { name: "24 h" }).getAttribute("aria-pressed")).toBe("true");
   expect(await step.count()).toBe(1);
-  expect(await seriousProblems(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 });
 
-test("an empty page explains the next step", async (context) => {
+test("an empty page contains the commands of the next step, which can be copied and run", async (context) => {
   const rig = await useConsole(context);
-  const page = await rig.open();
+  const page = await rig.open("", { permissions: ["clipboard-read", "clipboard-write"] });
+  const copied = async (name: RegExp): Promise<string> => {
+    await page.getByRole("button", { name }).click();
+    return String(await page.evaluate("navigator.clipboard.readText()"));
+  };
   await shows(page, ".empty", "There is no endpoint yet");
-  await shows(page, ".empty pre", "npm run quickstart");
-  expect(await seriousProblems(page)).toEqual([]);
+  expect(await copied(/^Copy: pulumi/)).toBe("pulumi up");
+  expect(await copied(/--seed/)).toBe("npx --no serverless-compute-local start --seed endpoints.yaml");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await keepScreenshot(page, "no-endpoint");
   const id = await rig.endpoint("greeter");
   await page.getByRole("link", { name: /greeter/ }).click();
   await shows(page, ".panel", "No jobs yet: run one with the form above");
   expect(page.url()).toContain(id);
+  expect(await accessibilityProblems(page)).toEqual([]);
+  const command = await copied(/^Copy: npx/);
+  const [, words = ""] = /^npx --no serverless-compute-local run (.*)$/.exec(command) ?? [];
+  expect(words).toBe(`greeter '{"prompt":"Hello"}' --sync`);
+  const lines: string[] = [];
+  const printed = { out: (text: string) => void lines.push(text), err: (text: string) => void lines.push(text) };
+  await runJob("greeter", '{"prompt":"Hello"}', { data: rig.dataFolder, sync: true, stream: false }, printed);
+  expect(lines.join("")).toContain("Hello, world!");
+  await shows(page, ".jobs .state", "COMPLETED");
   await page.goto(`${rig.service.serverlessUrl}/#/resources`);
   await shows(page, ".panel", "new Secret(…) makes one");
 });

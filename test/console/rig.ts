@@ -1,10 +1,13 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { createService, type Service } from "serverless-compute-local";
 import { afterAll, expect, inject, onTestFinished, type TestContext } from "vitest";
+import { z } from "zod";
 import { freePort } from "../support/loopback";
 import { send, stringAt } from "../support/raw-http";
 import { noteSecret } from "../support/secret-scan";
@@ -23,6 +26,8 @@ export interface ConsoleRig {
   endpoint(name: string, fields?: object, image?: string): Promise<string>;
   /** Submits a job through the job API; resolves with its id. */
   run(endpointId: string, input: object): Promise<string>;
+  /** The state of a job. */
+  status(endpointId: string, jobId: string): Promise<string>;
   /** A page in its own browser context, with a session, at `hash`. */
   open(hash?: string, options?: BrowserContextOptions): Promise<Page>;
   /** A page in its own browser context, without a session. */
@@ -86,6 +91,11 @@ export async function useConsole(context: TestContext, images: Record<string, st
       return post(`${service.baseUrl}/endpoints`, { name, templateId, workersMax: 1, idleTimeout: 60, ...fields });
     },
     run: (endpointId, input) => post(`${serverlessUrl}/v2/${endpointId}/run`, { input }),
+    status: async (endpointId, jobId) =>
+      stringAt(
+        await send("GET", `${serverlessUrl}/v2/${endpointId}/status/${jobId}`, { key: service.apiKey }),
+        "status",
+      ),
     visit,
     async open(hash = "", options) {
       const sent = await send("POST", `${serverlessUrl}/console/links`, { key: service.apiKey });
@@ -118,6 +128,28 @@ export const resultIs = (page: Page, state: string): Promise<void> =>
 /** Waits until an element has a text. */
 export const shows = (page: Page, selector: string, text: string | RegExp): Promise<void> =>
   page.locator(selector).filter({ hasText: text }).first().waitFor();
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const found = z.array(z.object({ id: z.string(), nodes: z.array(z.string()) }));
+
+/** Accessibility problems of the page by axe-core's rules, each with its elements. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const problems = found.parse(
+    await page.evaluate(`axe.run().then(({ violations }) => violations
+      .map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 150)) })))`),
+  );
+  return problems.map(({ id, nodes }) => `${id}: ${nodes.join("; ")}`);
+}
+
+/** Folder for screenshots; they are written on request only. */
+const screenshots = process.env["SCREENSHOTS"];
+
+/** Writes a screenshot of the whole page as `console-<name>.png`, if SCREENSHOTS names a folder. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return;
+  await page.screenshot({ path: join(screenshots, `console-${name}.png`), fullPage: true, animations: "disabled" });
+}
 
 /** Asserts that the page does not scroll horizontally. */
 export const expectNoOverflow = async (page: Page): Promise<void> =>

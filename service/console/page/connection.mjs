@@ -104,12 +104,12 @@ const pause = 1000;
 
 /**
  * Listens to the service's events, and connects again when the connection is lost.
- * @param {string | undefined} endpointId The endpoint whose jobs, log and metrics are sent too.
+ * @param {string} query The endpoint whose jobs, log and metrics are sent too, and the filter of its jobs; may be empty.
  * @param {Record<string, (data: any) => void>} listeners By the names of events.
  * @param {(state: ConnectionState) => void} changed
  * @returns {() => void} Ends it.
  */
-export function listen(endpointId, listeners, changed) {
+export function listen(query, listeners, changed) {
   /** @type {EventSource | undefined} */
   let source;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -118,9 +118,7 @@ export function listen(endpointId, listeners, changed) {
 
   function connect() {
     source?.close();
-    source = new EventSource(
-      `/console/api/events${endpointId === undefined ? "" : `?endpoint=${encodeURIComponent(endpointId)}`}`,
-    );
+    source = new EventSource(`/console/api/events?${query}`);
     source.onopen = () => changed("open");
     source.onerror = () => {
       changed("lost");

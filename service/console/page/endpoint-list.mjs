@@ -1,4 +1,6 @@
+import { endpointAddress } from "./address.mjs";
 import { h } from "./dom.mjs";
+import { noEndpoint } from "./next-steps.mjs";
 
 /** @typedef {import("./connection.mjs").Endpoint} Endpoint */
 
@@ -40,9 +42,10 @@ const card = (endpoint) => {
     { "data-key": id },
     h(
       "a",
-      { class: "card", href: `#/endpoints/${id}` },
+      { class: "card", href: endpointAddress(id) },
       h("span", { class: "card-title" }, h("strong", {}, name), workerDots(endpoint)),
       h("span", { class: "card-image" }, imageName ?? "its template is gone"),
+      h("span", { class: "card-image" }, id),
       h(
         "dl",
         { class: "counts" },
@@ -58,33 +61,30 @@ const card = (endpoint) => {
 
 /** @param {Endpoint[] | undefined} endpoints */
 export function endpointList(endpoints) {
-  if (!endpoints) return h("section", { "data-key": "loading" }, h("p", { class: "quiet" }, "Loading…"));
+  if (!endpoints) return loading();
   return h(
     "section",
     { "data-key": "list" },
     h("h1", {}, "Endpoints"),
-    endpoints.length === 0
-      ? h(
-          "div",
-          { class: "empty" },
-          h("p", {}, "There is no endpoint yet. Deploy one, and it appears here at once:"),
-          h(
-            "pre",
-            { tabindex: 0 },
-            h(
-              "code",
-              {},
-              "npm run quickstart        # in the repository\npulumi up                 # in a project of your own",
-            ),
-          ),
-          h(
-            "p",
-            {},
-            "A program needs ",
-            h("code", {}, "SERVERLESS_COMPUTE_API_KEY=$(npx --no serverless-compute-local key)"),
-            " in its environment.",
-          ),
-        )
-      : h("ul", { class: "cards" }, endpoints.map(card)),
+    endpoints.length === 0 ? noEndpoint() : h("ul", { class: "cards" }, endpoints.map(card)),
   );
 }
+
+/** The page until the first data arrives. */
+export const loading = () => h("section", { "data-key": "loading" }, h("p", { class: "quiet" }, "Loading…"));
+
+/**
+ * The page for an endpoint in the address that does not exist, or for a name that several endpoints have.
+ * @param {string} asked Id or name.
+ * @param {Endpoint[]} named The endpoints with this name.
+ */
+export const endpointChoice = (asked, named) =>
+  h(
+    "section",
+    { "data-key": "choice" },
+    h("h1", {}, named.length > 0 ? `${named.length} endpoints are named ${asked}` : "There is no such endpoint"),
+    named.length > 0
+      ? h("ul", { class: "cards" }, named.map(card))
+      : h("p", {}, "No endpoint has the id or name ", h("code", {}, asked), ". It may have been deleted."),
+    h("p", {}, h("a", { href: "#/" }, "All endpoints")),
+  );

@@ -13,12 +13,21 @@ export function duration(ms) {
 }
 
 /**
- * How long ago a time is.
+ * The span since a time; undefined below 5 s.
  * @param {number} time
  */
 export const age = (time) => {
   const ms = Math.max(0, Date.now() - time);
-  return ms < 5000 ? "now" : duration(ms - (ms % 1000));
+  return ms < 5000 ? undefined : duration(ms - (ms % 1000));
+};
+
+/**
+ * How long ago a time is.
+ * @param {number} time
+ */
+export const ago = (time) => {
+  const span = age(time);
+  return span === undefined ? "now" : `${span} ago`;
 };
 
 /**

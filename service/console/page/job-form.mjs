@@ -12,8 +12,8 @@ const ways = {
   stream: "queue it and show what its handler yields, as it comes",
 };
 
-/** Time that one request waits for the end of a job, ms. */
-const waitOfOne = 60_000;
+/** Time that one request waits for the end of a job, ms. After it, the form shows whether the job runs. */
+const waitOfOne = 1000;
 
 /** Initial input of the form. */
 const firstInput = '{\n  "prompt": "Hello"\n}';
@@ -52,8 +52,6 @@ export function createJobForm(endpointId, notify) {
   );
   /** Counts what is shown: a later job takes the place of an earlier one. */
   let shown = 0;
-  /** @type {Result | undefined} */
-  let current;
 
   const way = () => String(new FormData(form).get("way"));
 
@@ -75,7 +73,6 @@ export function createJobForm(endpointId, notify) {
 
   /** @param {Result} one */
   function show(one) {
-    current = one;
     const { id, status, output, error, chunks } = one;
     const known = id !== undefined;
     const action = { "data-job": id, type: "button" };
@@ -124,7 +121,7 @@ export function createJobForm(endpointId, notify) {
       done = isOver(status);
     }
     for (let done = false; !done && mine === shown; ) {
-      const text = await call("GET", `v2/${endpointId}/status-sync/${id}?wait=${streams ? 1000 : waitOfOne}`);
+      const text = await call("GET", `v2/${endpointId}/status-sync/${id}?wait=${waitOfOne}`);
       const record = resultOf(text);
       show1(record);
       done = isOver(record.status);
@@ -180,15 +177,6 @@ export function createJobForm(endpointId, notify) {
      * @param {string} id
      */
     follow: (id) => void told(follow(id, false)),
-    /**
-     * Shows how far the job has come: its record is sent when it is over.
-     * @param {{ id: string, status: string }[]} rows
-     */
-    update(rows) {
-      const row = rows.find(({ id }) => id === current?.id);
-      if (!row || !current || isOver(current.status) || isOver(row.status)) return;
-      if (row.status !== current.status) show({ ...current, status: row.status });
-    },
     /** @param {string} text */
     fill(text) {
       input.value = pretty(text);

@@ -1,11 +1,16 @@
-import { h, timeOf } from "./dom.mjs";
-import { age, duration, isOver, pretty, toneOf } from "./format.mjs";
+import { h, own, timeOf } from "./dom.mjs";
+import { ago, duration, isOver, toneOf } from "./format.mjs";
+import { detailRow } from "./job-details.mjs";
 
 /** @typedef {import("./connection.mjs").JobRow} JobRow */
-/** @typedef {{ input?: string, output?: string, error?: string, fault?: string }} JobDetail */
+/** @typedef {import("./connection.mjs").JobPage} JobPage */
+/** @typedef {import("./job-details.mjs").JobDetail} JobDetail */
 
-/** Characters of an input or output that are shown; all of it is copied. */
-const longestShown = 200_000;
+/** Characters of an id's end: the beginnings of ids are times, so they look alike. */
+const idEnd = 8;
+
+/** @param {string} id */
+const shortId = (id) => `${id.startsWith("sync-") ? "sync-" : ""}…${id.slice(-idEnd)}`;
 
 /** @param {JobRow} job */
 const ran = ({ startedAt, finishedAt, executionTime }) =>
@@ -15,71 +20,26 @@ const ran = ({ startedAt, finishedAt, executionTime }) =>
 const waited = ({ queuedAt, startedAt, finishedAt, delayTime }) =>
   duration(startedAt === undefined && finishedAt === undefined ? Date.now() - queuedAt : delayTime);
 
-/**
- * @param {string} title
- * @param {string | undefined} text
- * @param {string} [tone]
- */
-const part = (title, text, tone = "") =>
-  text !== undefined &&
-  h(
-    "div",
-    { "data-key": title },
-    h("h3", {}, title),
-    h(
-      "pre",
-      { class: tone, tabindex: 0, "aria-label": title },
-      text.slice(0, longestShown),
-      text.length > longestShown && "…",
-    ),
-  );
-
-/**
- * @param {JobRow} job
- * @param {JobDetail} detail
- */
-function detailRow(job, { input, output, error, fault }) {
-  const facts = [
-    ` by /${job.operation}`,
-    job.workerId && `worker ${job.workerId}`,
-    job.retries > 0 && `queued again ${job.retries}×`,
-  ];
-  const action = { type: "button", "data-job": job.id };
-  return h(
-    "tr",
-    { "data-key": `${job.id} detail`, class: "detail" },
-    h(
-      "td",
-      { colspan: 5 },
-      h(
-        "p",
-        { class: "quiet" },
-        h("code", {}, job.id),
-        " · submitted ",
-        timeOf(job.createdAt),
-        `${facts.filter(Boolean).join(" · ")}`,
-      ),
-      part("Input", input === undefined ? (fault ?? "Loading…") : pretty(input)),
-      part("Error", error, "bad"),
-      part("Output", output === undefined ? undefined : pretty(output)),
-      input !== undefined &&
-        h(
-          "div",
-          { class: "actions" },
-          h("button", { ...action, "data-action": "curl" }, "Copy as curl"),
-          h("button", { ...action, "data-action": "reuse" }, "Use this input"),
-        ),
-    ),
-  );
-}
+/** Columns of the list: heading, class, and explanation. */
+const columns = [
+  ["State", ""],
+  ["Job", ""],
+  ["Submitted", "time submitted"],
+  ["Queue time", "time", "delayTime: from submission, or the last retry, to the start"],
+  ["Execution", "time", "executionTime: from the start to the end"],
+  ["Error", "error"],
+  ["Actions", "row-actions"],
+];
 
 /**
  * @param {JobRow} job
  * @param {JobDetail | undefined} detail
+ * @param {string} endpoint Id or name, as in the address.
  */
-function jobRows(job, detail) {
-  const { id, status, createdAt } = job;
+function jobRows(job, detail, endpoint) {
+  const { id, status, createdAt, error, workerId } = job;
   const action = { type: "button", "data-job": id };
+  const hasFailed = status === "FAILED" || status === "TIMED_OUT";
   const row = h(
     "tr",
     { "data-key": id },
@@ -89,68 +49,75 @@ function jobRows(job, detail) {
       {},
       h(
         "button",
-        { ...action, class: "id", "data-action": "toggle", "aria-expanded": String(detail !== undefined), title: id },
-        id.replace(/^(sync-)?(.{13}).*/, "$1$2…"),
+        {
+          ...{ ...action, class: "id", "data-action": "toggle", title: id },
+          "aria-expanded": String(detail !== undefined),
+        },
+        shortId(id),
       ),
     ),
-    h("td", { class: "time" }, timeOf(createdAt, age(createdAt))),
-    h("td", { class: "time" }, `${waited(job)} + ${ran(job)}`),
+    h("td", { class: "time submitted" }, timeOf(createdAt, ago(createdAt))),
+    h("td", { class: "time", "data-label": "queued" }, waited(job)),
+    h("td", { class: "time", "data-label": "ran" }, ran(job)),
+    h("td", { class: "error" }, error !== undefined && h("span", { title: error }, error.split("\n", 1)[0])),
     h(
       "td",
       { class: "row-actions" },
       !isOver(status) && h("button", { ...action, "data-action": "cancel", "data-key": "cancel" }, "Cancel"),
-      (status === "FAILED" || status === "TIMED_OUT") &&
-        h("button", { ...action, "data-action": "retry", "data-key": "retry" }, "Retry"),
+      hasFailed &&
+        workerId !== undefined &&
+        h("button", { ...action, "data-action": "log", "data-key": "log", title: "Its error in the log" }, "Log"),
+      hasFailed && h("button", { ...action, "data-action": "retry", "data-key": "retry" }, "Retry"),
     ),
   );
-  return detail ? [row, detailRow(job, detail)] : [row];
+  return detail ? [row, detailRow(job, detail, endpoint, columns.length)] : [row];
 }
 
 /**
  * An endpoint's jobs, newest first: the newest page, which is live, or an older one.
- * @param {{ rows: JobRow[], before: number | null } | undefined} page
- * @param {number} pageNumber From 1.
- * @param {Map<string, JobDetail>} details Of the jobs that are open.
+ * @param {object} list
+ * @param {string} list.endpoint Id or name, as in the address.
+ * @param {JobPage | undefined} list.page
+ * @param {number} list.pageNumber From 1.
+ * @param {(id: string) => JobDetail | undefined} list.detailOf The details of an open job.
+ * @param {Element} list.filter The form of the filter.
+ * @param {Element} list.empty Content in place of an empty list.
  */
-export function jobList(page, pageNumber, details) {
+export function jobList({ endpoint, page, pageNumber, detailOf, filter, empty }) {
   const rows = page?.rows ?? [];
+  const isLast = (page?.before ?? null) === null;
   return h(
     "section",
     { class: "panel wide", "data-key": "jobs" },
-    h("h2", {}, "Jobs"),
-    rows.length === 0
-      ? h(
-          "p",
-          { class: "quiet" },
-          page ? "No jobs yet: run one with the form above. Results are kept for 30 minutes." : "Loading…",
-        )
-      : h(
-          "table",
-          { class: "jobs" },
+    h("div", { class: "panel-head", "data-key": "head" }, h("h2", {}, "Jobs"), own(filter)),
+    !page && h("p", { class: "quiet", "data-key": "loading" }, "Loading…"),
+    page && rows.length === 0 && empty,
+    rows.length > 0 &&
+      h(
+        "table",
+        { class: "jobs", "data-key": "table" },
+        h(
+          "thead",
+          {},
           h(
-            "thead",
+            "tr",
             {},
-            h(
-              "tr",
-              {},
-              ["State", "Job", "Submitted", "Waited + ran", "Actions"].map((text, at) =>
-                h("th", { scope: "col", class: at === 2 || at === 3 ? "time" : null }, text),
-              ),
-            ),
-          ),
-          h(
-            "tbody",
-            {},
-            rows.flatMap((job) => jobRows(job, details.get(job.id))),
+            columns.map(([text, name, title]) => h("th", { scope: "col", class: name, title }, text)),
           ),
         ),
-    (pageNumber > 1 || (page?.before ?? null) !== null) &&
+        h(
+          "tbody",
+          {},
+          rows.flatMap((job) => jobRows(job, detailOf(job.id), endpoint)),
+        ),
+      ),
+    (pageNumber > 1 || !isLast) &&
       h(
         "nav",
         { class: "pages", "aria-label": "Pages of jobs", "data-key": "pages" },
         h("button", { type: "button", "data-action": "newest", disabled: pageNumber === 1 }, "Newest"),
         h("span", { class: "quiet" }, pageNumber === 1 ? "Page 1, live" : `Page ${pageNumber}`),
-        h("button", { type: "button", "data-action": "older", disabled: (page?.before ?? null) === null }, "Older"),
+        h("button", { type: "button", "data-action": "older", disabled: isLast }, "Older"),
       ),
   );
 }

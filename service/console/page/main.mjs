@@ -1,6 +1,7 @@
+import { filterQuery, routeOf } from "./address.mjs";
 import { listen } from "./connection.mjs";
 import { byId, h, morphChildren } from "./dom.mjs";
-import { endpointList } from "./endpoint-list.mjs";
+import { endpointChoice, endpointList, loading } from "./endpoint-list.mjs";
 import { createEndpointPage } from "./endpoint-page.mjs";
 import { forgetOthers } from "./remembered-input.mjs";
 import { resourceLists } from "./resource-lists.mjs";
@@ -20,6 +21,8 @@ let endpoints;
 let resources;
 /** @type {ReturnType<typeof createEndpointPage> | undefined} */
 let page;
+/** The view in the address, with its endpoint. @type {string | undefined} */
+let shown;
 let signedOut = false;
 /** Ends the listening. */
 let leave = () => {};
@@ -44,13 +47,22 @@ function changed() {
   });
 }
 
-const shownEndpoint = () => /^#\/endpoints\/([\w-]+)$/.exec(location.hash)?.[1];
-const showsResources = () => location.hash === "#/resources";
+/**
+ * The endpoints with an id or name in the address: an id is unique, a name may not be.
+ * @param {string} asked
+ */
+function endpointsOf(asked) {
+  const found = endpoints?.find(({ id }) => id === asked);
+  return found ? [found] : (endpoints ?? []).filter(({ name }) => name === asked);
+}
 
 function view() {
   if (signedOut) return signIn();
-  if (page) return page.view(endpoints);
-  return showsResources() ? resourceLists(resources) : endpointList(endpoints);
+  const route = routeOf(location.hash);
+  if (route.view !== "endpoint") return route.view === "resources" ? resourceLists(resources) : endpointList(endpoints);
+  if (!endpoints) return loading();
+  const endpoint = endpoints.find(({ id }) => id === page?.endpointId);
+  return page && endpoint ? page.view(endpoint) : endpointChoice(route.endpoint, endpointsOf(route.endpoint));
 }
 
 const signIn = () =>
@@ -72,17 +84,35 @@ function connectionChanged(state) {
   changed();
 }
 
-/** Shows the page of the current address and subscribes to its events. */
+/** Shows the view of the address and subscribes to its events. Returns true if it is another view. */
 function show() {
-  leave();
-  const endpointId = shownEndpoint();
-  page = endpointId === undefined ? undefined : createEndpointPage(endpointId, { notify, changed });
-  const current = showsResources() ? "resources" : "endpoints";
+  const route = routeOf(location.hash);
+  const before = shown;
+  shown = route.view === "endpoint" ? `endpoint ${route.endpoint}` : route.view;
+  if (shown !== before) page = undefined;
+  if (route.view === "endpoint") {
+    const [endpoint, ...others] = endpointsOf(route.endpoint);
+    if (!page && endpoint && others.length === 0)
+      page = createEndpointPage(endpoint.id, route.endpoint, { notify, changed });
+    page?.show(route);
+  }
+  const current = route.view === "resources" ? "resources" : "endpoints";
   for (const link of document.querySelectorAll("[data-nav]"))
     if (link.getAttribute("data-nav") === current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
-  leave = document.hidden ? () => {} : listen(endpointId, { ...listeners, ...page?.listeners }, connectionChanged);
+  connect();
   changed();
+  return shown !== before;
+}
+
+/** Listens to the events of the view. A browser allows six connections per host in all tabs, so a hidden tab has none. */
+function connect() {
+  leave();
+  leave = () => {};
+  if (document.hidden) return;
+  const route = routeOf(location.hash);
+  const filter = page && route.view === "endpoint" ? `endpoint=${page.endpointId}&${filterQuery(route.filter)}` : "";
+  leave = listen(filter, { ...listeners, ...page?.listeners }, connectionChanged);
 }
 
 /** @type {Record<string, (data: any) => void>} */
@@ -90,7 +120,13 @@ const listeners = {
   endpoints(data) {
     endpoints = data;
     forgetOthers(data.map((/** @type {{ id: string }} */ { id }) => id));
-    changed();
+    const route = routeOf(location.hash);
+    const isGone = page !== undefined && !endpoints?.some(({ id }) => id === page?.endpointId);
+    if (isGone) page = undefined;
+    // The endpoint in the address may exist only now, or be the only one left with its name.
+    const appears = !page && route.view === "endpoint" && endpointsOf(route.endpoint).length === 1;
+    if (isGone || appears) show();
+    else changed();
   },
   resources(data) {
     resources = data;
@@ -103,23 +139,23 @@ byId("skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
-main.addEventListener("click", (event) => {
+main.addEventListener("click", async (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-action]") : null;
   if (!button) return;
-  const subject = button.getAttribute("data-job") ?? button.getAttribute("data-range") ?? "";
-  void page?.act(button.getAttribute("data-action") ?? "", subject);
+  const action = button.getAttribute("data-action") ?? "";
+  const text = button.getAttribute("data-text");
+  if (action !== "copy" || text === null)
+    return page?.act(action, button.getAttribute("data-job") ?? button.getAttribute("data-range") ?? "");
+  await navigator.clipboard.writeText(text);
+  notify("Copied the command.");
 });
 addEventListener("hashchange", () => {
-  show();
+  // A filter is another address of the same view.
+  if (!show()) return;
   scrollTo(0, 0);
   main.focus({ preventScroll: true });
 });
-// A browser allows six connections per host in all tabs, so a hidden tab closes its connection.
-document.addEventListener("visibilitychange", () => {
-  leave();
-  if (document.hidden) return;
-  leave = listen(shownEndpoint(), { ...listeners, ...page?.listeners }, connectionChanged);
-});
+document.addEventListener("visibilitychange", connect);
 setInterval(() => {
   if (!document.hidden) changed();
 }, tick);

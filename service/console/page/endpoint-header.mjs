@@ -1,0 +1,61 @@
+import { h } from "./dom.mjs";
+import { count } from "./endpoint-list.mjs";
+
+/** @typedef {import("./connection.mjs").Endpoint} Endpoint */
+
+/**
+ * Name, settings and numbers of an endpoint, and the reason if no worker starts.
+ * @param {Endpoint} endpoint
+ */
+export function endpointHeader(endpoint) {
+  const { id, name, imageName, jobs, message, version } = endpoint;
+  return [
+    h(
+      "header",
+      { class: "title", "data-key": "title" },
+      h("p", { class: "quiet" }, h("a", { href: "#/" }, "Endpoints"), " /"),
+      h("h1", {}, name),
+      h("p", { class: "quiet" }, h("code", {}, id), ` · ${imageName ?? "its template is gone"} · version ${version}`),
+    ),
+    facts(endpoint),
+    h("p", { class: "warning", "data-key": "message", hidden: message === undefined }, message),
+    h(
+      "dl",
+      { class: "counts tiles", "data-key": "counts" },
+      count("in queue", jobs.inQueue, "waits"),
+      count("running", jobs.inProgress, "busy"),
+      count("completed", jobs.completed),
+      count("failed", jobs.failed, "bad"),
+      count("queued again", jobs.retried),
+    ),
+  ];
+}
+
+/**
+ * List of an endpoint's URL and settings.
+ * @param {Endpoint} endpoint
+ */
+function facts({
+  id,
+  templateId,
+  templateName,
+  volumes,
+  scalerType,
+  scalerValue,
+  idleTimeout,
+  workersMin,
+  workersMax,
+}) {
+  const unit = scalerType === "QUEUE_DELAY" ? `${scalerValue} s` : `${scalerValue}`;
+  const rows = {
+    URL: `${location.origin}/v2/${id}`,
+    Scaling: `${workersMin} to ${workersMax} workers, ${scalerType} ${unit}, idle timeout ${idleTimeout} s`,
+    Template: templateName === undefined ? templateId : `${templateName} (${templateId})`,
+    Volume: volumes.join(", ") || "none",
+  };
+  return h(
+    "dl",
+    { class: "facts", "data-key": "facts" },
+    Object.entries(rows).map(([name, value]) => h("div", { "data-key": name }, h("dt", {}, name), h("dd", {}, value))),
+  );
+}

@@ -1,0 +1,74 @@
+import { command } from "./command.mjs";
+import { h } from "./dom.mjs";
+
+/** @typedef {import("./connection.mjs").Endpoint} Endpoint */
+
+const quoted = (/** @type {string} */ text) => (/^[\w-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/** The page without an endpoint: commands that create the first one. */
+export const noEndpoint = () =>
+  h(
+    "div",
+    { class: "empty" },
+    h("p", {}, "There is no endpoint yet. It appears here as soon as it is created."),
+    h("h2", {}, "With a Pulumi program"),
+    h("p", {}, "In the folder of your program, with the key of this service:"),
+    command("export SERVERLESS_COMPUTE_API_KEY=$(npx --no serverless-compute-local key)"),
+    command("pulumi up"),
+    h("h2", {}, "With a seed file"),
+    h(
+      "p",
+      {},
+      "In an empty folder: write endpoints.yaml and a handler, then stop this service and start it with them:",
+    ),
+    command("npx --no serverless-compute-local init"),
+    command("npx --no serverless-compute-local start --seed endpoints.yaml"),
+    h(
+      "p",
+      { class: "quiet" },
+      "In a clone of the repository, ",
+      h("code", {}, "npm run quickstart"),
+      " does all of it.",
+    ),
+  );
+
+/**
+ * A list of jobs without a job: the command that submits the first one.
+ * @param {Endpoint} endpoint
+ */
+export function noJob({ id, name, type }) {
+  if (type === "LB")
+    return h(
+      "div",
+      { class: "next", "data-key": "empty" },
+      h("p", {}, "A load balancer has no jobs. Send it requests:"),
+      command(
+        `curl -H "Authorization: Bearer $(npx --no serverless-compute-local key)" ${location.origin}/load-balancers/${id}/`,
+      ),
+    );
+  return h(
+    "div",
+    { class: "next", "data-key": "empty" },
+    h("p", {}, "No jobs yet: run one with the form above, or in the folder in which the service was started:"),
+    command(`npx --no serverless-compute-local run ${quoted(name)} '{"prompt":"Hello"}' --sync`),
+    h("p", { class: "quiet" }, "Results are kept for 30 minutes."),
+  );
+}
+
+/**
+ * A list of jobs in which none matches.
+ * @param {string | undefined} job Id in the address.
+ */
+export const noMatch = (job) =>
+  h(
+    "div",
+    { class: "next", "data-key": "empty", role: "status" },
+    h(
+      "p",
+      {},
+      job === undefined
+        ? "No job matches the filter."
+        : `No job has the id ${job}. Results are kept for 30 minutes; those of /runsync for 1 minute.`,
+    ),
+    h("button", { type: "button", "data-action": "unfilter" }, "Show all jobs"),
+  );

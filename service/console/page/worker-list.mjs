@@ -1,0 +1,30 @@
+import { h, own } from "./dom.mjs";
+import { workerDots } from "./endpoint-list.mjs";
+import { age } from "./format.mjs";
+
+/**
+ * The panel with an endpoint's workers and their log.
+ * @param {import("./connection.mjs").Endpoint} endpoint
+ * @param {Element} log
+ */
+export const workerList = (endpoint, log) =>
+  h(
+    "section",
+    { class: "panel" },
+    h("h2", {}, "Workers ", workerDots(endpoint)),
+    h(
+      "ul",
+      { class: "workers" },
+      endpoint.running.map(({ id, status, startedAt }) =>
+        h(
+          "li",
+          { "data-key": id },
+          h("i", { class: `dot ${status}` }),
+          h("code", {}, id),
+          h("span", { class: "quiet" }, `${status}, up for ${age(startedAt) ?? "a moment"}`),
+        ),
+      ),
+    ),
+    h("h3", {}, "Log"),
+    own(log),
+  );

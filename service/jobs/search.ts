@@ -1,0 +1,63 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { JobStatus } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import type { Database } from "../store/database";
+import { type Job, transitions } from "./job";
+import { createJobRows } from "./row";
+import { lean } from "./store";
+
+/** Condition for jobs of an endpoint; an absent property matches every job. */
+export interface JobFilter {
+  status?: JobStatus | undefined;
+  /** Part of the id or of the error, whatever the case of its ASCII letters. */
+  text?: string | undefined;
+}
+
+export type JobSearch = ReturnType<typeof createJobSearch>;
+
+/** Rows that are read in one turn of the event loop, about 10 ms. */
+const batch = 4000;
+
+/** The number of no job: above all of them. */
+export const newest = Number.MAX_SAFE_INTEGER;
+
+const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+
+/** Searches an endpoint's jobs by state, id and error. A long search leaves the event loop to other work between its batches. */
+export function createJobSearch(database: Database) {
+  // Only these states have an error; the columns are read before the record, which costs more.
+  const matching = database.query(
+    `${lean} WHERE endpoint_id = ?1 AND seq < ?2 AND seq >= ?3 AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL
+      OR id LIKE ?5 ESCAPE '\\' OR (status IN ('FAILED', 'TIMED_OUT') AND record ->> 12 LIKE ?5 ESCAPE '\\'))
+      ORDER BY seq DESC LIMIT ?6`,
+    createJobRows().job,
+  );
+  const first = database.query(
+    "SELECT min(seq) AS seq FROM (SELECT seq FROM jobs WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?)",
+    z.object({ seq: z.number().nullable() }),
+  );
+
+  /** Up to `limit` matching jobs with numbers below `before`, newest first. */
+  async function find(endpointId: string, { status, text }: JobFilter, before: number, limit: number): Promise<Job[]> {
+    const pattern = text === undefined ? null : patternOf(text);
+    const found: Job[] = [];
+    for (let end = before; ; ) {
+      const start = first.get(endpointId, end, batch)?.seq ?? undefined;
+      if (start === undefined) return found;
+      found.push(...matching.all(endpointId, end, start, status ?? null, pattern, limit - found.length));
+      if (found.length >= limit) return found;
+      end = start;
+      await nextTurn();
+    }
+  }
+
+  return {
+    find,
+    /** All matching jobs that /retry accepts, the oldest first. */
+    async retryable(endpointId: string, { status, text }: JobFilter): Promise<Job[]> {
+      const states = transitions.retry.from.filter((one) => status === undefined || one === status);
+      const found = await Promise.all(states.map((one) => find(endpointId, { status: one, text }, newest, newest)));
+      return found.flat().sort((one, other) => one.seq - other.seq);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { type ConsoleRig, resultIs, shows, submit, useConsole } from "./rig";
+
+/** Ids of the rows, from the first. */
+const shownIds = (page: Page): Promise<(string | null)[]> =>
+  page.locator(".jobs .id").evaluateAll((buttons) => buttons.map((button) => button.getAttribute("title")));
+
+const expectIds = (page: Page, ids: string[]): Promise<void> => expect.poll(() => shownIds(page)).toEqual(ids);
+
+/** Waits until a job is over. */
+async function ran(rig: ConsoleRig, endpointId: string, input: object, status: string): Promise<string> {
+  const id = await rig.run(endpointId, input);
+  await expect.poll(() => rig.status(endpointId, id), { timeout: 30_000 }).toBe(status);
+  return id;
+}
+
+test("the list is filtered by state, id and error over all pages, live, and the address keeps the filter", async (context) => {
+  const rig = await useConsole(context);
+  const id = await rig.endpoint("greeter");
+  const oom = await ran(rig, id, { fail: "CUDA out of memory" }, "FAILED");
+  const missing = await ran(rig, id, { fail: "the model is not there" }, "FAILED");
+  // The failed jobs are beyond the first page.
+  const done = await Promise.all(Array.from({ length: 60 }, (_, at) => rig.run(id, { name: `job ${at}` })));
+  const page = await rig.open(`#/endpoints/${id}`);
+  await shows(page, ".pages", "Page 1, live");
+  expect(await page.locator(".jobs .id").first().textContent()).toMatch(/^…[0-9a-f]{8}$/);
+
+  await page.getByLabel("State", { exact: true }).selectOption("Failed");
+  await expectIds(page, [missing, oom]);
+  expect(new URL(page.url()).hash).toBe(`#/endpoints/${id}?state=FAILED`);
+  const search = page.getByLabel("Search", { exact: true });
+  await search.fill("cuda OUT");
+  await expectIds(page, [oom]);
+  const again = await ran(rig, id, { fail: "CUDA out of memory, again" }, "FAILED");
+  await ran(rig, id, { fail: "another error" }, "FAILED");
+  await expectIds(page, [again, oom]);
+  expect(new URL(page.url()).hash).toBe(`#/endpoints/${id}?state=FAILED&search=cuda+OUT`);
+
+  await page.reload();
+  await expectIds(page, [again, oom]);
+  expect(await search.inputValue()).toBe("cuda OUT");
+  await page.goBack();
+  await expect.poll(async () => (await shownIds(page)).length).toBe(4);
+  expect([await search.inputValue(), await page.getByLabel("State", { exact: true }).inputValue()]).toEqual([
+    "",
+    "FAILED",
+  ]);
+  await page.getByLabel("State", { exact: true }).selectOption("All states");
+  const first = done[0] ?? "";
+  await search.fill(first.slice(-6));
+  await expectIds(page, [first]);
+  await search.fill("no such job");
+  await shows(page, ".next", "No job matches the filter.");
+  await page.getByRole("button", { name: "Show all jobs" }).click();
+  await shows(page, ".pages", "Page 1, live");
+  expect(new URL(page.url()).hash).toBe(`#/endpoints/${id}`);
+});
+
+test("a row shows both times and the error, and links to the stack in the log and to the job", async (context) => {
+  const rig = await useConsole(context);
+  const endpointId = await rig.endpoint("greeter");
+  const page = await rig.open("#/endpoints/greeter", { permissions: ["clipboard-read", "clipboard-write"] });
+  const file = join(rig.dataFolder, "go-on");
+  await submit(page, { waitFor: file, fail: `the model is not there: ${"x".repeat(200)}` });
+  await resultIs(page, "IN_PROGRESS");
+  await writeFile(file, "");
+  await resultIs(page, "FAILED");
+  const row = page.locator(".jobs tbody tr").first();
+  const cell = row.locator(".error span");
+  await cell.waitFor();
+  const jobId = String(await row.locator(".id").getAttribute("title"));
+  expect(await page.locator(".jobs thead th").allTextContents()).toEqual([
+    "State",
+    "Job",
+    "Submitted",
+    "Queue time",
+    "Execution",
+    "Error",
+    "Actions",
+  ]);
+  const [, queued, executed] = await row.locator(".time").allTextContents();
+  for (const time of [queued, executed]) expect(time).toMatch(/^\d[\d.]* (ms|s)$/);
+  expect(await cell.textContent()).toMatch(/^Error: the model is not there: x+$/);
+  expect(await cell.getAttribute("title")).toContain("the model is not there");
+  const cut = await cell.evaluate((span) => span.scrollWidth > span.clientWidth && span.getClientRects().length === 1);
+  expect(cut, "one line that is cut").toBe(true);
+
+  await row.getByRole("button", { name: "Log" }).click();
+  await shows(page, ".log .found", `job ${jobId} failed: Error: the model is not there`);
+  await shows(page, ".log .found", /at .*handler\.mjs:\d+/);
+  expect(await page.evaluate("document.activeElement.className")).toBe("log");
+
+  await row.locator(".id").click();
+  await page.getByRole("button", { name: "Copy id" }).click();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(jobId);
+  await rig.run(endpointId, { name: "other" });
+  await page.getByRole("link", { name: "Link to this job" }).click();
+  await expectIds(page, [jobId]);
+  expect(new URL(page.url()).hash).toBe(`#/endpoints/greeter/jobs/${jobId}`);
+  await page.reload();
+  await shows(page, ".detail .bad", "the model is not there");
+  await expectIds(page, [jobId]);
+  await page.goto(`${rig.service.serverlessUrl}/#/endpoints/greeter/jobs/no-such-job`);
+  await shows(page, ".next", "No job has the id no-such-job");
+});
