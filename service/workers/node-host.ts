@@ -75,7 +75,11 @@ async function resultOf(handler: Handler, job: HandlerJob, send: Send): Promise<
 }
 
 async function runJob(handler: Handler, job: HandlerJob, send: Send): Promise<void> {
-  const result = await resultOf(handler, job, send).catch((error: unknown) => ({ error: errorText(error) }));
+  const result = await resultOf(handler, job, send).catch((thrown: unknown) => {
+    const error = errorText(thrown);
+    console.error(`job ${job.id} failed: ${error}`);
+    return { error };
+  });
   let line: string;
   try {
     line = lineOf(job.id, result);
