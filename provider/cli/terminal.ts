@@ -10,3 +10,6 @@ export interface Terminal {
 
 /** Exit codes: the command failed, the command line is wrong, the result needs attention. */
 export const exitCodes = { failed: 1, usage: 2, attention: 3 } as const;
+
+/** A number of things in a report, such as `2 objects`. */
+export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

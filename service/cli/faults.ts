@@ -3,9 +3,6 @@ import { connect, expectSuccess } from "./connection";
 import { findEndpoint } from "./data-folder";
 import type { Output } from "./output";
 
-/** How long the service may take to respond, ms. */
-const responseLimit = 10_000;
-
 /**
  * Replaces the faults that the running service injects into an endpoint, given as JSON text, and prints those that are left.
  * Without `faults` it only prints them.
@@ -17,7 +14,7 @@ export async function callFaults(
   output: Output,
 ): Promise<void> {
   const { id } = findEndpoint(endpoint, data);
-  const { send } = connect(data, responseLimit);
+  const { send } = connect(data);
   const path = localPaths.faults(id);
   const response = await (faults === undefined ? send("GET", path) : send("PUT", path, faults));
   output.out(expectSuccess(response).text);

@@ -5,12 +5,9 @@ import type { Output } from "./output";
 
 const linkShape = z.object({ url: z.url() });
 
-/** How long the service may take to respond, ms. */
-const responseLimit = 10_000;
-
 /** Prints a new link to the console of the service that runs on a data folder. */
 export async function printConsoleLink(data: string, output: Output): Promise<void> {
-  const { serviceUrl, send } = connect(data, responseLimit);
+  const { serviceUrl, send } = connect(data);
   const { status, json } = await send("POST", "/console/links");
   if (status === 404)
     throw new StartError(`the service on ${serviceUrl} has no console; start it again without --no-console`);

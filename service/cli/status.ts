@@ -26,9 +26,6 @@ const statusResponse = z.object({
   ),
 });
 
-/** How long the service may take to respond, ms. */
-const responseLimit = 10_000;
-
 /** An endpoint as `--json` prints it. */
 interface EndpointStatus {
   id: string;
@@ -45,7 +42,7 @@ interface EndpointStatus {
 
 /** Prints the endpoints of the running service with their queues and workers. */
 export async function printStatus({ data, json }: StatusFlags, output: Output): Promise<void> {
-  const { serviceUrl, send } = connect(data, responseLimit);
+  const { serviceUrl, send } = connect(data);
   const response = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
   const endpoints = response.endpoints.map(
     ({ id, name, imageName, workersMin, workersMax, jobs, running, message }): EndpointStatus => ({

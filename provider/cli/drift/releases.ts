@@ -25,24 +25,24 @@ const endpointFields: Readonly<Record<string, string>> = { gpuCount: "gpuCount",
 /** The changes that releases may contain: of endpoints, and of templates with endpoints in the same stack. */
 export function releasedChanges({ steps }: Preview, drifted: readonly ResourceChange[]): ReleasedChange[] {
   const endpoints = steps.filter(({ urn, newState }) => newState && kindOf(readUrn(urn).type) === "ServerlessEndpoint");
-  return drifted.flatMap(({ urn, properties }) => {
-    const step = steps.find((one) => one.urn === urn);
-    const isTemplate = kindOf(readUrn(urn).type) === "Template";
-    const users = endpoints.filter((one) => (isTemplate ? templateIdOf(one) === step?.oldState?.id : one === step));
-    return users.flatMap((user) => {
-      const { id } = user.oldState ?? {};
-      if (id === undefined) return [];
-      const endpoint = { id, name: readUrn(user.urn).name, provider: user.provider };
-      const template = isTemplate ? step : steps.find(({ oldState }) => oldState?.id === templateIdOf(user));
+  const templateOf = ({ oldState }: Step): Step | undefined => {
+    const id = oldState?.inputs?.["templateId"];
+    return id === undefined ? undefined : steps.find((one) => one.oldState?.id === id);
+  };
+  return drifted.flatMap(({ urn, properties }) =>
+    endpoints.flatMap((endpoint) => {
+      const template = templateOf(endpoint);
+      const { id } = endpoint.oldState ?? {};
+      const search = urn === endpoint.urn ? endpointSearch : urn === template?.urn ? templateSearch : undefined;
+      if (id === undefined || search === undefined) return [];
+      const { urn: of, provider } = endpoint;
       return properties.flatMap((change): ReleasedChange[] => {
-        const find = isTemplate ? templateSearch(change, template) : endpointSearch(change, template);
-        return find ? [{ change, endpoint, find }] : [];
+        const find = search(change, template);
+        return find ? [{ change, endpoint: { id, name: readUrn(of).name, provider }, find }] : [];
       });
-    });
-  });
+    }),
+  );
 }
-
-const templateIdOf = ({ oldState }: Step): unknown => oldState?.inputs?.["templateId"] ?? Symbol("none");
 
 /** The newest change of a field. */
 function lastChange(releases: readonly EndpointRelease[], field: string) {
@@ -85,13 +85,13 @@ const startArguments = z.looseObject({
 const settingIn = (inputs: Inputs, field: string): string =>
   field === "dockerArgs" ? startText(startArguments.parse(inputs)) : spelled(field, inputs[field]);
 
-const inputsOf = ({ oldState, newState }: Step): { olds: Inputs; news: Inputs } => ({
-  olds: oldState?.inputs ?? {},
-  news: newState?.inputs ?? {},
+const inputsOf = (step: Step | undefined): { olds: Inputs; news: Inputs } => ({
+  olds: step?.oldState?.inputs ?? {},
+  news: step?.newState?.inputs ?? {},
 });
 
-function templateSearch(change: PropertyChange, step: Step | undefined): Search | undefined {
-  const { olds, news } = inputsOf(step ?? { op: "", urn: "" });
+function templateSearch(change: PropertyChange, template: Step | undefined): Search | undefined {
+  const { olds, news } = inputsOf(template);
   const field = /^docker/.test(change.property) ? "dockerArgs" : change.property;
   if (!containerFields.includes(field)) return variableSearch(change, [olds, news]);
   return (releases) => {

@@ -7,6 +7,7 @@ import { propertyOf } from "../../lifecycle/properties/schema";
 import { isProperties } from "../../lifecycle/properties/values";
 import { type ObjectKind, objectKindNames, objectKinds } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/lifecycle";
+import { compare } from "../preview-comment/changes";
 import { camelCase, resourceNames } from "./identifiers";
 
 /** An object of the account with its kind. */
@@ -49,7 +50,9 @@ export interface Program {
 export function programOf(objects: readonly AccountObject[]): Program {
   const sorted = objects.toSorted(
     (a, b) =>
-      objectKindNames.indexOf(a.kind) - objectKindNames.indexOf(b.kind) || order(a.name, b.name) || order(a.id, b.id),
+      objectKindNames.indexOf(a.kind) - objectKindNames.indexOf(b.kind) ||
+      compare(a.name, b.name) ||
+      compare(a.id, b.id),
   );
   const nameFor = resourceNames();
   const named = sorted.map((object) => ({
@@ -75,8 +78,6 @@ export function programOf(objects: readonly AccountObject[]): Program {
 }
 
 const bareNameOf = ({ kind, name }: AccountObject): string => (kind === "ServerlessEndpoint" ? bareName(name) : name);
-
-const order = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
 function resourceOf(
   { kind, id, inputs }: AccountObject,

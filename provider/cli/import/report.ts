@@ -1,4 +1,5 @@
 import type { ObjectKind } from "../../resources";
+import { countOf } from "../terminal";
 
 /** An object that was not imported. */
 export interface Skipped {
@@ -21,8 +22,6 @@ export interface Report {
   /** Resources and properties of a moved state that this package does not have. */
   noCounterpart: { address: string; reason: string }[];
 }
-
-const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Installation of a program's packages and of the plugin's SDK, by language. */
 const installations: Record<Report["language"], string[]> = {

@@ -19,7 +19,7 @@ export interface PropertyChange {
 }
 
 /** A release of an endpoint. */
-export interface ChangingRelease {
+interface ChangingRelease {
   /** Name of the endpoint in the program. */
   endpoint: string;
   id: string;

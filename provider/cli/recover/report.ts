@@ -1,9 +1,8 @@
+import { countOf } from "../terminal";
 import type { ObjectSummary } from "./pending";
 import type { Survey } from "./survey";
 
 type Create = Survey["creates"][number];
-
-const countOf = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
 
 /** An object in one line. */
 const line = ({ id, name, createdAt }: ObjectSummary): string =>
