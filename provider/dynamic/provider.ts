@@ -123,7 +123,7 @@ export function createProviders(kinds: Readonly<Record<string, Lifecycle | undef
     const lifecycle = kinds[kind];
     if (!lifecycle) {
       throw new Error(
-        `the installed pulumi-serverless-compute has no resource "${kind}": install the version that made it, or a later one`,
+        `the installed pulumi-serverless-compute has no resource "${kind}": install the version that created it, or a later one`,
       );
     }
     if (!host) {

@@ -3,10 +3,10 @@ import { z } from "zod";
 import type { ResourceShapes } from "../lifecycle/define";
 import { kinds } from "../resources";
 
-/** A function of the package, with what programs hand in, all of it text. */
+/** A function of the package. All arguments are text. */
 export interface FunctionShape {
   description: string;
-  /** Argument → what it is. */
+  /** Argument → description. */
   args: Readonly<Record<string, string>>;
   required: readonly string[];
   /** Outputs; created on demand, because most processes call no function. */
@@ -27,11 +27,11 @@ function found({ inputs, outputs }: ResourceShapes): z.ZodObject {
   });
 }
 
-const lookUp = (object: string, resource: ResourceShapes, remark = "", also: z.ZodRawShape = {}): FunctionShape => ({
-  description: `Finds ${object} that exists already, by its id or its unique name.${remark}`,
+const lookUp = (noun: string, resource: ResourceShapes, remark = "", also: z.ZodRawShape = {}): FunctionShape => ({
+  description: `Finds an existing ${noun} by its id or its unique name.${remark}`,
   args: {
-    id: `Id of ${object}; give this or the name.`,
-    name: `Name of ${object}; it must be the only one of this name. Give this or the id.`,
+    id: `Id of the ${noun}; required without a name.`,
+    name: `Name of the ${noun}, which must be unique; required without an id.`,
   },
   required: [],
   outputs: () => found(resource).extend(also),
@@ -40,48 +40,48 @@ const lookUp = (object: string, resource: ResourceShapes, remark = "", also: z.Z
 const gpuType = () =>
   z
     .object({
-      id: z.string().describe("Id of the type, as gpuTypeIds takes it."),
+      id: z.string().describe("Id of the type, for gpuTypeIds."),
       name: z.string().describe("Short name."),
       memoryInGb: z.number().describe("GB of memory.").optional(),
       manufacturer: z.string().describe('Manufacturer: "NVIDIA" or "AMD".').optional(),
-      pool: z.string().describe("Pool of serverless endpoints that has it; absent where none does.").optional(),
+      pool: z.string().describe("Pool of serverless endpoints that contains the type; absent if none does.").optional(),
       price: z.number().describe("Price in US dollars per hour, if the service reports one.").optional(),
     })
     .describe("A GPU type of the service.");
 const dataCenter = () =>
   z
     .object({
-      id: z.string().describe("Id of the data centre, as dataCenterIds takes it."),
+      id: z.string().describe("Id of the data centre, for dataCenterIds."),
       name: z.string().describe("Name of the data centre."),
-      region: z.string().describe("Part of the world.").optional(),
+      region: z.string().describe("Region of the world.").optional(),
     })
     .describe("A data centre of the service.");
 
-/** Every function there is, by name. */
+/** All functions by name. */
 export const functionShapes = {
-  getTemplate: lookUp("a template", kinds.Template),
-  getServerlessEndpoint: lookUp("a serverless endpoint", kinds.ServerlessEndpoint, "", {
+  getTemplate: lookUp("template", kinds.Template),
+  getServerlessEndpoint: lookUp("serverless endpoint", kinds.ServerlessEndpoint, "", {
     imageName: z
       .string()
       .optional()
       .describe("Image that new workers run; absent if the endpoint's template is deleted."),
   }),
-  getNetworkVolume: lookUp("a network volume", kinds.NetworkVolume),
-  getSecret: lookUp("a secret", kinds.Secret, " Its value cannot be read."),
+  getNetworkVolume: lookUp("network volume", kinds.NetworkVolume),
+  getSecret: lookUp("secret", kinds.Secret, " Its value cannot be read."),
   getGpuTypes: {
     description: "Lists the GPU types of the service, cheapest first.",
-    args: { pool: "Pool of serverless endpoints; types of all pools, and of none, when absent." },
+    args: { pool: "Pool of serverless endpoints; defaults to all types, including types without a pool." },
     required: [],
     outputs: () => z.object({ gpuTypes: z.array(gpuType()).describe("The GPU types.") }),
   },
   getDataCenters: {
     description: "Lists the data centres of the service.",
-    args: { region: "Part of the world; all when absent." },
+    args: { region: "Region of the world; defaults to all." },
     required: [],
     outputs: () => z.object({ dataCenters: z.array(dataCenter()).describe("The data centres.") }),
   },
   getEndpointHealth: {
-    description: "Counts the jobs and the workers of an endpoint as they are now.",
+    description: "Counts the current jobs and workers of an endpoint.",
     args: { endpointId: "Id of the endpoint." },
     required: ["endpointId"],
     outputs: () => endpointHealth.unwrap(),
@@ -92,4 +92,4 @@ export const functionShapes = {
 export type FunctionName = keyof typeof functionShapes;
 
 /** Filters of a list of objects and their descriptions; each is optional. */
-export const listInputs = { namePrefix: "Text that the names of the listed objects begin with." };
+export const listInputs = { namePrefix: "Prefix of the names of the listed objects." };

@@ -39,7 +39,7 @@ async function find<Found extends { id: string; name: string }>(
 ): Promise<Found> {
   const asked = id ?? name ?? "";
   if (asked === "" || (id !== undefined && name !== undefined))
-    throw new TypeError(`a look-up of a ${kind} requires either an id or a name that is not empty`);
+    throw new TypeError(`a lookup of a ${kind} requires either an id or a name, not both`);
   const label = `${kind} "${asked}"`;
   try {
     if (id !== undefined) {

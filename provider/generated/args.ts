@@ -19,7 +19,7 @@ export interface SecretOutputs {
   readonly value: pulumi.Output<string>;
   readonly description: pulumi.Output<string>;
   readonly adoptExisting: pulumi.Output<boolean | undefined>;
-  /** The text that a template's env uses for the secret's value. */
+  /** Reference to the secret's value for a template's env. */
   readonly reference: pulumi.Output<string>;
 }
 
@@ -100,11 +100,11 @@ export interface TemplateArgs {
   category?: pulumi.Input<"CPU" | "NVIDIA" | "AMD">;
   /** CUDA versions that its workers may have, for pods; any when empty. REST v2 only. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Entrypoint of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs. Default `[]`. */
+  /** Entrypoint of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs. Default `[]`. */
   dockerEntrypoint?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Command of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs. Default `[]`. */
+  /** Command of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs. Default `[]`. */
   dockerStartCmd?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Whether each change of the workers' content creates a new template, whose name ends in a random suffix, instead of changing this one. The old one is deleted when no endpoint uses it. Defaults to false. */
+  /** Creates a new template, with a random suffix in its name, for each change of the workers' content, instead of changing this one. The old one is deleted when no endpoint uses it. Defaults to false. */
   replaceOnChange?: pulumi.Input<boolean>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -182,13 +182,13 @@ export interface ServerlessEndpointVerifyArgs {
   request?: pulumi.Input<ServerlessEndpointVerifyRequestArgs>;
   /** Criteria for success. */
   expect?: pulumi.Input<ServerlessEndpointVerifyExpectArgs>;
-  /** Seconds for the whole verification: workers of the new version start, take the job and finish it. From 1 to 604800. Default `300`. */
+  /** Seconds for the whole verification, including the start of workers of the new version. From 1 to 604800. Default `300`. */
   timeout?: pulumi.Input<number>;
-  /** Attempts of a failing job before the version counts as broken. From 1 to 10. Default `1`. */
+  /** Attempts of a failing job before the verification fails. From 1 to 10. Default `1`. */
   attempts?: pulumi.Input<number>;
   /** Per-job time-outs and priority. */
   policy?: pulumi.Input<ServerlessEndpointVerifyPolicyArgs>;
-  /** Values whose change verifies again, for example `[template.revision]` of a template that changes in place. Default `[]`. */
+  /** Values whose change repeats the verification, for example `[template.revision]` of a template that changes in place. Default `[]`. */
   triggers?: pulumi.Input<pulumi.Input<unknown>[]>;
 }
 
@@ -238,7 +238,7 @@ export interface ServerlessEndpointArgs {
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Start of workers from a saved state, with its priority; replaces flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
-  /** Job or request that workers of the new version have to do as expected when the endpoint is made and when its template changes: an update that fails it is set back. */
+  /** Job or request that a worker of the new version must complete as expected when the endpoint is created and when its template changes: an update that fails verification is rolled back. */
   verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -270,7 +270,7 @@ export interface ServerlessEndpointOutputs {
   readonly flashbootType: pulumi.Output<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT" | undefined>;
   readonly verify: pulumi.Output<pulumi.Unwrap<ServerlessEndpointVerifyArgs> | undefined>;
   readonly adoptExisting: pulumi.Output<boolean | undefined>;
-  /** Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests. */
+  /** Root of the endpoint's job API; the address for requests if type is LOAD_BALANCER. */
   readonly url: pulumi.Output<string>;
   /** Counts the changes of its template and environment; with REST v2, its value when the resource was created, adopted or imported. */
   readonly version: pulumi.Output<number>;
@@ -317,12 +317,12 @@ export interface JobInvokeOutputs {
   readonly expect: pulumi.Output<pulumi.Unwrap<JobInvokeExpectArgs>>;
   /** Id of the job; with `request`, one that the provider generates. */
   readonly jobId: pulumi.Output<string>;
-  /** State that the job ended in. */
+  /** Final state of the job. */
   readonly status: pulumi.Output<"IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
   /** Return value of the handler; with `request`, the body of the response. */
   readonly output: pulumi.Output<unknown>;
-  /** Milliseconds that the job waited. */
+  /** Time that the job waited, ms. */
   readonly delayTime: pulumi.Output<number | undefined>;
-  /** Milliseconds that the job ran. */
+  /** Time that the job ran, ms. */
   readonly executionTime: pulumi.Output<number | undefined>;
 }

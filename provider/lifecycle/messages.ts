@@ -43,7 +43,7 @@ export function explain(error: ApiError, subject: Subject): string {
 
 /** Advice about a create whose response was lost. */
 export const lostCreate =
-  '\nThe service may or may not have carried the request out; "npx --no serverless-compute recover" lists objects that it left.';
+  '\nThe service may or may not have processed the request; "npx --no serverless-compute recover" lists objects that it left.';
 
 /** The warning of a command that found none of the objects in the state; `address` is that of the service. */
 export const noneFound = (count: number, address: string): string =>
@@ -117,13 +117,13 @@ const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => st
     const { addresses, dialect, baseUrl } = namesFor(subject);
     if (api === undefined) return `${error.request.url} has been retired (${said(error)}). Check ${addresses}.`;
     return (
-      `${originOf(error)} has retired ${api} (${said(error)}). Set ${dialect} to v2, and a ` +
-      `${baseUrl} of your own to the address of REST v2.${lastConfig("dialect", subject)}`
+      `${originOf(error)} has retired ${api} (${said(error)}). Set ${dialect} to v2, and a custom ` +
+      `${baseUrl} to the address of REST v2.${lastConfig("dialect", subject)}`
     );
   },
   invalid: (error, subject) => {
     if (error.code === "quota")
-      return `the account's limit is reached: ${said(error)}. Delete what you no longer need, or ask for a higher limit.`;
+      return `the account's limit is reached: ${said(error)}. Delete unused objects, or request a higher limit.`;
     return error.code === "wrong_address"
       ? noAddress(error, subject)
       : `the service rejected the request: ${said(error)}`;

@@ -15,8 +15,8 @@ export const helpTitles = [
   "the name is already taken in this account",
   "adoptExisting requires exactly one object",
   "which cannot change in place",
-  "still uses it and is not being deleted here",
-  "no endpoint uses it, perhaps a pod does",
+  "still uses it and is not deleted by this deployment",
+  "no endpoint uses it, but a pod may",
 ] as const;
 
 /** Appends the address of a help page, if there is one and the pages are published. */

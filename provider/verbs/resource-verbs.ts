@@ -118,7 +118,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
 
   const known = (id: string): string => {
     if (id) return id;
-    throw new Error(`the service made the ${kind} but returned no id`);
+    throw new Error(`the service created the ${kind} but returned no id`);
   };
 
   return {

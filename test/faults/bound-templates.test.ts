@@ -27,7 +27,7 @@ describe("a template used by a REST v1 endpoint", () => {
     onTestFinished(bench.clock.hold());
     const start = context.clock.now();
     await expect(Template.delete(id, outputs, context)).rejects.toThrow(
-      `template "${name}" cannot be deleted: endpoint "somebody-else" (${user}) still uses it and is not being deleted here.`,
+      `template "${name}" cannot be deleted: endpoint "somebody-else" (${user}) still uses it and is not deleted by this deployment.`,
     );
     // Only a second lookup, because a list may lag behind.
     expect(context.clock.now() - start).toBeLessThan(3000);

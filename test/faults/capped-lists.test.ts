@@ -33,9 +33,9 @@ describe.each(cases)("lists of $kind that contain only the first $held", ({ kind
     bench.proxy.inject(create, { kind: "dropAfterAnswer" });
     const failure = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => String(error));
     expect(failure).toContain(`${kind} "${name}": `);
-    expect(failure).toContain(`The service lists ${cap} objects of its kind and may have more than it lists.`);
+    expect(failure).toContain(`The service lists ${cap} objects of this kind and may have more.`);
     expect(failure).toContain(
-      unique ? "Most likely an earlier request of this create" : "The service may or may not have carried",
+      unique ? "An earlier request of this create" : "The service may or may not have processed the request",
     );
     expect(await idsOf(name)).toHaveLength(1);
   });

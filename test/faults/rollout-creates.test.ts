@@ -43,7 +43,7 @@ test("an endpoint whose process was killed after its verification is unmanaged; 
 
 test("an endpoint that fails its verification stays in state as unfinished until it is repaired", async () => {
   const { state, up, destroy } = createDeployment();
-  await expect(up(programOf("answer"), run())).rejects.toThrow("was made, but it failed its verification");
+  await expect(up(programOf("answer"), run())).rejects.toThrow("was created, but it failed its verification");
   const [made] = await endpoints();
   const kept = state.resources.get("ServerlessEndpoint-app");
   expect(kept).toMatchObject({ id: made, unfinished: true, outputs: { unverified: {} } });

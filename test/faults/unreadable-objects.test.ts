@@ -56,7 +56,7 @@ describe.each(cases)("an unreadable object of kind $kind", ({ kind, news, create
       withLists(answer, (list) => list.map((one) => (one["name"] === name ? { ...one, name: 7 } : one))),
     );
     await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow(
-      new RegExp(`^${kind} "${name}": [\\s\\S]*may be it and cannot be read`),
+      new RegExp(`^${kind} "${name}": [\\s\\S]*lists an unreadable object that may be the created one`),
     );
     expect(await idsOf(name)).toHaveLength(1);
   });

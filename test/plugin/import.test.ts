@@ -96,7 +96,7 @@ if (process.env["FULL"]) {
     const args = ["import", "serverless-compute:index:JobInvoke", "job", "sync-1", "--yes", "--generate-code=false"];
     const { code, output } = await stack.command(args);
     expect(code).not.toBe(0);
-    expect(output).toContain("job sync-1 cannot be imported: a JobInvoke runs a job of its own");
+    expect(output).toContain("job sync-1 cannot be imported: a JobInvoke always runs a new job");
   });
 }
 

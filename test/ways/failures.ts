@@ -130,7 +130,7 @@ export function failuresThrough(way: Way): void {
       /^job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED\nerror: .*no such model[\s\S]*\nendpoint: jobs .* 1 failed.*workers .*\nThe endpoint's logs have the details\..*runs the job again\.$/,
     );
     expect(errorAbout(up, "JobInvoke differs")).toMatch(
-      /^job \S+ on endpoint "\w+" ended COMPLETED, but its output is not what was expected\noutput\.text: expected "pong", got "pang"\n/,
+      /^job \S+ on endpoint "\w+" ended COMPLETED, but its output differs from the expected one\noutput\.text: expected "pong", got "pang"\n/,
     );
     expect(errorAbout(up, "JobInvoke nowhere")).toMatch(
       /^endpoint "nowhere" is unknown to the service .*Check endpointId/,

@@ -31,7 +31,7 @@ const linesOf = ({ operation, properties, warnings }: ResourceChange): string[] 
 
 const summary = ({ stack, resources, drifted }: Report): string =>
   drifted.length === 0
-    ? `No drift: all ${resources.length} resources of ${stack} are as in its state.`
+    ? `No drift: all ${resources.length} resources of ${stack} match its state.`
     : `Drift in ${drifted.length} of ${resources.length} resources of ${stack} (state → service):`;
 
 /** The report for a terminal. */

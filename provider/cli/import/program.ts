@@ -106,6 +106,6 @@ function expressionOf(value: Value, outputs: ReadonlyMap<string, Expression>): E
   if (Array.isArray(value)) return { is: "list", items: value.map((item) => expressionOf(item, outputs)) };
   if (isProperties(value))
     return { is: "map", entries: Object.entries(value).map(([key, item]) => [key, expressionOf(item, outputs)]) };
-  if (typeof value === "object" && value !== null) throw new Error("an imported object has no unknown values");
+  if (typeof value === "object" && value !== null) throw new Error("an imported object contains an unknown value");
   return (typeof value === "string" ? outputs.get(value) : undefined) ?? { is: "constant", value };
 }

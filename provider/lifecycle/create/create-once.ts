@@ -96,7 +96,11 @@ async function sendUntilKnown<Inputs extends Named, Outputs extends object, Foun
       );
       const [made, ...others] = ours;
       if (others.length > 0 && !context.hasUniqueName)
-        throw new LostCreate(error, subject, `${listed(ours)} have its name and inputs; only one of them is it.`);
+        throw new LostCreate(
+          error,
+          subject,
+          `${listed(ours)} have its name and inputs; only one of them was created for it.`,
+        );
       if (made) return { made, sent };
       const { aborted, reason } = context.signal;
       if (isOver(context)) throw new LostCreate(aborted ? reason : error, subject, doubt);
@@ -178,7 +182,7 @@ function whatHappened(cause: unknown, subject: Subject): string {
   if (!isApiError(cause)) return `${subject.label}: ${cause instanceof Error ? cause.message : cause}${lostCreate}`;
   const text = explain(cause, subject);
   if (cause.ambiguous) return text;
-  return `${text}\nMost likely an earlier request of this create, whose response was lost, created the object that has it.`;
+  return `${text}\nAn earlier request of this create, whose response was lost, most likely created the object with this name.`;
 }
 
 /**
@@ -191,9 +195,9 @@ export function doubtOf<Found>(
   before: ReadonlySet<string> = new Set(),
 ): string | undefined {
   const length = listing.found.length + listing.unreadable.length;
-  if (listing.mayBeCapped) return `The service lists ${length} objects of its kind and may have more than it lists.`;
+  if (listing.mayBeCapped) return `The service lists ${length} objects of this kind and may have more.`;
   const suspect = listing.unreadable.find((one) => !before.has(one.id ?? "") && (one.name ?? name) === name);
-  return suspect && `The service lists an object that may be it and cannot be read: ${suspect.error.message}.`;
+  return suspect && `The service lists an unreadable object that may be the created one: ${suspect.error.message}.`;
 }
 
 /** State of the creates of one process whose names the program sets. */

@@ -53,10 +53,10 @@ const plainInvoke = z.strictObject({
 });
 
 /** Rules of the properties that describe the work. */
-const oneWork = { path: "input", error: "must be set, or else request; not both" } as const;
+const oneWork = { path: "input", error: "is required, or request instead; not both" } as const;
 const jobOnly = {
   path: "request",
-  error: "must not be set beside policy or expect, which are about jobs; use request.expect",
+  error: "cannot be combined with policy or expect, which apply to jobs; use request.expect",
 } as const;
 /** Returns true if the expectation of a job is the default. */
 export const isPlain = ({ status, output }: { status: string; output?: unknown }): boolean =>
@@ -75,13 +75,13 @@ export const jobInvokeInputs = plainInvoke.check(
 /** Outputs of a JobInvoke resource, known after its job has run. */
 export const jobInvokeOutputs = z.object({
   jobId: z.string().describe("Id of the job; with `request`, one that the provider generates."),
-  status: jobStatus.describe("State that the job ended in."),
+  status: jobStatus.describe("Final state of the job."),
   output: z
     .unknown()
     .describe("Return value of the handler; with `request`, the body of the response.")
     .register(traits, { secretWith: ["input", "expect", "request"] }),
-  delayTime: z.number().describe("Milliseconds that the job waited.").optional(),
-  executionTime: z.number().describe("Milliseconds that the job ran.").optional(),
+  delayTime: z.number().describe("Time that the job waited, ms.").optional(),
+  executionTime: z.number().describe("Time that the job ran, ms.").optional(),
 });
 /** A finished job; of a request, its response in the form of one. */
 export type Ended = JobRecord & { httpStatus?: number };

@@ -31,7 +31,7 @@ export const jobInvoke = defineLifecycle<JobOrder, Outputs>({
 
   async read(id, olds) {
     if (Object.keys(olds).length === 0)
-      throw new Error(`job ${id} cannot be imported: a JobInvoke runs a job of its own`);
+      throw new Error(`job ${id} cannot be imported: a JobInvoke always runs a new job`);
     return { inputs: {}, outputs: {} };
   },
 

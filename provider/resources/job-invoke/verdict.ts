@@ -17,9 +17,8 @@ const remedies: Record<JobStatus, string> = {
   COMPLETED: "Correct the handler or `expect`.",
   FAILED:
     "The endpoint's logs have the details. Correct the handler or the input; the next deployment runs the job again.",
-  CANCELLED: "It was cancelled outside this deployment. The next deployment runs it again.",
-  TIMED_OUT:
-    "It ran longer than its execution time-out. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
+  CANCELLED: "It was cancelled outside this deployment. The next deployment runs a new job.",
+  TIMED_OUT: "It exceeded its execution timeout. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
 };
 
 /** Runs a job and holds it to what is expected of it; rejects with a JobFailure when it does not meet that. */
@@ -56,7 +55,7 @@ export async function holdTo(order: JobOrder, job: Ended, context: JobContext): 
   }
   const found = expect.output === undefined ? [] : mismatches(expect.output, job.output);
   if (found.length === 0) return;
-  const title = `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, but its output is not what was expected`;
+  const title = `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, but its output differs from the expected one`;
   throw new JobFailure([title, ...mismatchLines(found, context.secrets), remedies.COMPLETED], endpointId, job.id);
 }
 
@@ -78,17 +77,17 @@ async function unfinished(error: unknown, endpointId: string, context: JobContex
   }
   if (error instanceof JobGone) {
     const { jobId } = error;
-    const remedy = "Its policy.ttl or the retention of results was over, or it was removed. Raise policy.ttl.";
+    const remedy = "Its policy.ttl or the retention of results has expired, or it was deleted. Raise policy.ttl.";
     return new JobFailure([`job ${jobId} ${on} is gone`, remedy], endpointId, jobId, { cause: error });
   }
   if (isApiError(error) && error.ambiguous) {
     const title = `the response to the job's submission ${on} was lost (${error.message})`;
-    const remedy = "It may or may not be running, so it was not sent again. The next deployment runs it.";
+    const remedy = "It may or may not be running, so it was not resubmitted. The next deployment runs it.";
     return new JobFailure([title, remedy], endpointId, undefined, { cause: error });
   }
   if (isApiError(error, "missing")) {
     const title = `endpoint "${endpointId}" is unknown to the service (${error.message}).`;
-    const remedy = "Check endpointId, and whether serverless-compute:serverlessUrl leads to the service that has it.";
+    const remedy = "Check endpointId, and that serverless-compute:serverlessUrl is the address of its service.";
     return new JobFailure([`${title} ${remedy}`], endpointId, undefined, { cause: error });
   }
   return error;

@@ -55,7 +55,7 @@ async function update(
  */
 export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>({
   kind: "NetworkVolume",
-  description: "Storage that outlives workers. It can grow; a move to another data centre is a new, empty volume.",
+  description: "Storage that outlives workers. It can grow; another data centre means a new, empty volume.",
   inputs: networkVolumeInputs,
   resolved: resolvedInputs,
   outputs: z.object({}),

@@ -37,7 +37,7 @@ type Inputs = z.output<typeof resolvedInputs>;
 const secretOutputs = z.object({
   reference: z
     .string()
-    .describe("The text that a template's env uses for the secret's value.")
+    .describe("Reference to the secret's value for a template's env.")
     .register(traits, { secretWith: ["name"] }),
 });
 type Outputs = z.output<typeof secretOutputs>;

@@ -1,21 +1,21 @@
 import type { Context } from "../../lifecycle/contract";
 import type { Verify } from "./inputs";
 
-/** Part of the time left of the verb's own timeout that is reserved for a rollback, and milliseconds at most. */
+/** Share of the verb's remaining time that is reserved for a rollback, and its maximum in ms. */
 const rollbackPart = 5;
 const longestRollback = 30_000;
 
 /** The time limit of a verification. */
 export interface Deadline {
-  /** Milliseconds until it; 0 or less once it has passed. */
+  /** Remaining time, ms; 0 or less after the deadline. */
   left(): number;
-  /** Moves it by the milliseconds that the limit of polls took. */
+  /** Extends the deadline by the wait for a turn of polling, ms. */
   extend(ms: number): void;
 }
 
 /**
- * The deadline of a verification: its own timeout, which delays by the limit of polls extend, and in any case before the end of
- * the verb's timeout, early enough for a rollback.
+ * The deadline of a verification: its own timeout, extended by waits for polling turns. It leaves time for a rollback before the
+ * verb's timeout.
  */
 export function deadlineOf({ timeout }: Verify, { clock, end }: Pick<Context, "clock" | "end">): Deadline {
   const now = clock.now();

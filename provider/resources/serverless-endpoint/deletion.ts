@@ -4,7 +4,7 @@ import type { Context } from "../../lifecycle/contract";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { templateWith } from "../template/lifecycle";
 
-/** Tries of a delete after the workers were scaled to zero, and milliseconds between them. */
+/** Attempts of a delete after the workers were scaled to zero, and the time between them in ms. */
 const deleteTries = 20;
 const deleteInterval = 500;
 
@@ -22,7 +22,7 @@ export async function deleteEndpoint(id: string, context: Context): Promise<void
     } catch (error) {
       if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || tried === deleteTries) throw error;
     }
-    context.progress("taking its workers down before the delete");
+    context.progress("scaling its workers to zero before the delete");
     if (scaled) await context.clock.sleep(deleteInterval, context.signal);
     else await ifPresent(management.updateEndpoint(id, { workersMin: 0, workersMax: 0 }, callOptions(context)));
     scaled = true;
@@ -30,8 +30,8 @@ export async function deleteEndpoint(id: string, context: Context): Promise<void
 }
 
 /**
- * Gives an endpoint that is bound to a template a copy of it. REST v2 deletes the bound template together with the endpoint, although
- * other endpoints that REST v1 made may use it. An endpoint that REST v2 made for this provider has a marked copy already.
+ * Replaces an endpoint's bound template by a copy of its settings. REST v2 deletes the bound template together with the endpoint,
+ * although other endpoints created by REST v1 may use it. Endpoints that this provider created with REST v2 already have a copy.
  */
 async function releaseTemplateOf(id: string, context: Context): Promise<void> {
   const { dialect, management } = context.clients;
@@ -41,7 +41,7 @@ async function releaseTemplateOf(id: string, context: Context): Promise<void> {
   if (!container || endpoint?.templateId !== undefined) return;
   const bound = await templateWith(container, context);
   if (!bound) return;
-  context.progress(`giving it a copy of template "${bound.name}", which REST v2 would delete with it`);
+  context.progress(`copying the settings of template "${bound.name}", which REST v2 would delete with it`);
   await ifPresent(making(context, (options) => management.updateEndpoint(id, { templateId: bound.id }, options)));
 }
 

@@ -4,7 +4,7 @@ import { adoptExisting } from "../adopt-existing";
 import { isPlain, jobInvokeInputs } from "../job-invoke/inputs";
 
 const job = jobInvokeInputs.shape;
-/** A job or request that new workers have to do well before a create or an update succeeds. */
+/** A job or request that a new worker must complete before a create or an update succeeds. */
 const verify = z.strictObject({
   input: job.input,
   request: job.request,
@@ -13,24 +13,19 @@ const verify = z.strictObject({
     .int()
     .min(1)
     .max(7 * 24 * 3600)
-    .describe("Seconds for the whole verification: workers of the new version start, take the job and finish it.")
+    .describe("Seconds for the whole verification, including the start of workers of the new version.")
     .default(300),
-  attempts: z
-    .int()
-    .min(1)
-    .max(10)
-    .describe("Attempts of a failing job before the version counts as broken.")
-    .default(1),
+  attempts: z.int().min(1).max(10).describe("Attempts of a failing job before the verification fails.").default(1),
   policy: job.policy,
   triggers: z
     .array(z.unknown())
     .describe(
-      "Values whose change verifies again, for example `[template.revision]` of a template that changes in place.",
+      "Values whose change repeats the verification, for example `[template.revision]` of a template that changes in place.",
     )
     .default([]),
 });
 
-/** Inputs of a ServerlessEndpoint resource as people write them: the REST API's own, with its defaults (interface: Endpoint). */
+/** Inputs of a ServerlessEndpoint resource: those of the REST API, with its defaults (interface: Endpoint), and the provider's. */
 export const serverlessEndpointInputs = restEndpointCreate
   .safeExtend({
     scalerValue: z
@@ -45,8 +40,8 @@ export const serverlessEndpointInputs = restEndpointCreate
     flashbootType: endpointFields.flashbootType.optional(),
     verify: verify
       .describe(
-        "Job or request that workers of the new version have to do as expected when the endpoint is made and when its template changes: " +
-          "an update that fails it is set back.",
+        "Job or request that a worker of the new version must complete as expected when the endpoint is created and when its template changes: " +
+          "an update that fails verification is rolled back.",
       )
       .optional()
       .register(traits, { stateOnly: true }),
@@ -60,7 +55,7 @@ export const serverlessEndpointInputs = restEndpointCreate
     ),
     rule(["verify"], ({ verify: work }) => !work?.request || (!work.input && !work.policy && isPlain(work.expect)), {
       path: "verify",
-      error: "must not have input, policy or expect beside request; use request.expect",
+      error: "cannot combine request with input, policy or expect; use request.expect",
     }),
     rule(["verify"], ({ verify: work }) => !work || work.request !== undefined || work.input !== undefined, {
       path: "verify",
@@ -77,17 +72,17 @@ export const serverlessEndpointInputs = restEndpointCreate
     }),
     rule(["flashboot", "flashbootType"], ({ flashboot, flashbootType }) => !flashboot || flashbootType === undefined, {
       path: "flashbootType",
-      error: "must not be set beside flashboot",
+      error: "cannot be combined with flashboot",
     }),
     rule(
       ["gpuTypeIds", "excludedGpuTypeIds"],
       ({ gpuTypeIds, excludedGpuTypeIds }) => gpuTypeIds.length === 0 || !excludedGpuTypeIds?.length,
-      { path: "excludedGpuTypeIds", error: "must not be set beside gpuTypeIds" },
+      { path: "excludedGpuTypeIds", error: "cannot be combined with gpuTypeIds" },
     ),
   )
   .strict();
 
-/** The inputs as the verbs get them: checked, the name filled in. */
+/** Checked inputs with a name. */
 export const resolvedInputs = z.object({ ...serverlessEndpointInputs.shape, name: z.string() });
 export type Inputs = z.output<typeof resolvedInputs>;
 
@@ -96,7 +91,7 @@ export type Verify = NonNullable<Inputs["verify"]>;
 
 /** Outputs of a ServerlessEndpoint resource. */
 export const serverlessEndpointOutputs = z.object({
-  url: z.string().describe("Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests."),
+  url: z.string().describe("Root of the endpoint's job API; the address for requests if type is LOAD_BALANCER."),
   version: z
     .int()
     .describe(

@@ -29,7 +29,7 @@ const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
 /** Suffixes that the service may add to the name of an endpoint that starts from a saved state. */
 export const nameSuffixes = ["-fb", " -fb"];
-/** A name without the suffix that the service may add to it. */
+/** Removes the suffix that the service may add to a name. */
 export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
 
 /** Defaults of the service. */
@@ -55,7 +55,7 @@ function gpuTypesOf(record: EndpointRecord, wanted: Properties): Pick<Actual<Inp
 }
 type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
 
-/** The volumes of an endpoint. One may be shown under both names, or in the list alone, whichever it was given by. */
+/** The volumes of an endpoint. The service may show a volume in both properties, or in the list only, whichever set it. */
 function volumesOf(
   { networkVolumeId, networkVolumeIds, unshown = [] }: EndpointRecord,
   wanted: Properties,
@@ -109,7 +109,7 @@ function fromRecord(record: EndpointRecord, wanted: Properties, context: Context
   } = record;
   const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unshown = [] } = record;
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
-    // Of these properties a missing value is not shown, except of those that an endpoint may have none of.
+    // An absent value is kept for the properties below, which an endpoint may lack.
     ...toProperties(same),
     templateId,
     minCudaVersion,
@@ -145,14 +145,14 @@ async function withVersion(record: EndpointRecord, wanted: Properties, context: 
 }
 
 /**
- * An endpoint with the template that its workers really run. One that has a copy of a template's settings has that
- * template as long as they are equal; otherwise they were changed elsewhere, and it has none. If neither the endpoint nor the
- * state names a template, it is one with the same settings.
+ * Adds the template whose settings the workers run. An endpoint with a copy of a template's settings has that template while they
+ * are equal, and none after they changed elsewhere. If neither the endpoint nor the state names a template, it is one with equal
+ * settings.
  */
 async function withTemplate(listed: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
   const wantedId = textOf(wanted, "templateId");
   const { management } = context.clients;
-  // With v1 the template may be a copy of the wanted one, which only a closer look shows.
+  // In REST v1, only the single record shows that the template is a copy of the wanted one.
   const isOther = !listed.container && wantedId !== undefined && listed.templateId !== wantedId;
   const record = isOther ? ((await management.readEndpoint(listed.id, callOptions(context))) ?? listed) : listed;
   const { container, templateId = wantedId } = record;
@@ -178,13 +178,13 @@ const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
 
 async function change(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { jobs, management } = context.clients;
-  // What workers compute on never changes in place.
+  // The compute type never changes in place.
   const whole = settingsOf(news);
   const { computeType: _c, type: _t, ...settings } = { ...whole, excludedGpuTypeIds: whole.excludedGpuTypeIds ?? [] };
   const changes = changesIn(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
   const record =
     Object.keys(changes).length > 0
-      ? // A cancellation must not leave it unknown which template its workers run.
+      ? // Not cancelled, so that the template of its workers stays known.
         await making(context, (options) => management.updateEndpoint(id, changes, { ...options, settings: whole }))
       : undefined;
   const before = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
@@ -192,21 +192,21 @@ async function change(id: string, { olds, news, changed }: Update<Inputs>, conte
   return { url: record ? urlOf(record, context) : url, version: record?.version ?? before };
 }
 
-/** An endpoint: workers of one template behind an API root of their own (interface: Endpoint). Names need not be unique. */
+/** Workers of one template behind their own API root (interface: Endpoint). Names need not be unique. */
 export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>({
   kind: "ServerlessEndpoint",
-  description: "Queues jobs and runs them on workers made from a template, as many as the scaling rules ask for.",
+  description: "Queues jobs and runs them on workers of a template, whose number follows the scaling rules.",
   inputs: serverlessEndpointInputs,
   resolved: resolvedInputs,
   outputs: serverlessEndpointOutputs,
-  // The service counts changes of the template too, so any response may have another version than the state.
+  // The service also counts changes of the template, so any response may contain a newer version than the state.
   alters: { url: ["type"], version: settable },
   derives: {
     url: ({ type }, { id, serverlessUrl: at }) => (isQueue(type) && id && at ? jobApiRoot(at, id) : undefined),
   },
   warnings: (changes) => [
     ...(isReplacement(changes)
-      ? ["replacing an endpoint removes its configuration, logs and job history for good"]
+      ? ["replacing an endpoint permanently deletes its configuration, logs and job history"]
       : []),
     ...inPlaceWarnings(changes),
   ],
@@ -224,7 +224,7 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   completeInputs: withTemplate,
   completeOutputs: withVersion,
   made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
-  // The suffix that the service may add is taken off, unless it is the user's own.
+  // Removes the suffix that the service may have added.
   named: (one, { name }) => (nameSuffixes.some((suffix) => one.name === `${name}${suffix}`) ? { ...one, name } : one),
   change,
   prove: verifyCreated,

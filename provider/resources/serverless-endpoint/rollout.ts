@@ -4,11 +4,11 @@ import type { Context } from "../../lifecycle/contract";
 import { pollTurn } from "../../lifecycle/poll-turns";
 import type { Deadline } from "./deadline";
 
-/** Milliseconds that new workers are waited for before a job is sent all the same; doubles each time, up to the last. */
+/** First wait for new workers before a job is sent regardless, ms; doubles with each job, up to `lastPatience`. */
 const firstPatience = 10_000;
 const lastPatience = 60_000;
 
-/** Milliseconds from one look at the workers to the next. */
+/** Time between two polls of the workers, ms. */
 const interval = 1000;
 
 /**
@@ -20,14 +20,14 @@ export interface Rollout {
   version(): number | undefined;
   /** Number of workers on the new version, as text. */
   text(): string;
-  /** Looks at the workers now. */
+  /** Polls the workers now. */
   look(): Promise<void>;
-  /** Waits until a job can be expected to reach a new worker: one is up, no old one is left, or patience or the deadline is over. */
+  /** Waits until a new worker is up, no old worker is left, or the patience or the deadline has expired. */
   untilReady(): Promise<void>;
-  /** Waits until new workers are up and no others are left, or none has to be; false when that is not so at the deadline. */
+  /** Waits until only new workers are up, or none is required; false if the deadline expires first. */
   untilSettled(workersMin: number): Promise<boolean>;
-  /** Returns true if a worker of the new version had the job; undefined when it cannot be known. */
-  had(job: JobRecord): Promise<boolean | undefined>;
+  /** Returns true if a worker of the new version ran the job; undefined if the service does not report it. */
+  ranOnNew(job: JobRecord): Promise<boolean | undefined>;
 }
 
 const isUp = ({ status }: WorkerRecord): boolean => status === undefined || /^(running|idle|ready)$/i.test(status);
@@ -97,10 +97,10 @@ export function followRollout(
         if (deadline.left() <= 0) return false;
       }
     },
-    async had({ workerId }) {
+    async ranOnNew({ workerId }) {
       const oldBefore = oldAtLook;
       if (workerId === undefined) {
-        // From now on a job is run only where no old worker can take it.
+        // From now on, jobs run only without old workers.
         certainOnly = true;
         return oldBefore === 0 ? true : undefined;
       }

@@ -7,7 +7,7 @@ import { resolvedInputs } from "./inputs";
 /** State property of an endpoint with unverified settings. */
 export const unverifiedKey = "unverified";
 
-/** Content of that property. */
+/** Content of `unverifiedKey`. */
 export interface Unverified {
   /** Values, in the last verified version, of settings changed since then; null for unset ones. Absent if no version was verified. */
   before?: Properties;
@@ -24,7 +24,7 @@ export function unverifiedIn(state: { [key: string]: unknown }): Unverified | un
 const isPropertiesValue = (value: unknown): value is Properties =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The inputs among the properties of a state, with other values where `over` has some; null stands for none. */
+/** The inputs among the properties of a state, overridden by `over`; null removes an input. */
 export function inputsIn(state: Properties, over: Properties = {}): Properties {
   const keys = Object.keys(resolvedInputs.shape);
   const entries = keys.map((key): [string, Value | undefined] => [key, key in over ? over[key] : state[key]]);
@@ -33,10 +33,10 @@ export function inputsIn(state: Properties, over: Properties = {}): Properties {
   );
 }
 
-/** Inputs that no request carries: a change of them changes no worker. */
+/** Inputs that no request contains. */
 const ownInputs: readonly string[] = ["verify", "adoptExisting"];
 
-/** The settings of the service among the properties that an update changes. */
+/** The service's settings that an update changes. */
 export const changedSettings = (changed: (key: string) => boolean): string[] =>
   Object.keys(resolvedInputs.shape).filter((key) => changed(key) && !ownInputs.includes(key));
 
@@ -52,7 +52,7 @@ export function settingsBefore(
 
 const triggersIn = (verify: unknown): unknown => (isPropertiesValue(verify) ? verify["triggers"] : undefined);
 
-/** Returns true if the triggers of a verification changed; one that is new has none that did. */
+/** Returns true if the triggers of an existing verification changed. */
 export function triggersChanged(olds: { [key: string]: unknown }, verify: unknown): boolean {
   if (!isPropertiesValue(olds["verify"]) || !isPropertiesValue(verify)) return false;
   return !isDeepStrictEqual(triggersIn(olds["verify"]) ?? [], triggersIn(verify) ?? []);
@@ -69,7 +69,7 @@ export function inPlaceWarnings(changes: readonly Change[]): string[] {
     !changes.some(({ path }) => path[0] === "templateId");
   return inPlace
     ? [
-        "verify.triggers: what its workers run changes in place, so a version that fails its verification cannot be set back; " +
+        "verify.triggers: the template changes in place, so a version that fails verification cannot be rolled back; " +
           "replaceOnChange of the Template makes that possible",
       ]
     : [];

@@ -8,7 +8,7 @@ import { deadlineOf } from "./deadline";
 import type { Inputs, Verify } from "./inputs";
 import { followRollout, type Rollout } from "./rollout";
 
-/** The context of the job: its secrets are below `verify`, its progress names the workers. */
+/** Context of the job: secrets are relative to `verify`, progress includes the rollout. */
 function jobContext(context: Context, rollout: Rollout): JobContext {
   const inVerify = (path: Path): Path[] => (path[0] === "verify" ? [path.slice(1)] : []);
   return {
@@ -18,7 +18,7 @@ function jobContext(context: Context, rollout: Rollout): JobContext {
   };
 }
 
-const wasLost = (error: unknown): boolean =>
+const isLost = (error: unknown): boolean =>
   error instanceof JobFailure && isApiError(error.cause) && error.cause.ambiguous === true;
 
 /**
@@ -65,19 +65,18 @@ export async function verifyEndpoint(
     };
     try {
       const job = await runToEnd(order, forJob);
-      const had = await rollout.had(job);
-      if (had) {
+      if (await rollout.ranOnNew(job)) {
         await holdTo(order, job, forJob);
-        context.progress(`${rollout.text()}; ${what(job)} went well`);
+        context.progress(`${rollout.text()}; ${what(job)} succeeded`);
         return rollout;
       }
-      context.progress(`${rollout.text()}; ${what(job)} ran on a worker of an old version, running it again`);
+      context.progress(`${rollout.text()}; ${what(job)} ran on a worker of an old version; repeating it`);
     } catch (error) {
       if (!(error instanceof JobFailure)) throw error;
-      const isLast = deadline.left() <= 0 || (!wasLost(error) && attempt >= attempts);
+      const isLast = deadline.left() <= 0 || (!isLost(error) && attempt >= attempts);
       if (isLast) throw error;
       context.progress(`attempt ${attempt} of ${attempts}: ${error.message.split("\n", 1)}`);
-      if (!wasLost(error)) attempt++;
+      if (!isLost(error)) attempt++;
     }
   }
 }

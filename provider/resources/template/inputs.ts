@@ -17,11 +17,13 @@ export const templateInputs = z
     dockerArgs: fields.dockerArgs.default(""),
     dockerEntrypoint: words
       .describe(
-        "Entrypoint of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs.",
+        "Entrypoint of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs.",
       )
       .default([]),
     dockerStartCmd: words
-      .describe("Command of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs.")
+      .describe(
+        "Command of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs.",
+      )
       .default([]),
     env: fields.env.default({}),
     ports: fields.ports.default(""),
@@ -31,7 +33,7 @@ export const templateInputs = z
     replaceOnChange: z
       .boolean()
       .describe(
-        "Whether each change of the workers' content creates a new template, whose name ends in a random suffix, instead of changing " +
+        "Creates a new template, with a random suffix in its name, for each change of the workers' content, instead of changing " +
           "this one. The old one is deleted when no endpoint uses it. Defaults to false.",
       )
       .optional()

@@ -81,8 +81,8 @@ async function refuseWhileBound(template: TemplateRecord, context: Context): Pro
   if (bound.length === 0) return;
   throw new Error(
     `template "${template.name}" cannot be deleted: ${listed(bound)} still ${bound.length === 1 ? "uses" : "use"} it and ` +
-      `is not being deleted here. Delete it or give it another template, then try again. ` +
-      "A template that is being replaced needs another name, too: then the new one is made first.",
+      `is not deleted by this deployment. Delete it or assign another template to it, then try again. ` +
+      "To replace a template, also change its name, so that the new one is created first.",
   );
 }
 
@@ -108,10 +108,10 @@ async function expired(template: TemplateRecord, limit: number, context: Context
   const bound = await management.listBound(template, { ...callOptions(context), ...tidyingOptions(context) });
   const user =
     bound.length === 0
-      ? "no endpoint uses it, perhaps a pod does"
+      ? "no endpoint uses it, but a pod may"
       : dialect === "v2"
         ? `REST v2 does not show which endpoints use it, perhaps ${listed(bound)} with the same settings`
-        : `${listed(bound)} took it into use meanwhile`;
+        : `${listed(bound)} started to use it in the meantime`;
   const setting =
     context.end === undefined ? "serverless-compute:templateReleaseLimit (seconds)" : "customTimeouts.delete";
   return (

@@ -25,6 +25,6 @@ export const verifiedEndpointOutputs = z.object({
 
 /** Description of the component in the schema. */
 export const verifiedEndpointDescription =
-  "An endpoint with a safe rollout: each change of its template creates a new one, a worker of the new version has to do a " +
-  "job as expected, and the endpoint goes back to the previous template if the job fails. The component consists of a " +
+  "An endpoint with a safe rollout: each change of its template creates a new one, a worker of the new version must complete a " +
+  "job as expected, and the endpoint is rolled back to the previous template if the job fails. The component consists of a " +
   "`Template` and a `ServerlessEndpoint`; the option `customTimeouts` applies to both.";

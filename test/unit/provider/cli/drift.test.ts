@@ -97,7 +97,7 @@ test("exits with 0 and one sentence if nothing differs", async () => {
   const file = await fileWith(JSON.stringify({ ...rest, diagnostics: [], steps: same }));
   expect(await report("text", file)).toEqual({
     ...{ code: 0, err: "" },
-    out: "No drift: all 2 resources of dev are as in its state.",
+    out: "No drift: all 2 resources of dev match its state.",
   });
 });
 

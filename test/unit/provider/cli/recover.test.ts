@@ -232,6 +232,6 @@ it("a list that may be capped does not prove that an object is missing", async (
   for (let count = 0; count < 50; count++) await create("Secret", { name: `other-${count}`, value: "sesame-77b0" });
   const { creates } = await reportOf({ operations: [pending(urnOf("Secret"), "chat-dev-00000a1")] });
   expect(creates).toMatchObject([
-    { outcome: "unclear", reason: "The service lists 50 objects of its kind and may have more than it lists." },
+    { outcome: "unclear", reason: "The service lists 50 objects of this kind and may have more." },
   ]);
 });

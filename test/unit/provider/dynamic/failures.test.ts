@@ -56,7 +56,7 @@ describe("a failing verb", () => {
   it("without an id is reported", async () => {
     const { provider } = bench({ create: async () => ({ id: "", outputs: {} }) });
     expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe(
-      "the service made the Box but returned no id",
+      "the service created the Box but returned no id",
     );
   });
 

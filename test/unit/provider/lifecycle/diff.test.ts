@@ -230,7 +230,7 @@ describe("the preview of a change", () => {
     const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5, computeType: "CPU" });
     expect(ServerlessEndpoint.warnings(changes, false)).toEqual([
       "gpuCount, workersMax: active workers may restart",
-      "replacing an endpoint removes its configuration, logs and job history for good",
+      "replacing an endpoint permanently deletes its configuration, logs and job history",
     ]);
     expect(NetworkVolume.warnings(NetworkVolume.diff(volume, { ...volume, dataCenterId: "X" }), false)).toEqual([
       "dataCenterId: a replaced volume loses its data",

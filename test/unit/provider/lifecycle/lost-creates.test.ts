@@ -62,7 +62,7 @@ describe.each(namedCases)(
       const name = freshName();
       bench.proxy.inject(create, { kind: "status", status: 500 }, 9);
       await expect(lifecycle.create(inputsOf(name), context())).rejects.toThrow(
-        new RegExp(`^${kind} "${name}": .*HTTP 500[\\s\\S]*The service may or may not have carried the request out`),
+        new RegExp(`^${kind} "${name}": .*HTTP 500[\\s\\S]*The service may or may not have processed the request`),
       );
       expect(await idsOf(name)).toEqual([]);
     });
@@ -140,7 +140,7 @@ test("a volume that another deployment creates under the same name is not mistak
   const failure = await creating;
   const both = (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "shared");
   expect(both).toHaveLength(2);
-  expect(failure).toContain("only one of them is it");
+  expect(failure).toContain("only one of them was created for it");
   for (const { id } of both) expect(failure).toContain(String(id));
 });
 

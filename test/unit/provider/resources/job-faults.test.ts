@@ -77,7 +77,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
     const inputs = inputsOf({ expect: { output: { text: "pong", n: 1, list: [1] } } });
     expect(await failureOf(JobInvoke.create(inputs, context))).toBe(
       [
-        'job j1 on endpoint "e1" ended COMPLETED, but its output is not what was expected',
+        'job j1 on endpoint "e1" ended COMPLETED, but its output differs from the expected one',
         'output.text: expected "pong", got "nope"',
         "output.list: expected a list of 1, got nothing",
         "Correct the handler or `expect`.",
@@ -129,7 +129,7 @@ describe("a submission with a lost response is not retried", () => {
     for (const mode of ["async", "sync"]) {
       const { context, calls } = await startJobApi({ run: () => behaviour, runsync: () => behaviour });
       const message = await failureOf(JobInvoke.create(inputsOf({ mode }), context));
-      expect(message).toMatch(/^the response to the job's submission on endpoint "e1" was lost[\s\S]*not sent again/);
+      expect(message).toMatch(/^the response to the job's submission on endpoint "e1" was lost[\s\S]*not resubmitted/);
       expect(calls).toEqual([mode === "sync" ? "runsync" : "run"]);
     }
   });

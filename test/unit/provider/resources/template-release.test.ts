@@ -33,7 +33,7 @@ test("a template that gets a new endpoint during the wait fails at the limit and
     if (text.includes(" 20 s ")) bound ??= foreignEndpoint(id, "latecomer");
   };
   await expect(Template.delete(id, outputs, { ...context, progress })).rejects.toThrow(
-    /template "late-dev" is still in use after 40 s: endpoint "latecomer" \(\w+\) took it into use meanwhile\. It stays in the state/,
+    /template "late-dev" is still in use after 40 s: endpoint "latecomer" \(\w+\) started to use it in the meantime\. It stays in the state/,
   );
   expect(await bound).toBeDefined();
 });

@@ -57,7 +57,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     const inputs = inputsOf("broken", "fail");
     const failure = await failureOf(ServerlessEndpoint.create(inputs, context()));
     expect(failure.message).toMatch(
-      /was made, but it failed its verification\njob \S+ .* ended FAILED[\s\S]*pulumi destroy/,
+      /was created, but it failed its verification\njob \S+ .* ended FAILED[\s\S]*pulumi destroy/,
     );
     const olds = failure.outputs;
     expect(olds).toMatchObject({ templateId: inputs["templateId"], unverified: {} });
@@ -139,7 +139,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
       ServerlessEndpoint.update(id, outputs, news, context({ signal: stop.signal, progress })),
     );
     expect(cut.message).toMatch(
-      /its verification was cut short\nthe deployment was cancelled\n.*sets it back if that fails/,
+      /its verification was interrupted\nthe deployment was cancelled\n.*rolls it back if that fails/,
     );
     expect(cut.outputs).toMatchObject({ ...news, unverified: { before: { templateId: templates.get("echo") } } });
     sent();

@@ -10,7 +10,7 @@ import { type Inputs, type Outputs, resolvedInputs, type Verify } from "./inputs
 import { followRollout } from "./rollout";
 import { changedSettings, inputsIn, type Unverified, unverifiedKey } from "./unverified";
 
-/** Makes an update without a verification. */
+/** Applies an update without a verification. */
 export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<Outputs>;
 
 /** An update whose verification failed. */
@@ -24,26 +24,23 @@ interface FailedUpdate {
   /** State of the resource if the new version stays. */
   left: Properties;
   /** Reason of the failed verification. */
-  said: string;
+  reason: string;
   verify: Verify;
   apply: Apply;
-  /** Version that it goes back to, where that is known. */
+  /** Version before the update, if it is known and verified. */
   from: number | undefined;
 }
 
 /**
- * Returns true if a message may contain images. A template with a secret image has a secret revision, and an endpoint depends
- * on it by `verify.triggers` or, in a program that derives the id from it, by `templateId`.
+ * Returns true if a message may contain images. A template with a secret image has a secret revision. An endpoint depends on it
+ * by `verify.triggers`, or by `templateId` if the program derives the id from it.
  */
 const mayShowImages = ({ secrets }: Context): boolean =>
   !secrets?.paths.some(
     ([first, second = "triggers"]) => first === "templateId" || (first === "verify" && second === "triggers"),
   );
 
-/**
- * The image of a template with the endpoint's version, for a message; `otherwise` if neither may be shown. Reads the template,
- * which costs a request only after a failed verification.
- */
+/** The image of a template with the endpoint's version, for a message; `otherwise` if neither may be shown. Reads the template. */
 async function versionText(
   templateId: string,
   version: number | undefined,
@@ -63,10 +60,10 @@ const settingsText = (settings: object, keys: readonly string[]): string =>
 
 /**
  * Sets back what an update changed and waits for the workers of it. Returns the failure that ends the update: what the job
- * said, and what the endpoint runs now.
+ * reason, and what the endpoint runs now.
  */
-export async function goBack(failed: FailedUpdate, context: Context): Promise<PartialFailure> {
-  const { id, update, pending, outputs, said, verify, apply, from } = failed;
+export async function rollBack(failed: FailedUpdate, context: Context): Promise<PartialFailure> {
+  const { id, update, pending, outputs, reason, verify, apply, from } = failed;
   const { news, changed } = update;
   const olds = toProperties(update.olds);
   const back = inputsIn(olds, pending?.before);
@@ -75,13 +72,13 @@ export async function goBack(failed: FailedUpdate, context: Context): Promise<Pa
   const now = await versionText(news.templateId, workers?.version, "the new version", context);
   if (keys.length === 0)
     return new PartialFailure(
-      `${now} failed its verification, and stays: what its workers run was changed in place\n${said}\n` +
-        "Set the template back or correct it. With replaceOnChange of the Template the endpoint is set back by itself.",
+      `${now} failed its verification and keeps running, because the template changed in place\n${reason}\n` +
+        "Revert or correct the template. With replaceOnChange of the Template, the endpoint is rolled back automatically.",
       id,
       { ...toProperties(outputs), ...versionOf(workers), [unverifiedKey]: { before: {} } },
       { inputs: back },
     );
-  context.progress(`${now} failed its verification: setting back ${keys.join(", ")}`);
+  context.progress(`${now} failed its verification: rolling back ${keys.join(", ")}`);
   const goal = resolvedInputs.parse(back);
   const reverse = { olds: { ...news, ...outputs }, news: goal, changed: (key: string) => keys.includes(key) };
   let result = outputs;
@@ -89,7 +86,7 @@ export async function goBack(failed: FailedUpdate, context: Context): Promise<Pa
     result = await apply(id, reverse, context);
   } catch (error) {
     const found = await context.clients.management.readEndpoint(id, tidyingOptions(context)).catch(() => undefined);
-    // A lost response to a change that was made is none that failed.
+    // The change may have succeeded although its response was lost.
     if (found?.templateId !== goal.templateId || !keys.includes("templateId"))
       return stuck(failed, { error, found, goal, keys, now }, context);
   }
@@ -97,11 +94,11 @@ export async function goBack(failed: FailedUpdate, context: Context): Promise<Pa
   const isUp = await rollout.untilSettled(goal.workersMin).catch(() => false);
   const again = rollout.version();
   const as = again === undefined || again === from ? "" : ` (as version ${again})`;
-  const serving = await versionText(goal.templateId, from, "the version before", context);
-  const next = 'The next "pulumi up" tries the change again.';
+  const serving = await versionText(goal.templateId, from, "the previous version", context);
+  const next = 'The next "pulumi up" retries the change.';
   return new PartialFailure(
     `${now} failed its verification; ${serving} keeps serving${as}, with ${settingsText(back, keys)}\n` +
-      `${said}\n${isUp ? `${rollout.text()}. ${next}` : `Its workers are not up yet (${rollout.text()}): look at the endpoint. ${next}`}`,
+      `${reason}\n${isUp ? `${rollout.text()}. ${next}` : `Its workers are not up yet (${rollout.text()}): check the endpoint. ${next}`}`,
     id,
     { ...toProperties(result), ...(again === undefined ? {} : { version: again }) },
     { inputs: back },
@@ -111,30 +108,30 @@ export async function goBack(failed: FailedUpdate, context: Context): Promise<Pa
 const versionOf = (workers: EndpointWorkers | undefined): Properties =>
   workers?.version === undefined ? {} : { version: workers.version };
 
-/** The failure of an update that could not be set back: what the endpoint runs now, and how to set it back by hand. */
+/** The failure of an update whose rollback failed, with the template that the endpoint runs and the manual rollback. */
 function stuck(
-  { id, update, left, said }: FailedUpdate,
-  way: { error: unknown; found: EndpointRecord | undefined; goal: Inputs; keys: string[]; now: string },
+  { id, update, left, reason }: FailedUpdate,
+  rollback: { error: unknown; found: EndpointRecord | undefined; goal: Inputs; keys: string[]; now: string },
   { clients }: Context,
 ): PartialFailure {
-  const { error, found, goal, keys, now } = way;
+  const { error, found, goal, keys, now } = rollback;
   const { name } = update.news;
   const why = explained(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
   const runs = found
     ? `The endpoint runs template "${found.templateId ?? "?"}", unverified.`
-    : `What the endpoint runs could not be read; the update set ${settingsText(update.news, keys)}.`;
+    : `The endpoint could not be read; the update set ${settingsText(update.news, keys)}.`;
   const { url, body } = clients.management.templateChange(id, goal.templateId);
   const command =
     `curl -X PATCH ${url} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
     `-H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
   return new PartialFailure(
     [
-      `${now} failed its verification, and setting it back failed, too: ${why instanceof Error ? why.message : String(why)}`,
-      said,
+      `${now} failed its verification, and the rollback failed: ${why instanceof Error ? why.message : String(why)}`,
+      reason,
       runs,
-      `To set endpoint "${name}" (${id}) back by hand, give it ${settingsText(goal, keys)}:`,
+      `To roll back endpoint "${name}" (${id}) manually, set ${settingsText(goal, keys)}:`,
       ...(keys.includes("templateId") ? [`  ${command}`] : []),
-      'The next "pulumi up" verifies what the program says, and sets the endpoint back if that fails.',
+      'The next "pulumi up" verifies the settings of the program, and rolls the endpoint back if that fails.',
     ].join("\n"),
     id,
     left,

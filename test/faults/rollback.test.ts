@@ -74,9 +74,9 @@ describe.each<Dialect>(["v1", "v2"])("rolling an endpoint back with REST %s", (s
     bench.proxy.inject(settingBack, { kind: "status", status: 403 }, 1);
     const stuck = await fail(deployed);
     const path = spoken === "v1" ? "v1/endpoints" : "v2/serverless";
-    expect(stuck.message).toMatch(/^\S+ \(version 2\) failed its verification, and setting it back failed, too: /);
+    expect(stuck.message).toMatch(/^\S+ \(version 2\) failed its verification, and the rollback failed: /);
     expect(stuck.message).toContain(`The endpoint runs template "${broken}", unverified.`);
-    expect(stuck.message).toContain(`(${id}) back by hand, give it templateId "${good}"`);
+    expect(stuck.message).toContain(`(${id}) manually, set templateId "${good}"`);
     expect(stuck.message).toContain(`curl -X PATCH ${bench.proxy.origin}/${path}/${id} `);
     expect(stuck.message).toContain(`-d '{"templateId":"${good}"`);
     expect(stuck.outputs).toMatchObject({ templateId: broken, unverified: { before: { templateId: good } } });
@@ -116,7 +116,7 @@ describe.each<Dialect>(["v1", "v2"])("rolling an endpoint back with REST %s", (s
     // With REST v2 a read of the endpoint would show the switch.
     bench.proxy.inject({ method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) }, { kind: "dropAfterAnswer" }, 100);
     const unsure = await fail(deployed);
-    expect(unsure.message).toMatch(/may or may not have been updated\n[\s\S]*sends what the program says then/);
+    expect(unsure.message).toMatch(/may or may not have been updated\n[\s\S]*sends the settings again/);
     expect(unsure.outputs).toEqual({ ...deployed, unverified: { before: { templateId: good } } });
     expect(await templateNow()).toBe(broken);
     bench.proxy.clear();
