@@ -166,7 +166,7 @@ export function createJobPath({
     },
     faults: createFaultControl({ faults, exists, review: pool.review }),
     /** The data of the console. */
-    view: { ...queue.view, health, waiting: live.waiting, events: queue.events },
+    view: { ...queue.view, retry: queue.jobs.retry, health, waiting: live.waiting, events: queue.events },
 
     /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
     async stop(deadline: number): Promise<void> {

@@ -5,6 +5,7 @@ import { createLogTail, type LogTail } from "../workers/log-tail";
 import type { JobMetrics } from "./metrics";
 import { type ConsoleView, endpointsOverview, jobRow, resourcesOverview } from "./overview";
 import { readPageFile } from "./page-files";
+import { retryAll } from "./retries";
 
 /** Poll interval of an endpoint's log, ms, and the interval of everything else. */
 const lookInterval = 250;
@@ -111,6 +112,9 @@ export function createConsoleContent({
       const found = await view.page(endpointId, filter, before, pageLength);
       return { rows: found.jobs.map((job) => jobRow(job, clock.now())), before: found.before ?? null };
     },
+    /** Ids of all matching jobs that can be retried, the oldest first. */
+    retryable: view.retryable,
+    retryAll: (endpointId: string, ids: string[]) => retryAll(view.retry, endpointId, ids),
     /** JSON text. */
     input: view.input,
   };

@@ -1,11 +1,12 @@
 import type { EndpointHealth } from "serverless-compute-api/shapes";
 import { delayTime, executionTime, type Job } from "../jobs/job";
 import type { JobView } from "../jobs/job-view";
+import type { Jobs } from "../jobs/jobs";
 import type { Resources } from "../resources";
 import { volumesOf } from "../resources/endpoint-table";
 
-/** Read access of the console to the job path. */
-export interface ConsoleView extends JobView {
+/** Access of the console to the job path. */
+export interface ConsoleView extends JobView, Pick<Jobs, "retry"> {
   health(endpointId: string): EndpointHealth;
   workers(endpointId: string): { id: string; status: string; startedAt: number }[];
 }

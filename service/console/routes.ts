@@ -19,6 +19,9 @@ const filterQuery = z.object({ state: jobStatus.optional(), search: z.string().m
 const eventsQuery = filterQuery.extend({ endpoint: z.string().optional() });
 const pageQuery = filterQuery.extend({ before: z.coerce.number().pipe(z.int().min(1)).default(newest) });
 
+/** Ids of jobs; the page sends many of them in several requests. */
+const retriesBody = z.strictObject({ ids: z.array(z.string().max(200)).max(1000) });
+
 const filterOf = ({ state, search }: z.output<typeof filterQuery>): JobFilter => ({ status: state, text: search });
 
 interface OfEndpoint {
@@ -91,6 +94,14 @@ export function registerConsoleRoutes(
     scope.get<OfEndpoint>("/console/api/endpoints/:endpointId/jobs", async ({ params, query }) => {
       const { before, ...filter } = parseInput(pageQuery, query);
       return (await content()).page(params.endpointId, filterOf(filter), before);
+    });
+    scope.get<OfEndpoint>("/console/api/endpoints/:endpointId/jobs/retryable", async ({ params, query }) => {
+      const filter = filterOf(parseInput(filterQuery, query));
+      return { ids: await (await content()).retryable(params.endpointId, filter) };
+    });
+    scope.post<OfEndpoint>("/console/api/endpoints/:endpointId/retries", async ({ params, body }) => {
+      const { ids } = parseInput(retriesBody, body);
+      return { failed: await (await content()).retryAll(params.endpointId, ids) };
     });
     scope.get<OfJob>("/console/api/endpoints/:endpointId/jobs/:jobId/input", async ({ params }, reply) => {
       const input = (await content()).input(params.endpointId, params.jobId);

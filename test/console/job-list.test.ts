@@ -2,7 +2,16 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { type ConsoleRig, resultIs, shows, submit, useConsole } from "./rig";
+import {
+  accessibilityProblems,
+  type ConsoleRig,
+  keepScreenshot,
+  patience,
+  resultIs,
+  shows,
+  submit,
+  useConsole,
+} from "./rig";
 
 /** Ids of the rows, from the first. */
 const shownIds = (page: Page): Promise<(string | null)[]> =>
@@ -13,7 +22,7 @@ const expectIds = (page: Page, ids: string[]): Promise<void> => expect.poll(() =
 /** Waits until a job is over. */
 async function ran(rig: ConsoleRig, endpointId: string, input: object, status: string): Promise<string> {
   const id = await rig.run(endpointId, input);
-  await expect.poll(() => rig.status(endpointId, id), { timeout: 30_000 }).toBe(status);
+  await expect.poll(() => rig.status(endpointId, id), { timeout: patience }).toBe(status);
   return id;
 }
 
@@ -105,4 +114,49 @@ test("a row shows both times and the error, and links to the stack in the log an
   await expectIds(page, [jobId]);
   await page.goto(`${rig.service.serverlessUrl}/#/endpoints/greeter/jobs/no-such-job`);
   await shows(page, ".next", "No job has the id no-such-job");
+});
+
+test("all failed jobs of the filter are retried after a confirmation, with progress; failed retries are reported", async (context) => {
+  const rig = await useConsole(context);
+  const id = await rig.endpoint("greeter");
+  const file = join(rig.dataFolder, "fixed");
+  const other = await ran(rig, id, { fail: "another error" }, "FAILED");
+  const oom = Array.from({ length: 120 }, () => rig.run(id, { fail: "CUDA out of memory", unless: file }));
+  const [first = "", ...others] = await Promise.all(oom);
+  const page = await rig.open(`#/endpoints/${id}?search=CUDA`);
+  await shows(page, ".count", /^failed121$/);
+  const open = page.getByRole("button", { name: "Retry all failed…" });
+  await open.click();
+  const dialog = page.getByRole("dialog", { name: "Retry 120 jobs?" });
+  await dialog.waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await keepScreenshot(page, "retry-confirmation");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+  expect(await page.evaluate("document.activeElement.textContent"), "the focus returns").toBe("Retry all failed…");
+  expect(await rig.status(id, first)).toBe("FAILED");
+
+  await open.click();
+  await dialog.waitFor();
+  await writeFile(file, "");
+  await page.request.fetch(`${rig.service.serverlessUrl}/v2/${id}/retry/${first}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${rig.service.apiKey}` },
+  });
+  await expect.poll(() => rig.status(id, first), { timeout: patience }).toBe("COMPLETED");
+  await page.evaluate(`new MutationObserver(() => {
+    const progress = document.querySelector("progress");
+    if (progress) (window.steps ??= []).push(progress.value);
+  }).observe(document.querySelector("dialog"), { subtree: true, childList: true, attributes: true })`);
+  await page.getByRole("button", { name: "Retry 120 jobs" }).click();
+  await page.getByRole("dialog", { name: "119 of 120 jobs queued again" }).waitFor();
+  await shows(page, ".failures li", `${first} is COMPLETED; only a FAILED or TIMED_OUT job can be retried`);
+  expect(await page.evaluate("[...new Set(window.steps)]")).toEqual([0, 100]);
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await keepScreenshot(page, "retry-result");
+  await page.getByRole("button", { name: "Close" }).click();
+  for (const job of others) await expect.poll(() => rig.status(id, job), { timeout: patience }).toBe("COMPLETED");
+  expect(await rig.status(id, other), "it does not match the filter").toBe("FAILED");
+  await open.click();
+  await page.getByRole("dialog", { name: "No job to retry" }).waitFor();
 });

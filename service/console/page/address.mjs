@@ -65,7 +65,8 @@ export function routeOf(hash) {
   const given = new URLSearchParams(query);
   const [state, search] = [given.get("state") ?? "", given.get("search") ?? ""];
   return {
-    ...{ view: "endpoint", endpoint },
+    view: "endpoint",
+    endpoint,
     filter: { ...(state in states ? { state } : {}), ...(search === "" ? {} : { search }) },
   };
 }

@@ -3,13 +3,14 @@ import { charts } from "./charts.mjs";
 import { call } from "./connection.mjs";
 import { h, own } from "./dom.mjs";
 import { endpointHeader } from "./endpoint-header.mjs";
-import { curlOf } from "./format.mjs";
+import { curlOf, isRetryable } from "./format.mjs";
 import { createJobDetails } from "./job-details.mjs";
 import { createJobFilter } from "./job-filter.mjs";
 import { createJobForm } from "./job-form.mjs";
 import { jobList } from "./job-list.mjs";
 import { createJobPages } from "./job-pages.mjs";
 import { noJob, noMatch } from "./next-steps.mjs";
+import { createRetryDialog } from "./retry-dialog.mjs";
 import { workerList } from "./worker-list.mjs";
 import { createWorkerLog } from "./worker-log.mjs";
 
@@ -27,6 +28,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
   const details = createJobDetails(endpointId, changed);
   const pages = createJobPages(endpointId, changed);
   const filter = createJobFilter(asked);
+  const retryDialog = createRetryDialog(endpointId);
   /** @type {import("./connection.mjs").Metrics[] | undefined} */
   let metrics;
   /** Index of the charts' range. */
@@ -45,6 +47,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
       await call("POST", `v2/${endpointId}/retry/${id}`);
       form.follow(id);
     },
+    retryAll: () => retryDialog.open(pages.filter),
     toggle: (id) => (details.of(id) ? details.close(id) : details.open(id)),
     log(id) {
       if (log.find(id)) return;
@@ -122,10 +125,15 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
           workerList(endpoint, log.element),
         ),
         jobList({
-          ...{ endpoint: asked, page: pages.shown, pageNumber: pages.number, detailOf: details.of },
+          endpoint: asked,
+          page: pages.shown,
+          pageNumber: pages.number,
+          detailOf: details.of,
           filter: filter.element,
+          canRetry: isRetryable(pages.filter.state ?? "FAILED"),
           empty: filterQuery(pages.filter) === "" ? noJob(endpoint) : noMatch(linkedJob),
         }),
+        own(retryDialog.element),
       ),
   };
 }

@@ -78,3 +78,6 @@ export const toneOf = (status) => tones.get(status) ?? "over";
 
 /** @param {string} status */
 export const isOver = (status) => status !== "IN_QUEUE" && status !== "IN_PROGRESS";
+
+/** @param {string} status */
+export const isRetryable = (status) => status === "FAILED" || status === "TIMED_OUT";

@@ -21,7 +21,11 @@ export function createJobFilter(endpoint) {
   );
   const search = /** @type {HTMLInputElement} */ (
     h("input", {
-      ...{ id: "filter-search", type: "search", maxlength: 200, spellcheck: "false", autocomplete: "off" },
+      id: "filter-search",
+      type: "search",
+      maxlength: 200,
+      spellcheck: "false",
+      autocomplete: "off",
       placeholder: "part of an id or error",
     })
   );

@@ -1,6 +1,6 @@
 import { call } from "./connection.mjs";
 import { h, morphChildren } from "./dom.mjs";
-import { curlOf, isOver, pretty, toneOf } from "./format.mjs";
+import { curlOf, isOver, isRetryable, pretty, toneOf } from "./format.mjs";
 import { rememberedInput, rememberInput } from "./remembered-input.mjs";
 
 /** @typedef {{ id?: string, status: string, output?: string, error?: string, chunks?: string[] }} Result */
@@ -84,7 +84,7 @@ export function createJobForm(endpointId, notify) {
         known && h("code", {}, id),
         known && !isOver(status) && h("button", { ...action, "data-action": "cancel", "data-key": "cancel" }, "Cancel"),
         known &&
-          (status === "FAILED" || status === "TIMED_OUT") &&
+          isRetryable(status) &&
           h("button", { ...action, "data-action": "retry", "data-key": "retry" }, "Retry"),
       ),
       ...(chunks

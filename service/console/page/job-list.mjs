@@ -1,5 +1,5 @@
 import { h, own, timeOf } from "./dom.mjs";
-import { ago, duration, isOver, toneOf } from "./format.mjs";
+import { ago, duration, isOver, isRetryable, toneOf } from "./format.mjs";
 import { detailRow } from "./job-details.mjs";
 
 /** @typedef {import("./connection.mjs").JobRow} JobRow */
@@ -39,7 +39,7 @@ const columns = [
 function jobRows(job, detail, endpoint) {
   const { id, status, createdAt, error, workerId } = job;
   const action = { type: "button", "data-job": id };
-  const hasFailed = status === "FAILED" || status === "TIMED_OUT";
+  const hasFailed = isRetryable(status);
   const row = h(
     "tr",
     { "data-key": id },
@@ -50,7 +50,10 @@ function jobRows(job, detail, endpoint) {
       h(
         "button",
         {
-          ...{ ...action, class: "id", "data-action": "toggle", title: id },
+          ...action,
+          class: "id",
+          "data-action": "toggle",
+          title: id,
           "aria-expanded": String(detail !== undefined),
         },
         shortId(id),
@@ -81,15 +84,23 @@ function jobRows(job, detail, endpoint) {
  * @param {number} list.pageNumber From 1.
  * @param {(id: string) => JobDetail | undefined} list.detailOf The details of an open job.
  * @param {Element} list.filter The form of the filter.
+ * @param {boolean} list.canRetry True to offer to retry all failed jobs.
  * @param {Element} list.empty Content in place of an empty list.
  */
-export function jobList({ endpoint, page, pageNumber, detailOf, filter, empty }) {
+export function jobList({ endpoint, page, pageNumber, detailOf, filter, canRetry, empty }) {
   const rows = page?.rows ?? [];
   const isLast = (page?.before ?? null) === null;
   return h(
     "section",
     { class: "panel wide", "data-key": "jobs" },
-    h("div", { class: "panel-head", "data-key": "head" }, h("h2", {}, "Jobs"), own(filter)),
+    h(
+      "div",
+      { class: "panel-head", "data-key": "head" },
+      h("h2", {}, "Jobs"),
+      own(filter),
+      canRetry &&
+        h("button", { type: "button", "data-action": "retryAll", "data-key": "retryAll" }, "Retry all failed…"),
+    ),
     !page && h("p", { class: "quiet", "data-key": "loading" }, "Loading…"),
     page && rows.length === 0 && empty,
     rows.length > 0 &&

@@ -20,7 +20,7 @@ export default async function handler({ input, signal }) {
   if (input.say) console.log(input.say);
   if (input.until) return words(input.until);
   while (input.waitFor && !existsSync(input.waitFor)) await pause(20);
-  if (input.fail) throw failure(input.fail);
+  if (input.fail && !existsSync(input.unless ?? "")) throw failure(input.fail);
   if (input.ms) await pause(input.ms, undefined, { signal });
   return { text: `Hello, ${input.name ?? "world"}!` };
 }

@@ -48,6 +48,7 @@ test("data requires a session; without one only the empty page is served", async
     "api/session",
     "api/events",
     "api/endpoints/e/jobs",
+    "api/endpoints/e/jobs/retryable",
     "api/endpoints/e/jobs/j/input",
     "v2/e/health",
   ]) {
@@ -57,7 +58,8 @@ test("data requires a session; without one only the empty page is served", async
     const withKey = await send("GET", `${serverlessUrl}/console/${path}`, { key: apiKey });
     expect(withKey.status, `${path} with the API key`).toBe(401);
   }
-  expect((await send("POST", `${serverlessUrl}/console/v2/e/run`, { json: { input: {} } })).status).toBe(403);
+  for (const path of ["v2/e/run", "api/endpoints/e/retries"])
+    expect((await send("POST", `${serverlessUrl}/console/${path}`, { json: {} })).status, path).toBe(403);
 });
 
 test("a session opens the console and no API", async () => {

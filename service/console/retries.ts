@@ -1,0 +1,26 @@
+import type { Job } from "../jobs/job";
+import type { Jobs } from "../jobs/jobs";
+
+/** A job that was not retried. */
+export interface FailedRetry {
+  id: string;
+  reason: string;
+}
+
+const refusal = ({ status }: Job): string => `is ${status}; only a FAILED or TIMED_OUT job can be retried`;
+
+/** Queues failed jobs again, all in one transaction; resolves with those that were not. */
+export async function retryAll(retry: Jobs["retry"], endpointId: string, ids: string[]): Promise<FailedRetry[]> {
+  const results = await Promise.all(
+    ids.map(async (id): Promise<FailedRetry | undefined> => {
+      try {
+        const found = await retry(endpointId, id);
+        if (!found) return { id, reason: "does not exist; its retention is over" };
+        return found.retried ? undefined : { id, reason: refusal(found.job) };
+      } catch (error) {
+        return { id, reason: error instanceof Error ? error.message : String(error) };
+      }
+    }),
+  );
+  return results.filter((result) => result !== undefined);
+}
