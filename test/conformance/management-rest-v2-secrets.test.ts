@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
 import { giveAway } from "../support/secret-scan";
 import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
@@ -55,19 +55,11 @@ describe("REST v2: secrets", () => {
   });
 
   test.each([
-    ["an empty name", { name: "" }],
-    ["a name that begins with a digit", { name: "1st" }],
-    ["a name with a blank", { name: "a b" }],
-    ["a name of 192 characters", { name: "x".repeat(192) }],
     ["a reserved name", { name: "RunPod_token" }],
-    ["no name", { name: undefined }],
-    ["no value", { value: undefined }],
-    ["an empty value", { value: "" }],
     ["a value of another type", { value: 7001 }],
     ["a value with a null character", { value: "a\0b" }],
     ["a value of 16777216 bytes", { value: "ä".repeat(8_388_608) }],
     ["a description of 65536 bytes", { description: "ä".repeat(32_768) }],
-    ["an unknown key", { bogus: 1 }],
   ])("POST with %s is 422", async (_what, fields) => {
     const answer = await call("POST", path, newSecret(fields));
     expectProblem(answer, 422, "Request validation failed.");
@@ -106,10 +98,5 @@ describe("REST v2: secrets", () => {
     const env = [{ key: "TOKEN", value: `{{ RUNPOD_SECRET_${name} }}` }];
     const jobs = await account.jobsOn("env", context, {}, { env });
     expectAnswer(await jobs.runsync({ names: ["TOKEN"] }), 200, { output: { TOKEN: "set-by-rest-v2" } });
-  });
-
-  test("every operation without a key is 401", async () => {
-    for (const method of ["GET", "POST"])
-      expectProblem(await send(method, `${target.serverlessUrl}/v2${path}`), 401, "missing bearer token");
   });
 });

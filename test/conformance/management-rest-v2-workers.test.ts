@@ -88,22 +88,6 @@ describe("REST v2: workers of an endpoint", () => {
     });
   });
 
-  test("a release replaces the workers, which then run its version", async (context) => {
-    const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
-    const path = `/serverless/${jobs.endpointId}`;
-    const idle = (version: number) =>
-      askUntil(
-        () => call("GET", `${path}/workers`),
-        ({ json }) => at(json, "workers", 0, "version") === version && at(json, "summary", "total") === 1,
-      );
-    await idle(1);
-    await target.pass(10, context);
-    expectAnswer(await call("PATCH", path, { env: { A: "1" } }), 200);
-    await idle(2);
-    const releases = await call("GET", `${path}/releases`);
-    expectAnswer(releases, 200, { rollout: { inProgress: false, workersOnLatest: 1, percentOnLatest: 100 } });
-  });
-
   test.each(["workers", "releases", "workers/x/logs"])(
     "GET /serverless/{id}/%s of an unknown endpoint is 404",
     async (tail) => {
@@ -137,11 +121,5 @@ describe("REST v2: a worker's log", () => {
   test("of an unknown worker is 404", async () => {
     const id = await make("/serverless", endpointBody());
     expectProblem(await call("GET", `/serverless/${id}/workers/nosuch/logs`), 404, "resource not found");
-  });
-
-  test("with an unknown source or a tail that is too long is 422", async () => {
-    const id = await make("/serverless", endpointBody());
-    expectProblem(await call("GET", `/serverless/${id}/workers/x/logs?source=other`), 422);
-    expectProblem(await call("GET", `/serverless/${id}/workers/x/logs?tail=5001`), 422);
   });
 });

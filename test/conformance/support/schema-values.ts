@@ -79,7 +79,7 @@ export interface Faulty {
 /** Every way to break a schema at one place of a value that fits it. */
 export function faultsOf(given: Schema, value: unknown, at = "$"): Faulty[] {
   const schema = branchOf(given, value);
-  const here = ownFaults(schema, value).map((wrong) => ({ at, value: wrong }));
+  const here = ownFaults(schema, value).map((wrong) => ({ at: `${at} = ${shortened(wrong)}`, value: wrong }));
   if (Array.isArray(value)) {
     const items = schemaIn(schema, "items");
     const inner = items && value.length > 0 ? faultsOf(items, value[0], `${at}[0]`) : [];
@@ -101,6 +101,8 @@ export function faultsOf(given: Schema, value: unknown, at = "$"): Faulty[] {
     schema["additionalProperties"] === false ? [{ at: `${at}.bogus`, value: { ...value, bogus: 1 } }] : [];
   return [...here, ...inner, ...missing, ...unknown];
 }
+
+const shortened = (value: unknown): string => JSON.stringify(value).slice(0, 40);
 
 /** The maximum length of a generated text. */
 const longestText = 20_000;

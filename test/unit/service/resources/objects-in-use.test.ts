@@ -18,15 +18,6 @@ describe("a network volume", () => {
     expectAnswer(await rig.rest("DELETE", `/networkvolumes/${volume}`), 204);
   });
 
-  test("only grows, and a rejection names the lowest size", async () => {
-    const volume = await rig.volume({ size: 20 });
-    const answer = await rig.rest("PATCH", `/networkvolumes/${volume}`, { size: 19, name: "smaller" });
-    expectAnswer(answer, 400, { message: "size: 19 is not allowed, a volume only grows: must be 20 or more" });
-    expectAnswer(await rig.rest("GET", `/networkvolumes/${volume}`), 200, { size: 20 });
-    expectAnswer(await rig.rest("PATCH", `/networkvolumes/${volume}`, { size: 20 }), 200, { size: 20 });
-    expectAnswer(await rig.rest("PATCH", `/networkvolumes/${volume}`, { size: 21 }), 200, { size: 21 });
-  });
-
   test("cannot change its data centre, which may be repeated", async () => {
     const volume = await rig.volume({ dataCenterId: "EU-RO-1" });
     const answer = await rig.rest("PATCH", `/networkvolumes/${volume}`, { dataCenterId: "US-KS-2" });
@@ -39,12 +30,6 @@ describe("a network volume", () => {
 describe("a registry auth", () => {
   const login = () => ({ name: freshName("registry"), username: "reader", password: "hush-hush" });
 
-  test("that does not exist is rejected in a template", async () => {
-    const body = { name: freshName("template"), imageName: "x:1", containerRegistryAuthId: "nosuch" };
-    const answer = await rig.rest("POST", "/templates", body);
-    expectAnswer(answer, 400, { message: 'containerRegistryAuthId: registry auth "nosuch" does not exist' });
-  });
-
   test("is removed from a template by GraphQL's empty string", async () => {
     const id = stringAt(await rig.rest("POST", "/containerregistryauth", login()), "id");
     const name = freshName("template");
@@ -52,13 +37,5 @@ describe("a registry auth", () => {
     const input = `{ id: "${template}", name: "${name}", containerDiskInGb: 5, volumeInGb: 0, containerRegistryAuthId: "" }`;
     await rig.graphql(`mutation { saveTemplate(input: ${input}) { id } }`);
     expect((await rig.rest("GET", `/templates/${template}`)).json).not.toHaveProperty("containerRegistryAuthId");
-  });
-
-  test("accepts new credentials and never returns them", async () => {
-    const id = stringAt(await rig.rest("POST", "/containerregistryauth", login()), "id");
-    const input = `{ id: "${id}", username: "writer", password: "hush-again" }`;
-    const answer = await rig.graphql(`mutation { updateRegistryAuth(input: ${input}) { id name } }`);
-    expectAnswer(answer, 200, { data: { updateRegistryAuth: { id } } });
-    expect(answer.text).not.toMatch(/hush|writer/);
   });
 });

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { type Fields, uniqueName, useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+/** A kind of object of REST v1. */
+interface Noun {
+  path: string;
+  /** A body of POST; the record contains the same, except for `unshown`. */
+  body(): Promise<Fields>;
+  unshown?: string[];
+  required: string[];
+  /** A body of PATCH; undefined if the kind cannot be changed. */
+  change?: Fields;
+}
+
+const nouns: Noun[] = [
+  {
+    path: "/endpoints",
+    body: async () => ({
+      ...{
+        name: uniqueName("endpoint"),
+        templateId: await account.template(),
+        gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"],
+      },
+      ...{ workersMin: 0, workersMax: 2, idleTimeout: 7 },
+    }),
+    required: ["templateId"],
+    change: { workersMax: 4 },
+  },
+  {
+    path: "/templates",
+    body: async () => ({
+      ...{ name: uniqueName("template"), imageName: "conformance/none:1", isServerless: true, volumeInGb: 0 },
+      ...{ containerDiskInGb: 12, env: { MODEL: "mistral-7b" }, ports: ["8888/http", "22/tcp"], readme: "## Hello" },
+      dockerStartCmd: ["python3", "-u", "handler.py"],
+    }),
+    required: ["name", "imageName"],
+    change: { imageName: "conformance/other:2" },
+  },
+  {
+    path: "/networkvolumes",
+    body: async () => ({ name: uniqueName("volume"), size: 10, dataCenterId: "EU-RO-1" }),
+    required: ["name", "size", "dataCenterId"],
+    change: { size: 20, name: "renamed" },
+  },
+  {
+    path: "/containerregistryauth",
+    body: async () => ({ name: uniqueName("registry"), username: "reader", password: "hush" }),
+    unshown: ["username", "password"],
+    required: ["name", "username", "password"],
+  },
+];
+
+/** The part of a body that a record contains. */
+const shownOf = ({ unshown = [] }: Noun, body: Fields): Fields =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => !unshown.includes(key)));
+
+describe.each(nouns)("REST management API: $path", (noun) => {
+  const { path, required, change } = noun;
+  const make = async (): Promise<{ own: string; shown: Fields }> => {
+    const body = await noun.body();
+    const made = await account.rest("POST", path, body);
+    expectAnswer(made, 200, shownOf(noun, body));
+    return { own: `${path}/${stringAt(made, "id")}`, shown: { id: stringAt(made, "id"), ...shownOf(noun, body) } };
+  };
+
+  test(`POST ${path} returns the record, GET the same, and GET of all a bare array that contains it`, async () => {
+    const { own, shown } = await make();
+    const [read, list] = [await account.rest("GET", own), await account.rest("GET", path)];
+    expectAnswer(read, 200, shown);
+    expect(list.json).toEqual(expect.arrayContaining([expect.objectContaining(shown)]));
+    for (const hidden of noun.unshown ?? []) expect([read.text, list.text].join()).not.toContain(`"${hidden}"`);
+    expectAnswer(await account.rest("DELETE", own), 204);
+  });
+
+  test(`GET ${path}/{id} of an unknown id returns 404, DELETE 400, each with a message`, async () => {
+    for (const [method, status] of [["GET", 404] as const, ["DELETE", 400] as const]) {
+      const answer = await account.rest(method, `${path}/nosuch`);
+      expectAnswer(answer, status);
+      expect(stringAt(answer, "message")).not.toBe("");
+    }
+  });
+
+  const changes = [
+    ["PATCH", ""],
+    ["POST", "/update"],
+  ] as const;
+  for (const [method, suffix] of change === undefined ? [] : changes) {
+    test(`${method} ${path}/{id}${suffix} changes the named fields and no other; an unknown id returns 404`, async () => {
+      const { own, shown } = await make();
+      expectAnswer(await account.rest(method, `${own}${suffix}`, change), 200, { ...shown, ...change });
+      expectAnswer(await account.rest("GET", own), 200, { ...shown, ...change });
+      expectAnswer(await account.rest(method, `${path}/nosuch${suffix}`, change), 404);
+      expectAnswer(await account.rest("DELETE", own), 204);
+    });
+  }
+
+  test(`DELETE ${path}/{id} returns 204 without a body; the object is gone`, async () => {
+    const { own } = await make();
+    const answer = await account.rest("DELETE", own);
+    expectAnswer(answer, 204);
+    expect(answer.text).toBe("");
+    expectAnswer(await account.rest("GET", own), 404);
+    expectAnswer(await account.rest("DELETE", own), 400);
+  });
+
+  test.each(required)(`POST ${path} without %s returns 400 and names it`, async (field) => {
+    const answer = await account.rest("POST", path, { ...(await noun.body()), [field]: undefined });
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).toContain(field);
+    expect(answer.text).not.toContain("hush");
+  });
+});
