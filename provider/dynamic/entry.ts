@@ -11,8 +11,8 @@ const isProvider = (value: unknown): value is Provider => typeof value === "func
 let loaded: Provider | undefined;
 
 /**
- * Entry point that the text in state loads in the process that the engine starts: the provider of a kind, with the installed
- * code. Old state refers to it, so its name and path, `pulumi-serverless-compute/dynamic`, must never change.
+ * Entry point of the provider text in state: returns the provider of a kind, with the installed code. Existing state refers to
+ * its path, `pulumi-serverless-compute/dynamic`, which must never change.
  */
 export const provider: Provider = (kind) => {
   try {

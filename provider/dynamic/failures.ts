@@ -21,8 +21,8 @@ export class VerbFailure extends Error {
 }
 
 /**
- * Keeps an object that exists but is not finished in state (Pulumi's InitError). Without a reason there would be no
- * second try, and without `__provider` among the properties neither refresh nor destroy could run.
+ * Keeps an unfinished object in state (Pulumi's InitError). The engine retries only if there is a reason; refresh and destroy
+ * require `__provider` among the properties.
  */
 export class UnfinishedFailure extends VerbFailure {
   readonly reasons: string[];

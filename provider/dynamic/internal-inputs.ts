@@ -6,7 +6,7 @@ import { readUrn } from "../verbs/urn";
 
 /** Internal inputs from a resource class to the provider process, for values that the engine does not forward. */
 const internalShape = z.looseObject({
-  /** The resource's own URN, for its generated name and for messages on its own line. */
+  /** URN of the resource, for its generated name and its messages. */
   __urn: z.string().optional().catch(undefined),
   /** The resource option customTimeouts, such as `{ delete: "5m" }`. */
   __timeouts: z.record(z.string(), z.unknown()).catch({}).default({}),
@@ -14,18 +14,18 @@ const internalShape = z.looseObject({
   __existing: z.boolean().catch(false).default(false),
   /** Paths of the inputs that the program marked secret; the values arrive as plain text. */
   __secrets: z.array(z.array(z.string())).catch([]).default([]),
-  /** The resource option replaceOnChanges. The engine goes by changed properties, of which the SDK passes it none. */
+  /** The resource option replaceOnChanges. The engine cannot apply it, because the SDK passes no changed properties. */
   __replaceOnChanges: z.array(z.string()).catch([]).default([]),
 });
 
-/** The verbs whose time a user may set. */
+/** Verbs with a custom timeout. */
 export type TimedVerb = "create" | "update" | "delete";
 
-/** The internal inputs of a resource, read. State of an earlier version simply has fewer. */
+/** Parsed internal inputs of a resource. State of an earlier version may lack some. */
 export interface InternalInputs {
-  /** As they came: every response gives them back, since refresh and delete see outputs only. */
+  /** Unparsed inputs. Every response returns them, because refresh and delete receive outputs only. */
   readonly wire: Wire;
-  /** Empty where the state does not hold it. */
+  /** Empty if the state lacks it. */
   readonly urn: string;
   /** Name of the resource in messages. */
   readonly resourceName: string;
@@ -38,8 +38,8 @@ export interface InternalInputs {
 }
 
 /**
- * Divides properties into those of the lifecycle, its record of defaults included, and those that the class added, whose names
- * start with two underscores.
+ * Splits properties into those of the lifecycle, including its record of defaults, and internal inputs, whose names start with
+ * two underscores.
  */
 export function splitProperties(all: Record<string, unknown>): {
   internal: InternalInputs;
@@ -66,7 +66,7 @@ const covers = (pattern: string, path: readonly string[]): boolean =>
 function readInternal(all: Wire): { internal: InternalInputs; secretPaths: readonly Path[] } {
   const read = internalShape.parse(all);
   const { __urn: urn = "", __timeouts: timeouts, __secrets: secretPaths, __existing: mustExist } = read;
-  // Not kept in state: what was looked up once is refreshed like anything else.
+  // Not kept in state: a looked-up object is refreshed like any other.
   const { __existing: _asked, ...wire } = all;
   const internal: InternalInputs = {
     wire,

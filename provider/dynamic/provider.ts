@@ -9,27 +9,26 @@ import { autoNaming } from "../verbs/urn";
 import { UnfinishedFailure, VerbFailure } from "./failures";
 import { type InternalInputs, splitProperties, type TimedVerb } from "./internal-inputs";
 
-/** Properties as the SDK takes them: secrets marked, and the internal inputs with them, since refresh and delete see outputs only. */
+/** Properties for the SDK: secrets are marked, and internal inputs are included, because refresh and delete receive outputs only. */
 const wireOf = ({ properties, secretPaths }: PropertySet, { wire }: InternalInputs): Wire => ({
   ...sealed(toWire(properties), secretPaths),
   ...wire,
 });
 
 /**
- * A failure with its property if the engine prints its value: beside a nested path it prints `{<nil>}`, whatever the value.
- * Otherwise the path is part of the sentence.
+ * A failure with its property if the engine can print the value. For a nested path it always prints `{<nil>}`, so the message
+ * contains the path instead.
  */
 const propertyFailure = ({ path, reason, isPrintable }: CheckFailure) =>
   isPrintable && /^\w*$/.test(path) ? { property: path, reason } : { property: "", reason: `${path}: ${reason}` };
 
 /**
- * A lifecycle as the dynamic SDK calls it: takes the internal inputs off, puts them back on, and makes every failure one
- * that Pulumi shows well.
+ * Adapts a lifecycle to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
  */
 export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.ResourceProvider<Wire, Wire> {
   const verbs = createResourceVerbs(lifecycle, host);
 
-  /** Calls a verb; whatever it throws leaves with the resource's name. */
+  /** Calls a verb; errors get the name of the resource. */
   const calling = async <Answer>(
     verb: TimedVerb | "read" | "diff",
     { internal }: { internal: InternalInputs },
@@ -73,7 +72,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       return calling("diff", after, async (call) => {
         const before = splitProperties(olds);
         const { changes, ...rest } = await verbs.diff(call, id, before, after, after.internal.replacesOn);
-        // A delete gets nothing but the outputs of the state, so a new time-out of it has to reach them.
+        // A delete receives only the outputs in state, so they must contain a changed timeout.
         const isStored = before.internal.timeout("delete") === after.internal.timeout("delete");
         return { changes: changes.length > 0 || !isStored, ...rest };
       });
@@ -91,7 +90,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       const state = splitProperties(props);
       return calling("read", state, async (call) => {
         const reading = await verbs.read(call, id, state, state);
-        // For a look-up the engine would take an empty response for an object without properties.
+        // In a lookup, the engine treats an empty response as an object without properties.
         if (!reading && state.internal.mustExist) throw new Error(`${lifecycle.kind} "${id}" does not exist`);
         if (!reading) return { id: "", props: {} };
         const { outputs, inputs } = reading;
@@ -114,8 +113,8 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
 }
 
 /**
- * The providers of the process that the engine starts, by kind. They share one host, which is created with the first provider,
- * because only then is it certain that this is that process.
+ * Providers of this process by kind. They share one host, created with the first provider, because programs also load this
+ * module.
  */
 export function createProviders(kinds: Readonly<Record<string, Lifecycle | undefined>>) {
   let host: Host | undefined;

@@ -6,23 +6,23 @@ type CallContext = Pick<
   "clients" | "signal" | "clock" | "end" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
 >;
 
-/** Milliseconds that a call which makes something may still take after a cancellation; a /runsync waits 1000 itself. */
+/** Time that a create may still take after a cancellation, ms; a /runsync itself waits 1000. */
 const grace = 2000;
 
 const shown = new WeakMap<Clients, Set<string>>();
 
-/** Shows once that a list has an object which cannot be read, and which none of ours may be: it is left out. */
+/** Warns once about an unreadable object in a list, which is ignored. */
 function showUnreadable({ clients, progress }: CallContext, { id, error }: UnreadableElement): void {
   const text = `ignored an unreadable object in a list (id ${id ?? "unknown"}): ${error.message}`;
   const known = shown.get(clients) ?? new Set();
   shown.set(clients, known);
-  // Its place in the list, which the text names, changes with the list.
+  // The text contains the position in the list, which may change.
   const key = id ?? text;
   if (!known.has(key)) progress(text);
   known.add(key);
 }
 
-/** How a verb calls the service: cancelled with it, its waits for another try shown, its lists without what cannot be read. */
+/** Call options of a verb: cancelled with it, with progress during backoff, and lists without unreadable objects. */
 export function callOptions(context: CallContext): CallOptions {
   return {
     signal: context.signal,
@@ -36,13 +36,13 @@ export function callOptions(context: CallContext): CallOptions {
   };
 }
 
-/** How a call is made whose response other verbs wait for too: the time-out of this one must not fail them. */
+/** Call options for a response that several verbs share: the timeout of one verb must not fail the others. */
 export function sharedCallOptions(context: CallContext): CallOptions {
   const { cancelSignal, signal } = context;
   return { ...callOptions(context), signal: cancelSignal ?? signal, deadline: undefined, onDeadline: undefined };
 }
 
-/** Waits for a response that other verbs wait for too, no longer than the signal allows. */
+/** Waits for a shared response until the signal aborts. */
 export function whileAllowed<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const give = (): void => reject(signal.reason);
@@ -53,9 +53,9 @@ export function whileAllowed<Answer>(answer: Promise<Answer>, signal: AbortSigna
 }
 
 /**
- * Makes a call whose result must not stay unknown, such as a create. A cancellation ends its waits immediately, but not
- * an attempt that is in flight: its response, which identifies the new object, is awaited for a moment. `onCutOff` is
- * called if there was no response, so that the result is unknown.
+ * Sends a call whose result must be known, such as a create. A cancellation ends its waits immediately, but a request in
+ * flight may still get its response, which identifies the new object. `onCutOff` is called if it gets none, so that the result
+ * is unknown.
  */
 export async function making<Answer>(
   context: CallContext,
@@ -71,7 +71,7 @@ export async function making<Answer>(
     onCutOff();
     late.abort(signal.reason);
   };
-  // A sleep that `over` ends was needed no longer.
+  // A sleep that `over` ends is not an error.
   const onAbort = (): void => void cutOff().catch(() => undefined);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
@@ -82,14 +82,14 @@ export async function making<Answer>(
   }
 }
 
-/** Returns true if a verb is to do nothing more but tidy up: it was cancelled, or its time is over. */
+/** Returns true if a verb may only clean up, because it was cancelled or its timeout has expired. */
 export const isOver = ({ clock, end, signal }: Pick<Context, "clock" | "end" | "signal">): boolean =>
   signal.aborted || (end !== undefined && clock.now() >= end);
 
-/** Milliseconds for one call that tidies up. */
+/** Time limit of one cleanup call, ms. */
 const tidying = 3000;
 
-/** How to tidy up after a cancellation or at the end of a verb's time: not cancelled itself, and short. */
+/** Call options for cleanup after a cancellation or a timeout: not cancelled, with a short limit. */
 export const tidyingOptions = ({
   clock,
   tidyEnd,

@@ -5,10 +5,10 @@ import type { Traits } from "serverless-compute-api/shapes";
 export type Value = null | boolean | number | string | Unknown | Value[] | { [key: string]: Value };
 export type Properties = { [key: string]: Value };
 
-/** Stands for a value that is known only once something else is deployed. Both ways translate theirs to it and back. */
+/** A value that is known only after the deployment of something else. The dynamic provider and the plugin convert their own forms to it. */
 export class Unknown {
   static readonly value = new Unknown();
-  /** Makes the type its own: without a member every object would pass for an Unknown. */
+  /** Makes the type nominal; otherwise every object would match it. */
   protected readonly unknown = true;
   private constructor() {}
 }
@@ -78,7 +78,7 @@ export interface PreflightContext extends Context {
 }
 
 export interface LifecycleSettings {
-  /** Milliseconds that a template delete waits for the release after last use. */
+  /** Time that the delete of a template waits for its release after last use, ms. */
   templateReleaseLimit: number;
 }
 
@@ -91,7 +91,7 @@ export interface Reading {
 
 /** Default name of a resource. */
 export interface Naming {
-  /** Absent if the program has to set a name. `isUnique`: no other object can have it, because it was generated just now. */
+  /** Absent if the program must set a name. `isUnique`: newly generated, so no other object has it. */
   defaultName?: { name: string; isUnique: boolean } | undefined;
   /** Source of a random suffix. */
   seed: Uint8Array;
@@ -102,16 +102,16 @@ export type NameSource = "program" | "autonaming" | "random";
 
 /** Information that a preview has about a resource besides its inputs. */
 export interface PreviewPlace {
-  /** Its id; undefined for one that is still to be made. */
+  /** Id of the resource; undefined before its creation. */
   id?: string | undefined;
-  /** Host address of the job API; undefined where the settings have no usable one. */
+  /** Host address of the job API; undefined if the settings have no valid one. */
   serverlessUrl?: string | undefined;
 }
 
-/** Something exists but is not finished: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */
+/** Failure that leaves an unfinished object: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */
 export class PartialFailure extends Error {
   override readonly name = "PartialFailure";
-  /** Its present configuration, if it differs from the requested one. */
+  /** Inputs of the object, if they differ from the requested ones. */
   readonly inputs: Properties | undefined;
   constructor(
     message: string,
@@ -133,7 +133,7 @@ export class PartialFailure extends Error {
 export interface Lifecycle {
   /** Name of the resource type, such as `Template`. */
   readonly kind: string;
-  /** Traits of the top-level inputs and outputs: both ways ask it for secrets. */
+  /** Traits of the top-level inputs and outputs, for example secrets. */
   readonly traits: Readonly<Record<string, Traits>>;
   /**
    * Checks new inputs and fills in defaults; skips unknown values. `olds` is empty for a new resource. A resource

@@ -6,14 +6,14 @@ export interface PropertySet {
   secretPaths: readonly Path[];
 }
 
-/** Something exists and is not finished: the engine keeps it in state, and the next deployment updates it. */
+/** An unfinished object: the engine keeps it in state, and the next deployment updates it. */
 interface Unfinished {
   id: string;
   outputs: PropertySet;
   inputs: PropertySet;
 }
 
-/** A failed verb as the engine may show it: a sentence with its secrets taken out. */
+/** A failed verb; the message contains no secrets. */
 export class ResourceFailure extends Error {
   override readonly name = "ResourceFailure";
   constructor(
@@ -24,10 +24,10 @@ export class ResourceFailure extends Error {
   }
 }
 
-/** A message as a reason why something is unfinished: the engine lists reasons as "\t* reason", and further lines stand below the first. */
+/** Formats a message as a reason of an unfinished object. The engine lists reasons as "\t* reason"; further lines are indented below it. */
 export const asReason = (message: string): string => message.replaceAll("\n", "\n\t  ");
 
-/** Text of whatever was thrown: an Error, a string, null. */
+/** Message of any thrown value: an Error, a string, null. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && !thrown.message) return thrown.errors.map(messageOf).join("\n");
   if (thrown instanceof Error) return thrown.message || thrown.name;

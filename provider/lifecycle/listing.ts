@@ -30,8 +30,8 @@ export async function listAll<Found>(list: List<Found>, options: CallOptions): P
 }
 
 /**
- * The object of an id in a list, undefined when the list has none. Rejects when it cannot be read, and when one that
- * has no id may be it: a list of strangers, as of a wrong address, must not read as "deleted".
+ * Returns the object with an id in a list; undefined if there is none. Rejects if the object, or an object without an id, is
+ * unreadable, so that the list of a wrong address never counts as a deletion.
  */
 export function oneOf<Found extends { id: string }>(id: string, { found, unreadable }: Listing<Found>) {
   const one = found.find((each) => each.id === id);

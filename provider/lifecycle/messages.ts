@@ -50,7 +50,7 @@ export const noneFound = (count: number, address: string): string =>
   `${address}: the service has ${count === 1 ? "not the only object" : `none of the ${count} objects`} that this command looked up; ` +
   `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${namesInConfig.addresses}`;
 
-/** A failure in words for a person; policy that needs the facts finds the ApiError in `cause`. */
+/** A failure with a message for users; `cause` is the ApiError. */
 export class ExplainedError extends Error {
   override readonly name = "ExplainedError";
 }

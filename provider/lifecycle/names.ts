@@ -5,7 +5,7 @@ import { textOf } from "./properties/values";
 /** Hexadecimal digits of a random suffix, as in other Pulumi providers. */
 const suffixLength = 7;
 
-/** The readable part of a name, cut so that a suffix fits; never ends in a lone surrogate. */
+/** The readable part of a name, truncated to leave room for a suffix; never ends in a lone surrogate. */
 const cut = (readable: string): string =>
   readable.slice(0, limits.nameLength - suffixLength - 1).replace(/[\uD800-\uDBFF]$/, "");
 
@@ -21,7 +21,7 @@ export const isSuffixed = (name: string, readable: string): boolean =>
 export const generatedNameCannotAdopt =
   "is true; requires a name that the program sets in full, because no existing object has a generated name";
 
-/** Determines where the name comes from. Appends a random suffix to a name of the program that gets one, in `inputs`. */
+/** Determines the source of the name. Appends a random suffix to the program's name in `inputs` if the kind requires one. */
 export function resolveName(
   inputs: Properties,
   olds: Properties,

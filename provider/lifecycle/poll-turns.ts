@@ -2,13 +2,13 @@ import type { Clients } from "serverless-compute-api";
 import type { Context } from "./contract";
 
 /**
- * The limit of polls of one deployment: `burst` at once, then one per `between` milliseconds. A limit of the service, such as 60
- * requests per minute in the description of REST v2, then has room for the burst once, and for the deployment's other requests.
+ * Rate limit of the polls of one deployment: a burst of `burst`, then one per `between` ms. A limit of the service, such as 60
+ * requests per minute in the description of REST v2, then leaves room for other requests.
  */
 const between = 1000;
 const burst = 30;
 
-/** When the limit is as if nothing had been polled; kept per clients, so for one deployment. */
+/** Time at which the full burst is available again, per clients and therefore per deployment. */
 const recovered = new WeakMap<Clients, number>();
 
 /**

@@ -6,7 +6,7 @@ import type { PreviewRules } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
 import { toProperties, toValue } from "./properties/values";
 
-/** An object as the service shows it: a key left out is not shown, an undefined value means there is none. */
+/** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
 interface Shown {
   inputs: object;
   outputs: object;
@@ -38,8 +38,8 @@ export function readingOf(
 }
 
 /**
- * The inputs after a read. A property keeps its old value if the service does not show it, or shows an equivalent one, or if the
- * program leaves it out: then no value of the service is drift. An import (no olds) takes everything that the service shows but
+ * The inputs after a read. A property keeps its old value if the service does not report it, reports an equivalent value, or
+ * the program omits it, because then no value of the service is drift. An import (no olds) takes all reported values except
  * defaults.
  */
 function mergeRead(

@@ -4,8 +4,8 @@ import type { Context } from "./contract";
 import { type List, type Listing, listAll, oneOf } from "./listing";
 
 /**
- * Milliseconds that a list serves reads. An engine reads a few objects at a time, so one list serves
- * a whole refresh. Every change by this process invalidates it.
+ * Time that a list serves reads, ms. An engine reads a few objects at a time, so one list serves a whole refresh. Every change
+ * by this process invalidates it.
  */
 const keptFor = 2000;
 
@@ -14,10 +14,10 @@ type ReadContext = Pick<
   "clients" | "clock" | "signal" | "end" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
 >;
 
-/** How the objects of one kind are read. */
+/** Requests for the objects of one kind. */
 export interface Source<Found> {
   list: List<Found>;
-  /** Absent where the service cannot read a single one. */
+  /** Absent if the service has no request for a single object. */
   read?(id: string, options: CallOptions): Promise<Found | undefined>;
 }
 
@@ -62,7 +62,7 @@ function keptReads<Found extends { id: string }>({ list, read }: Source<Found>):
 /** Functions that invalidate the lists of each kind that was read. */
 const forgetting = new WeakMap<Clients, Set<() => void>>();
 
-/** The reads of one kind of object, kept per clients, so for as long as one deployment runs. */
+/** Creates the reads of one kind, which share a list per clients and therefore per deployment. */
 export function createReads<Found extends { id: string }>(
   sourceIn: (management: Management) => Source<Found>,
 ): (context: Pick<Context, "clients">) => Reads<Found> {
@@ -77,7 +77,7 @@ export function createReads<Found extends { id: string }>(
   };
 }
 
-/** Makes the next read of any kind ask the service. */
+/** Invalidates the lists of all kinds. */
 export function forgetReads(clients: Clients): void {
   for (const forget of forgetting.get(clients) ?? []) forget();
 }

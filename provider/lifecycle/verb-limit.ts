@@ -1,7 +1,7 @@
 import { type Context, PartialFailure } from "./contract";
 import { ExplainedError, type Subject } from "./messages";
 
-/** A verb that was not done when its custom time-out was over. */
+/** A verb that exceeded its custom timeout. */
 class VerbTimeout extends Error {
   override readonly name = "VerbTimeout";
   constructor(verb: Subject["verb"], limit: number) {
@@ -9,14 +9,14 @@ class VerbTimeout extends Error {
   }
 }
 
-/** Part of a timeout, and maximum milliseconds, reserved for cleanup and lookups at its end. */
+/** Share of a timeout that is reserved for cleanup and lookups, and its maximum in ms. */
 const reservePart = 5;
 const longestReserve = 5000;
 
-/** Milliseconds that a wait may exceed the end, so that a verb that waits to the end reports its own reason. */
+/** Time after the end before a wait is aborted, ms, so that a verb can report its own reason. */
 const slack = 50;
 
-/** The longest time that timers of Node know. */
+/** Longest delay of a Node timer, ms. */
 const longestTimer = 2 ** 31 - 1;
 
 /**

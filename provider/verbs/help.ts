@@ -1,8 +1,7 @@
 import { pagesAddress } from "../generated/publication";
 
 /**
- * Titles of docs/guides/troubleshooting.md that are worth a link, each a part of the messages that it helps with. The first
- * that fits counts.
+ * Titles of docs/guides/troubleshooting.md, each a part of the messages that link to it. The first match applies.
  */
 export const helpTitles = [
   "failed its verification",

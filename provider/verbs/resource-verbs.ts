@@ -18,9 +18,9 @@ import { findingsOf, keepObject } from "./preflight";
 
 /** The subject of a verb. */
 export interface ResourceCall {
-  /** URN of the resource; empty where a state does not hold it. */
+  /** URN of the resource; empty if the state lacks it. */
   urn: string;
-  /** Milliseconds that the user allows the verb. */
+  /** Custom timeout of the verb, ms. */
   timeout?: number | undefined;
 }
 
@@ -42,16 +42,16 @@ export interface CheckFailure {
   isPrintable: boolean;
 }
 
-/** The verbs of one kind of resource as both ways into Pulumi call them. */
+/** The verbs of one kind, for the dynamic provider and the plugin. */
 export type ResourceVerbs = ReturnType<typeof createResourceVerbs>;
 
 /**
- * Runs the verbs of a lifecycle for Pulumi's engine, the same for both ways: with the process's clients, cancellation and
- * log, every message without its secrets, every response with the places that have to be marked secret.
+ * Runs the verbs of a lifecycle for the dynamic provider and the plugin, with the process's clients, cancellation and log.
+ * Messages contain no secrets; responses contain the paths to mark as secret.
  */
 export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;
-  /** Resources whose inputs were checked and not yet compared: a diff without a check belongs to a refresh. */
+  /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
   const checked = new Set<string>();
   /** Sources of the names of checked resources, by URN. */
   const nameSources = new Map<string, NameSource>();
@@ -187,8 +187,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     },
 
     /**
-     * The outputs that a create (no id, no olds) or an update will end with, as far as they are known. A generated name is
-     * provisional: the update generates another one.
+     * Known outputs of a create (no id, no olds) or an update. A generated name is provisional, because the update generates
+     * another one.
      */
     previewOutputs(
       { urn }: ResourceCall,
@@ -214,7 +214,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     read: (call: ResourceCall, id: string, olds: PropertySet, inputs: PropertySet) =>
       runVerb(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
-        // Without a state it is an import or a program's look-up.
+        // Without state it is an import or a program's lookup.
         const sighted = Object.keys(olds.properties).length > 0 ? context.sighted : undefined;
         const reading = await lifecycle.read(id, olds.properties, { ...context, sighted });
         if (!reading) return undefined;
@@ -233,7 +233,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   };
 }
 
-/** Top-level properties that changes touch, each once. */
+/** Top-level properties with changes, each once. */
 export const touched = (changes: readonly Change[]): string[] => [...new Set(changes.map(({ path }) => path[0] ?? ""))];
 
 /** Paths that are secret by their shape. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Naming } from "../lifecycle/contract";
 import { isSuffixed, suffixed } from "../lifecycle/names";
 
-/** The parts of a resource's URN that providers need. */
+/** Parts of a resource's URN. */
 interface UrnParts {
   stack: string;
   /** Type token of the resource itself, without those of its parents. */

@@ -7,7 +7,7 @@ import { agrees } from "../properties/diff";
 import { adopt } from "./adoption";
 import { type Creation, type Findable, listed, type Named } from "./creation";
 
-/** Milliseconds before each lookup after a lost response; a slow service shows a new object late. */
+/** Waits before the lookups after a lost response, ms; a slow service lists a new object late. */
 const lookups = [0, 500, 2000];
 
 /** Maximum number of requests for one create. */
@@ -91,7 +91,7 @@ async function sendUntilKnown<Inputs extends Named, Outputs extends object, Foun
       if (!ambiguous && !second) throw error;
       context.progress("the response was lost; checking whether the service created it");
       const { ours, doubt } = await lookUp(lookup, context).catch(
-        // The create's failure is the one to report.
+        // Report the failure of the create, not of the lookup.
         (): Seen<Found> => ({ ours: [], ids: new Set(), doubt: "The lookup failed." }),
       );
       const [made, ...others] = ours;
@@ -139,7 +139,7 @@ async function findDuplicates<Found extends Findable>(
   for (let attempt = 1; ; attempt++) {
     try {
       const { ours, ids, doubt } = await lookup(callOptions(context));
-      // A list that shows the newest object is not cut off before it.
+      // A list that contains the newest object is not capped before it.
       if (doubt !== undefined && !ids.has(made.id)) throw new Error(doubt);
       return ours;
     } catch (cause) {
@@ -200,7 +200,7 @@ export function doubtOf<Found>(
   return suspect && `The service lists an unreadable object that may be the created one: ${suspect.error.message}.`;
 }
 
-/** State of the creates of one process whose names the program sets. */
+/** Creates of one process whose names the program sets. */
 interface NamedCreates {
   /** Ids of each kind before the first of them. */
   before: Map<string, Promise<ReadonlySet<string>>>;

@@ -27,14 +27,14 @@ export function checkInputs(
   secrets: readonly Path[] = [],
 ): Checked {
   const unnamed = "name" in shape.shape && (news["name"] ?? null) === null;
-  // A name in state never changes by itself.
+  // A generated name in state is kept.
   const name = olds["name"] ?? defaultName;
   const inputs = filledIn(shape, unnamed && name !== undefined ? { ...news, name } : news);
   const unread = unreadKeys(shape, olds, inputs);
   const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
     ({ path: [key] }) => !unread.includes(String(key)),
   );
-  // A typo is reported before the property that it makes missing.
+  // A misspelt property is reported before the missing one.
   const inOrder = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
   const failures = inOrder.flatMap((issue) => failuresOf(issue, shape, inputs, secrets));
   if (unnamed && name === undefined) failures.push({ path: "name", reason: "is required" });

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { type Failure, type Properties, Unknown } from "../contract";
 import { propertyOf } from "./schema";
 
-/** The end of a message about an input that only another dialect has a place for. */
+/** The end of a message about an input that only another dialect supports. */
 export const onlyIn = (dialect: Dialect): string =>
   `only REST ${dialect} carries it; remove it, or set serverless-compute:dialect to ${dialect}`;
 

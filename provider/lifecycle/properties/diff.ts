@@ -8,9 +8,9 @@ import { hasUnknown, isProperties, toProperties } from "./values";
 
 /** Rules of a kind, beyond its shape, for equivalent values. */
 export interface DiffRules {
-  /** Values that the service fills in where an optional property is absent: they count as absent. */
+  /** Defaults of the service for optional properties, which count as absent. */
   implied?: Readonly<Record<string, Value>>;
-  /** Properties whose values can be written in several ways. */
+  /** Properties with several equivalent forms of a value. */
   same?: Readonly<Record<string, (was: Value, is: Value) => boolean>>;
   /** Dialect of the changes, which determines the properties that can change in place. */
   dialect?: Dialect | undefined;
@@ -99,7 +99,7 @@ function sameList(was: Value[], is: Value[], unordered: boolean): boolean {
 
 const inOrder = (list: Value[]): Value[] => [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
-/** A value in the one form that stands for all that mean the same; undefined is absence. */
+/** The canonical form of a value; undefined if absent. */
 function normal(schema: z.core.$ZodType, given: Value | undefined, implied?: Value): Value | undefined {
   const { inner, optional, fallback } = propertyOf(schema);
   const value = present(inner, given);

@@ -3,7 +3,7 @@ import { type PreviewPlace, type Properties, Unknown, type Value } from "../cont
 import { type DiffRules, diffProperties } from "./diff";
 import { hasUnknown } from "./values";
 
-/** An output that inputs and place decide; undefined where they are not enough. Gets the inputs without unknown values. */
+/** Derives an output from inputs without unknown values and the place; undefined if they are insufficient. */
 export type Derived = (inputs: Properties, place: PreviewPlace) => Value | undefined;
 
 /** Rules of a kind for its previews. */

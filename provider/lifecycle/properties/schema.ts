@@ -4,9 +4,9 @@ import { toValue } from "./values";
 
 /** A property's shape without its wrappers, and its default. */
 export interface Property {
-  /** The shape of a value that is there. */
+  /** Shape of a present value. */
   inner: z.core.$ZodType;
-  /** True if it may be absent. */
+  /** True if the property is optional. */
   optional: boolean;
   /** Default; undefined if there is none. */
   fallback: Value | undefined;
@@ -14,7 +14,7 @@ export interface Property {
 
 const seen = new WeakMap<z.core.$ZodType, Property>();
 
-/** Reads how a shape is wrapped: optional, with a default, or required. */
+/** Unwraps a shape that is optional, has a default, or is required. */
 export function propertyOf(schema: z.core.$ZodType): Property {
   const known = seen.get(schema);
   if (known) return known;

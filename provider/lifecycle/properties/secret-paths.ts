@@ -10,11 +10,11 @@ const startsWith = (path: Path, start: Path): boolean => start.every((step, inde
 export const isSecretAt = (path: Path, secrets: readonly Path[]): boolean =>
   secrets.some((secret) => startsWith(path, secret));
 
-/** Returns true if it is, or holds something secret. */
+/** Returns true if a value is secret or contains a secret. */
 export const holdsSecret = (path: Path, secrets: readonly Path[]): boolean =>
   secrets.some((secret) => startsWith(path, secret) || startsWith(secret, path));
 
-/** The values below one that a text could repeat; true, false and null are in any text. */
+/** All values in a value that a message could repeat, except true, false and null. */
 function leaves(value: Value | undefined): string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number") return [String(value)];

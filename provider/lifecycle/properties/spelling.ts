@@ -1,4 +1,4 @@
-/** Number of letters to add, drop or change to get from one word to the other. */
+/** Edit distance between two words. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
@@ -12,7 +12,7 @@ function distance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** The word that a misspelt one was most likely meant to be; undefined when none is near. */
+/** The word nearest to a misspelt one; undefined if none is similar. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const near = candidates
     .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))

@@ -6,7 +6,7 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 export const isProperties = (value: Value | undefined): value is Properties =>
   isObject(value) && !Array.isArray(value) && !(value instanceof Unknown);
 
-/** Returns true if a value is unknown before deployment, or holds something that is. */
+/** Returns true if a value is or contains an unknown value. */
 export function hasUnknown(value: Value | undefined): boolean {
   if (value instanceof Unknown) return true;
   if (Array.isArray(value)) return value.some(hasUnknown);
@@ -38,11 +38,11 @@ export function toProperties(from: object): Properties {
     const kept = toValue(value);
     return kept === undefined ? [] : [[key, kept]];
   });
-  // Defines each key, whatever it is called; an assignment to `__proto__` would get lost.
+  // Defines each key, including `__proto__`, which an assignment would ignore.
   return Object.fromEntries(entries);
 }
 
-/** A property that should be text; undefined when it is anything else. */
+/** A text property; undefined for any other value. */
 export function textOf(properties: Properties, key: string): string | undefined {
   const value = properties[key];
   return typeof value === "string" && value !== "" ? value : undefined;

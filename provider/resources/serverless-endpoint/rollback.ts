@@ -59,8 +59,8 @@ const settingsText = (settings: object, keys: readonly string[]): string =>
   keys.map((key) => `${key} ${showValue(new Map(Object.entries(settings)).get(key) ?? null)}`).join(", ");
 
 /**
- * Sets back what an update changed and waits for the workers of it. Returns the failure that ends the update: what the job
- * reason, and what the endpoint runs now.
+ * Rolls back an update and waits for workers of the previous version. Returns the failure of the update, with its reason and
+ * the version that the endpoint runs now.
  */
 export async function rollBack(failed: FailedUpdate, context: Context): Promise<PartialFailure> {
   const { id, update, pending, outputs, reason, verify, apply, from } = failed;
