@@ -1,7 +1,8 @@
 import { cp, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { z } from "zod";
+import { findHost } from "../../scripts/cli/hosts.mjs";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { succeed } from "../support/python-environment";
@@ -66,7 +67,11 @@ const cases = [
     : []),
 ].filter(([, language]) => language !== "yaml" || yaml.missing === undefined);
 if (python?.missing === undefined && python) cases.push(["v2", "python"]);
-if (goSdk && "folder" in goSdk && (await missingGo()) === undefined) cases.push(["v2", "go"]);
+if (goSdk && "folder" in goSdk && (await missingGo()) === undefined) {
+  // In the folder of the host for YAML, which is on PATH.
+  const host = await findHost("go", inject("cli"));
+  if ("folder" in host) cases.push(["v2", "go"]);
+}
 
 /** Installs the packages of a project in languages that need more than the Node SDK. */
 const installers: Record<string, (folder: string) => Promise<void>> = {
