@@ -10,7 +10,6 @@ export interface EstimateFlags {
   prices?: string | undefined;
   /** Budget in US dollars per hour, at `workersMax`. */
   maxHourly?: number | undefined;
-  stack?: string | undefined;
   format: "table" | "markdown" | "json";
 }
 
@@ -23,7 +22,7 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
   const incomplete = `${missing} unchanged resources are not in the preview; add --show-sames to \`pulumi preview\``;
   if (missing > 0 && flags.maxHourly === undefined) io.err(`${incomplete}.`);
   const prices = await (flags.prices === undefined ? pricesOfCatalog(io.err) : pricesOfFile(flags.prices));
-  const result = estimateOf(flags.stack ?? preview.stack ?? "the stack", costsOf(preview, prices));
+  const result = estimateOf(preview.stack ?? "the stack", costsOf(preview, prices));
   const texts = { table: tableText, markdown: markdownText, json: (one: object) => JSON.stringify(one, null, 2) };
   io.out(texts[flags.format](result));
   if (flags.maxHourly === undefined) return 0;
