@@ -12,7 +12,7 @@ import { versions } from "./versions";
 const program = fileURLToPath(new URL("flash.py", import.meta.url));
 
 describe(`PyPI runpod-flash ${versions.flash}`, () => {
-  it("deploys a network volume, finds it again, deploys and undeploys an endpoint, and reads the stock of GPU types and CPU flavours", async (context) => {
+  it("NetworkVolume.deploy, ServerlessEndpoint.deploy, ServerlessEndpoint.undeploy, get_gpu_lowest_price_stock_status, get_cpu_specific_stock_status, endpoint_exists, get_template", async (context) => {
     const python = pythonOf(inject("flash"), context);
     // On disk the scan for secrets would find the key, which flash sets in the environment of its template.
     const service = await createService({ port: 0, ephemeral: true });

@@ -1,40 +1,95 @@
 /**
- * Returns the page of the clients: a table with one row per operation. A suite's title is a client with its version; a
- * test's title lists the operations that it calls.
+ * Operations of a part of a client, by result.
+ * @typedef {{ client: string, version: string, part: string, works: Set<string>, fails: Set<string>, notRun: Set<string>,
+ *   known: { names: string[], reason: string }[], notes: Set<string> }} Part
+ */
+
+const operation = String.raw`[\w.-]+(?: [\w.-]+)?(?: with [\w ]+)?`;
+const list = new RegExp(`^${operation}(?:, ${operation})*$`);
+
+/** Operations that a title lists; a title that is a sentence is one operation. @param {string} title */
+const operationsIn = (title) => (list.test(title) ? title.split(", ") : [title]);
+
+/** @param {Iterable<string>} names */
+const sorted = (names) => [...names].sort((a, b) => a.localeCompare(b));
+
+/**
+ * Collects the results of each client and part. A suite's title is a client with its version and part. A test's title lists the
+ * operations that it calls; `does not work: <operations> (<reason>)` expects that they fail, `not run: <reason>` stands for a
+ * client that cannot be installed.
+ * @param {import("../conformance/page.mjs").Report} report
+ * @returns {Part[]}
+ */
+function partsOf(report) {
+  /** @type {Map<string, Part>} */
+  const parts = new Map();
+  for (const { ancestorTitles, title, status } of report.testResults.flatMap((file) => file.assertionResults)) {
+    const suite = ancestorTitles.at(-1) ?? "";
+    // The table of faults in docs/service.md describes them.
+    if (suite.endsWith("under injected faults")) continue;
+    const [, client = suite, version = "", name = ""] = /^(.*?) (\d+\.\d+\.\d+)(?::? (.*))?$/.exec(suite) ?? [];
+    const none = { works: new Set(), fails: new Set(), notRun: new Set(), known: [], notes: new Set() };
+    const part = parts.get(suite) ?? { client, version, part: name, ...none };
+    parts.set(suite, part);
+    const [, names, reason] = /^does not work: (.*) \((.*)\)$/.exec(title) ?? [];
+    if (title.startsWith("not run: ")) part.notes.add(title);
+    else if (names && reason && status === "passed") part.known.push({ names: names.split(", "), reason });
+    else {
+      const results = status === "passed" ? part.works : status === "failed" ? part.fails : part.notRun;
+      for (const one of operationsIn(names ?? title)) results.add(one);
+    }
+  }
+  for (const { works, fails, notRun } of parts.values()) for (const name of [...fails, ...notRun]) works.delete(name);
+  return [...parts].sort(([a], [b]) => a.localeCompare(b)).map(([, part]) => part);
+}
+
+/** @param {Part} part */
+function rowOf({ client, version, part, works, fails, notRun, known, notes }) {
+  const others = known.reduce((count, { names }) => count + names.length, fails.size + notRun.size);
+  const count =
+    works.size === 0 ? "none" : others === 0 ? `all ${works.size}` : `${works.size} of ${works.size + others}`;
+  const rest = [
+    ...known.map(({ names, reason }) => `${names.join(", ")} (${reason})`),
+    ...(fails.size > 0 ? [`**fails**: ${sorted(fails).join(", ")}`] : []),
+    ...(notRun.size > 0 && notes.size === 0 ? [`not run: ${sorted(notRun).join(", ")}`] : []),
+    ...notes,
+  ].join("; ");
+  return `| ${[client, version, part, count, rest].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+/**
+ * Returns the page of the clients: a table with one row per client and part, and the operations of each.
  * @param {import("../conformance/page.mjs").Report} report
  */
 export function clientsPage(report) {
-  const results = report.testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .map(({ ancestorTitles, title, status }) => ({ client: ancestorTitles.at(-1) ?? "", title, status }));
-  const words = new Map([
-    ["passed", "works"],
-    ["failed", "**fails**"],
-  ]);
-  const rows = results
-    .flatMap(({ client, title, status }) => {
-      const [, name = client, version = "", part = ""] = /^(.*?) (\d+\.\d+\.\d+)(?::? (.*))?$/.exec(client) ?? [];
-      // Titles of worker tests are sentences.
-      const operations = (
-        /^[\w.-]+(?: with [\w ]+)?(?:, [\w.-]+(?: with [\w ]+)?)*$/.test(title) ? title.split(", ") : [title]
-      ).map((operation) => operation.replaceAll("|", "\\|"));
-      const result = words.get(status) ?? "not run";
-      return operations.map((operation) => `| ${name} | ${version} | ${part} | ${operation} | ${result} |`);
-    })
-    .sort((a, b) => a.localeCompare(b));
+  const parts = partsOf(report);
+  const operations = parts
+    .filter(({ works }) => works.size > 0)
+    .map(({ client, version, part, works }) => {
+      const title = part ? `${client} ${version}, ${part}` : `${client} ${version}`;
+      const names = sorted(works).filter((name) => list.test(name));
+      const sentences = sorted(works).filter((name) => !list.test(name));
+      const first = names.length > 0 ? `- ${title}: \`${names.join(", ")}\`` : `- ${title}:`;
+      return [first, ...sentences.map((sentence) => `  - ${sentence}`)].join("\n");
+    });
   return `# Clients that work unmodified
 
 Generated by \`node test/sdk/report.mjs\` from a run of \`test/sdk\`: the published packages, unmodified, against the local service.
-The clients know its addresses and key, and the service has its default flags.
+The clients know its addresses and key, and the service has its default flags. Go programs are built from their modules.
 
-| client | version | part | operation | result |
+| client | version | part | operations that work | operations that do not |
 |---|---|---|---|---|
-${[...new Set(rows)].join("\n")}
+${parts.map(rowOf).join("\n")}
 
 The service selects the form of \`/stream\` by the User-Agent. Synchronous clients of PyPI \`runpod\`, and asynchronous ones with
 a session of their caller, send that of their HTTP library: they get \`{status, stream}\` because they also send
 \`Content-Type: application/json\`. Other programs that use these libraries get the array.
 
 With REST v1 and GraphQL, clients that delete a template right after its endpoint [require a flag](guides/templates-in-use.md#other-clients).
+[Clients under injected faults](service.md#clients-under-injected-faults) describes how the SDKs behave if requests, jobs or workers fail.
+
+## Operations that work
+
+${operations.join("\n")}
 `;
 }

@@ -21,7 +21,11 @@ function run() {
   try {
     const vitest = join(root, "node_modules/vitest/vitest.mjs");
     const flags = ["--project", "sdk", "--reporter=default", "--reporter=json", `--outputFile.json=${output}`];
-    spawnSync(process.execPath, [vitest, "run", ...flags], { cwd: root, stdio: "inherit" });
+    spawnSync(process.execPath, [vitest, "run", ...flags], {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, FULL: "1" },
+    });
     if (!existsSync(output)) throw new Error("the tests wrote no report: the run failed before its first test");
     return JSON.parse(readFileSync(output, "utf8"));
   } finally {

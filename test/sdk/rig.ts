@@ -7,7 +7,7 @@ import { type Clients, createClients } from "serverless-compute-api";
 import { createService, type Service } from "serverless-compute-local";
 import { inject, type TestContext } from "vitest";
 import { discardServiceFolder } from "../support/service-artefacts";
-import type { SdkPython } from "./setup";
+import type { SdkProgram } from "./setup";
 
 /** Handlers of test/sdk/handlers: programs of the public Python SDK, and modules that need no Python. */
 const handlers = [
@@ -35,7 +35,7 @@ export interface SdkRig {
 }
 
 /** Path of a Python. Skips the test where this machine has none; throws where it could not be set up. */
-export function pythonOf(python: SdkPython, context: TestContext): string {
+export function pythonOf(python: SdkProgram, context: TestContext): string {
   if ("missing" in python) return context.skip(python.missing);
   if ("failure" in python) throw new Error(python.failure);
   return python.path;

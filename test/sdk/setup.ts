@@ -3,22 +3,25 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { ToolMissing } from "../../scripts/child.mjs";
+import { isNotFound, lastLines, run, ToolMissing } from "../../scripts/child.mjs";
 import { withLock } from "../../scripts/lock.mjs";
 import { pythonWith, succeed } from "../support/python-environment";
 import { versions } from "./versions";
 
-/** A Python with the public SDK, the missing tool, or the failure to prepare it. */
-export type SdkPython = { path: string } | { missing: string } | { failure: string };
+/** A program such as a Python with the public SDK, the reason why this machine cannot have it, or the failure to prepare it. */
+export type SdkProgram = { path: string } | { missing: string } | { failure: string };
 
 /** The MCP server's program and the folder that it was installed into, or how that failed. */
 export type SdkMcpServer = { path: string; folder: string } | { failure: string };
 
 declare module "vitest" {
   interface ProvidedContext {
-    python: SdkPython;
-    /** With flash and the SDK. */
-    flash: SdkPython;
+    python: SdkProgram;
+    /** Python with flash and the SDK. */
+    flash: SdkProgram;
+    /** Python with dstack. */
+    dstack: SdkProgram;
+    runpodctl: SdkProgram;
     /** By version. */
     mcpServers: Record<string, SdkMcpServer>;
   }
@@ -29,7 +32,7 @@ const flash = `runpod-flash==${versions.flash}`;
 const cache = new URL("../../.serverless-compute/", import.meta.url);
 
 /** Prepares Python with packages; default: the public SDK. If that fails, it returns the reason, and only tests that need Python fail. */
-export async function findPython(name = sdk, ...others: string[]): Promise<SdkPython> {
+export async function findPython(name = sdk, ...others: string[]): Promise<SdkProgram> {
   const folder = fileURLToPath(new URL(`python-${name.replace("==", "-")}`, cache));
   try {
     return { path: await pythonWith([name, ...others], folder) };
@@ -57,9 +60,43 @@ async function findMcpServer(version: string): Promise<SdkMcpServer> {
   }
 }
 
+/**
+ * Builds runpodctl from its Go module once; later runs find it. The variable RUNPODCTL names a program of the same version that was
+ * built elsewhere, for machines whose module proxy does not provide the module.
+ */
+async function findRunpodctl(): Promise<SdkProgram> {
+  const built = process.env["RUNPODCTL"];
+  if (built) return { path: built };
+  const module = `github.com/runpod/runpodctl@v${versions.runpodctl}`;
+  const folder = fileURLToPath(new URL(`runpodctl-${versions.runpodctl}`, cache));
+  const path = join(folder, "runpodctl");
+  const install = async (): Promise<SdkProgram> => {
+    if (existsSync(path)) return { path };
+    const env = { ...process.env, GOBIN: folder };
+    const finished = await run("go", ["install", module], { env, timeout: 600_000 });
+    if (finished.code === 0) return { path };
+    if (/: (403|404|410) |not found|unknown revision/i.test(finished.stderr))
+      return { missing: `the Go module proxy of this machine does not provide ${module}` };
+    return { failure: `go install ${module} failed: ${lastLines(finished)}` };
+  };
+  try {
+    await mkdir(folder, { recursive: true });
+    return await withLock(`${folder}.lock`, install);
+  } catch (error) {
+    if (isNotFound(error)) return { missing: "there is no `go` on PATH" };
+    throw error;
+  }
+}
+
+/** True if the tests of `fullOnly` run, which alone use some clients. */
+const isFull = Boolean(process.env["FULL"]);
+
 export async function setup(project: TestProject): Promise<void> {
   project.provide("python", await findPython());
   project.provide("flash", await findPython(flash, sdk));
+  const later: SdkProgram = { missing: "only full runs use it" };
+  project.provide("dstack", isFull ? await findPython(`dstack==${versions.dstack}`) : later);
+  project.provide("runpodctl", isFull ? await findRunpodctl() : later);
   const { mcpServer, mcpServer3 } = versions;
   project.provide("mcpServers", {
     [mcpServer]: await findMcpServer(mcpServer),

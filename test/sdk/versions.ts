@@ -4,6 +4,8 @@ export const versions = {
   aiSdkProvider: "1.4.0",
   pythonSdk: "1.12.0",
   flash: "1.21.0",
+  dstack: "0.22.5",
+  runpodctl: "2.7.2",
   mcpServer: "4.0.0",
   mcpServer3: "3.4.0",
 } as const;

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { clientsPage } from "../../sdk/page.mjs";
+
+const report = (results: { suite: string; title: string; status?: string }[]) => ({
+  testResults: [
+    {
+      name: "/somewhere/client.test.ts",
+      assertionResults: results.map(({ suite, title, status = "passed" }) => ({
+        ...{ ancestorTitles: [suite], title, status },
+      })),
+    },
+  ],
+});
+const rowsOf = (page: string): string[] => page.split("\n").filter((line) => line.startsWith("| n"));
+
+test("the page has one row per client and part, with the number of operations that work and the names of all others", () => {
+  const page = clientsPage(
+    report([
+      { suite: "npm two 2.0.0: REST v1", title: "run, stop" },
+      { suite: "npm one 1.0.0", title: "list-all, sub get, list with flags" },
+      { suite: "npm one 1.0.0", title: "keeps an input, however large" },
+      { suite: "npm two 2.0.0: REST v1", title: "cancel", status: "failed" },
+      { suite: "npm two 2.0.0: under injected faults", title: "delay" },
+      { suite: "npm two 2.0.0: REST v1", title: "purge, health", status: "skipped" },
+      { suite: "npm two 2.0.0: REST v1", title: "does not work: pod create, pod stop (the service has no pods)" },
+    ]),
+  );
+  expect(rowsOf(page)).toEqual([
+    "| npm one | 1.0.0 |  | all 4 |  |",
+    "| npm two | 2.0.0 | REST v1 | 2 of 7 | pod create, pod stop (the service has no pods); **fails**: cancel; not run: health, purge |",
+  ]);
+  expect(page).toContain("- npm one 1.0.0: `list with flags, list-all, sub get`\n  - keeps an input, however large\n");
+  expect(page).toContain("- npm two 2.0.0, REST v1: `run, stop`\n");
+});
+
+test("an operation in several tests works only if all of them pass", () => {
+  const suite = "npm one 1.0.0";
+  const page = clientsPage(
+    report([
+      { suite, title: "run, stop" },
+      { suite, title: "run", status: "failed" },
+    ]),
+  );
+  expect(rowsOf(page)).toEqual(["| npm one | 1.0.0 |  | 1 of 2 | **fails**: run |"]);
+});
+
+test("a client that a registry does not provide has a row with the reason", () => {
+  const page = clientsPage(
+    report([
+      { suite: "npm one 1.0.0", title: "run, stop", status: "skipped" },
+      { suite: "npm one 1.0.0", title: "not run: the registry does not provide it", status: "skipped" },
+    ]),
+  );
+  expect(rowsOf(page)).toEqual(["| npm one | 1.0.0 |  | none | not run: the registry does not provide it |"]);
+});
