@@ -106,6 +106,7 @@ async function startService(
         logFile,
         jobRoutes,
         view: { ...view, workers },
+        faults: jobPath.faults,
         serverlessUrl: () => root,
       })
     : undefined;

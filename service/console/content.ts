@@ -1,4 +1,5 @@
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import type { FaultControl } from "../api/faults";
 import { type JobFilter, newest } from "../jobs/search";
 import type { Resources } from "../resources";
 import { createLogTail, type LogTail } from "../workers/log-tail";
@@ -30,12 +31,14 @@ export function createConsoleContent({
   resources,
   view,
   metrics,
+  faults,
   logFile,
   clock,
 }: {
   resources: Resources;
   view: ConsoleView;
   metrics: Pick<JobMetrics, "read">;
+  faults: Pick<FaultControl, "read">;
   /** File with the output of the endpoint's workers. */
   logFile(endpointId: string): string;
   clock: Clock;
@@ -45,7 +48,7 @@ export function createConsoleContent({
 
   /**
    * Server-sent events of the console's page: `endpoints` and `resources`; for one endpoint also `metrics`, `jobs` (the newest
-   * page of those that match the filter) and `log` (lines). Each is sent at the beginning and after every change.
+   * page of those that match the filter), `faults` and `log` (lines). Each is sent at the beginning and after every change.
    */
   async function* events(
     endpointId: string | undefined,
@@ -75,6 +78,8 @@ export function createConsoleContent({
         ...all,
         ...changed("metrics", metrics.read(endpointId)),
         ...changed("jobs", { rows, before: before ?? null }),
+        // The endpoint may have been deleted since.
+        ...changed("faults", resources.endpoints.find(endpointId) ? faults.read(endpointId) : {}),
       ];
     }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Auth } from "../api/auth";
+import type { FaultControl } from "../api/faults";
 import type { JobEvents } from "../jobs/events";
 import type { Resources } from "../resources";
 import type { ConsoleContent } from "./content";
@@ -19,6 +20,7 @@ export function createConsole({
   clock,
   resources,
   view,
+  faults,
   logFile,
   jobRoutes,
   serverlessUrl,
@@ -28,6 +30,7 @@ export function createConsole({
   clock: Clock;
   resources: Resources;
   view: ConsoleView & { events: JobEvents; waiting(endpointId: string): number };
+  faults: FaultControl;
   logFile(endpointId: string): string;
   /** Registers the job API for callers that were checked before. */
   jobRoutes(app: FastifyInstance): void;
@@ -41,13 +44,13 @@ export function createConsole({
   let loaded: Promise<ConsoleContent> | undefined;
   const content = (): Promise<ConsoleContent> => {
     loaded ??= import("./content.js").then(({ createConsoleContent }) =>
-      createConsoleContent({ resources, view, metrics, logFile, clock }),
+      createConsoleContent({ resources, view, metrics, faults, logFile, clock }),
     );
     return loaded;
   };
   return {
     routes: (app: FastifyInstance): void =>
-      registerConsoleRoutes(app, { sessions, auth, content, exists, jobRoutes, serverlessUrl }),
+      registerConsoleRoutes(app, { sessions, auth, content, faults, exists, jobRoutes, serverlessUrl }),
     /** A link that opens the console once, within an hour. */
     newLink: (): string => linkTo(serverlessUrl(), sessions.newLink()),
     /** Stops counting. */

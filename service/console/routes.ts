@@ -4,6 +4,7 @@ import { jobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { Auth } from "../api/auth";
 import { disconnectSignal } from "../api/client-disconnect";
+import type { FaultControl } from "../api/faults";
 import { notFound } from "../errors";
 import { type JobFilter, newest } from "../jobs/search";
 import { parseInput } from "../validation";
@@ -22,6 +23,9 @@ const pageQuery = filterQuery.extend({ before: z.coerce.number().pipe(z.int().mi
 /** Ids of jobs; the page sends many of them in several requests. */
 const retriesBody = z.strictObject({ ids: z.array(z.string().max(200)).max(1000) });
 
+/** Changed faults by name; null removes one. */
+const faultChanges = z.record(z.string(), z.unknown());
+
 const filterOf = ({ state, search }: z.output<typeof filterQuery>): JobFilter => ({ status: state, text: search });
 
 interface OfEndpoint {
@@ -38,6 +42,7 @@ export function registerConsoleRoutes(
     sessions,
     auth,
     content,
+    faults,
     exists,
     jobRoutes,
     serverlessUrl,
@@ -46,6 +51,7 @@ export function registerConsoleRoutes(
     auth: Pick<Auth, "checkRest">;
     /** Loaded at the first request that uses it. */
     content(): Promise<ConsoleContent>;
+    faults: FaultControl;
     exists(endpointId: string): boolean;
     /** Registers the job API without its own authentication. */
     jobRoutes(app: FastifyInstance): void;
@@ -107,6 +113,12 @@ export function registerConsoleRoutes(
       const input = (await content()).input(params.endpointId, params.jobId);
       if (input === undefined) throw notFound("job", params.jobId);
       return reply.type("application/json").send(input);
+    });
+    scope.patch<OfEndpoint>("/console/api/endpoints/:endpointId/faults", async ({ params, body }) => {
+      // In one turn, so that no count is lost that a job or request decrements in the meantime.
+      const wanted = { ...faults.read(params.endpointId), ...parseInput(faultChanges, body) };
+      const left = Object.entries(wanted).filter(([, value]) => value !== null);
+      return faults.replace(params.endpointId, Object.fromEntries(left));
     });
     scope.register(async (jobs) => jobRoutes(jobs), { prefix: "/console/v2" });
   });

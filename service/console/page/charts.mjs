@@ -173,7 +173,7 @@ export function charts(ranges, shown, inQueue) {
       ranges.map((range, at) =>
         h(
           "button",
-          { type: "button", "data-action": "range", "data-range": at, "aria-pressed": String(at === shown) },
+          { type: "button", "data-action": "range", "data-subject": at, "aria-pressed": String(at === shown) },
           rangeName(range),
         ),
       ),

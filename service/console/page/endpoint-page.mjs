@@ -3,6 +3,7 @@ import { charts } from "./charts.mjs";
 import { call } from "./connection.mjs";
 import { h, own } from "./dom.mjs";
 import { endpointHeader } from "./endpoint-header.mjs";
+import { createFaultPanel } from "./fault-panel.mjs";
 import { curlOf, isRetryable } from "./format.mjs";
 import { createJobDetails } from "./job-details.mjs";
 import { createJobFilter } from "./job-filter.mjs";
@@ -28,6 +29,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
   const details = createJobDetails(endpointId, changed);
   const pages = createJobPages(endpointId, changed);
   const filter = createJobFilter(asked);
+  const faults = createFaultPanel(endpointId);
   const retryDialog = createRetryDialog(endpointId);
   /** @type {import("./connection.mjs").Metrics[] | undefined} */
   let metrics;
@@ -36,7 +38,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
   /** Id of the job in the address. @type {string | undefined} */
   let linkedJob;
 
-  /** Actions of the buttons, by the `data-job` or `data-range` of the button. @type {Record<string, (subject: string) => unknown>} */
+  /** Actions of the buttons, with the `data-subject` of the button. @type {Record<string, (subject: string) => unknown>} */
   const actions = {
     range(index) {
       range = Number(index);
@@ -47,6 +49,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
       await call("POST", `v2/${endpointId}/retry/${id}`);
       form.follow(id);
     },
+    removeFault: faults.remove,
     retryAll: () => retryDialog.open(pages.filter),
     toggle: (id) => (details.of(id) ? details.close(id) : details.open(id)),
     log(id) {
@@ -82,6 +85,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
         details.update(data.rows);
         pages.update(data);
       },
+      faults: faults.update,
       log: log.add,
     },
     /** The connection is open again, and everything is sent anew. */
@@ -101,7 +105,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
     /**
      * Runs the action of a button; an error becomes a notice.
      * @param {string} action
-     * @param {string} subject Id of a job, or index of a range.
+     * @param {string} subject Id of a job, name of a fault, or index of a range.
      */
     async act(action, subject) {
       try {
@@ -124,6 +128,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
           h("section", { class: "panel" }, h("h2", {}, "Run a job"), own(form.element)),
           workerList(endpoint, log.element),
         ),
+        own(faults.element),
         jobList({
           endpoint: asked,
           page: pages.shown,

@@ -99,7 +99,7 @@ export function detailRow(job, { input, output, error, fault }, endpoint, column
     job.workerId && `worker ${job.workerId}`,
     job.retries > 0 && `queued again ${job.retries}×`,
   ];
-  const action = { type: "button", "data-job": job.id };
+  const action = { type: "button", "data-subject": job.id };
   return h(
     "tr",
     { "data-key": `${job.id} detail`, class: "detail" },

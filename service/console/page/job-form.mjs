@@ -75,7 +75,7 @@ export function createJobForm(endpointId, notify) {
   function show(one) {
     const { id, status, output, error, chunks } = one;
     const known = id !== undefined;
-    const action = { "data-job": id, type: "button" };
+    const action = { "data-subject": id, type: "button" };
     morphChildren(result, [
       h(
         "div",

@@ -38,7 +38,7 @@ const columns = [
  */
 function jobRows(job, detail, endpoint) {
   const { id, status, createdAt, error, workerId } = job;
-  const action = { type: "button", "data-job": id };
+  const action = { type: "button", "data-subject": id };
   const hasFailed = isRetryable(status);
   const row = h(
     "tr",

@@ -144,8 +144,7 @@ main.addEventListener("click", async (event) => {
   if (!button) return;
   const action = button.getAttribute("data-action") ?? "";
   const text = button.getAttribute("data-text");
-  if (action !== "copy" || text === null)
-    return page?.act(action, button.getAttribute("data-job") ?? button.getAttribute("data-range") ?? "");
+  if (action !== "copy" || text === null) return page?.act(action, button.getAttribute("data-subject") ?? "");
   await navigator.clipboard.writeText(text);
   notify("Copied the command.");
 });

@@ -60,6 +60,8 @@ test("data requires a session; without one only the empty page is served", async
   }
   for (const path of ["v2/e/run", "api/endpoints/e/retries"])
     expect((await send("POST", `${serverlessUrl}/console/${path}`, { json: {} })).status, path).toBe(403);
+  const faults = await send("PATCH", `${serverlessUrl}/console/api/endpoints/e/faults`, { json: { noStock: true } });
+  expect(faults.status).toBe(403);
 });
 
 test("a session opens the console and no API", async () => {
