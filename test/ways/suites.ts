@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
+import { dialect } from "../support/dialect";
 import { failuresThrough } from "./failures";
 import { keyRotationThrough } from "./key-rotation";
 import { killSchedulesThrough } from "./kill-schedules";
@@ -7,6 +8,7 @@ import { killedEngineThrough } from "./killed-engine";
 import { lifecycleThrough } from "./lifecycle";
 import { preflightThrough } from "./preflight";
 import { secrecyThrough } from "./secrecy";
+import { templateReleaseThrough } from "./template-release";
 import type { Way } from "./way";
 
 type Suites = Record<string, (way: Way) => void>;
@@ -27,6 +29,8 @@ const short: Suites = {
 const long: Suites = {
   "key rotation": keyRotationThrough,
   ...(hasProc ? { "kill schedules": killSchedulesThrough } : {}),
+  // Endpoints of REST v2 have a copy of their template: only endpoints of REST v1 delay its release.
+  ...(dialect === "v1" ? { "template release": templateReleaseThrough } : {}),
 };
 
 const run = (suites: Suites, way: Way): void => {

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import type { Way } from "./way";
+
+/** The wait for the release of a template that was in use, with the service's own two minutes. */
+export function templateReleaseThrough(way: Way): void {
+  const release = 120_000;
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService({ templateRelease: release });
+    stack = await way.createStack(service.environment);
+    await stack.program(`
+    const { ServerlessEndpoint, Template } = require("${way.module}");
+    const template = new Template("chat", { imageName: "${image("echo")}" });
+    new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
+  `);
+    // Endpoints of REST v1 are bound to their template; endpoints of REST v2 have a copy.
+    const up = await stack.up({ env: { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/v1` } });
+    expect(up.code, up.output).toBe(0);
+  });
+  afterAll(() => stack.remove());
+
+  it("destroy waits for the release, shows the seconds, and ends soon after it", async () => {
+    let endpointDeletedAt = 0;
+    const watch = setInterval(() => {
+      const isDeleted = service.proxy.requests.some(({ method, status }) => method === "DELETE" && status === 204);
+      if (isDeleted && endpointDeletedAt === 0) endpointDeletedAt = Date.now();
+    }, 10);
+    const destroy = await stack.destroy().finally(() => clearInterval(watch));
+    expect(destroy.code, destroy.output).toBe(0);
+    expect(destroy.ended - endpointDeletedAt).toBeGreaterThan(release);
+    const shown = destroy.diagnostics.filter(({ about, ephemeral }) => about === "Template chat" && ephemeral);
+    expect(shown.at(-1)?.message).toMatch(/^the service released template "chat-dev-\w{7}" after \d+ s$/);
+    expect(shown.at(-2)?.message).toMatch(
+      /^waiting for the service to release template "chat-dev-\w{7}": \d+ s of at most 150 s$/,
+    );
+    expect(shown.length).toBeGreaterThan(release / 12_000);
+    expect((await service.holdings()).templates).toEqual([]);
+  });
+}
