@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { isNotFound, lastLines, run, ToolMissing } from "../../scripts/child.mjs";
+import { findCli } from "../../scripts/cli/cli.mjs";
+import type { Cli } from "../../scripts/cli/folder.mjs";
 import { withLock } from "../../scripts/lock.mjs";
 import { pythonWith, succeed } from "../support/python-environment";
 import { versions } from "./versions";
@@ -22,6 +24,10 @@ declare module "vitest" {
     /** Python with dstack. */
     dstack: SdkProgram;
     runpodctl: SdkProgram;
+    /** Plugin of the vendor's native Pulumi provider. */
+    pulumiPlugin: SdkProgram;
+    /** The Pulumi CLI, if there is the plugin. */
+    cli: Cli;
     /** By version. */
     mcpServers: Record<string, SdkMcpServer>;
   }
@@ -60,24 +66,35 @@ async function findMcpServer(version: string): Promise<SdkMcpServer> {
   }
 }
 
-/**
- * Builds runpodctl from its Go module once; later runs find it. The variable RUNPODCTL names a program of the same version that was
- * built elsewhere, for machines whose module proxy does not provide the module.
- */
-async function findRunpodctl(): Promise<SdkProgram> {
-  const built = process.env["RUNPODCTL"];
-  if (built) return { path: built };
-  const module = `github.com/runpod/runpodctl@v${versions.runpodctl}`;
-  const folder = fileURLToPath(new URL(`runpodctl-${versions.runpodctl}`, cache));
-  const path = join(folder, "runpodctl");
+/** Programs in Go, by the commit of their version: the tags do not have the form that Go requires of the modules' paths. */
+const goPrograms = {
+  runpodctl: {
+    package: "github.com/runpod/runpodctl@309512b4926eb7d218bbc8a8f11d380ce54f59c4",
+    /** Variable with the path of a program that was built elsewhere, for machines whose module proxy does not provide the module. */
+    variable: "RUNPODCTL",
+  },
+  "pulumi-resource-runpod": {
+    package:
+      "github.com/runpod/pulumi-runpod-native/provider/cmd/pulumi-resource-runpod@24d876ec145921adc183c6f5a4979fbe9ad56f3d",
+    variable: "PULUMI_RESOURCE_RUNPOD",
+  },
+} as const;
+
+/** Builds a program from its Go module once; later runs find it. */
+async function findGoProgram(name: keyof typeof goPrograms): Promise<SdkProgram> {
+  const { package: source, variable } = goPrograms[name];
+  const given = process.env[variable];
+  if (given) return { path: given };
+  const folder = fileURLToPath(new URL(`${name}-${source.slice(-12)}`, cache));
+  const path = join(folder, name);
   const install = async (): Promise<SdkProgram> => {
     if (existsSync(path)) return { path };
     const env = { ...process.env, GOBIN: folder };
-    const finished = await run("go", ["install", module], { env, timeout: 600_000 });
+    const finished = await run("go", ["install", source], { env, timeout: 600_000 });
     if (finished.code === 0) return { path };
     if (/: (403|404|410) |not found|unknown revision/i.test(finished.stderr))
-      return { missing: `the Go module proxy of this machine does not provide ${module}` };
-    return { failure: `go install ${module} failed: ${lastLines(finished)}` };
+      return { missing: `the Go module proxy of this machine does not provide ${source.split("@", 1)}` };
+    return { failure: `go install ${source} failed: ${lastLines(finished)}` };
   };
   try {
     await mkdir(folder, { recursive: true });
@@ -96,7 +113,10 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide("flash", await findPython(flash, sdk));
   const later: SdkProgram = { missing: "only full runs use it" };
   project.provide("dstack", isFull ? await findPython(`dstack==${versions.dstack}`) : later);
-  project.provide("runpodctl", isFull ? await findRunpodctl() : later);
+  project.provide("runpodctl", isFull ? await findGoProgram("runpodctl") : later);
+  const plugin = isFull ? await findGoProgram("pulumi-resource-runpod") : later;
+  project.provide("pulumiPlugin", plugin);
+  if ("path" in plugin) project.provide("cli", await findCli());
   const { mcpServer, mcpServer3 } = versions;
   project.provide("mcpServers", {
     [mcpServer]: await findMcpServer(mcpServer),
