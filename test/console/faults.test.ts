@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { send } from "../support/raw-http";
-import { accessibilityProblems, expectNoOverflow, keepScreenshot, resultIs, shows, submit, useConsole } from "./rig";
+import { resultIs, shows, submit, useConsole } from "./rig";
 
 /** Texts of the active faults. */
 const active = (page: Page): Promise<string[]> => page.locator(".faults li span").allTextContents();
@@ -39,12 +39,6 @@ test("faults of an endpoint are set, counted down live and removed", async (cont
     workers: "crash",
     noStock: true,
   });
-  for (const width of [1280, 400]) {
-    await page.setViewportSize({ width, height: 900 });
-    await expectNoOverflow(page);
-    expect(await accessibilityProblems(page)).toEqual([]);
-    await keepScreenshot(page, `faults-${width}`);
-  }
   for (const name of [
     "No stock",
     "Workers crash",

@@ -142,15 +142,6 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   return problems.map(({ id, nodes }) => `${id}: ${nodes.join("; ")}`);
 }
 
-/** Folder for screenshots; they are written on request only. */
-const screenshots = process.env["SCREENSHOTS"];
-
-/** Writes a screenshot of the whole page as `console-<name>.png`, if SCREENSHOTS names a folder. */
-export async function keepScreenshot(page: Page, name: string): Promise<void> {
-  if (screenshots === undefined) return;
-  await page.screenshot({ path: join(screenshots, `console-${name}.png`), fullPage: true, animations: "disabled" });
-}
-
 /** Asserts that the page does not scroll horizontally. */
 export const expectNoOverflow = async (page: Page): Promise<void> =>
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);

@@ -13,12 +13,13 @@ export function duration(ms) {
 }
 
 /**
- * The span since a time; undefined below 5 s.
+ * The span since a time in whole seconds; undefined below 5 s.
  * @param {number} time
  */
 export const age = (time) => {
-  const ms = Math.max(0, Date.now() - time);
-  return ms < 5000 ? undefined : duration(ms - (ms % 1000));
+  const seconds = Math.floor((Date.now() - time) / 1000);
+  if (seconds < 5) return undefined;
+  return seconds < 60 ? `${seconds} s` : duration(seconds * 1000);
 };
 
 /**

@@ -78,6 +78,7 @@ export function createRetryDialog(endpointId) {
     draw(
       `${sent - failed.length} of ${jobs(ids.length)} queued again`,
       [
+        sent > failed.length && h("p", { role: "status" }, "They run as soon as a worker is free."),
         rest > 0 && h("p", { role: "status" }, `Stopped${fault && `: ${fault}`}. ${jobs(rest)} not retried.`),
         failed.length > 0 && h("p", { role: "status" }, `${jobs(failed.length)} could not be retried:`),
         failed.length > 0 &&

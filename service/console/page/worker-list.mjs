@@ -10,7 +10,7 @@ import { age } from "./format.mjs";
 export const workerList = (endpoint, log) =>
   h(
     "section",
-    { class: "panel" },
+    { class: "panel log-panel" },
     h("h2", {}, "Workers ", workerDots(endpoint)),
     h(
       "ul",

@@ -20,11 +20,16 @@ export function createWorkerLog() {
   const toEnd = () => {
     if (follows) list.scrollTop = list.scrollHeight;
   };
+  let width = 0;
   list.addEventListener("scroll", () => {
-    follows = list.scrollTop + list.clientHeight >= list.scrollHeight - 8;
+    // Another width wraps the lines anew, which scrolls without the user.
+    if (width === list.clientWidth) follows = list.scrollTop + list.clientHeight >= list.scrollHeight - 8;
   });
   // It may have lines before it has a place in the page.
-  new ResizeObserver(toEnd).observe(list);
+  new ResizeObserver(() => {
+    width = list.clientWidth;
+    toEnd();
+  }).observe(list);
 
   /** @param {string} line `<time> <worker id> <text>`. */
   function item(line) {
@@ -39,7 +44,7 @@ export function createWorkerLog() {
   }
 
   return {
-    element: h("div", { "data-own": true, "data-key": "log" }, list, empty),
+    element: h("div", { "data-own": true, "data-key": "log" }, h("div", { class: "log-place" }, list), empty),
     /** @param {string[]} lines */
     add(lines) {
       if (replaces) list.replaceChildren(...lines.map(item));
