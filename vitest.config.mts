@@ -22,15 +22,7 @@ const alias = [
 const faultsInV2 = [
   ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "time-outs"],
   ...["schedules", "previews", "two-backends", "capped-lists", "unreadable-objects", "service-additions"],
-  ...[
-    "adopt-existing",
-    "untouched-fields",
-    "messages",
-    "rollout-schedules",
-    "rollout-requests",
-    "rollout-creates",
-    "preflight",
-  ],
+  ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "preflight"],
 ];
 
 /** True for `npm run test:full`, which runs everything. */

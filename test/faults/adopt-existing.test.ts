@@ -2,27 +2,19 @@ import { describe, expect, test } from "vitest";
 import type { Properties, Secrets } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect, secretValueUpdate } from "../support/dialect";
-import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { stringAt } from "../support/raw-http";
-import { objectCases } from "./support/kinds";
+import { freshName, objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench();
 // Credentials cannot be changed by REST v2: dialects.test.ts has their refusal.
 const cases = (await objectCases(bench)).filter(({ kind }) => dialect === "v1" || kind !== "ContainerRegistryAuth");
 
-let count = 0;
-const freshName = (): string => `hand${count++}`;
-
-describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) => {
+describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf }) => {
   const lifecycle = kinds[kind];
   const inputsOf = (name: string, more: Properties = {}): Properties =>
     lifecycle.check({}, { ...news, ...more, name }, naming()).inputs;
-  const idsOf = async (name: string): Promise<unknown[]> =>
-    (await bench.held(held))
-      .map(propertiesIn)
-      .filter((one) => one["name"] === name)
-      .map(({ id }) => id);
   /** Creates an unmanaged object. */
   const byHand = async (name: string, more: Properties = {}): Promise<string> =>
     (await lifecycle.create(inputsOf(name, more), bench.context())).id;

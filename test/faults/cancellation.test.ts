@@ -2,16 +2,13 @@ import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
-import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import type { Fault } from "../support/recording-proxy";
-import { objectCases } from "./support/kinds";
+import { freshName, objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 3_600_000 });
 const cases = await objectCases(bench);
-
-let count = 0;
-const freshName = (): string => `stopped${count++}-dev`;
 
 /** Advances time until the condition holds. */
 async function until(done: () => boolean): Promise<void> {
@@ -24,13 +21,8 @@ const lost: [string, Fault][] = [
   ["arrives by half", { kind: "halfBody" }],
 ];
 
-describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create, held }) => {
+describe.each(cases)("a $kind whose create is cancelled", ({ kind, create, inputsOf, idsOf }) => {
   const lifecycle = kinds[kind];
-  const idsOf = async (name: string): Promise<unknown[]> =>
-    (await bench.held(held))
-      .map(propertiesIn)
-      .filter((one) => one["name"] === name)
-      .map(({ id }) => id);
 
   test.each(lost)("while its response %s is found and leaves no orphan", async (_, fault) => {
     const name = freshName();
@@ -42,7 +34,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
       if (text.includes("the response was lost")) stop.abort(new Error("stopped"));
     };
     bench.proxy.inject(create, fault);
-    const { id } = await lifecycle.create(lifecycle.check({}, news, naming(name)).inputs, context);
+    const { id } = await lifecycle.create(inputsOf(name), context);
     expect(await idsOf(name)).toEqual([id]);
   });
 
@@ -52,7 +44,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
     // The grace period of a cancelled create elapses immediately; the response arrives after it.
     const context = bench.context({ signal: stop.signal });
     bench.proxy.inject(create, { kind: "answerLate", ms: 40 });
-    const making = lifecycle.create(lifecycle.check({}, news, naming(name)).inputs, context);
+    const making = lifecycle.create(inputsOf(name), context);
     await until(() => bench.proxy.requests.some(({ fault, carriedOut }) => fault === "answerLate" && carriedOut));
     stop.abort(new Error("stopped"));
     expect(await idsOf(name)).toEqual([(await making).id]);

@@ -184,51 +184,6 @@ test.each<Dialect>(["v1", "v2"])(
   },
 );
 
-describe("properties of one dialect are rejected by the other's check", () => {
-  const failures = (kind: keyof typeof kinds, inputs: Properties, dialect: Dialect): string[] =>
-    kinds[kind].check({}, inputs, naming("x"), [], dialect).failures.map(({ path }) => path);
-  const v2Only: [keyof typeof kinds, Properties, string][] = [
-    ["NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" }, "type"],
-    ["ServerlessEndpoint", { templateId: "t" }, "type"],
-    ["ServerlessEndpoint", { templateId: "t" }, "flashbootType"],
-    ["ServerlessEndpoint", { templateId: "t" }, "excludedGpuTypeIds"],
-  ];
-  const values: Properties = {
-    flashbootType: "OFF",
-    excludedGpuTypeIds: ["NVIDIA L4"],
-  };
-  test.each(v2Only)("%s %j %s", (kind, base, key) => {
-    const value = key === "type" ? (kind === "NetworkVolume" ? "STANDARD" : "QUEUE") : (values[key] ?? null);
-    expect(failures(kind, { ...base, [key]: value }, "v1")).toEqual([key]);
-    expect(failures(kind, { ...base, [key]: value }, "v2")).toEqual([]);
-  });
-
-  test("a CPU flavour with its own virtual CPUs requires v2", () => {
-    const inputs = { templateId: "t", computeType: "CPU", cpuFlavorIds: ["cpu3c-4", "cpu5c-8"] };
-    expect(failures("ServerlessEndpoint", inputs, "v1")).toEqual(["cpuFlavorIds", "cpuFlavorIds"]);
-    expect(failures("ServerlessEndpoint", inputs, "v2")).toEqual([]);
-  });
-
-  test.each<[keyof typeof kinds, Properties, string[]]>([
-    ["Template", { imageName: "a:1", readme: "x" }, ["readme"]],
-    ["Template", { imageName: "a:1", volumeMountPath: "/data" }, ["volumeMountPath"]],
-    ["Template", { imageName: "a:1", isServerless: false, volumeInGb: 5 }, ["volumeInGb"]],
-    ["Template", { imageName: "a:1", containerDiskInGb: 0 }, ["containerDiskInGb"]],
-    ["NetworkVolume", { size: 9, dataCenterId: "EU-RO-1" }, ["size"]],
-    [
-      "ServerlessEndpoint",
-      { templateId: "t", allowedCudaVersions: ["12.4"], minCudaVersion: "12.1" },
-      ["minCudaVersion"],
-    ],
-    ["ServerlessEndpoint", { templateId: "t", computeType: "CPU", vcpuCount: 3 }, ["vcpuCount"]],
-    ["ServerlessEndpoint", { templateId: "t", cpuFlavorIds: ["cpu3c"] }, ["cpuFlavorIds"]],
-    ["ServerlessEndpoint", { templateId: "t", computeType: "CPU", gpuTypeIds: ["NVIDIA L4"] }, ["gpuTypeIds"]],
-  ])("%s %j requires v1", (kind, inputs, paths) => {
-    expect(failures(kind, inputs, "v2")).toEqual(paths);
-    expect(failures(kind, inputs, "v1")).toEqual([]);
-  });
-});
-
 test("credentials are updated in place by v1 and replaced by v2: created, set in the template, deleted", async () => {
   const { ContainerRegistryAuth, Template } = kinds;
   const first = ContainerRegistryAuth.check({}, { name: "one", username: "u", password: "p" }, naming()).inputs;
@@ -246,20 +201,6 @@ test("credentials are updated in place by v1 and replaced by v2: created, set in
   await ContainerRegistryAuth.delete(old.id, old.outputs, context);
   const reading = await Template.read(template.id, template.outputs, context);
   expect(reading?.inputs["containerRegistryAuthId"]).toBe(made.id);
-});
-
-test("a load balancer's url is the address of its requests", async () => {
-  const { template } = await deploy("v2");
-  const { ServerlessEndpoint } = kinds;
-  const inputs = ServerlessEndpoint.check(
-    {},
-    { templateId: template.id, type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", workersMax: 0 },
-    naming("lb"),
-  ).inputs;
-  const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v2"));
-  expect(outputs["url"]).toMatch(new RegExp(`/load-balancers/${id}$`));
-  const reading = await ServerlessEndpoint.read(id, outputs, bench.context({}, "v2"));
-  expect(reading?.outputs["url"]).toBe(outputs["url"]);
 });
 
 test("REST v2 cannot adopt credentials, because it neither returns nor changes them", async () => {

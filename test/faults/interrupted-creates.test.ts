@@ -4,62 +4,63 @@ import { textOf } from "../../provider/lifecycle/properties/values";
 import { kinds } from "../../provider/resources";
 import { autoNaming } from "../../provider/verbs/urn";
 import { dialect } from "../support/dialect";
-import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench();
 
-describe.each(await objectCases(bench))("the $kind of a killed process", ({ kind, news, create, held, unique }) => {
-  const lifecycle = kinds[kind];
-  const idsOf = async (name: string): Promise<string[]> =>
-    (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [String(one["id"])] : []));
+describe.each(await objectCases(bench))(
+  "the $kind of a killed process",
+  ({ kind, news, create, held, unique, idsOf }) => {
+    const lifecycle = kinds[kind];
 
-  /** Kills the process after the service created the object and before the response arrives; returns the object's id. */
-  async function leave(inputs: Properties, hasUniqueName: boolean): Promise<string> {
-    bench.proxy.inject(create, { kind: "clientGone", carriedOut: true });
-    await lifecycle.create(inputs, bench.context({ hasUniqueName })).catch(() => undefined);
-    bench.proxy.clear();
-    const [id = "", ...others] = await idsOf(textOf(inputs, "name") ?? "");
-    expect([id.length > 0, others]).toEqual([true, []]);
-    return id;
-  }
-
-  test("is left untouched by the next create, which generates another name and sends one request", async () => {
-    const generated = (): Properties =>
-      lifecycle.check({}, news, autoNaming(`urn:pulumi:dev::shop::serverless-compute:index:${kind}::left`)).inputs;
-    const id = await leave(generated(), true);
-    bench.asked();
-    const inputs = generated();
-    const context = bench.context({ hasUniqueName: true });
-    const second = await lifecycle.create(inputs, context);
-    expect(second.id).not.toBe(id);
-    expect(context.warned).toEqual([]);
-    // REST v2 endpoints also need the GPU catalog and the settings of their template.
-    const isEndpointOfV2 = kind === "ServerlessEndpoint" && dialect === "v2";
-    expect(bench.asked()).toHaveLength(isEndpointOfV2 ? 3 : 1);
-    await lifecycle.delete(second.id, second.outputs, bench.context());
-    expect(await bench.held(held)).toContainEqual(expect.objectContaining({ id }));
-  });
-
-  test("is left untouched by the next create under the same program-set name, unless adoptExisting is set", async () => {
-    const name = `set-${kind}`;
-    const inputs = lifecycle.check({}, { ...news, name }, naming()).inputs;
-    const id = await leave(inputs, false);
-    const second = lifecycle.create(inputs, bench.context());
-    if (unique) await expect(second).rejects.toThrow("the name is already taken");
-    else {
-      const { id: other, outputs } = await second;
-      expect(other).not.toBe(id);
-      await lifecycle.delete(other, outputs, bench.context());
+    /** Kills the process after the service created the object and before the response arrives; returns the object's id. */
+    async function leave(inputs: Properties, hasUniqueName: boolean): Promise<string> {
+      bench.proxy.inject(create, { kind: "clientGone", carriedOut: true });
+      await lifecycle.create(inputs, bench.context({ hasUniqueName })).catch(() => undefined);
+      bench.proxy.clear();
+      const [id = "", ...others] = await idsOf(textOf(inputs, "name") ?? "");
+      expect([id.length > 0, others]).toEqual([true, []]);
+      return id;
     }
-    const adopting = lifecycle.create({ ...inputs, adoptExisting: true }, bench.context());
-    // REST v2 can neither show nor change credentials.
-    if (dialect === "v2" && kind === "ContainerRegistryAuth")
-      await expect(adopting).rejects.toThrow("adoptExisting cannot adopt");
-    else expect((await adopting).id).toBe(id);
-  });
-});
+
+    test("is left untouched by the next create, which generates another name and sends one request", async () => {
+      const generated = (): Properties =>
+        lifecycle.check({}, news, autoNaming(`urn:pulumi:dev::shop::serverless-compute:index:${kind}::left`)).inputs;
+      const id = await leave(generated(), true);
+      bench.asked();
+      const inputs = generated();
+      const context = bench.context({ hasUniqueName: true });
+      const second = await lifecycle.create(inputs, context);
+      expect(second.id).not.toBe(id);
+      expect(context.warned).toEqual([]);
+      // REST v2 endpoints also need the GPU catalog and the settings of their template.
+      const isEndpointOfV2 = kind === "ServerlessEndpoint" && dialect === "v2";
+      expect(bench.asked()).toHaveLength(isEndpointOfV2 ? 3 : 1);
+      await lifecycle.delete(second.id, second.outputs, bench.context());
+      expect(await bench.held(held)).toContainEqual(expect.objectContaining({ id }));
+    });
+
+    test("is left untouched by the next create under the same program-set name, unless adoptExisting is set", async () => {
+      const name = `set-${kind}`;
+      const inputs = lifecycle.check({}, { ...news, name }, naming()).inputs;
+      const id = await leave(inputs, false);
+      const second = lifecycle.create(inputs, bench.context());
+      if (unique) await expect(second).rejects.toThrow("the name is already taken");
+      else {
+        const { id: other, outputs } = await second;
+        expect(other).not.toBe(id);
+        await lifecycle.delete(other, outputs, bench.context());
+      }
+      const adopting = lifecycle.create({ ...inputs, adoptExisting: true }, bench.context());
+      // REST v2 can neither show nor change credentials.
+      if (dialect === "v2" && kind === "ContainerRegistryAuth")
+        await expect(adopting).rejects.toThrow("adoptExisting cannot adopt");
+      else expect((await adopting).id).toBe(id);
+    });
+  },
+);
 
 test("a LOAD_BALANCER endpoint of a killed process does not delay the next create of the resource", async () => {
   const { ServerlessEndpoint, Template } = kinds;

@@ -130,14 +130,3 @@ test("an update sends one request; a template in v1 two, because unchanged field
     await lifecycle.delete(made.id, made.outputs, bench.context());
   }
 });
-
-test("a 429 among many creates delays all of them, without a burst afterwards", async () => {
-  const volume = cases.find(({ kind }) => kind === "NetworkVolume");
-  if (!volume) throw new Error("unreachable");
-  bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "1" });
-  bench.asked();
-  const made = await createMany(volume, 100, bench.context());
-  // One request per create, and the few that were in flight at the 429.
-  expect(bench.asked().length).toBeLessThanOrEqual(100 + 16);
-  expect(new Set(made.map(({ id }) => id)).size).toBe(100);
-});

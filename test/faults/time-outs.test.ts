@@ -3,15 +3,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
-import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { objectCases } from "./support/kinds";
+import { freshName, objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 3_600_000 });
 const cases = await objectCases(bench);
 
-let count = 0;
-const freshName = (): string => `late${count++}-dev`;
 const changes: Record<(typeof cases)[number]["kind"], Properties> = {
   Template: { readme: "x" },
   ServerlessEndpoint: { workersMax: 1 },
@@ -20,10 +18,8 @@ const changes: Record<(typeof cases)[number]["kind"], Properties> = {
   ContainerRegistryAuth: { password: "qqqq" },
 };
 
-describe.each(cases)("the custom timeout of a $kind", ({ kind, news, create }) => {
+describe.each(cases)("the custom timeout of a $kind", ({ kind, create, inputsOf }) => {
   const lifecycle = kinds[kind];
-  const inputsOf = (name: string, more: Properties = {}): Properties =>
-    lifecycle.check({}, { ...news, ...more }, naming(name)).inputs;
 
   /** Runs a verb that fails. Returns its message and its duration on the service's clock, in ms. */
   async function timed(verb: () => Promise<unknown>): Promise<{ message: string; took: number }> {
@@ -66,18 +62,13 @@ test("a timeout during a create with a late response leaves no orphan of any kin
   // A fifth of the timeout is for the lookup of the created object, also on a busy machine; all kinds wait in parallel.
   const timeout = 10_000;
   await Promise.all(
-    cases.map(async ({ kind, news, create, held }) => {
+    cases.map(async ({ kind, create, inputsOf, idsOf }) => {
       const name = freshName();
       bench.proxy.inject(create, { kind: "answerLate", ms: 1.2 * timeout });
       const started = Date.now();
-      const { inputs } = kinds[kind].check({}, news, naming(name));
-      const made = await kinds[kind].create(inputs, bench.context({ timeout, clock: systemClock }));
+      const made = await kinds[kind].create(inputsOf(name), bench.context({ timeout, clock: systemClock }));
       expect(Date.now() - started, kind).toBeLessThanOrEqual(timeout);
-      const named = (await bench.held(held)).map(propertiesIn).filter((one) => one["name"] === name);
-      expect(
-        named.map(({ id }) => id),
-        kind,
-      ).toEqual([made.id]);
+      expect(await idsOf(name), kind).toEqual([made.id]);
     }),
   );
 });

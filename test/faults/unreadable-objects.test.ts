@@ -1,22 +1,15 @@
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
-import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { listMatch, objectCases, withLists } from "./support/kinds";
+import { freshName, listMatch, objectCases, withLists } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
 const cases = await objectCases(bench);
 
-let count = 0;
-const freshName = (): string => `odd${count++}-dev`;
-
-describe.each(cases)("an unreadable object of kind $kind", ({ kind, news, create, held, readById }) => {
+describe.each(cases)("an unreadable object of kind $kind", ({ kind, create, held, readById, inputsOf, idsOf }) => {
   const lifecycle = kinds[kind];
-  const inputsOf = (name: string): Properties => lifecycle.check({}, news, naming(name)).inputs;
   const make = async (name: string) => lifecycle.create(inputsOf(name), bench.context());
-  const idsOf = async (name: string): Promise<unknown[]> =>
-    (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
 
   /** Makes lists return these objects with a name of the wrong type. */
   const spoil = (...ids: string[]): void =>

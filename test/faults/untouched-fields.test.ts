@@ -104,8 +104,3 @@ describe("a service that supports fewer fields of a template", () => {
     expect(asked).toHaveLength(6);
   });
 });
-
-test("an update of a deleted template fails as missing", async () => {
-  const { management } = bench.context().clients;
-  await expect(management.updateTemplate("nosuchtemp", { readme: "x" })).rejects.toMatchObject({ category: "missing" });
-});

@@ -118,6 +118,8 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
         ...addresses,
         dialect: spoken,
         baseUrl: `${proxy.origin}/${spoken}`,
+        // REST v2 needs no GraphQL: no server listens there.
+        ...(spoken === "v2" ? { graphqlUrl: "http://127.0.0.1:1/graphql" } : {}),
         clock: time,
         random: () => 0.5,
       });

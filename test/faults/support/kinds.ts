@@ -1,15 +1,23 @@
 import type { Properties } from "../../../provider/lifecycle/contract";
-import type { Kind } from "../../../provider/resources";
+import { type Kind, kinds } from "../../../provider/resources";
 import { dialect, restPaths } from "../../support/dialect";
-import type { HeldKind, LifecycleBench } from "../../support/lifecycle-bench";
+import { type HeldKind, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
+import { naming } from "../../support/naming";
 import { stringAt } from "../../support/raw-http";
 import type { Match } from "../../support/recording-proxy";
 
 /** A kind that makes an object in the service. */
 export type ObjectKind = Exclude<Kind, "JobInvoke">;
 
-/** Data that tests need to create and find objects of a kind. */
-export interface ObjectCase {
+/** A kind with the data that tests need to create and find its objects. */
+export interface ObjectCase extends KindFacts {
+  /** Checked inputs of a resource whose default name is `name`. */
+  inputsOf(name: string, more?: Properties): Properties;
+  /** Ids of the service's objects with a name. */
+  idsOf(name: string): Promise<string[]>;
+}
+
+interface KindFacts {
   kind: ObjectKind;
   /** Inputs without a name. */
   news: Properties;
@@ -40,8 +48,23 @@ export function withLists(answer: unknown, change: (list: Record<string, unknown
   return Object.fromEntries(Object.entries(answer).map(([key, one]) => [key, withLists(one, change)]));
 }
 
+let names = 0;
+/** A name that no other test of the file uses. */
+export const freshName = (): string => `thing${names++}-dev`;
+
 /** One case of each kind; the endpoints' template is created by raw HTTP. */
 export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> {
+  return (await kindFacts(bench)).map((one) => ({
+    ...one,
+    inputsOf: (name, more = {}) => kinds[one.kind].check({}, { ...one.news, ...more }, naming(name)).inputs,
+    idsOf: async (name) =>
+      (await bench.held(one.held))
+        .map(propertiesIn)
+        .flatMap((held) => (held["name"] === name ? [String(held["id"])] : [])),
+  }));
+}
+
+async function kindFacts(bench: LifecycleBench): Promise<KindFacts[]> {
   const made = await bench.rest("POST", "/templates", { name: "base", imageName: "a:1", isServerless: true });
   const templateId = stringAt(made, "id");
   return [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
-import { listMatch, objectCases, withLists } from "../../../faults/support/kinds";
-import { type HeldKind, propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { freshName, listMatch, objectCases, withLists } from "../../../faults/support/kinds";
+import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { stringAt } from "../../../support/raw-http";
 import type { Fault, Match } from "../../../support/recording-proxy";
@@ -22,12 +22,6 @@ const lost: [string, Fault][] = [
   ["the connection is reset before the request arrives", { kind: "reset" }],
 ];
 
-let count = 0;
-const freshName = (): string => `thing${count++}-dev`;
-
-const idsIn = async (held: HeldKind, name: string): Promise<unknown[]> =>
-  (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
-
 const namedCases = cases.flatMap((one) => [
   { ...one, nameSource: "set by the program" },
   { ...one, nameSource: "generated" },
@@ -35,12 +29,10 @@ const namedCases = cases.flatMap((one) => [
 
 describe.each(namedCases)(
   "a create of a $kind whose name is $nameSource",
-  ({ kind, nameSource, news, create, held }) => {
+  ({ kind, nameSource, create, inputsOf, idsOf }) => {
     const lifecycle = kinds[kind];
     const hasUniqueName = nameSource === "generated";
     const context = () => bench.context({ hasUniqueName });
-    const inputsOf = (name: string): Properties => lifecycle.check({}, news, naming(name)).inputs;
-    const idsOf = (name: string) => idsIn(held, name);
 
     test.each(lost)("creates one object and returns its id if %s", async (_, fault) => {
       const name = freshName();
@@ -76,42 +68,44 @@ describe.each(namedCases)(
   },
 );
 
-describe.each(cases)("a create of a $kind under a name of the program", ({ kind, news, create, held, unique }) => {
-  const lifecycle = kinds[kind];
-  const idsOf = (name: string) => idsIn(held, name);
-  const inputsOf = (name: string): Properties => lifecycle.check({}, { ...news, name }, naming()).inputs;
+describe.each(cases)(
+  "a create of a $kind under a name of the program",
+  ({ kind, news, create, held, unique, idsOf }) => {
+    const lifecycle = kinds[kind];
+    const inputsOf = (name: string): Properties => lifecycle.check({}, { ...news, name }, naming()).inputs;
 
-  test("does not adopt an object with the same name and inputs that existed before", async () => {
-    const name = freshName();
-    const stranger = await lifecycle.create(inputsOf(name), bench.context());
-    bench.proxy.inject(create, { kind: "reset" });
-    const second = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => error);
-    if (unique) expect(String(second)).toContain("the name is already taken");
-    else {
-      // The service allows several objects of a name, so the second create made its own.
-      expect(second).toMatchObject({ id: expect.any(String) });
-      expect(second).not.toMatchObject({ id: stranger.id });
-      expect(await idsOf(name)).toHaveLength(2);
-    }
-    expect(await idsOf(name)).toContain(stranger.id);
-  });
+    test("does not adopt an object with the same name and inputs that existed before", async () => {
+      const name = freshName();
+      const stranger = await lifecycle.create(inputsOf(name), bench.context());
+      bench.proxy.inject(create, { kind: "reset" });
+      const second = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => error);
+      if (unique) expect(String(second)).toContain("the name is already taken");
+      else {
+        // The service allows several objects of a name, so the second create made its own.
+        expect(second).toMatchObject({ id: expect.any(String) });
+        expect(second).not.toMatchObject({ id: stranger.id });
+        expect(await idsOf(name)).toHaveLength(2);
+      }
+      expect(await idsOf(name)).toContain(stranger.id);
+    });
 
-  test("is reported as lost if the lookup fails, too", async () => {
-    bench.proxy.inject(create, { kind: "dropAfterAnswer" });
-    bench.proxy.inject(listMatch(held), { kind: "status", status: 403 }, 20);
-    const creating = lifecycle.create(inputsOf(freshName()), bench.context({ hasUniqueName: true }));
-    await expect(creating).rejects.toThrow("The lookup failed.");
-    bench.proxy.clear();
-  });
+    test("is reported as lost if the lookup fails, too", async () => {
+      bench.proxy.inject(create, { kind: "dropAfterAnswer" });
+      bench.proxy.inject(listMatch(held), { kind: "status", status: 403 }, 20);
+      const creating = lifecycle.create(inputsOf(freshName()), bench.context({ hasUniqueName: true }));
+      await expect(creating).rejects.toThrow("The lookup failed.");
+      bench.proxy.clear();
+    });
 
-  test("nothing is created if that list fails", async () => {
-    bench.proxy.inject(listMatch(held), { kind: "status", status: 500 }, 20);
-    const name = freshName();
-    await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow("HTTP 500");
-    bench.proxy.clear();
-    expect(await idsOf(name)).toEqual([]);
-  });
-});
+    test("nothing is created if that list fails", async () => {
+      bench.proxy.inject(listMatch(held), { kind: "status", status: 500 }, 20);
+      const name = freshName();
+      await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow("HTTP 500");
+      bench.proxy.clear();
+      expect(await idsOf(name)).toEqual([]);
+    });
+  },
+);
 
 describe("two creates with the same name and inputs at once", () => {
   test("create an object each although one response is lost", async () => {
@@ -155,7 +149,8 @@ test("a created object that lists show late is found without a second request", 
   );
   const { id } = await kinds.NetworkVolume.create(inputs, bench.context({ hasUniqueName: true }));
   expect(bench.proxy.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
-  expect(await idsIn("networkvolumes", "late-dev")).toEqual([id]);
+  const held = (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "late-dev");
+  expect(held).toMatchObject([{ id }]);
   bench.proxy.clear();
 });
 

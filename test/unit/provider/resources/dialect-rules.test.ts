@@ -184,6 +184,22 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
   });
 });
 
+test.each<["v1" | "v2", keyof typeof kinds, Properties, Properties]>([
+  ["v1", "Template", { imageName: "a:1" }, { readme: "x" }],
+  ["v1", "Template", { imageName: "a:1" }, { volumeMountPath: "/data" }],
+  ["v2", "NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" }, { type: "STANDARD" }],
+  ["v2", "ServerlessEndpoint", { templateId: "t" }, { type: "QUEUE" }],
+  ["v2", "ServerlessEndpoint", { templateId: "t" }, { flashbootType: "OFF" }],
+  ["v2", "ServerlessEndpoint", { templateId: "t" }, { excludedGpuTypeIds: ["NVIDIA L4"] }],
+  ["v2", "ServerlessEndpoint", { templateId: "t", computeType: "CPU" }, { cpuFlavorIds: ["cpu3c-4"] }],
+])("only REST %s accepts a %s %j with %j", (dialect, kind, base, property) => {
+  const news = { ...base, ...property };
+  expect(failuresOf(kind, news, dialect)).toEqual([]);
+  const [key = ""] = Object.keys(property);
+  const other = dialect === "v1" ? "v2" : "v1";
+  expect(failuresOf(kind, news, other)).toEqual([expect.stringMatching(new RegExp(`^${key}: `))]);
+});
+
 describe("REST v2 cannot remove the volume of a template", () => {
   const { Template } = kinds;
   const pod = { imageName: "a:1", isServerless: false };

@@ -66,7 +66,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     expect(reading?.outputs).toMatchObject({ unverified: {} });
     sent();
     const again = await failureOf(ServerlessEndpoint.update(failure.id, olds, inputs, context()));
-    expect(again.message).toContain("has no earlier version that did not");
+    expect(again.message).toContain("failed its verification, and no earlier version passed one");
     expect(sent()).toEqual({ jobs: 1, changes: 0 });
     const repaired = inputsOf("broken", "echo");
     const outputs = await ServerlessEndpoint.update(failure.id, again.outputs, repaired, context());
@@ -121,7 +121,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     expect(ServerlessEndpoint.warnings(changes, false).join()).toContain("changes in place");
     const failure = await failureOf(ServerlessEndpoint.update(id, outputs, triggered("2"), context()));
     expect(failure.message).toContain(
-      "(version 2) failed its verification, and stays: what its workers run was changed in place",
+      "(version 2) failed its verification and keeps running, because the template changed in place",
     );
     expect(failure.outputs).toMatchObject({ verify: { triggers: ["1"] }, unverified: { before: {} } });
     expect(sent()).toEqual({ jobs: 1, changes: 0 });
