@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { type ConsoleRig, patience, resultIs, shows, submit, useConsole } from "./rig";
+import { send } from "../support/raw-http";
+import { accessibilityProblems, type ConsoleRig, patience, resultIs, shows, submit, useConsole } from "./rig";
 
 /** Ids of the rows, from the first. */
 const shownIds = (page: Page): Promise<(string | null)[]> =>
@@ -107,42 +108,58 @@ test("a row shows both times and the error, and links to the stack in the log an
   await shows(page, ".next", "No job has the id no-such-job");
 });
 
-test("all failed jobs of the filter are retried after a confirmation, with progress; failed retries are reported", async (context) => {
+test("all failed jobs of the filter are retried after a confirmation, with progress, until stopped; failures are reported", async (context) => {
   const rig = await useConsole(context);
   const id = await rig.endpoint("greeter");
   const file = join(rig.dataFolder, "fixed");
   const other = await ran(rig, id, { fail: "another error" }, "FAILED");
-  const oom = Array.from({ length: 120 }, () => rig.run(id, { fail: "CUDA out of memory", unless: file }));
+  const oom = Array.from({ length: 220 }, () => rig.run(id, { fail: "CUDA out of memory", unless: file }));
   const [first = "", ...others] = await Promise.all(oom);
   const page = await rig.open(`#/endpoints/${id}?search=CUDA`);
-  await shows(page, ".count", /^failed121$/);
+  await shows(page, ".count", /^failed221$/);
   const open = page.getByRole("button", { name: "Retry all failed…" });
   await open.click();
-  const dialog = page.getByRole("dialog", { name: "Retry 120 jobs?" });
-  await dialog.waitFor();
+  const confirmation = page.getByRole("dialog", { name: "Retry 220 jobs?" });
+  await confirmation.waitFor();
   await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "hidden" });
+  await confirmation.waitFor({ state: "hidden" });
   expect(await page.evaluate("document.activeElement.textContent"), "the focus returns").toBe("Retry all failed…");
   expect(await rig.status(id, first)).toBe("FAILED");
 
   await open.click();
-  await dialog.waitFor();
+  await confirmation.waitFor();
   await writeFile(file, "");
-  await page.request.fetch(`${rig.service.serverlessUrl}/v2/${id}/retry/${first}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${rig.service.apiKey}` },
-  });
+  const { serverlessUrl, apiKey: key } = rig.service;
+  await send("POST", `${serverlessUrl}/v2/${id}/retry/${first}`, { key });
   await expect.poll(() => rig.status(id, first), { timeout: patience }).toBe("COMPLETED");
-  await page.evaluate(`new MutationObserver(() => {
-    const progress = document.querySelector("progress");
-    if (progress) (window.steps ??= []).push(progress.value);
-  }).observe(document.querySelector("dialog"), { subtree: true, childList: true, attributes: true })`);
-  await page.getByRole("button", { name: "Retry 120 jobs" }).click();
-  await page.getByRole("dialog", { name: "119 of 120 jobs queued again" }).waitFor();
+  // The second of the requests waits until the button has been pressed.
+  let pass = (): void => undefined;
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve;
+  });
+  let requests = 0;
+  await page.route("**/retries", async (route) => {
+    if (++requests === 2) await passed;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Retry 220 jobs" }).click();
+  await shows(page, "dialog", "100 of 220");
+  expect(await page.getByRole("progressbar", { name: "Retried jobs" }).getAttribute("value")).toBe("100");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByRole("button", { name: "Stop" }).click();
+  pass();
+  await page.getByRole("dialog", { name: "199 of 220 jobs queued again" }).waitFor();
+  await shows(page, "dialog", "Stopped. 20 jobs not retried.");
   await shows(page, ".failures li", `${first} is COMPLETED; only a FAILED or TIMED_OUT job can be retried`);
-  expect(await page.evaluate("[...new Set(window.steps)]")).toEqual([0, 100]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole("button", { name: "Close" }).click();
-  for (const job of others) await expect.poll(() => rig.status(id, job), { timeout: patience }).toBe("COMPLETED");
+
+  await open.click();
+  await page.getByRole("button", { name: "Retry 20 jobs" }).click();
+  await page.getByRole("dialog", { name: "20 of 20 jobs queued again" }).waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  const states = () => Promise.all(others.map((job) => rig.status(id, job)));
+  await expect.poll(async () => new Set(await states()), { timeout: patience }).toEqual(new Set(["COMPLETED"]));
   expect(await rig.status(id, other), "it does not match the filter").toBe("FAILED");
   await open.click();
   await page.getByRole("dialog", { name: "No job to retry" }).waitFor();

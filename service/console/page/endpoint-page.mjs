@@ -4,7 +4,7 @@ import { call } from "./connection.mjs";
 import { h, own } from "./dom.mjs";
 import { endpointHeader } from "./endpoint-header.mjs";
 import { createFaultPanel } from "./fault-panel.mjs";
-import { curlOf, isRetryable } from "./format.mjs";
+import { curlCopied, curlOf, isRetryable } from "./format.mjs";
 import { createJobDetails } from "./job-details.mjs";
 import { createJobFilter } from "./job-filter.mjs";
 import { createJobForm } from "./job-form.mjs";
@@ -63,9 +63,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
     },
     async curl(id) {
       await navigator.clipboard.writeText(curlOf(endpointId, "run", details.of(id)?.input ?? "{}"));
-      notify(
-        "Copied. Set SERVERLESS_COMPUTE_API_KEY in your shell: export SERVERLESS_COMPUTE_API_KEY=$(serverless-compute-local key)",
-      );
+      notify(curlCopied);
     },
     reuse: (id) => form.fill(details.of(id)?.input ?? "{}"),
     newest: pages.toNewest,

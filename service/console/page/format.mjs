@@ -65,6 +65,9 @@ export const curlOf = (endpointId, operation, input) =>
     `-d ${quoted(`{"input":${input}}`)}`,
   ].join(" \\\n  ");
 
+/** The notice after a submission was copied as a command line. */
+export const curlCopied = `Copied. In your shell: export ${keyVariable}=$(npx --no serverless-compute-local key)`;
+
 /** The ways in which a job's state is shown, by the state. */
 const tones = new Map([
   ["COMPLETED", "good"],

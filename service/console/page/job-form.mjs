@@ -1,6 +1,6 @@
 import { call } from "./connection.mjs";
 import { h, morphChildren } from "./dom.mjs";
-import { curlOf, isOver, isRetryable, pretty, toneOf } from "./format.mjs";
+import { curlCopied, curlOf, isOver, isRetryable, pretty, toneOf } from "./format.mjs";
 import { rememberedInput, rememberInput } from "./remembered-input.mjs";
 
 /** @typedef {{ id?: string, status: string, output?: string, error?: string, chunks?: string[] }} Result */
@@ -165,9 +165,7 @@ export function createJobForm(endpointId, notify) {
     const text = checked();
     if (text === undefined) return;
     await navigator.clipboard.writeText(curlOf(endpointId, way() === "runsync" ? "runsync" : "run", text));
-    notify(
-      "Copied. Set SERVERLESS_COMPUTE_API_KEY in your shell: export SERVERLESS_COMPUTE_API_KEY=$(serverless-compute-local key)",
-    );
+    notify(curlCopied);
   });
 
   return {

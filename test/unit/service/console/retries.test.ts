@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from "vitest";
+import { retryAll } from "../../../../service/console/retries";
+import { openJobsRig } from "../jobs/support/jobs-rig";
+
+test("jobs are retried in their order; a job in another state, an unknown one and a failed store are reported", async () => {
+  const { jobs, newJob, live, lockStore, close } = openJobsRig();
+  onTestFinished(close);
+  for (const id of ["one", "two", "done"]) {
+    await jobs.submit(newJob({ id }));
+    await jobs.take("endpoint", "worker", 1);
+    await jobs.finish(id, "worker", id === "done" ? { output: "1" } : { error: "broken", output: undefined });
+  }
+  const unlock = lockStore("SQLITE_FULL");
+  const [failed] = await retryAll(jobs.retry, "endpoint", ["one"]);
+  expect(failed).toEqual({ id: "one", reason: expect.stringMatching(/./) });
+  unlock();
+  expect(await retryAll(jobs.retry, "endpoint", ["one", "done", "unknown", "two"])).toEqual([
+    { id: "done", reason: "is COMPLETED; only a FAILED or TIMED_OUT job can be retried" },
+    { id: "unknown", reason: "does not exist; its retention is over" },
+  ]);
+  expect([...live.all()].map(({ id, status }) => [id, status])).toEqual([
+    ["one", "IN_QUEUE"],
+    ["two", "IN_QUEUE"],
+  ]);
+});
