@@ -17,7 +17,7 @@ export const fullOnly = [
   // Packages under several versions of Node, the release, the pages of Start.
   ...["packages/clean-room", "packages/release", "packages/start-pages"],
   // Clients that take minutes to build or install.
-  ...["sdk/dstack", "sdk/pulumi-native", "sdk/runpodctl"],
+  ...["sdk/dstack", "sdk/pulumi-provider", "sdk/runpodctl"],
   // Containers and images other than those of test/docker/container-workers and load-balancer.
   ...["docker/broken-containers", "docker/example", "docker/isolation", "docker/problem-reports", "docker/prune"],
   ...["docker/python-worker", "docker/quickstart", "docker/service-image", "docker/service-kills"],

@@ -24,6 +24,7 @@ export const podsSchema = /* GraphQL */ `
     volumeInGb: Float
     volumeMountPath: String
     networkVolumeId: String
+    containerRegistryAuthId: String
     costPerHr: Float
     uptimeSeconds: Int
   }

@@ -157,11 +157,10 @@ export const graphqlSchema = /* GraphQL */ `
   input SecretValueUpdateInput { id: ID! value: String! }
   input SecretDescriptionUpdateInput { id: ID! description: String! }
 
-  # Without name, size or dataCenterId the mutation fails. The vendor's Pulumi provider sends them in nullable variables.
   input CreateNetworkVolumeInput {
     name: String
     size: Int
-    dataCenterId: String
+    dataCenterId: String!
     storageClusterId: String
     storageType: String
     isNextGenStorage: Boolean

@@ -10,7 +10,7 @@ const { call } = useRestV2(target, account);
 
 /** Fields that clients select. */
 const podFields = `id containerDiskInGb costPerHr desiredStatus dockerArgs dockerId env gpuCount imageName lastStatusChange
-  machineId memoryInGb name podType port ports uptimeSeconds vcpuCount volumeInGb volumeMountPath
+  containerRegistryAuthId machineId memoryInGb name podType port ports uptimeSeconds vcpuCount volumeInGb volumeMountPath
   runtime { uptimeInSeconds ports { ip isIpPublic privatePort publicPort type } gpus { id } } machine { gpuDisplayName location }`;
 
 describe("Pods, which this service does not have", () => {

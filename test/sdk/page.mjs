@@ -81,8 +81,7 @@ The clients know its addresses and key, and the service has its default flags. G
 |---|---|---|---|---|
 ${parts.map(rowOf).join("\n")}
 
-Two clients have no setting for the address. \`pulumi-runpod-native\` reaches the service through a proxy and a certificate
-(\`HTTPS_PROXY\`, \`SSL_CERT_FILE\`); the test of dstack sets the addresses in its module.
+dstack has no setting for the addresses; its test sets them in the module.
 
 The service selects the form of \`/stream\` by the User-Agent. Synchronous clients of PyPI \`runpod\`, and asynchronous ones with
 a session of their caller, send that of their HTTP library: they get \`{status, stream}\` because they also send

@@ -24,7 +24,7 @@ declare module "vitest" {
     /** Python with dstack. */
     dstack: SdkProgram;
     runpodctl: SdkProgram;
-    /** Plugin of the vendor's native Pulumi provider. */
+    /** Plugin of the vendor's Pulumi provider. */
     pulumiPlugin: SdkProgram;
     /** The Pulumi CLI, if there is the plugin. */
     cli: Cli;
@@ -75,7 +75,7 @@ const goPrograms = {
   },
   "pulumi-resource-runpod": {
     package:
-      "github.com/runpod/pulumi-runpod-native/provider/cmd/pulumi-resource-runpod@24d876ec145921adc183c6f5a4979fbe9ad56f3d",
+      "github.com/runpod/pulumi-runpod/provider/cmd/pulumi-resource-runpod@8a7e9d4a67670f85413e21621808596216d509a4",
     variable: "PULUMI_RESOURCE_RUNPOD",
   },
 } as const;

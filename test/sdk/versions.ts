@@ -6,7 +6,7 @@ export const versions = {
   flash: "1.21.0",
   dstack: "0.22.5",
   runpodctl: "2.7.2",
-  pulumiNative: "1.9.99",
+  pulumiProvider: "0.1.5",
   mcpServer: "4.0.0",
   mcpServer3: "3.4.0",
 } as const;

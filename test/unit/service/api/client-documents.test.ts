@@ -107,7 +107,7 @@ const documents: [operation: string, document: string][] = [
   ],
   [
     "createNetworkVolume with variables of its own",
-    `mutation ($name: String, $size: Int, $dataCenterId: String) {
+    `mutation ($name: String, $size: Int, $dataCenterId: String!) {
       createNetworkVolume(input: { name: $name, size: $size, dataCenterId: $dataCenterId }) { id } }`,
   ],
   [
