@@ -57,7 +57,7 @@ export function createEndpointLookup(deps: {
   secrets: Pick<Secrets, "valueOf">;
   registryAuths: Pick<RegistryAuths, "credentialsOf">;
   volumes: Pick<Volumes, "list">;
-  releases: Pick<Releases, "setBack">;
+  releases: Pick<Releases, "rolledBack">;
   stock: Pick<Stock, "lack">;
 }) {
   const { endpoints, templates, secrets, registryAuths, volumes, releases, stock } = deps;
@@ -66,7 +66,7 @@ export function createEndpointLookup(deps: {
     get: endpoints.committed,
     all: endpoints.list,
     /** Versions that the endpoint's newest version rolls back; none if it runs new content. */
-    setBack: releases.setBack,
+    rolledBack: releases.rolledBack,
     /** Why no worker of the endpoint can start for lack of stock; undefined if one can. */
     lackOfStock: (id: string): string | undefined => stock.lack(endpoints.get(id)),
     /** Ids of all volumes. */

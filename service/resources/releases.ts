@@ -82,7 +82,7 @@ export function openReleases(database: Database) {
         }))
         .reverse(),
     /** The versions that the newest one sets back: those since the last one that ran the same; none when it is new. */
-    setBack(endpointId: string): number[] {
+    rolledBack(endpointId: string): number[] {
       const [newest, ...before] = byEndpoint.all(endpointId).reverse();
       const same = before.findIndex(({ container }) => isDeepStrictEqual(container, newest?.container));
       return before.slice(0, Math.max(0, same)).map(({ version }) => version);

@@ -2,17 +2,17 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
 
 /**
- * How long an endpoint's next worker has to wait after workers that failed: twice as long after each of them, up to
- * `startBackoffMax`, until one did its work.
+ * The backoff of an endpoint's worker starts after failed workers. It doubles with each failure, up to `startBackoffMax`, until a worker
+ * succeeds.
  */
 export function createStartBackoff(clock: Clock, timings: JobTimings) {
   const failing = new Map<string, { failures: number; starts: number; notBefore: number }>();
   return {
-    /** When a worker may be started again, ms since the epoch; in the past when nothing failed. */
+    /** The earliest time of the next start, ms since the epoch; 0 without failures. */
     notBefore: (endpointId: string): number => failing.get(endpointId)?.notBefore ?? 0,
     /**
-     * A worker crashed, or none could be started; `starting` when it had not asked for a job yet. Returns how many of those came
-     * in a row.
+     * Records a crash or a failed start; `starting` is true if the worker had not requested a job yet. Returns the number of consecutive
+     * failures with `starting`.
      */
     failed(endpointId: string, starting: boolean): number {
       const before = failing.get(endpointId) ?? { failures: 0, starts: 0 };
@@ -22,7 +22,7 @@ export function createStartBackoff(clock: Clock, timings: JobTimings) {
       failing.set(endpointId, { failures, starts, notBefore: clock.now() + wait });
       return starts;
     },
-    /** Resets the backoff after a worker of the endpoint succeeded, or when its failures became irrelevant. */
+    /** Resets the backoff after a worker of the endpoint succeeded, or when earlier failures no longer matter. */
     forget: (endpointId: string): void => void failing.delete(endpointId),
   };
 }

@@ -8,15 +8,15 @@ import type { WorkerPresence } from "./presence";
 import type { Worker, WorkerRegistry } from "./registry";
 import { checkHealth, type WorkerServer } from "./worker-server";
 
-/** A request's claim to a worker, which does not stop before it is released. */
+/** A request's claim to a worker, which does not stop until the lease is released. */
 export interface Lease {
   workerId: string;
   server: WorkerServer;
-  /** Ends the claim; `worked` is true if the worker did its part. */
+  /** Ends the lease; `worked` is true if the worker handled the request. */
   release(worked: boolean): void;
 }
 
-/** A request without a worker. */
+/** A request waiting for a worker. */
 export interface Waiter {
   id: string;
   queuedAt: number;
@@ -35,13 +35,13 @@ export function createBalancer({
   pool,
 }: {
   registry: Pick<WorkerRegistry, "of">;
-  presence: Pick<WorkerPresence, "asked">;
+  presence: Pick<WorkerPresence, "jobRequested">;
   clock: Clock;
   timings: Pick<JobTimings, "healthInterval" | "requestWait">;
   /** The pool, which reads `waiting`. */
   pool(): Pick<WorkerPool, "problem" | "review" | "worked">;
 }) {
-  /** The servers of the workers that have passed a health check. */
+  /** Servers of workers that have passed a health check. */
   const servers = new Map<Worker, WorkerServer>();
   const changed = (endpointId: string): void => pool().review(endpointId);
   const endpoints = new Map<string, Set<Waiter>>();
@@ -49,11 +49,11 @@ export function createBalancer({
   let leases = 0;
   let closing: AbortController | undefined;
 
-  /** The healthy worker with the fewest requests, preferably one of the endpoint's version. */
+  /** The healthy worker with the fewest requests, preferably of the endpoint's current version. */
   function pick(endpointId: string): Worker | undefined {
-    const isReady = (worker: Worker): boolean => servers.has(worker) && worker.unwell === undefined && !worker.retiring;
-    const order = (one: Worker, other: Worker): number =>
-      one.requests - other.requests || Number(one.stale) - Number(other.stale);
+    const isReady = (worker: Worker): boolean =>
+      servers.has(worker) && worker.unhealthyReason === undefined && !worker.retiring;
+    const order = (a: Worker, b: Worker): number => a.requests - b.requests || Number(a.stale) - Number(b.stale);
     return registry.of(endpointId).filter(isReady).sort(order)[0];
   }
 
@@ -115,12 +115,12 @@ export function createBalancer({
     });
   }
 
-  /** Applies the result of a health check: 200 is healthy, 204 initializing, and everything else unhealthy. */
+  /** Applies the result of a health check: 200 is healthy, 204 is initializing, everything else is unhealthy. */
   function judge(local: LocalWorker, server: WorkerServer, result: number | Error): void {
     const { worker } = local;
     if (result === 200) {
-      const isNew = !servers.has(worker) || worker.unwell !== undefined;
-      presence.asked(worker);
+      const isNew = !servers.has(worker) || worker.unhealthyReason !== undefined;
+      presence.jobRequested(worker);
       servers.set(worker, server);
       if (!isNew) return;
       for (const waiter of waitersOf(worker.endpointId)) {
@@ -132,20 +132,20 @@ export function createBalancer({
     }
     const shown = result instanceof Error ? `failed: ${result.message}` : `returned ${result}`;
     local.lastCheck = `GET ${server.healthPath} on port ${server.healthPort} ${shown}`;
-    if (worker.firstAskAt === undefined || worker.unwell !== undefined) return;
-    worker.unwell = local.lastCheck;
+    if (worker.firstTakeAt === undefined || worker.unhealthyReason !== undefined) return;
+    worker.unhealthyReason = local.lastCheck;
     changed(worker.endpointId);
   }
 
   return {
-    /** Checks the health of a worker's server until it ends; ignores a worker without one. */
+    /** Checks the health of a worker's server until the worker ends; ignores workers without a server. */
     async watch(local: LocalWorker): Promise<void> {
       const ended = new AbortController();
       void local.process.ended.then(() => {
         ended.abort();
         servers.delete(local.worker);
       });
-      // Unknown if a container ends at once, which is reported as its end.
+      // Unknown if the container ends immediately, which is reported elsewhere.
       const server = await local.process.server?.catch(() => undefined);
       if (!server) return;
       for (;;) {
@@ -156,7 +156,7 @@ export function createBalancer({
       }
     },
 
-    /** Leases a worker; waits for one up to `requestWait`. Rejects with a ServiceError if none comes up, or if the client leaves. */
+    /** Leases a worker; waits for one up to `requestWait`. Rejects with a ServiceError after that, or if the client disconnects. */
     async lease(endpointId: string, gone: AbortSignal): Promise<Lease> {
       for (;;) {
         if (gone.aborted) throw clientGone();
@@ -166,22 +166,24 @@ export function createBalancer({
       }
     },
 
-    /** The endpoint's requests without a worker. */
+    /** The endpoint's requests that wait for a worker. */
     waiting: (endpointId: string): Pick<Waiter, "id" | "queuedAt">[] => waitersOf(endpointId),
 
-    /** Fails a request whose workers do not start; returns false if there is no such request. */
+    /** Fails a waiting request because no worker starts; returns false if there is no such request. */
     refuse(id: string, error: string): boolean {
-      const waiter = [...endpoints.values()].flatMap((waiters) => [...waiters]).find((one) => one.id === id);
+      const waiter = [...endpoints.values()]
+        .flatMap((waiters) => [...waiters])
+        .find((candidate) => candidate.id === id);
       waiter?.fail(new ServiceError("badGateway", error));
       return waiter !== undefined;
     },
 
-    /** Fails the requests that wait for workers of a deleted endpoint. */
+    /** Fails the waiting requests of a deleted endpoint. */
     forget(endpointId: string): void {
       for (const waiter of waitersOf(endpointId)) waiter.fail(notFound("endpoint", endpointId));
     },
 
-    /** Fails the requests that wait, and gives the others `deadline` ms to finish. */
+    /** Fails waiting requests; waits up to `deadline` ms for running requests. */
     async close(deadline: number): Promise<void> {
       closing = new AbortController();
       const stopping = new ServiceError("stopping", "the service is stopping");
@@ -192,5 +194,8 @@ export function createBalancer({
 }
 
 const clientGone = (): ServiceError => new ServiceError("noWorker", "the client closed the connection");
-const noWorkerWithin = (ms: number, why: string | undefined): ServiceError =>
-  new ServiceError("noWorker", `no workers available within ${ms / 1000} s${why === undefined ? "" : `: ${why}`}`);
+const noWorkerWithin = (ms: number, reason: string | undefined): ServiceError =>
+  new ServiceError(
+    "noWorker",
+    `no workers available within ${ms / 1000} s${reason === undefined ? "" : `: ${reason}`}`,
+  );

@@ -4,8 +4,8 @@ export class CommandLineError extends Error {
 }
 
 /**
- * Splits a command line into words as a shell does, without running one: blanks separate words, '…' keeps everything, "…"
- * keeps everything except \" and \\, and a backslash keeps the next character. Nothing is expanded.
+ * Splits a command line into words by shell rules, without running a shell. Blanks separate words. Text in '…' is literal; in "…",
+ * \" and \\ are escapes; elsewhere, a backslash escapes the next character. Nothing is expanded.
  */
 export function splitCommandLine(line: string): string[] {
   const words: string[] = [];

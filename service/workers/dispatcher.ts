@@ -10,20 +10,20 @@ import { aborted, createLongPolls, createStopPolls } from "./long-poll";
 import type { WorkerPresence } from "./presence";
 import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 
-/** A worker's end of a pipe. */
+/** A pipe to a worker. */
 export interface WorkerPipe {
   send(taken: TakenJob): void;
   stop(jobId: string): void;
 }
 
-/** How long a worker that gets no more jobs is held, so that it does not ask in a loop, ms. */
+/** Hold time of a job-take of a dismissed worker, so that it does not poll in a tight loop, ms. */
 const dismissedHold = 1000;
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /**
- * Gives jobs to workers and takes their results. Workers reach it over HTTP (api/worker-channel.ts), where each call for a job
- * and each call for jobs to stop is a long poll, or over a pipe (workers/pipe.ts).
+ * Sends jobs to workers and receives their results, over HTTP (api/worker-channel.ts) or a pipe (workers/pipe.ts). Over HTTP, job-takes
+ * and job-stops are long polls.
  */
 export function createDispatcher({
   jobs,
@@ -41,7 +41,7 @@ export function createDispatcher({
   queue(endpointId: string): { readonly size: number; leave(taker: Taker): boolean };
   events: JobEvents;
   registry: WorkerRegistry;
-  presence: Pick<WorkerPresence, "asked">;
+  presence: Pick<WorkerPresence, "jobRequested">;
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "debug" | "warn">;
@@ -53,7 +53,7 @@ export function createDispatcher({
   const { held, wake, wakeAll } = longPolls;
   const stops = createStopPolls(longPolls, timings);
   const pipes = new WeakMap<Worker, WorkerPipe>();
-  /** Workers that wait for a job at their queue. */
+  /** Workers waiting in their endpoint's queue. */
   const takers = new ShortLivedMap<Worker, Taker>();
   const freed = (worker: Worker): void => {
     if (!isBusy(worker)) worker.idleSince = clock.now();
@@ -61,23 +61,23 @@ export function createDispatcher({
   };
   const isGone = (worker: Worker): boolean => registry.find(worker.endpointId, worker.id) !== worker;
 
-  // Right after the commit: a cancellation in the same commit has to find the worker that runs the job.
+  // Immediately after the commit, because a cancellation in the same commit must find the job's worker.
   events.on("started", ({ id, endpointId, workerId, lowPriority }) => {
     registry.find(endpointId, workerId)?.jobs.set(id, { since: clock.now(), lowPriority, recovered: false });
   });
 
-  function askToStop(worker: Worker, jobId: string): void {
+  function requestStop(worker: Worker, jobId: string): void {
     const pipe = pipes.get(worker);
-    worker.stopping.set(jobId, { since: clock.now(), told: pipe !== undefined });
+    worker.stopping.set(jobId, { since: clock.now(), sent: pipe !== undefined });
     pipe?.stop(jobId);
     stops.wake(worker);
     changed(worker.endpointId);
   }
-  /** The job is no longer that worker's; `stop` when the worker goes on with it. */
+  /** Removes a job from its worker; with `stop`, requests the worker to stop it. */
   function release(endpointId: string, workerId: string, jobId: string, stop: boolean): void {
     const worker = registry.find(endpointId, workerId);
     if (!worker?.jobs.delete(jobId)) return;
-    if (stop) askToStop(worker, jobId);
+    if (stop) requestStop(worker, jobId);
     else freed(worker);
   }
   events.on("ended", (job, before) => {
@@ -88,7 +88,7 @@ export function createDispatcher({
     if (job.status === "IN_PROGRESS") release(job.endpointId, job.workerId, job.id, true);
   });
 
-  /** A worker without jobs has stopped those it had to stop, and has lost those it should have. */
+  /** Applies a worker's report that it runs no jobs: stopped jobs have ended, and assigned jobs are lost. */
   async function reconcile(worker: Worker): Promise<void> {
     if (worker.stopping.size > 0) {
       worker.stopping.clear();
@@ -100,9 +100,9 @@ export function createDispatcher({
       await jobs.giveBack(
         jobId,
         worker.id,
-        // A job that the service's end interrupted does not count as a crash.
+        // A job that was interrupted by the service's end does not count as a crash.
         recovered ? "interrupted" : "crashed",
-        "the worker lost the job: it asked for another one without an answer",
+        "the worker lost the job: it requested another job without returning a result",
       );
       log.warn({ worker: worker.id, job: jobId }, "worker: lost its job; the job is requeued");
       freed(worker);
@@ -112,12 +112,12 @@ export function createDispatcher({
   async function undelivered(worker: Worker, taken: TakenJob[]): Promise<void> {
     for (const { job } of taken) {
       worker.jobs.delete(job.id);
-      await jobs.giveBack(job.id, worker.id, "undelivered", "the worker was gone");
+      await jobs.giveBack(job.id, worker.id, "undelivered", "the worker had ended");
     }
     freed(worker);
   }
 
-  /** Waits at the queue; `give` receives the job, or undefined if the worker has ended. */
+  /** Waits in the queue; `give` receives the job, or undefined if the worker has ended. */
   function wait(worker: Worker, give: (taken: TakenJob | undefined) => void, endsWithService = false): void {
     const taker: Taker = {
       workerId: worker.id,
@@ -125,7 +125,7 @@ export function createDispatcher({
       endsWithService,
       give(taken) {
         if (takers.get(worker) === taker) takers.delete(worker);
-        // The worker ended in the transaction that assigned the job, so the requeue of its jobs missed this one.
+        // The worker ended during the transaction that assigned the job, so this job was not requeued with its other jobs.
         if (!isGone(worker)) return give(taken);
         undelivered(worker, [taken])
           .catch(() => undefined)
@@ -139,23 +139,23 @@ export function createDispatcher({
     const taker = takers.get(worker);
     if (!taker) return;
     takers.delete(worker);
-    if (pipes.has(worker)) worker.asking = 0;
+    if (pipes.has(worker)) worker.openTakes = 0;
     queue(worker.endpointId).leave(taker);
   }
 
   /** Sends the next job to a worker with a pipe. */
   function sendNext(worker: Worker, pipe: WorkerPipe): void {
     if (closed || worker.retiring) return;
-    worker.asking = 1;
-    worker.lastAskAt = clock.now();
+    worker.openTakes = 1;
+    worker.lastTakeAt = clock.now();
     const give = (taken: TakenJob | undefined): void => {
-      worker.asking = 0;
+      worker.openTakes = 0;
       if (taken) pipe.send(taken);
     };
     wait(worker, give, true);
   }
 
-  /** The first job that comes while the poll is open, and others that wait then. */
+  /** Waits for a first job while the poll is open; adds further waiting jobs, up to `max`. */
   function takeFirst(worker: Worker, max: number, until: AbortSignal, gone: AbortSignal): Promise<TakenJob[]> {
     return new Promise((resolve, reject) => {
       if (until.aborted) return resolve([]);
@@ -167,7 +167,7 @@ export function createDispatcher({
       wait(worker, (first) => {
         until.removeEventListener("abort", leave);
         if (!first) return resolve([]);
-        // A turn later it is known whether the worker had closed the connection before; the first immediate may be of this turn.
+        // A closed connection is detected one turn later. Two immediates, because the first may run in the current turn.
         setImmediate(setImmediate, () => {
           const taken = gone.aborted ? undelivered(worker, [first]).then(() => []) : withMore(worker, first, max);
           taken.then(resolve, reject);
@@ -178,49 +178,49 @@ export function createDispatcher({
 
   async function withMore(worker: Worker, first: TakenJob, max: number): Promise<TakenJob[]> {
     if (max === 1 || queue(worker.endpointId).size === 0) return [first];
-    // If the store fails, the worker still gets the job that is its own already.
+    // If the store fails, the worker still gets the job already assigned to it.
     const more = jobs.take(worker.endpointId, worker.id, max - 1).catch(() => []);
     return [first, ...(await more)];
   }
 
   return {
     /**
-     * Returns up to `max` jobs; waits for the first one. Returns none after the timeout, if the worker is retiring or the signal
-     * aborts. `busy` is the worker's own report: false means that it has no job.
+     * Resolves with up to `max` jobs; waits for the first. Resolves with none after the timeout, if the worker is retiring or the signal
+     * aborts. `busy` is the worker's report; false means that it runs no jobs.
      */
     async take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<TakenJob[]> {
-      presence.asked(worker);
+      presence.jobRequested(worker);
       if (busy === false) await reconcile(worker);
       if (closed || worker.retiring) {
         await held(worker, dismissedHold, signal, aborted);
         return [];
       }
-      worker.asking++;
+      worker.openTakes++;
       try {
         return await held(worker, timings.takeHold, signal, (until) => takeFirst(worker, max, until, signal));
       } finally {
-        worker.asking--;
-        worker.lastAskAt = clock.now();
-        // From now on its silence is watched.
+        worker.openTakes--;
+        worker.lastTakeAt = clock.now();
+        // Starts monitoring the worker's silence.
         changed(worker.endpointId);
       }
     },
 
-    /** Connects a worker's pipe, which then receives one job after the other, and requests to stop jobs. */
+    /** Connects a worker's pipe, which then receives jobs one at a time, and requests to stop jobs. */
     connect(worker: Worker, pipe: WorkerPipe): void {
       pipes.set(worker, pipe);
-      presence.asked(worker);
+      presence.jobRequested(worker);
       sendNext(worker, pipe);
     },
 
-    /** Takes back jobs whose response never reached the worker. */
+    /** Requeues jobs whose response did not reach the worker. */
     undelivered,
 
-    /** The end of a job. `refresh`: the worker wants to be replaced after it. A worker with a pipe gets its next job. */
+    /** Ends a job; with `refresh`, the worker is then replaced. A worker with a pipe gets its next job. */
     async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
       if (refresh) worker.retiring = true;
       const result = jobs.finish(jobId, worker.id, outcome);
-      // Before the result is committed.
+      // The next job does not wait for the commit of the result.
       const pipe = pipes.get(worker);
       if (pipe) sendNext(worker, pipe);
       if (await result) return;
@@ -230,10 +230,10 @@ export function createDispatcher({
       freed(worker);
     },
 
-    /** Jobs that the worker has to stop; waits for the first one. */
+    /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
     stops: stops.poll,
 
-    /** Gives a worker no more jobs and ends its waits. */
+    /** Stops assigning jobs to a worker and ends its waits. */
     dismiss(worker: Worker): void {
       worker.retiring = true;
       leaveQueue(worker);

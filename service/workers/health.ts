@@ -6,8 +6,8 @@ import type { JobTimings } from "../jobs/timings";
 import { isBusy, phaseOf, type WorkerRegistry } from "./registry";
 
 /**
- * An endpoint's numbers (interface: Queue health). completed, failed (including timed out) and retried count since the endpoint
- * was created; the others are current. A ready worker is an idle one with an open request for a job.
+ * Queue health of an endpoint (interface: Queue health). `completed`, `failed` (including timed out) and `retried` count since the
+ * endpoint's creation; the other numbers are current. A ready worker is an idle worker with an open job-take.
  */
 export function readHealth(
   endpointId: string,
@@ -33,12 +33,12 @@ export function readHealth(
   };
   for (const worker of registry.of(endpointId)) {
     workers[phaseOf(worker, now, timings)]++;
-    if (worker.asking > 0 && !isBusy(worker) && !worker.retiring) workers.ready++;
+    if (worker.openTakes > 0 && !isBusy(worker) && !worker.retiring) workers.ready++;
   }
   const { completed, failed, retried } = counters.read(endpointId);
   const problem = deps.problem(endpointId);
   const inProgress = live.running(endpointId);
   const jobs = { completed, failed, inProgress, inQueue: live.waiting(endpointId), retried };
-  // Beside the interface's fields, so that a smoke test can say why its job waits.
+  // An additional field, so that a smoke test can report why its job waits.
   return { jobs, workers, ...(problem === undefined ? {} : { message: problem }) };
 }

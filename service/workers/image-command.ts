@@ -5,18 +5,17 @@ import { pathToFileURL } from "node:url";
 import { CommandLineError, splitCommandLine } from "./command-line";
 import { commandOf, handlerIn, typed } from "./handler-files";
 
-/** A program of this machine that runs as the worker of an image. */
+/** A program on this machine that runs as an image's worker. */
 export interface WorkerCommand {
   file: string;
   args: string[];
-  /** True if the program talks to the service over its file descriptor 3, as the Node worker does. */
+  /** True if the program communicates over file descriptor 3, as the Node worker does. */
   channel: boolean;
 }
 
 /**
- * Finds the command of an image. A command line runs as it is; a handler file alone is run by the Node worker. `dockerArgs`
- * are appended as arguments. `noContainer` is why the image does not run in a container either. A file that `isServer` is a
- * program of its own, which Node runs.
+ * Finds the command of an image. A command line runs unchanged; the Node worker runs a handler file, or Node itself if the file
+ * `isServer`. `dockerArgs` are appended as arguments. `noContainer` is the reason why the image does not run in a container.
  */
 export function resolveCommand(
   images: Record<string, string>,
@@ -27,8 +26,8 @@ export function resolveCommand(
   const line = commandOf(images, image);
   if (line === undefined) {
     const known = Object.keys(images);
-    const have = known.length > 0 ? `images that have one: ${known.join(", ")}` : "no image has one";
-    const container = noContainer === undefined ? "" : `, or let a Docker Engine run the image itself (${noContainer})`;
+    const have = known.length > 0 ? `images with a command: ${known.join(", ")}` : "no image has a command";
+    const container = noContainer === undefined ? "" : `, or run the image in a Docker Engine (${noContainer})`;
     return {
       error: `the image "${image}" has no command on this machine (${have}); start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file${container}`,
     };
@@ -57,22 +56,22 @@ function handlerCommand(
 ): WorkerCommand | { error: string } {
   if (!existsSync(handler)) {
     return {
-      error: `the handler file ${handler} of the image "${image}" does not exist; name another one with --image ${image}=FILE`,
+      error: `the handler file ${handler} of the image "${image}" does not exist; name an existing file with --image ${image}=FILE`,
     };
   }
   const programs = isServer ? [handler] : [hostProgram(), handler];
   const loader = programs.some((one) => typed.includes(extname(one))) ? typescriptLoader(handler) : [];
   if (loader === undefined) {
     return {
-      error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run by itself; run npm install tsx in its folder, or use Node 22.18 or later`,
+      error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run; run npm install tsx in its folder, or use Node 22.18 or later`,
     };
   }
-  // Without this flag, the version of Node is the last line of every crash.
+  // Without this flag, every crash report ends with the version of Node.
   const node = ["--no-extra-info-on-fatal-exception", ...loader];
   return { file: process.execPath, args: [...node, ...programs, ...args], channel: !isServer };
 }
 
-/** The Node worker. Next to the sources, the compiled one is preferred while it is up to date: it starts three times as fast. */
+/** Path of the Node worker. In a source tree, an up-to-date compiled file is preferred, because it starts three times as fast. */
 function hostProgram(): string {
   const beside = join(__dirname, "node-host.js");
   if (existsSync(beside)) return beside;
@@ -82,8 +81,8 @@ function hostProgram(): string {
 }
 
 /**
- * The flags with which Node runs TypeScript; undefined if it cannot. tsx is preferred where the handler's project has it,
- * because Node's own type stripping lacks things such as enums and imports without an extension.
+ * Node flags for running TypeScript; undefined if Node cannot run it. tsx is preferred if the handler's project has it, because Node's
+ * type stripping does not support enums or imports without an extension.
  */
 function typescriptLoader(handler: string): string[] | undefined {
   try {

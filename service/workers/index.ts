@@ -27,17 +27,17 @@ import { createWorkerTokens } from "./tokens";
 export interface WorkerState {
   id: string;
   status: WorkerPhase;
-  /** Time of its start, ms since the epoch. */
+  /** Start time, ms since the epoch. */
   startedAt: number;
-  /** The endpoint's version that it runs; a worker elsewhere counts as one of the newest. */
+  /** The endpoint version of the worker; external workers count as the newest version. */
   version: number;
-  /** True if the endpoint has changed since the worker's start, so that it will be replaced. */
+  /** True if the endpoint has changed since the worker's start, so that the worker will be replaced. */
   isStale: boolean;
 }
 
 export type Workers = ReturnType<typeof createWorkers>;
 
-/** The workers of all endpoints: their pool, the dispatch of jobs to them, and the requests of load balancers. */
+/** The workers of all endpoints: the pool, the dispatch of jobs, and the requests of load balancers. */
 export function createWorkers({
   database,
   clock,
@@ -65,7 +65,7 @@ export function createWorkers({
 }) {
   const { dataFolder, timings, runtime } = settings;
   const { jobs, live, events, counters, stream } = queue;
-  // Waits of this process must not change with the machine's time.
+  // Waits of this process must not depend on changes of the system time.
   const steady = steadyClock(clock);
   const tokens = createWorkerTokens(database);
   const reaper = createReaper(dataFolder);
@@ -141,7 +141,7 @@ export function createWorkers({
     const { worker, process } = local;
     void balancer.watch(local);
     const fail = (error: unknown): void => {
-      log.error({ err: error, worker: worker.id }, "worker: its result cannot be stored; the worker is stopped");
+      log.error({ err: error, worker: worker.id }, "worker: result cannot be stored; stopping the worker");
       kill(local, `could not return a result (${error instanceof Error ? error.message : String(error)})`, true);
     };
     faults.watch(worker.id, process);
@@ -166,7 +166,7 @@ export function createWorkers({
         problem: pool.problem,
       }),
 
-    /** Number of an endpoint's running workers, which its rate limit depends on. */
+    /** Number of an endpoint's running workers; its rate limit depends on it. */
     countRunning: (endpointId: string): number => countRunning(registry.of(endpointId), steady.now(), timings),
 
     /** The endpoint's workers and their states. */
@@ -176,7 +176,7 @@ export function createWorkers({
         return { id, status: phaseOf(worker, steady.now(), timings), startedAt, version, isStale };
       }),
 
-    /** Replaces the endpoint's workers after their jobs; no old worker takes another job. */
+    /** Replaces the endpoint's workers after their current jobs; no old worker takes another job. */
     restart(endpointId: string): void {
       pool.replaceAll(endpointId, true);
       for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
@@ -188,7 +188,7 @@ export function createWorkers({
       balancer.forget(endpointId);
     },
 
-    /** Ends the workers of a deleted endpoint, and deletes their logs, homes and images. */
+    /** Ends the workers of a deleted endpoint and deletes their logs, homes and images. */
     async remove(endpointId: string): Promise<void> {
       await pool.drop(endpointId);
       await logs.remove(endpointId);
@@ -199,31 +199,31 @@ export function createWorkers({
     /** Deletes the folder of a deleted volume. */
     removeVolume: containers.removeVolume,
 
-    /** Starts workers. Rejects if the runtime `docker` has no engine; resolves before earlier workers have ended. */
+    /** Starts workers. Rejects if the runtime is `docker` and no engine responds; resolves before earlier workers have ended. */
     async start(): Promise<void> {
-      // In the background: the service responds in the meantime.
-      const looked = runtime === "none" ? undefined : containers.open(runtime === "docker");
+      // In the background, so that the service can already respond.
+      const connected = runtime === "none" ? undefined : containers.open(runtime === "docker");
       if (runtime === "docker") {
-        await looked;
+        await connected;
         const problem = containers.problem();
         if (problem !== undefined)
           throw new StartError(
             `runtime "docker": ${problem}; start the engine, or start the service with another runtime`,
           );
       }
-      void looked?.then(tidy);
-      void Promise.all([reaper.predecessorsGone(), looked])
+      void connected?.then(tidy);
+      void Promise.all([reaper.predecessorsGone(), connected])
         .catch((error: unknown) => log.error({ err: error }, "workers of an earlier service: cannot be checked"))
         .then(() => pool.start());
     },
 
-    /** Gives running jobs and requests `deadline` ms to finish. No worker takes another job. */
+    /** Waits up to `deadline` ms for running jobs and requests. No worker takes another job. */
     async drain(deadline: number): Promise<void> {
       dispatcher.close();
       await Promise.all([waitForRunningJobs({ registry, events, clock }, deadline), balancer.close(deadline)]);
     },
 
-    /** Ends what workers leave on the machine, after the pool has stopped. */
+    /** Cleans up after the workers once the pool has stopped. */
     async close(): Promise<void> {
       await logs.flush();
       await reaper.close();

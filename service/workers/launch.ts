@@ -16,7 +16,7 @@ import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
 import { createPorts, loopback, portVariables, serverOf } from "./worker-server";
 
-/** A worker that was started. */
+/** A started worker. */
 export interface StartedWorker {
   id: string;
   process: WorkerProcess;
@@ -25,16 +25,16 @@ export interface StartedWorker {
 }
 
 /**
- * A started worker, the reason why none can be started, a promise that resolves when its runtime and ports are known, or a lack
- * of stock.
+ * The outcome of a start: the worker, the reason why none can be started, a promise that resolves when the runtime and ports are known,
+ * or a lack of stock.
  */
 type StartOutcome = StartedWorker | { error: string } | { until: Promise<void> } | { noStock: string };
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
 /**
- * Starts the workers of endpoints: each with the template's image and environment, the endpoint's token and a log. An image
- * with a command on this machine runs as a process with a home folder, any other one in a container.
+ * Starts the workers of endpoints, with the template's image and environment, the endpoint's token and a log. An image with a command on
+ * this machine runs as a process with a home folder; other images run in containers.
  */
 export function createWorkerStarter({
   endpoints,
@@ -56,7 +56,7 @@ export function createWorkerStarter({
   /** Runtime of an image without a command: always a container, a container if an engine is available, or none. */
   runtime: "auto" | "docker" | "none";
   containers: Containers;
-  /** Folder under which each endpoint's workers have a folder of their own. */
+  /** Parent folder of the endpoints' home folders. */
   homes: string;
   serverlessUrl(): string;
   token(endpointId: string): string;
@@ -72,20 +72,20 @@ export function createWorkerStarter({
     if (noStock !== undefined) return { noStock };
     const found = endpoints.workerEnvironment(endpointId);
     const { image } = found;
-    const wanted = endpoints.get(endpointId)?.type === "LB" ? serverOf(found.env) : undefined;
-    // A command for it on this machine always wins.
+    const requestedPorts = endpoints.get(endpointId)?.type === "LB" ? serverOf(found.env) : undefined;
+    // A command on this machine takes precedence over a container.
     const injected = faults.workerProgram(endpointId);
     const usesCommand = injected !== undefined || runtime === "none" || commandOf(images, image) !== undefined;
-    const until = usesCommand ? undefined : containers.firstLook();
+    const until = usesCommand ? undefined : containers.firstConnection();
     if (until) return { until };
     const noContainer = usesCommand ? undefined : containers.problem();
     const inContainer = !usesCommand && noContainer === undefined;
-    const options = { noContainer, isServer: wanted !== undefined };
+    const options = { noContainer, isServer: requestedPorts !== undefined };
     const command = injected ?? (inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, options));
     if (command && "error" in command) return command;
-    const own = wanted && command && ports.take();
-    if (wanted && command && !own) return { until: ports.find() };
-    const listens = wanted && { ...wanted, ...own };
+    const freePorts = requestedPorts && command && ports.take();
+    if (requestedPorts && command && !freePorts) return { until: ports.find() };
+    const listens = requestedPorts && { ...requestedPorts, ...freePorts };
     const id = newLocalId();
     const token = tokenOf(endpointId);
     const redact = createRedaction([...found.secretValues, token]);
@@ -117,7 +117,7 @@ export function createWorkerStarter({
     }
   }
 
-  /** The last error, or lack of stock, of each endpoint, so that its log contains it once. */
+  /** Last error or lack of stock by endpoint id, so that each is logged once. */
   const lastErrors = new Map<string, string>();
   function note(endpointId: string, outcome: StartOutcome): StartOutcome {
     const error = "error" in outcome ? outcome.error : "noStock" in outcome ? outcome.noStock : undefined;
@@ -133,7 +133,7 @@ export function createWorkerStarter({
       try {
         return note(endpointId, start(endpointId));
       } catch (error) {
-        // An unknown secret, a full disk, a variable that no process can have.
+        // For example an unknown secret, a full disk, or an invalid variable.
         const text = error instanceof Error ? error.message : String(error);
         return note(endpointId, { error: `no worker can be started: ${text}` });
       }
@@ -141,13 +141,12 @@ export function createWorkerStarter({
   };
 }
 
-/** The entry of a worker's environment that only the worker and the processes it starts have. */
+/** The environment entry that identifies a worker's processes. */
 const workerMark = (workerId: string): string => `RUNPOD_POD_ID=${workerId}`;
 
 /**
- * Environment of a process besides the template's variables and those that connect it. Only PATH, to find commands, comes from
- * this machine. HOME is a folder of the endpoint, so that tools write their caches there and find no user's credentials; TMPDIR
- * and LANG make files and encodings work. The template's variables may replace these.
+ * Base environment of a process, which the template's variables may override. Only PATH comes from this machine. HOME is a folder of the
+ * endpoint, so that tools keep their caches there and find no user credentials. TMPDIR and LANG are needed for files and encodings.
  */
 const machineEnvironment = (home: string): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
@@ -157,12 +156,12 @@ const machineEnvironment = (home: string): Record<string, string> => ({
 });
 
 /**
- * Readable output of Python workers, unless the template sets these variables: prints appear at once, and the public SDK does not
- * log each request and heartbeat, as its default level DEBUG does.
+ * Defaults for readable output of Python workers: output is unbuffered, and the public SDK does not log each request and heartbeat, as it
+ * does at its default level DEBUG.
  */
 const readableOutput = { PYTHONUNBUFFERED: "1", RUNPOD_DEBUG_LEVEL: "INFO" };
 
-/** The variables that identify a worker, which nothing may replace. `token` authenticates it for its endpoint; it is never the API key. */
+/** Variables that identify a worker; cannot be overridden. `token` authenticates the worker for its endpoint and is not the API key. */
 const identityOf = (worker: { workerId: string; endpointId: string; token: string }): Record<string, string> => ({
   RUNPOD_POD_ID: worker.workerId,
   RUNPOD_ENDPOINT_ID: worker.endpointId,
@@ -170,19 +169,19 @@ const identityOf = (worker: { workerId: string; endpointId: string; token: strin
 });
 
 /**
- * The variables that connect a worker to its queue, which nothing may replace. `serverlessUrl` is the root of the job API as the
- * worker sees it; `pingInterval` is in ms.
+ * Variables that connect a worker to its queue; they cannot be overridden. `serverlessUrl` is the root of the job API as seen by the
+ * worker; `pingInterval` is in ms.
  */
 function channelOf(endpointId: string, serverlessUrl: string, pingInterval: number): Record<string, string> {
   const root = `${serverlessUrl}/v2/${endpointId}`;
   return {
-    // The worker fills in $ID and $RUNPOD_POD_ID, and appends more parameters after the "?".
+    // The worker replaces $ID and $RUNPOD_POD_ID and appends parameters after the "?".
     RUNPOD_WEBHOOK_GET_JOB: `${root}/job-take/$ID?gpu=local`,
     RUNPOD_WEBHOOK_POST_OUTPUT: `${root}/job-done/$RUNPOD_POD_ID/$ID?gpu=local`,
     RUNPOD_WEBHOOK_POST_STREAM: `${root}/job-stream/$RUNPOD_POD_ID/$ID?gpu=local`,
     RUNPOD_WEBHOOK_PING: `${root}/ping/$RUNPOD_POD_ID`,
     RUNPOD_PING_INTERVAL: String(pingInterval),
-    // Without these the Python SDK searches for GPUs and calls a public address before it takes jobs.
+    // Without these, the Python SDK searches for GPUs and calls a public address before it takes jobs.
     RUNPOD_SKIP_AUTO_SYSTEM_CHECKS: "true",
     RUNPOD_SKIP_GPU_CHECK: "true",
   };

@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
-/** Characters of one line that logs and error texts keep; the rest of a longer line is dropped as it arrives. */
+/** Maximum line length in logs and errors, in characters; the rest of a longer line is dropped as it arrives. */
 export const longestLine = 64 * 1024;
 
 /**
- * Reads a stream line by line; resolves at its end. A line that never ends needs no more memory than a long one: its
- * beginning is passed on once, marked with "…", as soon as it is too long.
+ * Reads a stream line by line; resolves at its end. Memory is bounded: as soon as a line is too long, its beginning is passed on, marked
+ * with "…".
  */
 export function readLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
   const decoder = new StringDecoder("utf8");
@@ -40,7 +40,7 @@ export function readLines(stream: Readable, onLine: (line: string) => void): Pro
 
   return new Promise((resolve) => {
     stream.on("data", (chunk: Buffer) => take(decoder.write(chunk)));
-    // The output of a worker that failed to start, and output that is no longer read, close without an end.
+    // The stream closes without an end if the worker failed to start or the output is no longer read.
     stream.once("close", () => {
       take(decoder.end());
       if (line !== "") endLine();
@@ -50,12 +50,12 @@ export function readLines(stream: Readable, onLine: (line: string) => void): Pro
   });
 }
 
-/** Lines that a report of a worker's end has. */
+/** Maximum number of lines in the report of a worker's end. */
 const keptLines = 20;
-/** Characters of one line in such a report. */
+/** Maximum line length in such a report, in characters. */
 const longestKept = 16 * 1024;
 
-/** Keeps the last lines of an output for the report of its end. */
+/** Keeps the last lines of a worker's output for the report of its end. */
 export function createLastLines(): { readonly lines: string[]; add(line: string): void } {
   const lines: string[] = [];
   return {

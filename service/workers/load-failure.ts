@@ -3,28 +3,28 @@ import { isAbsolute } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
-/** A place in a source file; line and column start at 1. */
+/** A position in a source file; line and column start at 1. */
 interface Place {
   file: string;
   line: number;
   column: number;
 }
 
-/** Stack frames of Node, of packages and of the worker itself. */
+/** Stack frames of Node, packages and the worker program. */
 const foreignFrame = /^\s+at .*(?:\bnode:|[\\/]node_modules[\\/]|[\\/]node-host\.[jt]s|<anonymous>)/;
 
 /**
- * The report of a handler file that failed to load: file, line and caret, then the error without foreign stack frames. Returns
- * undefined for a syntax error whose position only Node has: Node prints it if the error is thrown and not caught.
+ * Returns the report of a handler file that failed to load: file, line and caret, then the error without foreign stack frames. Returns
+ * undefined for a syntax error whose position only Node knows; Node prints it if the error is not caught.
  */
 export function loadFailure(error: unknown, handler: string): string | undefined {
   if (!(error instanceof Error)) return `the handler file threw ${inspect(error)}`;
   const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
   error.stack = lines.filter((line) => !foreignFrame.test(line)).join("\n");
   if (error instanceof SyntaxError) {
-    // Node has put the excerpt into the stack of some syntax errors already.
+    // For some syntax errors, Node has already added the excerpt to the stack.
     if (!error.stack.startsWith(error.name)) return error.stack;
-    // Node prints errors without a frame in brackets.
+    // Node prints errors without a stack frame in brackets.
     error.stack += `\n    at handler (${handler})`;
     return undefined;
   }
@@ -32,13 +32,13 @@ export function loadFailure(error: unknown, handler: string): string | undefined
   return excerptOf(place) + (error.cause === undefined ? error.stack : inspect(error));
 }
 
-/** The place that the message of a TypeScript compiler (esbuild) contains. Its columns start at 0. */
+/** The position in an error message of esbuild, whose columns start at 0. */
 function placeInMessage(message: string): Place | undefined {
   const [, file, line, column] = /^(.+):(\d+):(\d+): ERROR: /m.exec(message) ?? [];
   return file === undefined ? undefined : { file, line: Number(line), column: Number(column) + 1 };
 }
 
-/** The import of a module that does not exist: Node names the importing file, but not the line. */
+/** The position of an import of a missing module; Node names the importing file, but not the line. */
 function importIn(message: string): Place | undefined {
   const [, file] = /(?:imported from |^Require stack:\n- )(.+)$/m.exec(message) ?? [];
   const quoted = [...message.matchAll(/['"]([^'"]+)['"]/g)].map(([, text]) => text);
@@ -53,7 +53,7 @@ function importIn(message: string): Place | undefined {
   return undefined;
 }
 
-/** The package of a specifier: "@scope/name" of "@scope/name/part". */
+/** The package name of a specifier, such as "@scope/name" for "@scope/name/part". */
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 
 function pathOf(specifier: string, importer = ""): string {
@@ -64,7 +64,7 @@ function pathOf(specifier: string, importer = ""): string {
   }
 }
 
-/** The innermost stack frame that is left. */
+/** The innermost remaining stack frame. */
 function firstFrame(stack: string): Place | undefined {
   const [, where = "", line, column] = /^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$/m.exec(stack) ?? [];
   const file = where.startsWith("file:") ? fileURLToPath(where) : where;
@@ -79,12 +79,12 @@ function linesOf(file: string | undefined): string[] {
   }
 }
 
-/** File, line and caret as Node prints them, with an empty line after them; empty if the place cannot be read. */
+/** File, line and caret in Node's format, followed by an empty line; empty if the source cannot be read. */
 function excerptOf(place: Place | undefined): string {
   const text = place && linesOf(place.file)[place.line - 1];
   if (place === undefined || text === undefined) return "";
   const { file, line, column } = place;
-  // Tabs stay tabs, so that the caret is below its character.
+  // Tabs are kept, so that the caret is below its character.
   const indent = text.slice(0, column - 1).replace(/[^\t]/g, " ");
   return `${file}:${line}\n${text}\n${indent}^\n\n`;
 }

@@ -7,18 +7,18 @@ export interface LocalWorker {
   worker: Worker;
   process: WorkerProcess;
   image: string;
-  /** Last failed health check, as a sentence. */
+  /** Description of the last failed health check. */
   lastCheck: string | undefined;
   redact(text: string): string;
-  /** Why the service ended it; a worker that ended without a reason crashed. */
+  /** The reason why the service ended the worker; a worker that ends without a reason has crashed. */
   reason: string | undefined;
-  /** True if it was ended because it or its result was lost, which counts as a crash. */
+  /** True if the worker was ended because it or its result was lost, which counts as a crash. */
   lost: boolean;
-  /** True if its end was asked for. */
+  /** True if the service has requested the worker's end. */
   stopped: boolean;
 }
 
-/** A worker that was just started. While its image is fetched it is neither late nor silent; `begun` is called after that. */
+/** A newly started worker. It does not count as late or silent while its image is pulled; `begun` is called afterwards. */
 export function localWorkerOf(
   worker: Worker,
   started: Pick<LocalWorker, "process" | "image" | "redact">,
@@ -36,7 +36,7 @@ export function localWorkerOf(
   return { ...started, worker, lastCheck: undefined, reason: undefined, lost: false, stopped: false };
 }
 
-/** Ends a worker at once; `lost` states that this counts as a crash. */
+/** Kills a worker; with `lost`, its end counts as a crash. */
 export function kill(local: LocalWorker, reason: string, lost = false): void {
   local.lost ||= lost;
   local.reason ??= reason;

@@ -14,12 +14,12 @@ const idOf = (file: string | FileHandle): Promise<number | undefined> =>
   (typeof file === "string" ? stat(file) : file.stat()).then(({ ino }) => ino, unlessAbsent);
 
 /**
- * Reads a log that another process writes, beginning with its last lines and across rotations. `file` is the log's newest file;
- * neither it nor its older ones need to exist yet.
+ * Follows a log that another process writes, from its last lines on and across rotations. `file` is the newest file of the log; it need
+ * not exist yet, and neither need older files.
  */
 export function createLogTail(file: string) {
   const files = logFiles(file);
-  // Reading goes on in the open file: it stays the same file when it is renamed.
+  // Reads continue in the open file, which stays the same file after a rename.
   let current: FileHandle | undefined;
   let decoder = new StringDecoder("utf8");
   let rest = "";
@@ -30,7 +30,7 @@ export function createLogTail(file: string) {
     decoder = new StringDecoder("utf8");
   }
 
-  /** The complete lines from here to the end of the open file. */
+  /** Reads the complete lines up to the end of the open file. */
   async function readOn(): Promise<string[]> {
     const buffer = Buffer.alloc(partSize);
     const lines: string[] = [];
@@ -44,19 +44,19 @@ export function createLogTail(file: string) {
     return lines;
   }
 
-  /** Opens the file that was begun after the open one; undefined if that is the newest. */
+  /** Opens the successor of the open file; undefined if the open file is the newest. */
   async function following(): Promise<FileHandle | undefined> {
     const own = current && (await idOf(current));
     const placeNow = async (): Promise<number> =>
       own === undefined ? -1 : (await Promise.all(files.map(idOf))).indexOf(own);
     const place = await placeNow();
     if (place === 0) return undefined;
-    // If no file was open, or rotations have removed it, the oldest file that is left comes next.
+    // If no file was open, or rotations have removed it, the oldest remaining file is next.
     for (const name of files.slice(0, place === -1 ? files.length : place).reverse()) {
       const next = await open(name).catch(unlessAbsent);
       if (!next) continue;
       if ((await placeNow()) === place) return next;
-      // The log was rotated in the meantime, so this may be a later file; the next call finds the right one.
+      // The log was rotated in between, so this may be a later file; the next call finds the right file.
       await next.close();
       return undefined;
     }
@@ -64,16 +64,16 @@ export function createLogTail(file: string) {
   }
 
   return {
-    /** The last `count` lines that exist now. Call it once, before `more`. */
+    /** Reads the last `count` existing lines. Must be called once, before `more`. */
     async last(count: number): Promise<string[]> {
-      // In the middle of a rotation, the newest file has the name of an older one.
+      // During a rotation, the newest file has the name of an older file.
       for (const name of files) if (!current) await use(await open(name).catch(unlessAbsent));
       if (!current) return [];
       let lines = await readOn();
       const newest = await idOf(current);
       for (const older of files.slice(1)) {
         if (lines.length >= count) break;
-        // That file was just read.
+        // This file has already been read.
         if ((await idOf(older)) === newest) continue;
         const text = await readFile(older, "utf8").catch(unlessAbsent);
         if (text) lines = text.replace(/\n$/, "").split("\n").concat(lines);
@@ -81,14 +81,14 @@ export function createLogTail(file: string) {
       return count === 0 ? [] : lines.slice(-count);
     },
 
-    /** The lines written since. */
+    /** Reads the lines written since the last call. */
     async more(): Promise<string[]> {
       let lines: string[] = [];
       for (;;) {
         lines = lines.concat(await readOn());
         const next = await following();
         if (!next) return lines;
-        // What was written between the two reads, and a line that its writer never finished.
+        // Reads lines written between the two reads, and an unfinished last line.
         lines = lines.concat(await readOn());
         if (rest !== "") lines.push(rest);
         rest = "";
@@ -96,7 +96,7 @@ export function createLogTail(file: string) {
       }
     },
 
-    /** The beginning of a line whose end is not written yet. */
+    /** The beginning of an unfinished line. */
     rest: (): string => rest,
     close: (): Promise<void> => use(undefined),
   };

@@ -3,21 +3,21 @@ import { dirname, join } from "node:path";
 
 export type LogFile = ReturnType<typeof createLogFile>;
 
-/** Bytes at which a log is rotated. */
+/** Size at which a log is rotated, bytes. */
 const fullLog = 5 * 1024 * 1024;
 
-/** The files of a log, the newest first; not all of them need to exist. */
+/** The files of a log, newest first; not all of them need to exist. */
 export const logFiles = (file: string): string[] => [file, `${file}.1`, `${file}.2`];
 
 /**
- * Creates a log file that only its owner can read, and that is rotated when it is full. It is written synchronously, many lines
- * at a time: a worker that writes faster than the disk has to wait, so that it neither fills the service's memory nor loses lines.
+ * Creates a log file that only its owner can read and that is rotated when full. Lines are written synchronously in batches. A worker
+ * that writes faster than the disk therefore waits, and neither fills the service's memory nor loses lines.
  */
 export function createLogFile(file: string, maxBytes = fullLog) {
   let lines = "";
   let size: number | undefined;
 
-  /** Writes the added lines at once. */
+  /** Writes the pending lines immediately. */
   function flush(): void {
     const text = lines;
     lines = "";
@@ -38,13 +38,13 @@ export function createLogFile(file: string, maxBytes = fullLog) {
   }
 
   return {
-    /** Adds a line; it is written at the end of this turn of the event loop. */
+    /** Adds a line, which is written at the end of the current turn of the event loop. */
     write(line: string): void {
       if (lines === "") setImmediate(flush);
       lines += `${line}\n`;
     },
     flush,
-    /** Removes the file and the older ones. */
+    /** Removes all files of the log. */
     remove(): void {
       lines = "";
       size = undefined;
@@ -58,7 +58,7 @@ function openedSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Renames each file to the next older name; the oldest is overwritten. */
+/** Renames each file to the next older name, overwriting the oldest file. */
 function rotate(file: string): void {
   let older: string | undefined;
   for (const name of logFiles(file).reverse()) {
@@ -75,7 +75,7 @@ export const workerLogPath = (folder: string, endpointId: string): string => joi
 
 export type WorkerLogs = ReturnType<typeof createWorkerLogs>;
 
-/** The output of each endpoint's workers, in `<folder>/<endpoint id>.log`. The folder is created with the first line of a log. */
+/** Logs of the output of each endpoint's workers, in `<folder>/<endpoint id>.log`. The first line creates the folder. */
 export function createWorkerLogs(folder: string) {
   const files = new Map<string, LogFile>();
   const of = (endpointId: string): LogFile => {
@@ -89,7 +89,7 @@ export function createWorkerLogs(folder: string) {
       of(endpointId).remove();
       files.delete(endpointId);
     },
-    /** Writes the added lines of all logs at once. */
+    /** Writes the pending lines of all logs immediately. */
     flush(): void {
       for (const file of files.values()) file.flush();
     },

@@ -3,10 +3,10 @@ import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
 import type { Worker } from "./registry";
 
-/** Calls of workers that are held open until there is something to say. */
+/** Long polls: calls of workers that are held open until an event or a timeout. */
 export function createLongPolls(clock: Clock) {
   const polls = new ShortLivedMap<Worker, ShortLivedMap<AbortController, true>>();
-  /** Ends the held calls of a worker. */
+  /** Ends the open long polls of a worker. */
   const wake = (worker: Worker): void => {
     for (const until of [...(polls.get(worker)?.keys() ?? [])]) until.abort();
   };
@@ -49,25 +49,25 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** How long after the first time a worker is asked again to stop a job, ms: the job may reach it later than that. */
+/** Interval at which the request to stop a job is repeated, ms: the job may reach the worker after the first request. */
 const repeatHold = 1000;
 
-/** The workers' calls for jobs that they have to stop. */
+/** Job-stops: the workers' long polls for jobs to stop. */
 export function createStopPolls(
   { held }: Pick<ReturnType<typeof createLongPolls>, "held">,
   { stopHold }: Pick<JobTimings, "stopHold">,
 ) {
   const waiting = new Map<Worker, Set<() => void>>();
   return {
-    /** A worker has a job to stop. */
+    /** Ends a worker's job-stops because it must stop a job. */
     wake(worker: Worker): void {
       for (const end of waiting.get(worker) ?? []) end();
     },
 
-    /** Jobs that the worker has to stop; waits for the first one. */
+    /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
     async poll(worker: Worker, signal: AbortSignal): Promise<string[]> {
-      const unsent = [...worker.stopping].filter(([, stop]) => !stop.told);
-      for (const [, stop] of unsent) stop.told = true;
+      const unsent = [...worker.stopping].filter(([, stop]) => !stop.sent);
+      for (const [, stop] of unsent) stop.sent = true;
       if (unsent.length > 0) return unsent.map(([jobId]) => jobId);
       const all = waiting.get(worker) ?? new Set();
       waiting.set(worker, all);

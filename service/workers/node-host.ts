@@ -2,15 +2,15 @@ import { Socket } from "node:net";
 import { pathToFileURL } from "node:url";
 
 /**
- * The program that runs a handler file: it takes jobs over the pipe that it inherits (workers/pipe.ts describes the lines), one
- * at a time, and sends the handler's results. It starts with every worker, so it loads as little as possible. The handler
- * is the file's default export: `(job: {id, input, signal}) => output`; a generator streams, a throw fails the job.
+ * The program that runs a handler file. It receives jobs one at a time over an inherited pipe (workers/pipe.ts describes the lines) and
+ * sends the handler's results. Every worker loads this program, so it imports as little as possible. The handler is the file's default
+ * export, `(job: {id, input, signal}) => output`. A generator streams its values; an exception fails the job.
  */
 
 interface HandlerJob {
   id: string;
   input: unknown;
-  /** Aborts when the job was cancelled or ran out of time. */
+  /** Aborts when the job is cancelled or its execution timeout passes. */
   signal: AbortSignal;
 }
 type Handler = (job: HandlerJob) => unknown;
@@ -20,17 +20,17 @@ const pipeDescriptor = 3;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** Values that a handler yields one by one; strings and lists do not count. */
+/** The values yielded by a handler; undefined for any other result, including strings and lists. */
 function chunksOf(value: unknown): AsyncIterable<unknown> | Iterable<unknown> | undefined {
   const iterates = (one: unknown): one is AsyncIterable<unknown> => isObject(one) && Symbol.asyncIterator in one;
   const steps = (one: unknown): one is Iterable<unknown> => isObject(one) && Symbol.iterator in one && "next" in one;
   return iterates(value) || steps(value) ? value : undefined;
 }
 
-/** The outermost frames of a handler's stack: this file's and those of Node below it. */
+/** The outermost frames of a handler's stack: this file and, below it, Node. */
 const ownFrames = /\n\s+at [^\n]*[\\/]node-host\.[jt]s:\d.*$/s;
 
-/** Message and stack of an error, without this file's frames. */
+/** Message and stack of an error, without frames of this file. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = `${error.name}: ${error.message}`;
@@ -39,10 +39,10 @@ function errorText(error: unknown): string {
   return stack.includes(error.message) ? stack : `${message}\n${stack}`;
 }
 
-/** Writes a line; resolves at once unless the service has to catch up first. */
+/** Writes a line; returns a promise if the caller must wait until the service has caught up. */
 type Send = (line: string) => Promise<void> | undefined;
 
-/** A line's end after the job's id: the members as JSON. Values that have none, such as a circle, throw. */
+/** A line with the job's id and the members as JSON. Throws if a value cannot be serialized, such as a circular object. */
 const lineOf = (id: string, members: object): string => {
   const text = JSON.stringify(members);
   return text === "{}" ? `{"id":"${id}"}` : `{"id":"${id}",${text.slice(1)}`;
@@ -58,7 +58,7 @@ async function streamed(chunks: AsyncIterable<unknown> | Iterable<unknown>, job:
   return { output };
 }
 
-/** The members of the line that ends the job. */
+/** Runs the handler; resolves with the members of the line that ends the job. */
 async function resultOf(handler: Handler, job: HandlerJob, send: Send): Promise<object> {
   const pending = handler(job);
   const returned = pending instanceof Promise ? await pending : pending;
@@ -99,10 +99,10 @@ function serve(handler: Handler, pipe: Socket): void {
 
   function take(line: string): void {
     const message: unknown = JSON.parse(line);
-    if (!isObject(message)) throw new Error(`the service sent no job: ${line.slice(0, 200)}`);
+    if (!isObject(message)) throw new Error(`the service sent an invalid job: ${line.slice(0, 200)}`);
     if ("stop" in message) {
       const { id, stop } = current ?? {};
-      if (id === message["stop"]) stop?.abort(new Error(`job ${id} was cancelled or ran out of time`));
+      if (id === message["stop"]) stop?.abort(new Error(`job ${id} was cancelled or timed out`));
       return;
     }
     const id = String(message["id"]);
@@ -123,7 +123,7 @@ function serve(handler: Handler, pipe: Socket): void {
     }
     rest += text.slice(from);
   });
-  // The service has ended, so this worker's output has no receiver.
+  // The service has ended, so no process receives this worker's output.
   pipe.on("close", () => process.exit(0));
   pipe.on("error", () => process.exit(1));
   void send('{"ready":true}');
@@ -132,10 +132,10 @@ function serve(handler: Handler, pipe: Socket): void {
 async function loadHandler(file: string): Promise<Handler> {
   const loaded: unknown = await import(pathToFileURL(file).href);
   let found: unknown = isObject(loaded) ? loaded["default"] : undefined;
-  // A CommonJS file compiled from an ES module has its default export one level down.
+  // In a CommonJS file compiled from an ES module, the default export is nested one level deeper.
   if (isObject(found) && "default" in found) found = found["default"];
   if (typeof found !== "function")
-    throw new Error(`${file} has no default export that is a function; add "export default (job) => output"`);
+    throw new Error(`${file}: the default export must be a function; add "export default (job) => output"`);
   const handler = found;
   return (job) => handler(job);
 }

@@ -9,10 +9,9 @@ import type { Worker } from "./registry";
 import { jobText, readResult, refusedResult, resultLimit } from "./results";
 
 /**
- * The service's end of the pipe to its own Node worker (workers/node-host.ts): a socket pair that the process inherits, with a
- * JSON object per line. The service writes jobs `{id, input, s3Config?}` and `{stop: id}`; the worker writes `{ready: true}`
- * once, then `{id, chunk}`, and `{id, output?, error?, stopPod?}` for the end of a job. Whichever process ends, the other one
- * sees the end of the stream.
+ * The service's end of the pipe to a Node worker (workers/node-host.ts): an inherited socket pair with one JSON object per line. The
+ * service writes jobs `{id, input, s3Config?}` and `{stop: id}`. The worker writes `{ready: true}` once, then `{id, chunk}`, and
+ * `{id, output?, error?, stopPod?}` at the end of a job. When either process ends, the other receives the end of the stream.
  */
 export function servePipe(
   pipe: Duplex,
@@ -28,10 +27,10 @@ export function servePipe(
     fail(error: unknown): void;
   },
 ): void {
-  /** Characters of chunks that are on their way to the store. */
+  /** Length of the chunks being written to the store, in characters. */
   let storing = 0;
   let isReady = false;
-  /** The job that the worker has. Whatever a handler writes to the pipe itself, it gets no second one. */
+  /** The worker's current job. It gets no second job, even if the handler itself writes to the pipe. */
   let current: RunningJob | undefined;
   const write = (line: string): void => void (pipe.writable && pipe.write(`${line}\n`));
 
@@ -64,7 +63,7 @@ export function servePipe(
     return dispatcher.finish(worker, jobId, outcome, refresh);
   }
 
-  /** A worker that yields faster than the store writes waits. */
+  /** Stores a chunk. A worker that yields faster than the store writes must wait. */
   async function append(jobId: string, chunk: string): Promise<void> {
     storing += chunk.length;
     if (storing > resultLimit) pipe.pause();
@@ -76,7 +75,7 @@ export function servePipe(
     }
   }
 
-  /** Ends the worker and its job after an unreadable message, because the worker's state is unknown. */
+  /** Ends the worker and its job after an invalid message, because the worker's state is then unknown. */
   function refuse(why: string): void {
     if (current) finish(current.id, refusedResult(why), true).catch(fail);
   }
@@ -91,11 +90,11 @@ export function servePipe(
         else fail(error);
       }
     },
-    () => refuse(`it has more than ${resultLimit} bytes`),
+    () => refuse(`it exceeds ${resultLimit} bytes`),
   );
 }
 
-/** Calls `onLine` for each line of a stream; one that is too long is dropped, and `onTooLong` is called instead. */
+/** Calls `onLine` for each line of a stream; drops a line that is too long and calls `onTooLong` instead. */
 function readLines(stream: Duplex, onLine: (line: string) => void, onTooLong: () => void): void {
   let line = "";
   let dropping = false;

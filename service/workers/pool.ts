@@ -22,9 +22,9 @@ import { judge, type Verdict } from "./watch";
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-const unfit = "no longer fits the endpoint";
+const outdated = "has an outdated configuration";
 
-/** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */
+/** Starts, retires and replaces the workers of all endpoints by their scaling rules. */
 export function createWorkerPool({
   registry,
   dispatcher,
@@ -43,12 +43,12 @@ export function createWorkerPool({
   dispatcher: Pick<Dispatcher, "dismiss">;
   jobs: Pick<Jobs, "refuse" | "giveBack">;
   events: JobEvents;
-  /** An endpoint's waiting jobs that may start workers. */
+  /** The waiting jobs of an endpoint that may start workers. */
   pressing(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
-  /** Serves the pipe of a worker that has one, or watches its server. */
+  /** Serves the worker's pipe or monitors its server. */
   serve(local: LocalWorker): void;
   endpoints: EndpointLookup;
-  /** Returns true if a worker elsewhere ever joined the endpoint. */
+  /** Returns whether an external worker has ever joined the endpoint. */
   joinedElsewhere(endpointId: string): boolean;
   starter: WorkerStarter;
   clock: Clock;
@@ -70,7 +70,7 @@ export function createWorkerPool({
     log,
     review,
     add,
-    // In a rollout, jobs wait for the old workers or for the next version.
+    // During a rollout, jobs wait for the old workers or the next version.
     mayRefuse: (endpointId) => !joinedElsewhere(endpointId) && !rollouts.keepsJobs(endpointId),
   });
   const ends = new Set<Promise<void>>();
@@ -87,14 +87,14 @@ export function createWorkerPool({
     const rules = rulesOf(endpoint);
     const state = scalingState(pressing(endpointId), alive, clock.now(), timings);
     const plan = rollouts.plan(endpointId, rules, state, planWorkers(rules, state));
-    if (alive.some(({ firstAskAt, stale }) => firstAskAt !== undefined && !stale)) problems.started(endpointId);
+    if (alive.some(({ firstTakeAt, stale }) => firstTakeAt !== undefined && !stale)) problems.started(endpointId);
     for (const worker of alive) {
-      if (plan.retire.includes(worker.id)) retire(worker, worker.stale ? unfit : "is not needed any more");
+      if (plan.retire.includes(worker.id)) retire(worker, worker.stale ? outdated : "is no longer needed");
     }
-    return Math.min(plan.lookAt, starts.start(endpoint, plan.start));
+    return Math.min(plan.reviewAt, starts.start(endpoint, plan.start));
   }
 
-  /** Adds a worker that was just started. */
+  /** Adds a newly started worker. */
   function add({ id: endpointId, version }: EndpointRow, started: StartedWorker): void {
     const worker = registry.add({ id: started.id, endpointId, local: true, version, now: clock.now() });
     const local = localWorkerOf(worker, started, clock, () => review(endpointId));
@@ -116,7 +116,7 @@ export function createWorkerPool({
     const local = processes.get(worker);
     if (!local || local.stopped || !worker.retiring || isBusy(worker)) return;
     local.stopped = true;
-    local.reason ??= "asked to be replaced";
+    local.reason ??= "requested its replacement";
     dispatcher.dismiss(worker);
     local.process.stop(timings.killGrace);
   }
@@ -130,7 +130,7 @@ export function createWorkerPool({
     log.info({ endpoint: endpointId, worker: worker.id, how: how.how, reason: local.reason }, "worker: ended");
     if (stopping) return;
     const crashed = local.reason === undefined || local.lost;
-    const starting = worker.firstAskAt === undefined;
+    const starting = worker.firstTakeAt === undefined;
     if (crashed && (starting || worker.jobs.size > 0 || !how.clean)) starts.failed(local, how, starting);
     await requeueJobs(worker, crashed ? "crashed" : "interrupted", () =>
       problems.jobLost(endpointId, local, how, crashed),
@@ -148,7 +148,7 @@ export function createWorkerPool({
         );
   }
 
-  /** Kills a worker and returns its process; forgets a worker elsewhere. */
+  /** Kills a local worker and returns it; forgets an external worker. */
   function end(worker: Worker, why: string, lost = false): LocalWorker | undefined {
     dispatcher.dismiss(worker);
     const local = processes.get(worker);
@@ -157,9 +157,9 @@ export function createWorkerPool({
     return local;
   }
 
-  /** Replaces a worker that is silent or unhealthy. */
+  /** Replaces a silent or unhealthy worker. */
   async function replace(worker: Worker, { kind, why }: Exclude<Verdict, { kind: "fine" }>): Promise<void> {
-    log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${why}; it is replaced`);
+    log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${why}; replacing it`);
     if (end(worker, why, kind === "lost")) return;
     const reason = worker.awaitedUntil === undefined ? "crashed" : "interrupted";
     await requeueJobs(worker, reason, () => `the worker ${why} while it ran the job`);
@@ -173,34 +173,34 @@ export function createWorkerPool({
       const verdict = judge(worker, clock.now(), timings);
       if (verdict.kind !== "fine") await replace(worker, verdict);
     }
-    const lookAt = Math.min(...endpoints.all().map(({ id }) => look(id)));
-    return lookAt === Number.POSITIVE_INFINITY ? undefined : lookAt;
+    const reviewAt = Math.min(...endpoints.all().map(({ id }) => reviewNow(id)));
+    return reviewAt === Number.POSITIVE_INFINITY ? undefined : reviewAt;
   }
 
-  /** Stops, starts and retires an endpoint's workers; returns the time of their next check, including the started ones. */
-  function look(endpointId: string): number {
+  /** Stops, starts and retires an endpoint's workers; returns the time of the next check of its workers, including new workers. */
+  function reviewNow(endpointId: string): number {
     for (const worker of registry.of(endpointId)) stopWhenDone(worker);
-    let lookAt = scale(endpointId);
+    let reviewAt = scale(endpointId);
     for (const worker of registry.of(endpointId)) {
       if (processes.get(worker)?.stopped) continue;
       const verdict = judge(worker, clock.now(), timings);
-      lookAt = Math.min(lookAt, verdict.kind === "fine" ? verdict.lookAt : clock.now());
+      reviewAt = Math.min(reviewAt, verdict.kind === "fine" ? verdict.reviewAt : clock.now());
     }
-    return lookAt;
+    return reviewAt;
   }
 
-  /** Looks at an endpoint soon: something about it changed. */
+  /** Schedules a review of a changed endpoint. */
   function review(endpointId: string): void {
     if (!started || stopping || reviews.has(endpointId)) return;
     reviews.set(endpointId, true);
-    // Many changes come in one turn, and some of them in the middle of a change.
+    // Coalesces changes of one turn, some of which arrive in the middle of another change.
     setImmediate(() => {
       reviews.delete(endpointId);
-      if (!stopping) alarm.byResultOf(() => look(endpointId));
+      if (!stopping) alarm.byResultOf(() => reviewNow(endpointId));
     });
   }
 
-  /** Ends the endpoint's workers at once; resolves when they are gone. */
+  /** Kills the endpoint's workers; resolves when they have ended. */
   async function drop(endpointId: string): Promise<void> {
     starts.forget(endpointId);
     rollouts.forget(endpointId);
@@ -211,23 +211,22 @@ export function createWorkerPool({
   return {
     review,
     /**
-     * Replaces the endpoint's workers, one after the other and busy ones after their jobs. Those of a version that was set back
-     * before it completed a job may hang: they end immediately, and their jobs are requeued. With `restart` no old worker takes
-     * another job.
+     * Replaces the endpoint's workers gradually, busy workers after their jobs. Workers of a version that was rolled back before it
+     * completed a job may hang; they are killed and their jobs requeued. With `restart`, no old worker takes another job.
      */
     replaceAll(endpointId: string, restart = false): void {
       starts.forget(endpointId);
       const workers = registry.of(endpointId).filter(({ local }) => local);
-      const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.setBack(endpointId), restart);
-      for (const worker of useless) retire(worker, unfit);
+      const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.rolledBack(endpointId), restart);
+      for (const worker of useless) retire(worker, outdated);
       for (const worker of hung) end(worker, "runs a version that was rolled back before it completed a job");
       review(endpointId);
     },
     drop,
     worked: starts.worked,
-    /** Workers that wait for the end of a back-off before they are started. */
+    /** Number of workers that wait for the end of a backoff. */
     throttled: starts.throttled,
-    /** Why no worker of the endpoint comes up, or why the last one crashed; undefined when all is well. */
+    /** The reason why the endpoint's workers do not start, or why the last worker crashed; undefined without problems. */
     problem: (endpointId: string): string | undefined =>
       problems.of(
         endpointId,
@@ -238,7 +237,7 @@ export function createWorkerPool({
       started = true;
       alarm.start();
     },
-    /** Ends all workers; resolves when they are gone. */
+    /** Ends all workers; resolves when they have ended. */
     async stop(): Promise<void> {
       stopping = true;
       await alarm.stop();

@@ -7,7 +7,7 @@ import { isLocalId, type Worker, type WorkerRegistry } from "./registry";
 
 export type WorkerPresence = ReturnType<typeof createWorkerPresence>;
 
-/** Records the signs of life of workers: joins, returns, requests for jobs and pings. */
+/** Records the calls of workers: joins, returns, job-takes and pings. */
 export function createWorkerPresence({
   registry,
   clock,
@@ -20,21 +20,21 @@ export function createWorkerPresence({
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "info">;
-  /** Called before a worker elsewhere joins the endpoint. */
+  /** Called before an external worker joins the endpoint. */
   joined(endpointId: string): void;
   /** Called after a change of the endpoint's workers. */
   changed(endpointId: string): void;
 }) {
   return {
-    /** Returns the worker that sent a request; a worker elsewhere joins with its first request. */
+    /** Returns the worker that sent a request; an external worker joins with its first request. */
     greet(endpointId: string, workerId: string): Worker {
       const known = registry.find(endpointId, workerId);
       if (!known && isLocalId(workerId))
         throw new ServiceError(
           "invalid",
-          `worker "${workerId}": has ended; workers elsewhere use ids that do not begin with "local-"`,
+          `worker "${workerId}": has ended; ids of external workers must not begin with "local-"`,
         );
-      // Before the worker is added: if the store fails, the next call joins.
+      // Before the worker is added, so that the next call joins if the store fails.
       if (!known) joined(endpointId);
       const worker = known ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
       if (!known) log.info({ endpoint: endpointId, worker: workerId }, "worker: joined");
@@ -42,42 +42,42 @@ export function createWorkerPresence({
       if (worker.awaitedUntil !== undefined) {
         worker.awaitedUntil = undefined;
         worker.suspectSince = undefined;
-        worker.lastAskAt = clock.now();
-        log.info({ endpoint: endpointId, worker: workerId }, "worker: returned to its jobs");
+        worker.lastTakeAt = clock.now();
+        log.info({ endpoint: endpointId, worker: workerId }, "worker: resumed its jobs");
         changed(endpointId);
       }
       return worker;
     },
 
-    /** Reserves a job that a worker elsewhere had when the service started, until the worker returns or `returnGrace` is over. */
+    /** Reserves an external worker's job from before the service's start until the worker returns or `returnGrace` has passed. */
     awaitReturn({ id, endpointId, workerId, lowPriority }: RunningJob): void {
       const now = clock.now();
       let worker = registry.find(endpointId, workerId);
       if (!worker) {
         worker = registry.add({ id: workerId, endpointId, local: false, now });
-        worker.firstAskAt = now;
+        worker.firstTakeAt = now;
         worker.awaitedUntil = now + timings.returnGrace;
       }
       worker.jobs.set(id, { since: now, lowPriority, recovered: true });
     },
 
-    /** Records that a worker requests a job; with the first request it has started. */
-    asked(worker: Worker): void {
-      worker.lastAskAt = clock.now();
-      worker.unwell = undefined;
-      if (worker.firstAskAt !== undefined) return;
-      worker.firstAskAt = clock.now();
+    /** Records a job-take; the first job-take ends the worker's start. */
+    jobRequested(worker: Worker): void {
+      worker.lastTakeAt = clock.now();
+      worker.unhealthyReason = undefined;
+      if (worker.firstTakeAt !== undefined) return;
+      worker.firstTakeAt = clock.now();
       worker.idleSince = clock.now();
       changed(worker.endpointId);
     },
 
-    /** Records a ping with the ids of the worker's jobs; `unwell` is the reason why it reports itself unhealthy. */
-    ping(worker: Worker, jobIds: string[], unwell: string | undefined): void {
-      // From the first ping on, its silence is watched.
-      if (!worker.pinged || worker.unwell !== unwell) changed(worker.endpointId);
+    /** Records a ping with the ids of the worker's jobs; `unhealthyReason` is the reason if the worker reports itself unhealthy. */
+    ping(worker: Worker, jobIds: string[], unhealthyReason: string | undefined): void {
+      // From the first ping on, the worker's silence is monitored.
+      if (!worker.pinged || worker.unhealthyReason !== unhealthyReason) changed(worker.endpointId);
       worker.pinged = true;
-      worker.unwell = unwell;
-      // Only a worker that sends ids reports that its other jobs are over.
+      worker.unhealthyReason = unhealthyReason;
+      // Only a ping with ids implies that the worker's other jobs are over.
       if (jobIds.length === 0) return;
       for (const jobId of [...worker.stopping.keys()]) if (!jobIds.includes(jobId)) worker.stopping.delete(jobId);
     },

@@ -10,29 +10,29 @@ import type { WorkerServer } from "./worker-server";
 
 /** A program that runs as a worker. */
 export interface WorkerProcess {
-  /** Sends SIGTERM to its process group, and SIGKILL `grace` ms later to what is left of it. */
+  /** Sends SIGTERM to the process group, and SIGKILL to its remaining processes `grace` ms later. */
   stop(grace: number): void;
-  /** Sends SIGKILL to its process group. */
+  /** Sends SIGKILL to the process group. */
   kill(): void;
-  /** The other end of its file descriptor 3, if it was started with one. It closes when the worker ends; its errors are handled here. */
+  /** The other end of the worker's file descriptor 3, if it has one. Closes when the worker ends; errors are already handled. */
   readonly channel: Duplex | undefined;
-  /** Resolves when its program runs, where it takes long to get there: the image of a container may have to be pulled. */
+  /** Resolves when the program runs; undefined for a program that runs immediately. A container's image may need a pull first. */
   readonly began?: Promise<void>;
-  /** Possible obstacle to its calls if it does not run as a process of this machine, as text after a ";". */
+  /** A possible obstacle to calls from a container, as text after a ";". */
   obstacle?(): string | undefined;
   /** HTTP server of a load balancer's worker; resolves when its address is known. */
   readonly server?: Promise<WorkerServer> | undefined;
-  /** Resolves when it and every process it started are gone, and its output has been read. */
+  /** Resolves when the worker and all its child processes have ended and its output has been read. */
   readonly ended: Promise<ProcessEnd>;
 }
 
-/** How a worker ended. */
+/** The end of a worker. */
 export interface ProcessEnd {
   /** Description of the end, as text after "the worker". */
   how: string;
-  /** True if it exited by itself with code 0. */
+  /** True if the worker exited with code 0. */
   clean: boolean;
-  /** The last lines it wrote to stderr; of a container that wrote none there, to stdout. */
+  /** The last lines of stderr; for a container without stderr output, of stdout. */
   lastErrors: string[];
 }
 
@@ -40,34 +40,34 @@ interface ProcessStart {
   file: string;
   args: string[];
   env: Record<string, string>;
-  /** True if its file descriptor 3 is a socket connected to this process. */
+  /** True if file descriptor 3 is a socket connected to this process. */
   channel: boolean;
-  /** An entry of `env` that no other process has; see workers/reaper.ts. */
+  /** An entry of `env` that is unique to the worker; see workers/reaper.ts. */
   mark: string;
   reaper: Reaper;
   clock: Clock;
-  /** Receives each line of its output. */
+  /** Receives each line of the worker's output. */
   onLine(line: string): void;
 }
 
-/** How much less of a busy processor workers get than the service (in steps of nice): it responds while they compute. */
+/** Niceness of workers, so that the service responds while they compute. */
 const niceness = 5;
-/** How long to wait for output after the process has ended, ms: a stray child can keep the pipe open for ever. */
+/** Maximum wait for output after the process has ended, ms; a stray child can keep the pipe open forever. */
 const drain = 500;
-/** How often to check whether a group is gone, ms. */
+/** Interval at which the end of a process group is checked, ms. */
 const checkInterval = 10;
-/** How long killed processes may take to end, ms. One that is still there then hangs in the kernel, and nothing can end it. */
+/** Maximum wait for the end of killed processes, ms. A process that remains after that hangs in the kernel and cannot be ended. */
 const longestEnd = 10_000;
 
-/** Starts a worker without a shell, in a process group of its own, so that the processes it starts end with it. */
+/** Starts a worker without a shell in its own process group, so that its child processes end with it. */
 export function startProcess(start: ProcessStart): WorkerProcess {
   const { file, args, env, mark, reaper, clock, onLine } = start;
   const child = spawnKnown();
   const { pid: group, stdout, stderr } = child;
-  // When this process has no file descriptors left, there are no streams at all.
+  // If this process has run out of file descriptors, the child has no streams.
   const socket = child.stdio?.[3];
   const channel = socket instanceof Duplex ? socket : undefined;
-  // It fails when the worker is killed, which `ended` reports.
+  // The channel fails when the worker is killed, which `ended` reports.
   channel?.on("error", () => undefined);
   const errors = createLastLines();
   const output = Promise.all([
@@ -82,7 +82,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   let over = false;
   let isStopped = false;
 
-  /** Only between these two calls of the reaper can a worker run whose group the reaper does not know. */
+  /** Starts the process. Only between the two calls of the reaper does it run without the reaper knowing its group. */
   function spawnKnown() {
     reaper.starting(mark);
     try {
@@ -107,7 +107,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   const exited = new Promise<Omit<ProcessEnd, "lastErrors">>((resolve) => {
     child.once("error", (error) => resolve({ how: `could not be started: ${error.message}`, clean: false }));
     child.once("exit", (code, signal) => {
-      const bySignal = isStopped && signal === "SIGTERM" ? "was stopped by the service" : `was ended by ${signal}`;
+      const bySignal = isStopped && signal === "SIGTERM" ? "was stopped by the service" : `was killed by ${signal}`;
       const how = signal ? bySignal : `ended with exit code ${code}`;
       resolve({ how, clean: code === 0 });
     });
@@ -117,10 +117,10 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     const end = await exited;
     over = true;
     signal("SIGKILL");
-    // The processes it started may use the GPU until they are gone, too.
+    // Child processes may also use the GPU until they end.
     if (group !== undefined && !(await groupGone(group))) onLine("processes of the worker did not end after SIGKILL");
     reaper.ended(mark);
-    // Unread data must not delay its end.
+    // Unread data must not delay the end.
     channel?.resume();
     const allRead = new AbortController();
     const late = pause(drain, undefined, { signal: allRead.signal }).catch(() => undefined);
@@ -155,7 +155,7 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, Math.min(getPriority() + niceness, 19));
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }
 
@@ -164,11 +164,11 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // No process of the group is left.
+    // All processes of the group have ended.
   }
 }
 
-/** Resolves when no process of a killed group runs any more: with `true`, or `false` if some did not end in time. */
+/** Waits for the end of a killed process group; resolves with `false` if some processes did not end in time. */
 async function groupGone(group: number): Promise<boolean> {
   const end = performance.now() + longestEnd;
   while (runs(group)) {
@@ -184,7 +184,7 @@ function runs(group: number): boolean {
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-  // Ended processes stay in their group until their parent collects them, which may be never.
+  // Ended processes stay in their group until their parent reaps them, which may never happen.
   return !existsSync("/proc/self/stat") || readdirSync("/proc").some((name) => /^\d+$/.test(name) && isOf(name, group));
 }
 
@@ -196,7 +196,7 @@ function isOf(pid: string, group: number): boolean {
       .split(" ");
     return Number(of) === group && !"ZX".includes(state);
   } catch {
-    // It ended in the meantime.
+    // The process has ended in between.
     return false;
   }
 }

@@ -7,16 +7,16 @@ import { removeMark } from "../store/data-folder";
 export type Reaper = ReturnType<typeof createReaper>;
 
 /**
- * Reads "<mark> <group>" lines until its input ends, however the service ends. Group 0 means that the worker is being
- * started, and a missing group that it has ended.
+ * Reads "<mark> <group>" lines until its input ends, which happens however the service ends. Group 0 means that the worker is starting, a
+ * missing group that it has ended.
  *
- * If the service is killed while it starts a worker, the worker's group is unknown. The worker is then found by its mark.
- * It exists when the input ends, because until its program runs it has a copy of that input open; only its environment
- * may show up a moment later. Without /proc such a worker is not found.
+ * If the service is killed while it starts a worker, the worker's group is unknown, and the worker is found by its mark. The worker exists
+ * when the input ends, because it has a copy of that input open until its program runs; its environment may appear slightly later.
+ * Without /proc, such a worker is not found.
  *
- * A file with the shell's process id in its name exists until every process that the shell killed is gone.
+ * A file with the shell's process id in its name exists until all processes killed by the shell have ended.
  *
- * `kill -s` is the form that every sh accepts with a group: dash rejects `kill -KILL -- -1` as a bad number.
+ * Every sh accepts `kill -s` with a group; dash rejects `kill -KILL -- -1` as a bad number.
  */
 const script = `
   PATH=/usr/bin:/bin
@@ -60,15 +60,15 @@ const script = `
   rm -f "$1$$"
 `;
 
-/** Prefix of the shells' file names. */
+/** Prefix of the shells' files. */
 const notePrefix = "reaper.";
 
-/** How long to wait for the workers of a killed service at most, ms. */
+/** Maximum wait for the end of a killed service's workers, ms. */
 const longestWait = 10_000;
 
 /**
- * Ends the workers of the service that owns `folder` if the service is killed: a shell process that has the list of workers and
- * waits for the service to end. It is started with the first worker.
+ * Kills the workers of the service on `folder` if the service is killed. A shell process, started with the first worker, keeps the list
+ * of workers and waits for the service to end.
  */
 export function createReaper(folder: string) {
   let shell: ChildProcess | undefined;
@@ -76,7 +76,7 @@ export function createReaper(folder: string) {
   const noteOf = (pid: number): string => join(folder, `${notePrefix}${pid}`);
 
   function open(): ChildProcess {
-    // A session of its own: Ctrl-C in the terminal must not end it before the workers.
+    // In a new session, so that Ctrl-C in the terminal does not end the shell before the workers.
     const words = ["-c", script, "reaper", join(folder, notePrefix)];
     const child = spawn("/bin/sh", words, { detached: true, stdio: ["pipe", "ignore", "ignore"], env: {} });
     child.unref();
@@ -98,15 +98,15 @@ export function createReaper(folder: string) {
   }
 
   return {
-    /** Must be called before a worker is started. `mark` has no blanks, and only that worker's environment contains it. */
+    /** Must be called before a worker is started. `mark` has no blanks and occurs only in this worker's environment. */
     starting: (mark: string): void => note(mark, 0),
-    /** Reports the process group that the worker runs as. */
+    /** Reports the worker's process group. */
     started: note,
     /** Reports that the worker has ended, or was never started. */
     ended(mark: string): void {
       shell?.stdin?.write(`${mark}\n`);
     },
-    /** Resolves when the workers of a killed service on the same folder are gone: until then they count as workers. */
+    /** Resolves when the workers of a killed service on the same folder have ended; until then they count as workers. */
     async predecessorsGone(): Promise<void> {
       const own = shell?.pid;
       const end = performance.now() + longestWait;

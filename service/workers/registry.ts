@@ -4,55 +4,55 @@ import type { JobEvents } from "../jobs/events";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
 
-/** A worker: a process started by this service, or one elsewhere that authenticates with the endpoint's token. */
+/** A worker: a local process or container started by this service, or an external process with the endpoint's token. */
 export interface Worker {
   readonly id: string;
   readonly endpointId: string;
-  /** True if the service started it and can end it. */
+  /** True if the service started the worker and can end it. */
   readonly local: boolean;
-  /** The endpoint's version that it was started for; of one elsewhere nothing is known. */
+  /** The endpoint version of the worker; undefined for external workers. */
   readonly version: number | undefined;
-  /** Work that the endpoint's type assigns to it. */
+  /** The kind of work, given by the endpoint's type. */
   serves: "jobs" | "requests";
-  /** True if the endpoint has changed since its start, so that it is to be replaced. */
+  /** True if the endpoint has changed since the worker's start, so that the worker must be replaced. */
   stale: boolean;
-  /** True if it ever completed a job. */
+  /** True if the worker has completed a job. */
   worked: boolean;
-  /** When it was started; of one in a container when its program began to run. */
+  /** Start time, ms; for a container, the time at which its program began to run. */
   startedAt: number;
-  /** True if its image is still being fetched: that may take any time. */
+  /** True while the worker's image is being pulled, which has no time limit. */
   preparing: boolean;
-  /** When it asked for its first job; until then it starts up. */
-  firstAskAt: number | undefined;
-  lastAskAt: number;
+  /** Time of the first job-take; until then, the worker is starting. */
+  firstTakeAt: number | undefined;
+  lastTakeAt: number;
   lastSeenAt: number;
-  /** True if it ever pinged: from then on its silence means something. */
+  /** True if the worker has sent a ping; from then on, silence is a problem. */
   pinged: boolean;
-  /** Why it calls itself unhealthy. */
-  unwell: string | undefined;
-  /** Calls for a job that are held open now. */
-  asking: number;
-  /** When it had its last job; undefined while it has one. */
+  /** The reason why the worker reports itself unhealthy; undefined if it does not. */
+  unhealthyReason: string | undefined;
+  /** Number of open job-takes. */
+  openTakes: number;
+  /** Time since which the worker has had no job. */
   idleSince: number;
-  /** Jobs it runs, by their ids. */
+  /** Running jobs by id. */
   jobs: ShortLivedMap<string, AssignedJob>;
-  /** Requests of a load balancer that it processes. */
+  /** Number of running load balancer requests. */
   requests: number;
-  /** Jobs that are over here and that it has to stop: since when, and whether it was told. */
-  stopping: ShortLivedMap<string, { since: number; told: boolean }>;
-  /** No more jobs: it ends when it is done. */
+  /** Ended jobs that the worker must stop: since when, and whether the request to stop was sent. */
+  stopping: ShortLivedMap<string, { since: number; sent: boolean }>;
+  /** True if the worker gets no more jobs and ends after its current ones. */
   retiring: boolean;
-  /** When it was first found silent for too long. */
+  /** Time at which the worker was first found silent for too long. */
   suspectSince: number | undefined;
-  /** Time until which a worker that had jobs when the service started, and has not called since, keeps them. */
+  /** Time until which a worker from before the service's start keeps its jobs without a call. */
   awaitedUntil: number | undefined;
 }
 
 interface AssignedJob {
-  /** When it got the job; of one that it had before the service started, that start. */
+  /** Start time of the job at this worker; for a recovered job, the service's start. */
   since: number;
   lowPriority: boolean;
-  /** True if it had the job before the service started. */
+  /** True if the job was assigned before the service started. */
   recovered: boolean;
 }
 
@@ -62,25 +62,25 @@ export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.sto
 
 /** Returns the phase of a worker, as counted by /health. */
 export function phaseOf(worker: Worker, now: number, timings: JobTimings): WorkerPhase {
-  if (worker.unwell !== undefined) return "unhealthy";
+  if (worker.unhealthyReason !== undefined) return "unhealthy";
   if (worker.preparing) return "initializing";
-  if (worker.firstAskAt === undefined)
+  if (worker.firstTakeAt === undefined)
     return now - worker.startedAt >= timings.takeSilence ? "unhealthy" : "initializing";
   return isBusy(worker) ? "running" : "idle";
 }
 
-/** Number of idle and running workers, without those that start or are unhealthy. */
+/** Number of idle and running workers, excluding starting and unhealthy workers. */
 export const countRunning = (workers: Worker[], now: number, timings: JobTimings): number =>
   workers.filter((worker) => ["idle", "running"].includes(phaseOf(worker, now, timings))).length;
 
 const localPrefix = "local-";
 
-/** A new id for a worker that the service starts. */
+/** Generates the id of a local worker. */
 export const newLocalId = (): string => `${localPrefix}${randomBytes(6).toString("hex")}`;
 
 /**
- * Returns true if an id is that of a worker that this service or an earlier one on its data folder started. Such a worker is in the
- * registry from its start to its end; at any other time it is one that was ended and still speaks for a moment.
+ * Returns whether an id belongs to a local worker of this service or an earlier one on its data folder. A local worker that is not in the
+ * registry was ended, but may still send calls for a moment.
  */
 export const isLocalId = (id: string): boolean => id.startsWith(localPrefix);
 
@@ -106,12 +106,12 @@ export function createWorkerRegistry() {
         worked: false,
         startedAt: now,
         preparing: false,
-        firstAskAt: undefined,
-        lastAskAt: now,
+        firstTakeAt: undefined,
+        lastTakeAt: now,
         lastSeenAt: now,
         pinged: false,
-        unwell: undefined,
-        asking: 0,
+        unhealthyReason: undefined,
+        openTakes: 0,
         idleSince: now,
         jobs: new ShortLivedMap(),
         requests: 0,
@@ -133,7 +133,7 @@ export function createWorkerRegistry() {
   };
 }
 
-/** Waits until no worker runs a job, at most `deadline` ms. Workers that have not called since the start do not count. */
+/** Waits up to `deadline` ms until no worker runs a job; ignores workers that have not called since the service's start. */
 export async function waitForRunningJobs(
   { registry, events, clock }: { registry: Pick<WorkerRegistry, "all">; events: JobEvents; clock: Clock },
   deadline: number,
@@ -144,7 +144,7 @@ export async function waitForRunningJobs(
   const check = (): void => {
     if (!isRunning()) done.abort();
   };
-  // A worker's jobs change after the event.
+  // The worker's jobs are updated after the event.
   events.on("ended", () => setImmediate(check));
   events.on("queued", () => setImmediate(check));
   if (isRunning()) await clock.sleep(deadline, done.signal).catch(() => undefined);

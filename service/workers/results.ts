@@ -4,24 +4,24 @@ import type { JobOperation, TakenJob } from "../jobs/job";
 import type { JobOutcome } from "../jobs/jobs";
 import { parseInput, parseMembers } from "../validation";
 
-/** Maximum bytes of a result: the largest output (interface: Limits), with room for the JSON around it. */
+/** Maximum size of a result, bytes: the largest output (interface: Limits) and the JSON around it. */
 export const resultLimit = limits.runsyncPayload + 1024 * 1024;
 
-/** A job as its worker gets it, as JSON text. */
+/** The JSON text of a job for its worker. */
 export const jobText = ({ job, input, s3Config }: TakenJob): string =>
   `{"id":"${job.id}","input":${input}${s3Config === undefined ? "" : `,"s3Config":${s3Config}`}}`;
 
 const result = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });
 
-/** A worker's message about a job: its end, or with status IN_PROGRESS an update. */
+/** A worker's message about a job: its result, or a progress update if the status is IN_PROGRESS. */
 interface WorkerResult {
   status: string | undefined;
   outcome: JobOutcome;
-  /** True if the worker wants to be replaced. */
+  /** True if the worker requests its replacement. */
   refresh: boolean;
 }
 
-/** Reads a result from the texts of its members; throws a ServiceError `invalid` for one that cannot be right. */
+/** Reads a result from the texts of its members; throws a ServiceError `invalid` if it is invalid. */
 export function readResult(members: ReadonlyMap<string, string>, operation: JobOperation | undefined): WorkerResult {
   const { status, stopPod = false } =
     members.has("status") || members.has("stopPod")
@@ -33,25 +33,25 @@ export function readResult(members: ReadonlyMap<string, string>, operation: JobO
   return { status, outcome, refresh: stopPod };
 }
 
-/** The end of a job whose result cannot be read: its worker would make the same one again. */
+/** The outcome of a job with an invalid result. The job is not retried, because its worker would return the same result. */
 export const refusedResult = (why: string): JobOutcome => ({
-  error: `the worker's result was refused: ${why}`,
+  error: `the worker's result was rejected: ${why}`,
   output: undefined,
 });
 
-/** An output may be as large as the payload of the operation that submitted the job (interface: Limits). */
+/** Replaces an output that is too large by an error. The limit is the payload limit of the submitting operation (interface: Limits). */
 function withinLimit(output: string | undefined, operation: JobOperation | undefined): JobOutcome {
   const limit = operation === "run" ? limits.runPayload : limits.runsyncPayload;
-  // A character has three bytes at most.
+  // A UTF-16 code unit has at most three bytes in UTF-8.
   if (output === undefined || output.length * 3 <= limit) return { output };
   const bytes = Buffer.byteLength(output);
   if (bytes <= limit) return { output };
-  const asked = operation === "run" ? "/run" : "/runsync";
-  const error = `the output has ${bytes} bytes, more than the ${limit} that a result of ${asked} may have: store it elsewhere and return where`;
+  const path = operation === "run" ? "/run" : "/runsync";
+  const error = `the output has ${bytes} bytes, more than the limit of ${limit} for ${path}; store it elsewhere and return its location`;
   return { error, output: undefined };
 }
 
-/** A worker's error, given as JSON: a string as it is, any other value as JSON; undefined for none. */
+/** A worker's error from its JSON text: a string unchanged, any other value as JSON; undefined for none. */
 function errorOf(json: string | undefined): string | undefined {
   if (json === undefined || json === "null" || json === '""') return undefined;
   return json.startsWith('"') ? z.string().parse(JSON.parse(json)) : json;

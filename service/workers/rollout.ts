@@ -3,9 +3,9 @@ import { byDispensability, generationsOf, type ScalingPlan, type ScalingRules, t
 
 /** Endpoints whose workers are being replaced. */
 export function createRollouts() {
-  /** How many workers each endpoint had when it changed. */
+  /** Number of workers at the time of the change, by endpoint id. */
   const sizes = new Map<string, number>();
-  /** Endpoints with a saved source: none of their old workers takes another job. */
+  /** Endpoints whose source file was saved; their old workers take no more jobs. */
   const restarts = new Set<string>();
   const forget = (endpointId: string): void => {
     sizes.delete(endpointId);
@@ -13,30 +13,30 @@ export function createRollouts() {
   };
   return {
     /**
-     * Marks the workers of a changed endpoint as stale; with `restart`, its source files were saved. Returns the workers to end:
-     * those that are not up yet, and those that may hang, because they run one of the versions `setBack`, which completed no job.
+     * Marks the workers of a changed endpoint as stale; with `restart`, old workers take no more jobs. Returns the workers to end: starting
+     * workers (`useless`), and possibly hung workers of `rolledBack` versions that completed no job (`hung`).
      */
     begin(
       endpointId: string,
       workers: Worker[],
-      setBack: number[],
+      rolledBack: number[],
       restart: boolean,
     ): { useless: Worker[]; hung: Worker[] } {
       if (restart) restarts.add(endpointId);
       else restarts.delete(endpointId);
-      const up = workers.filter(({ retiring, firstAskAt }) => !retiring && firstAskAt !== undefined);
+      const up = workers.filter(({ retiring, firstTakeAt }) => !retiring && firstTakeAt !== undefined);
       const size = Math.max(up.length, sizes.get(endpointId) ?? 0);
       if (size > 0) sizes.set(endpointId, size);
       const proven = new Set(workers.filter(({ worked }) => worked).map(({ version }) => version));
       for (const worker of workers) worker.stale = true;
       return {
-        useless: workers.filter(({ firstAskAt }) => firstAskAt === undefined),
-        hung: workers.filter(({ version = 0 }) => setBack.includes(version) && !proven.has(version)),
+        useless: workers.filter(({ firstTakeAt }) => firstTakeAt === undefined),
+        hung: workers.filter(({ version = 0 }) => rolledBack.includes(version) && !proven.has(version)),
       };
     },
-    /** Returns true if waiting jobs may run on workers that still have to be replaced. */
+    /** Returns whether waiting jobs may run on stale workers. */
     keepsJobs: (endpointId: string): boolean => sizes.has(endpointId) && !restarts.has(endpointId),
-    /** Adds the starts and stops of the endpoint's rollout to the plan of the scaler. */
+    /** Adds the starts and stops of the endpoint's rollout to the scaler's plan. */
     plan(endpointId: string, rules: ScalingRules, state: ScalingState, scaled: ScalingPlan): ScalingPlan {
       const before = sizes.get(endpointId);
       if (before === undefined) return scaled;
@@ -49,14 +49,14 @@ export function createRollouts() {
   };
 }
 
-/** Workers that are replaced at a time: a tenth of workersMax, and at least one. */
+/** Number of workers replaced at a time: a tenth of workersMax, rounded up. */
 const atOnce = (workersMax: number): number => Math.ceil(workersMax / 10);
 
 /**
- * Adds to a plan the replacement of stale workers by as many fresh ones as there were workers at the change (`size`): a few at a
- * time, and never beyond workersMax. Stale workers take jobs until a fresh one is proven. Before that, one of them is stopped only
- * if workersMax has no room for a first fresh one, and the last one only if workersMax is 1. Returns the plan, and the number of
- * workers at the end of the rollout; undefined when it is over.
+ * Adds the replacement of stale workers to a plan: a few at a time, up to the number of workers at the time of the change, and never
+ * beyond workersMax. Stale workers take jobs until a fresh worker is proven. Before that, a stale worker is stopped only if workersMax has
+ * no room for a fresh worker, and the last stale worker only if workersMax is 1. Returns the plan and the number of workers at the end of
+ * the rollout (`size`), which is undefined when the rollout is over.
  */
 export function planRollout(
   rules: ScalingRules,
@@ -73,7 +73,7 @@ export function planRollout(
 
   const leaving = state.leaving + scaled.retire.length;
   const room = workersMax - staying.length - leaving;
-  // A version that may be broken gets no more workers than it takes to find out, however many jobs wait.
+  // A possibly broken version gets only the workers needed to prove it, however many jobs wait.
   const mayStart = atOnce(workersMax) - (proven ? fresh.length - up : fresh.length);
   const missing = size - fresh.length;
   const start = Math.max(
@@ -92,7 +92,7 @@ export function planRollout(
   const plan = {
     start,
     retire: [...scaled.retire, ...retired.map(({ id }) => id)],
-    lookAt: Math.min(scaled.lookAt, ...settling),
+    reviewAt: Math.min(scaled.reviewAt, ...settling),
   };
   return { plan, size };
 }

@@ -1,4 +1,4 @@
-/** How an endpoint wants to be scaled; times in ms. */
+/** Scaling rules of an endpoint; times in ms. */
 export interface ScalingRules {
   workersMin: number;
   workersMax: number;
@@ -11,30 +11,30 @@ export interface ScalingRules {
 /** Input of the scaler. */
 export interface ScalingState {
   now: number;
-  /** Waiting jobs that may start workers, in take order. */
+  /** Waiting jobs that may start workers, in queue order. */
   waiting: Iterable<{ queuedAt: number }>;
-  /** Workers that stay. */
+  /** Workers that are not being stopped. */
   workers: ScaledWorker[];
-  /** Workers that are being stopped: they take no more jobs, but count until they have ended. */
+  /** Number of workers being stopped; they take no more jobs, but count until they have ended. */
   leaving: number;
 }
 
 export interface ScaledWorker {
   id: string;
   phase: "starting" | "idle" | "busy";
-  /** When it became idle; for others when it started. */
+  /** Time at which the worker became idle; if it is not idle, its start time. */
   since: number;
-  /** Jobs it runs that may start workers. */
+  /** Number of running jobs that may start workers. */
   jobs: number;
-  /** True if its configuration is outdated. */
+  /** True if the worker's configuration is outdated. */
   stale: boolean;
-  /** From when on it can be relied on: it has completed a job, or waits for one undisturbed; Infinity while neither is so. */
+  /** Time from which the worker counts as proven: it has completed a job, or has been idle long enough; Infinity otherwise. */
   settledAt: number;
 }
 
 /**
- * The workers of a rollout. `proven` is whether a fresh worker can be relied on, so that the stale ones may go; it is true also
- * where none is stale.
+ * Splits workers into stale and fresh. `proven` is true if a fresh worker counts as proven, so that stale workers may stop, or if no worker
+ * is stale.
  */
 export function generationsOf(workers: ScaledWorker[], now: number) {
   const stale = workers.filter((worker) => worker.stale);
@@ -43,30 +43,30 @@ export function generationsOf(workers: ScaledWorker[], now: number) {
 }
 
 export interface ScalingPlan {
-  /** Workers to start. */
+  /** Number of workers to start. */
   start: number;
-  /** Workers to let go, busy ones after their job. */
+  /** Ids of workers to retire, busy workers after their job. */
   retire: string[];
-  /** When the plan can change without anything happening; Infinity for never. */
-  lookAt: number;
+  /** Time at which the plan may change without an event; Infinity for never. */
+  reviewAt: number;
 }
 
-/** How many workers an endpoint should have (wire facts: scaler). */
+/** Plans the number of workers of an endpoint (wire facts: scaler). */
 export function planWorkers(rules: ScalingRules, state: ScalingState): ScalingPlan {
   const { workersMin, workersMax } = rules;
   const demand = rules.scalerType === "REQUEST_COUNT" ? byRequestCount(rules, state) : byQueueDelay(rules, state);
   const wanted = Math.min(Math.max(demand.workers, workersMin), workersMax);
   const retire = surplus(rules, state, Math.min(Math.max(demand.keep, workersMin), workersMax));
   const start = Math.max(0, Math.min(wanted, workersMax - state.leaving) - state.workers.length);
-  return { start, retire: retire.ids, lookAt: Math.min(demand.lookAt, retire.lookAt) };
+  return { start, retire: retire.ids, reviewAt: Math.min(demand.reviewAt, retire.reviewAt) };
 }
 
 interface Demand {
-  /** How many there should be. */
+  /** Number of workers that there should be. */
   workers: number;
-  /** How many the jobs need, however long they are idle. */
+  /** Number of workers that the jobs need; these are kept, even if idle for long. */
   keep: number;
-  lookAt: number;
+  reviewAt: number;
 }
 
 function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, workers }: ScalingState): Demand {
@@ -75,15 +75,15 @@ function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, wo
     if (jobs >= workersMax * scalerValue) break;
     jobs++;
   }
-  // Whatever keeps a worker busy, a job of low priority too, it is in the way of a job that waits.
+  // A busy worker, even with a low-priority job, cannot take a waiting job.
   const anyWaits = jobs > 0;
   const least = (phase: ScaledWorker["phase"]): number => (anyWaits && phase === "busy" ? 1 : 0);
   for (const worker of workers) jobs += Math.max(worker.jobs, least(worker.phase));
   const wanted = Math.ceil(jobs / scalerValue);
-  return { workers: wanted, keep: wanted, lookAt: Number.POSITIVE_INFINITY };
+  return { workers: wanted, keep: wanted, reviewAt: Number.POSITIVE_INFINITY };
 }
 
-/** The first waiting job starts the first worker at once; each job that has waited too long adds one. */
+/** The first waiting job starts the first worker immediately; each job that has waited too long adds a worker. */
 function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, workers, now }: ScalingState): Demand {
   let late = 0;
   let any = false;
@@ -95,44 +95,44 @@ function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, work
   }
   return demandOf(Number.POSITIVE_INFINITY);
 
-  function demandOf(lookAt: number): Demand {
+  function demandOf(reviewAt: number): Demand {
     const free = workers.filter(({ phase }) => phase !== "busy").length;
     const more = Math.max(0, late - free);
     const least = any && workers.length === 0 ? 1 : 0;
     const wanted = Math.max(workers.length + more, least);
-    return { workers: wanted, keep: more > 0 ? wanted : 0, lookAt };
+    return { workers: wanted, keep: more > 0 ? wanted : 0, reviewAt };
   }
 }
 
 const order = { idle: 0, starting: 1, busy: 2 };
 
-/** Order in which workers are stopped: idle ones first, among them stale ones, among these the longest idle. */
-export const byDispensability = (one: ScaledWorker, other: ScaledWorker): number =>
-  order[one.phase] - order[other.phase] || Number(other.stale) - Number(one.stale) || one.since - other.since;
+/** Order in which workers are stopped: idle before starting before busy, then stale workers first, then the longest idle. */
+export const byDispensability = (a: ScaledWorker, b: ScaledWorker): number =>
+  order[a.phase] - order[b.phase] || Number(b.stale) - Number(a.stale) || a.since - b.since;
 
 /**
- * Workers to stop: all above workersMax, idle ones first, and those idle for too long, down to `keep`. Starting workers,
- * and unproven ones of a rollout, do not count as kept.
+ * Selects workers to stop: workers above workersMax, idle workers first, and workers that have been idle too long, down to `keep`. Starting
+ * workers, and unproven workers of a rollout, do not count towards `keep`.
  */
 function surplus(
   { workersMax, idleTimeout }: ScalingRules,
   { workers, now }: ScalingState,
   keep: number,
-): { ids: string[]; lookAt: number } {
+): { ids: string[]; reviewAt: number } {
   const sorted = [...workers].sort(byDispensability);
   const ids = sorted.slice(0, Math.max(0, workers.length - workersMax)).map(({ id }) => id);
   const staying = sorted.slice(ids.length);
   const { proven } = generationsOf(staying, now);
   let left = staying.filter(({ phase, stale }) => phase !== "starting" && (stale || proven)).length;
-  let lookAt = Number.POSITIVE_INFINITY;
+  let reviewAt = Number.POSITIVE_INFINITY;
   for (const { id, since } of staying.filter(({ phase }) => phase === "idle").sort((a, b) => a.since - b.since)) {
     if (left <= keep) break;
     if (since + idleTimeout > now) {
-      lookAt = since + idleTimeout;
+      reviewAt = since + idleTimeout;
       break;
     }
     ids.push(id);
     left--;
   }
-  return { ids, lookAt };
+  return { ids, reviewAt };
 }

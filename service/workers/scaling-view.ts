@@ -16,8 +16,8 @@ export function rulesOf({
 }
 
 /**
- * An endpoint's input of the scaler: its queue, and the workers that run here, from the start of their processes to
- * the end. Workers elsewhere and their jobs are not scaled, and jobs of low priority need no worker.
+ * The scaler's input for an endpoint: its queue and its local workers, from the start to the end of their processes. External workers and
+ * their jobs are not scaled, and low-priority jobs start no workers.
  */
 export function scalingState(
   waiting: ScalingState["waiting"],

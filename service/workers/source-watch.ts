@@ -3,24 +3,24 @@ import { existsSync, type FSWatcher, readdirSync, readFileSync, watch } from "no
 import { dirname, join } from "node:path";
 import { isSource, sourceFileOf } from "./handler-files";
 
-/** A file has to stay unchanged for so long before it counts as saved, ms: editors write in several steps. */
+/** Time for which a file must stay unchanged before it counts as saved, ms; editors write in several steps. */
 const settleTime = 100;
 
-/** Folders that are watched at most. */
+/** Maximum number of watched folders. */
 const maxFolders = 1000;
 
 interface SourceWatchOptions {
   images: Record<string, string>;
-  /** Receives a changed file, and the source files of the images that it belongs to. */
+  /** Receives a changed file and the source files of its images. */
   saved(changed: string, sources: string[]): void;
-  /** Receives a sentence about what is not watched. */
+  /** Receives a message about files that are not watched. */
   onNotice(text: string): void;
 }
 
 /**
- * Watches the source files of `images` with everything that they may import: the JavaScript, TypeScript and Python files in the
- * folder of each source file and below it. Hidden folders, node_modules and virtual environments are left out. A changed source
- * file of an image belongs to that image; any other file belongs to every image above it.
+ * Watches the source files of `images` and possible imports: all JavaScript, TypeScript and Python files in and below the folder of each
+ * source file, except hidden folders, node_modules and virtual environments. The source file of an image belongs to that image; any other
+ * file belongs to every image whose source file is in the same folder or above.
  */
 export function watchSources({ images, saved, onNotice }: SourceWatchOptions): { close(): void } {
   const sources = new Set(Object.keys(images).flatMap((image) => sourceFileOf(images, image) ?? []));
@@ -36,13 +36,13 @@ export function watchSources({ images, saved, onNotice }: SourceWatchOptions): {
   function check(path: string): void {
     settling.delete(path);
     const content = contentOf(path);
-    // A file that is gone is about to be replaced.
+    // A missing file is about to be replaced.
     if (content === undefined || content === contents.get(path)) return;
     contents.set(path, content);
     saved(path, sources.has(path) ? [path] : [...sources].filter((source) => isBelow(path, dirname(source))));
   }
 
-  /** Watches a folder, since many editors replace files, and passes its source files to `found`. Returns the folders in it. */
+  /** Watches a folder (many editors replace files) and passes its source files to `found`. Returns its subfolders. */
   function add(folder: string, found: (path: string) => void): string[] {
     if (watchers.has(folder)) return [];
     try {
@@ -58,7 +58,7 @@ export function watchSources({ images, saved, onNotice }: SourceWatchOptions): {
       const entries = readdirSync(folder, { withFileTypes: true });
       for (const entry of entries) if (entry.isFile() && isSource(entry.name)) found(join(folder, entry.name));
       const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
-      return folders.filter((path) => !isLeftOut(path));
+      return folders.filter((path) => !isExcluded(path));
     } catch {
       // The path is not a folder, or unreadable; a worker that needs it reports that.
       return [];
@@ -68,7 +68,7 @@ export function watchSources({ images, saved, onNotice }: SourceWatchOptions): {
   function addAll(folders: string[], found: (path: string) => void): void {
     for (let next = folders.shift(); next !== undefined; next = folders.shift()) {
       if (watchers.size >= maxFolders) {
-        onNotice(`--watch: ${maxFolders} folders are watched; changes in ${next} restart no worker`);
+        onNotice(`--watch: limit of ${maxFolders} folders reached; changes in ${next} do not restart workers`);
         return;
       }
       folders.push(...add(next, found));
@@ -80,10 +80,10 @@ export function watchSources({ images, saved, onNotice }: SourceWatchOptions): {
     watchers.delete(folder);
   }
 
-  /** A folder was created, removed or moved. */
+  /** Handles a folder that was created, removed or moved. */
   function replace(folder: string): void {
     for (const watched of watchers.keys()) if (watched === folder || isBelow(watched, folder)) drop(watched);
-    if (!isLeftOut(folder)) addAll([folder], settle);
+    if (!isExcluded(folder)) addAll([folder], settle);
   }
 
   addAll([...new Set([...sources].map(dirname))], (path) => contents.set(path, contentOf(path) ?? ""));
@@ -97,8 +97,8 @@ export function watchSources({ images, saved, onNotice }: SourceWatchOptions): {
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(join(folder, "/"));
 
-/** Returns true if a folder has no sources of the user's own. */
-const isLeftOut = (folder: string): boolean =>
+/** Returns whether a folder is not watched, because it has no sources written by the user. */
+const isExcluded = (folder: string): boolean =>
   /[\\/](?:\.[^\\/]*|node_modules|__pycache__)$/.test(folder) || existsSync(join(folder, "pyvenv.cfg"));
 
 function contentOf(file: string): string | undefined {

@@ -12,7 +12,7 @@ import type { WorkerProblems } from "./problems";
 import type { ProcessEnd } from "./process";
 import type { Worker, WorkerRegistry } from "./registry";
 
-/** Starts workers, after the backoff of their endpoint and once their runtime is known, and fails the jobs that wait for none. */
+/** Starts workers after their endpoint's backoff, once their runtime is known, and fails waiting jobs if workers do not start. */
 export function createWorkerStarts({
   starter,
   problems,
@@ -32,25 +32,25 @@ export function createWorkerStarts({
   registry: Pick<WorkerRegistry, "find">;
   jobs: Pick<Jobs, "refuse">;
   events: JobEvents;
-  /** An endpoint's waiting jobs that may start workers: all but those of low priority, which wait for any worker. */
+  /** The waiting jobs of an endpoint that may start workers: all except low-priority jobs, which wait for any worker. */
   pressing(endpointId: string): Iterable<Pick<QueuedJob, "id">>;
   /** Returns false if other workers may run the endpoint's waiting jobs. */
   mayRefuse(endpointId: string): boolean;
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "warn" | "error">;
-  /** Requests another start of the endpoint's missing workers. */
+  /** Requests another attempt to start the endpoint's missing workers. */
   review(endpointId: string): void;
   /** Called for each started worker. */
   add(endpoint: EndpointRow, started: StartedWorker): void;
 }) {
   const backoff = createStartBackoff(clock, timings);
   const throttled = new Map<string, number>();
-  /** Endpoints whose workers can be started once their runtime is known. */
+  /** Endpoints whose workers start once their runtime is known. */
   const awaiting = new Set<string>();
 
   events.on("ended", (job, before) => {
-    // A failure that the handler reported is also a result of the worker; a crash is not.
+    // A failure reported by the handler counts as work of the worker; a crash does not.
     const byWorker = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
     if (!byWorker || before.status !== "IN_PROGRESS") return;
     const worker = registry.find(job.endpointId, before.workerId);
@@ -83,39 +83,39 @@ export function createWorkerStarts({
   }
 
   return {
-    /** Starts up to `wanted` workers; returns the time of the next attempt if a backoff prevents some of them. */
-    start(endpoint: EndpointRow, wanted: number): number {
+    /** Starts up to `count` workers; returns the time of the next attempt if a backoff delays some of them. */
+    start(endpoint: EndpointRow, count: number): number {
       const { id } = endpoint;
       const wasThrottled = throttled.delete(id);
-      for (let left = wanted; left > 0 && !awaiting.has(id); ) {
+      for (let missing = count; missing > 0 && !awaiting.has(id); ) {
         const notBefore = backoff.notBefore(id);
         if (notBefore > clock.now()) {
-          throttled.set(id, left);
+          throttled.set(id, missing);
           return notBefore;
         }
         const outcome = starter.start(id);
         if ("noStock" in outcome) {
           if (!wasThrottled) log.warn({ endpoint: id }, outcome.noStock);
-          throttled.set(id, left);
+          throttled.set(id, missing);
           break;
         }
         if ("until" in outcome) awaitRuntime(id, outcome.until);
         else if ("error" in outcome) cannotStart(id, outcome.error);
         else {
           add(endpoint, outcome);
-          left--;
+          missing--;
         }
       }
       return Number.POSITIVE_INFINITY;
     },
-    /** Records that a worker of a load balancer did its part of a request. */
+    /** Records that a load balancer's worker handled a request. */
     worked(worker: Worker): void {
       worker.worked = true;
       if (!worker.stale) recovered(worker.endpointId);
     },
-    /** Number of workers that wait for the end of a backoff, or for stock. */
+    /** Number of workers that wait for the end of a backoff or for stock. */
     throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
-    /** Records that a worker failed; after `startFailureLimit` that did not start, fails the jobs that wait for one. */
+    /** Records a failed worker; after `startFailureLimit` consecutive failed starts, fails the waiting jobs. */
     failed(local: LocalWorker, end: ProcessEnd, starting: boolean): void {
       const { endpointId } = local.worker;
       const failedStarts = backoff.failed(endpointId, starting);
@@ -124,7 +124,7 @@ export function createWorkerStarts({
       const why = problems.startFailed(endpointId, local, end);
       if (failedStarts >= startFailureLimit && mayRefuse(endpointId)) refuseWaiting(endpointId, why);
     },
-    /** Resets the backoff of an endpoint that changed or was deleted. */
+    /** Resets the backoff of a changed or deleted endpoint. */
     forget(endpointId: string): void {
       backoff.forget(endpointId);
       problems.forget(endpointId);

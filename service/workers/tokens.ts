@@ -7,8 +7,8 @@ export type WorkerTokens = ReturnType<typeof createWorkerTokens>;
 const endpointRow = z.object({ id: z.string() });
 
 /**
- * The tokens that authenticate workers, one per endpoint: a token allows taking that endpoint's jobs and nothing else.
- * They are stored, so that workers elsewhere can go on after a restart of the service.
+ * Tokens that authenticate workers, one per endpoint. A token grants access only to that endpoint's worker channel. Tokens are stored, so
+ * that external workers can continue after a restart of the service.
  */
 export function createWorkerTokens(database: Database) {
   const read = database.query("SELECT token FROM worker_tokens WHERE endpoint_id = ?", z.object({ token: z.string() }));
@@ -21,21 +21,21 @@ export function createWorkerTokens(database: Database) {
   const known = new Map<string, string>();
   const usedElsewhere = new Set(elsewhere.all().map(({ id }) => id));
   return {
-    /** The endpoint's token; created at the first call. */
+    /** The endpoint's token, created by the first call. */
     of(endpointId: string): string {
       const token = known.get(endpointId) ?? read.get(endpointId)?.token ?? create(endpointId);
       known.set(endpointId, token);
       return token;
     },
-    /** Notes that a worker elsewhere used the endpoint's token. */
+    /** Records that an external worker used the endpoint's token. */
     joinedElsewhere(endpointId: string): void {
       if (usedElsewhere.has(endpointId)) return;
       usedElsewhere.add(endpointId);
       noteElsewhere.run(endpointId);
     },
-    /** Returns true if a worker elsewhere ever used it. */
+    /** Returns whether an external worker has ever used the endpoint's token. */
     hasJoinedElsewhere: (endpointId: string): boolean => usedElsewhere.has(endpointId),
-    /** Ids of the endpoints that have a token. */
+    /** Ids of endpoints with a token. */
     endpoints: (): string[] => all.all().map(({ id }) => id),
     forget(endpointId: string): void {
       known.delete(endpointId);
@@ -51,7 +51,7 @@ export function createWorkerTokens(database: Database) {
   }
 }
 
-/** The token of an endpoint of a data folder; a service may be running on that folder. */
+/** Reads an endpoint's token from a data folder, even while a service runs on it. */
 export const lookUpWorkerToken = (dataFolder: string, endpointId: string): string | undefined =>
   lookIntoStore(
     dataFolder,

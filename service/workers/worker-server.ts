@@ -11,15 +11,15 @@ export interface ServerPorts {
   healthPath: string;
 }
 
-/** The HTTP server of a worker as the service reaches it. */
+/** The HTTP server of a worker, at the address used by the service. */
 export interface WorkerServer extends ServerPorts {
   host: string;
 }
 
-/** Address of the workers that are processes of this machine. */
+/** Address of workers that run as processes on this machine. */
 export const loopback = "127.0.0.1";
 
-/** Port of a server whose environment names none. */
+/** Port of a server whose environment does not set one. */
 const defaultPort = "80";
 
 function portOf(name: string, value: string): number {
@@ -43,7 +43,7 @@ export function serverOf(env: Record<string, string>): ServerPorts {
   };
 }
 
-/** Variables of a worker's environment that name its ports. */
+/** Environment variables with a worker's ports. */
 export const portVariables = ({ port, healthPort }: ServerPorts): Record<string, string> => ({
   PORT: String(port),
   PORT_HEALTH: String(healthPort),
@@ -66,15 +66,15 @@ export function checkHealth({ host, healthPort, healthPath }: WorkerServer): Pro
 }
 
 /**
- * Range of the ports for workers that are processes of this machine. Operating systems take the ports of outgoing connections from
- * higher ranges, so that none of them occupies a port between its choice and the start of the worker's server.
+ * Port range for workers that run as processes on this machine. Operating systems use higher ranges for outgoing connections, so no
+ * connection occupies a port between its selection and the start of the worker's server.
  */
 const range = { first: 20_000, count: 10_000 };
 
-/** Attempts to find a free port. */
+/** Maximum number of attempts to find a free port. */
 const attempts = 100;
 
-/** Chooses free ports for workers that are processes of this machine, because these cannot all listen on the template's `PORT`. */
+/** Selects free ports for workers that run as processes on this machine, because they cannot share the template's `PORT`. */
 export function createPorts() {
   let next = randomInt(range.count);
   let spare: Pick<ServerPorts, "port" | "healthPort"> | undefined;
@@ -82,13 +82,13 @@ export function createPorts() {
   async function findPort(): Promise<number> {
     for (let left = attempts; ; left--) {
       const port = range.first + (next++ % range.count);
-      // The worker reports a port that is not free after all.
+      // If the last port is in use, the worker reports it.
       if ((await isFree(port)) || left === 0) return port;
     }
   }
 
   return {
-    /** Ports for one worker; undefined until the promise of `find` has resolved. */
+    /** Takes the ports for one worker; undefined until the promise of `find` has resolved. */
     take() {
       const taken = spare;
       spare = undefined;

@@ -200,7 +200,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     const id = await jobs.submit({});
     const { json } = await jobs.reaches(id, "FAILED");
     expectPassed(since, 3 * (mute.startLimit + mute.secondLook), "the end of the third worker");
-    expect(at(json, "error")).toContain("it did not ask for a job within 0.7 s of its start");
+    expect(at(json, "error")).toContain("it did not request a job within 0.7 s of its start");
     await askUntil(jobs.health, (answer) => workers(answer, "initializing") + workers(answer, "unhealthy") === 0);
   });
 });

@@ -9,7 +9,7 @@ test("a container that exits at its start puts its last lines into the job's err
   const id = await rig.endpoint({ dockerArgs: `node -e 'console.error("no model here"); process.exit(1)'` });
   const record = await rig.clients.jobs.runsync(id, { input: {} });
   expect(record).toMatchObject({ status: "FAILED" });
-  expect(record.error).toContain("ended with exit code 1, before it asked for a job; its last lines:\nno model here");
+  expect(record.error).toContain("ended with exit code 1, before it requested a job; its last lines:\nno model here");
   expect((await rig.clients.jobs.health(id)).message).toContain("no model here");
   expect(await rig.containers()).toEqual([]);
 });
@@ -43,5 +43,5 @@ test("a container that never requests a job is unhealthy, is stopped, and fails 
   const id = await rig.endpoint({ dockerArgs: "node -e 'setInterval(() => {}, 1000)'" });
   const job = rig.clients.jobs.runsync(id, { input: {} });
   await expect.poll(async () => (await rig.clients.jobs.health(id)).workers?.unhealthy).toBe(1);
-  expect(await job).toMatchObject({ status: "FAILED", error: expect.stringContaining("did not ask for a job within") });
+  expect(await job).toMatchObject({ status: "FAILED", error: expect.stringContaining("did not request a job within") });
 });

@@ -34,7 +34,7 @@ test("a command for the image takes precedence over its container", async (conte
   const id = await rig.endpoint({ image: "acme/echo:1" });
   const { status, error } = await rig.clients.jobs.runsync(id, { input: {} });
   expect(status).toBe("FAILED");
-  expect(error).toContain("ended with exit code 0, before it asked for a job");
+  expect(error).toContain("ended with exit code 0, before it requested a job");
   expect(await rig.log(id)).toContain(process.version);
 });
 

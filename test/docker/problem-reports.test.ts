@@ -44,11 +44,11 @@ test("/status, /health, the status command and JobInvoke explain a container tha
   const broken: Record<string, Broken> = {
     silent: {
       template: { imageName: image, dockerArgs: "node -e 'setInterval(() => {}, 1000)'" },
-      ...{ status: "CANCELLED", why: /do not ask for jobs: local-\w+ has run for \d+ s; its program must take jobs/ },
+      ...{ status: "CANCELLED", why: /do not request jobs: local-\w+ has run for \d+ s; its program must take jobs/ },
     },
     exiting: {
       template: { imageName: image, dockerArgs: `node -e 'console.error("no model here"); process.exit(1)'` },
-      ...{ status: "FAILED", why: /do not start: the last one ended with exit code 1, before it asked for a job/ },
+      ...{ status: "FAILED", why: /do not start: the last one ended with exit code 1, before it requested a job/ },
     },
     hungry: {
       template: { imageName: image },

@@ -11,8 +11,8 @@ const inspected = z.looseObject({
 });
 
 /**
- * Finds the address of a running container's server: on its network if this machine reaches it, otherwise on loopback, where its
- * ports are published.
+ * Finds the address of a running container's server: on the container's network if this machine reaches it, otherwise on loopback, where
+ * the ports are published.
  */
 export async function findServer(
   client: Pick<EngineClient, "call">,

@@ -9,29 +9,29 @@ import { splitOutput } from "./output";
 interface ContainerStart {
   client: EngineClient;
   name: string;
-  /** Prepares the image and all other requirements; resolves with a function that creates the container and returns its id. */
+  /** Prepares the image and other requirements; resolves with a function that creates the container and returns its id. */
   prepare(): Promise<(signal: AbortSignal) => Promise<string>>;
   /** Returns true if the engine reported that the container ran out of memory. */
   ranOutOfMemory(containerId: string): Promise<boolean>;
   /** Memory limit, GB; undefined for no limit. */
   memoryLimit: number | undefined;
   clock: Clock;
-  /** Receives each line of its output. */
+  /** Receives each line of the container's output. */
   onLine(line: string): void;
 }
 
 const waited = z.looseObject({ StatusCode: z.number() });
 
-/** Maximum wait for the last output of an ended container, ms. */
+/** Maximum wait for the remaining output after a container has ended, ms. */
 const drain = 500;
-/** How long the engine may take to make a container, or to start it, ms. */
+/** Maximum time for the engine to create and start a container, ms. */
 const callLimit = 60_000;
-/** How long a killed container may take to be gone, ms; then the engine does not do its part. */
+/** Maximum time for the engine to remove a killed container, ms. */
 const longestEnd = 10_000;
-/** How often to look for a container while the engine does not answer, ms. */
+/** Interval at which a failed wait for a container's end is retried, ms. */
 const lookInterval = 500;
 
-/** A container's end, without its output. */
+/** The end of a container, without its output. */
 type Ending = Omit<ProcessEnd, "lastErrors">;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -39,7 +39,7 @@ const isGone = (error: unknown): boolean => error instanceof EngineError && erro
 const memoryOf = (limit: number | undefined): string => (limit === undefined ? "memory" : `its ${limit} GB of memory`);
 const notRun: Ending = { how: "was stopped before it ran", clean: false };
 
-/** Starts a worker as a container, which the engine removes at its end. */
+/** Starts a worker as a container, which the engine removes when it ends. */
 export function startContainer(start: ContainerStart): WorkerProcess {
   const { client, name, clock, onLine } = start;
   const path = `/containers/${name}`;
@@ -47,12 +47,12 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   const stopped = new AbortController();
   let killedAt: number | undefined;
   let over = false;
-  let tellBegun = (): void => undefined;
+  let resolveBegan = (): void => undefined;
   const began = new Promise<void>((resolve) => {
-    tellBegun = resolve;
+    resolveBegan = resolve;
   });
 
-  /** A request for a container that may already be removed. */
+  /** Sends a request about a container that may already have been removed. */
   async function attempt(method: string, of: string, query: Record<string, string>): Promise<void> {
     await client.call(method, of, { query }).catch((error: unknown) => {
       if (!over && error instanceof EngineError && ![404, 409].includes(error.status)) onLine(messageOf(error));
@@ -66,13 +66,13 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     });
     const preparing = start.prepare();
     preparing.catch(() => undefined);
-    // Nothing of it is there yet, so its end does not have to wait for a pull.
+    // No container exists yet, so a stop need not wait for the pull.
     const create = await Promise.race([preparing, untilStopped]);
     if (create === undefined || stopped.signal.aborted) return notRun;
     const limited = AbortSignal.timeout(callLimit);
     const id = await create(limited);
     try {
-      // Before it starts, so that neither its first line nor a quick end is missed.
+      // Before the start, so that neither the first line nor an early end is missed.
       const end = waitForEnd();
       end.catch(() => undefined);
       const output = await attach();
@@ -81,9 +81,9 @@ export function startContainer(start: ContainerStart): WorkerProcess {
         return notRun;
       }
       await client.call("POST", `${path}/start`, { signal: limited });
-      tellBegun();
+      resolveBegan();
       if (stopped.signal.aborted) await remove();
-      const code = await goneWith(end);
+      const code = await exitCodeOf(end);
       await Promise.race([output.allRead, pause(drain)]);
       return await endingOf(id, code);
     } catch (error) {
@@ -92,7 +92,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     }
   }
 
-  /** Resolves once its output comes; `allRead` resolves at the end of that. */
+  /** Attaches to the container's output; `allRead` resolves at the end of the output. */
   async function attach(): Promise<{ allRead: Promise<unknown> }> {
     const query = { stream: "1", stdout: "1", stderr: "1" };
     const attached = splitOutput(await client.open("POST", `${path}/attach`, { query }));
@@ -109,11 +109,11 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     return waited.parse(await client.call("POST", `${path}/wait`, { query })).StatusCode;
   }
 
-  /** Resolves with its exit code once it has ended, or undefined if the code is unknown. */
-  async function goneWith(end: Promise<number>): Promise<number | undefined> {
+  /** Waits for the container's end; resolves with its exit code, or undefined if the code is unknown. */
+  async function exitCodeOf(end: Promise<number>): Promise<number | undefined> {
     const first = await end.catch(() => undefined);
     if (first !== undefined) return first;
-    // The engine was restarted, or the container had ended before the request.
+    // The engine was restarted, or the container ended before the request.
     while (killedAt === undefined || performance.now() - killedAt < longestEnd) {
       try {
         return await waitForEnd();
@@ -122,12 +122,12 @@ export function startContainer(start: ContainerStart): WorkerProcess {
       }
       await pause(lookInterval);
     }
-    onLine("the Docker Engine does not say that the container is gone");
+    onLine("the Docker Engine has not confirmed the container's removal");
     return undefined;
   }
 
   async function endingOf(id: string, code: number | undefined): Promise<Ending> {
-    if (code === undefined) return { how: "was ended by the Docker Engine", clean: false };
+    if (code === undefined) return { how: "was stopped by the Docker Engine", clean: false };
     const signal = code > 128 && code < 160 ? ` (signal ${code - 128})` : "";
     if (signal !== "" && killedAt === undefined && (await start.ranOutOfMemory(id)))
       return { how: `ran out of ${memoryOf(start.memoryLimit)} and was killed`, clean: false };
@@ -138,7 +138,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     .catch((error: unknown): Ending => ({ how: `could not be started: ${messageOf(error)}`, clean: false }))
     .then((ending): ProcessEnd => {
       over = true;
-      // Some programs report to stdout why they end.
+      // Some programs write their errors to stdout.
       return { ...ending, lastErrors: stderr.lines.length > 0 ? stderr.lines : stdout.lines };
     });
 

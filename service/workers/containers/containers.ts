@@ -26,22 +26,22 @@ interface WorkerStart {
   image: string;
   cmd: string[];
   needs: ContainerNeeds;
-  /** Ports of a load balancer's worker. */
+  /** Server ports of a load balancer's worker. */
   listens?: ServerPorts | undefined;
-  /** The worker's environment, from the root of the job API as the container sees it. */
+  /** Returns the worker's environment for the root of the job API as seen from the container. */
   env(serverlessUrl: string): Record<string, string>;
   onLine(line: string): void;
 }
 
-/** Facts about an engine that responds. */
+/** State of a responding engine. */
 interface Engine {
   client: EngineClient;
   abilities: EngineAbilities;
   images: Images;
   place(): Promise<ContainerPlace>;
-  /** Ids of containers whose memory was used up. */
+  /** Ids of containers that ran out of memory. */
   outOfMemory: Set<string>;
-  /** Ends what is still open. */
+  /** Closes open requests. */
   close(): void;
 }
 
@@ -52,12 +52,12 @@ const info = z.looseObject({
 const created = z.looseObject({ Id: z.string() });
 const engineEvent = z.looseObject({ Actor: z.looseObject({ ID: z.string() }) });
 
-/** How long an engine may take to answer the first calls, ms. */
-const answerLimit = 3000;
-/** How long after a container's end the engine may say that its memory was used up, ms. */
+/** Response timeout of an engine's first calls, ms. */
+const responseTimeout = 3000;
+/** Maximum delay of the engine's out-of-memory event after a container's end, ms. */
 const lateEvent = 300;
 
-/** Errors of storage drivers that cannot limit a disk: overlay2 names the option, vfs the quota. A full disk is none of them. */
+/** Errors of storage drivers that cannot limit a disk (overlay2 names the option, vfs the quota), but not of a full disk. */
 const refusesDiskLimit = /storage-?\s?opt|support.*quota|quota.*support/i;
 
 /** Runs workers as containers of a Docker Engine. */
@@ -69,7 +69,7 @@ export function createContainers({
   clock,
   log,
 }: {
-  /** Address of the engine; throws an Error with the reason if it is unknown. */
+  /** Returns the engine's address; throws an Error with the reason if it is unknown. */
   address(): EngineAddress;
   dataFolder: string;
   gpuMode: GpuMode;
@@ -89,10 +89,10 @@ export function createContainers({
   async function connect(): Promise<void> {
     try {
       const client = createEngineClient(address());
-      const signal = AbortSignal.any([AbortSignal.timeout(answerLimit), closed.signal]);
+      const signal = AbortSignal.any([AbortSignal.timeout(responseTimeout), closed.signal]);
       const { NCPU, Runtimes } = info.parse(await client.call("GET", "/info", { signal }));
       const removed = await removeContainers(client, dataFolder);
-      if (removed > 0) log.warn({ containers: removed }, "removed containers that an earlier service left");
+      if (removed > 0) log.warn({ containers: removed }, "removed containers left by an earlier service");
       const abilities = { cpus: NCPU, gpus: Runtimes?.["nvidia"] !== undefined, diskLimit: true };
       engine = openEngine(client, abilities);
       why = undefined;
@@ -129,14 +129,14 @@ export function createContainers({
     };
   }
 
-  function look(): Promise<void> {
+  function connectOnce(): Promise<void> {
     opening ??= connect().finally(() => {
       opening = undefined;
     });
     return opening;
   }
 
-  /** Disconnects from the engine; the next container contacts it again. */
+  /** Disconnects from the engine; the next container start reconnects. */
   function lost(error: EngineError): void {
     engine?.close();
     engine = undefined;
@@ -145,21 +145,21 @@ export function createContainers({
 
   return {
     /**
-     * Removes the remains of an earlier service on this folder from the engine, and searches for an engine in any case if one is
-     * `required`. Never fails: `problem` contains the reason.
+     * Connects to the engine if one is `required` or an earlier service on this folder may have left containers, and removes these. Never
+     * fails; `problem` returns the reason.
      */
     async open(required: boolean): Promise<void> {
-      if (required || mark.isSet()) await look();
+      if (required || mark.isSet()) await connectOnce();
     },
 
-    /** Resolves when an engine was looked for; undefined once that is over. */
-    firstLook: (): Promise<void> | undefined => (engine || why !== undefined ? undefined : look()),
+    /** Resolves after the first attempt to connect to an engine; undefined once that has ended. */
+    firstConnection: (): Promise<void> | undefined => (engine || why !== undefined ? undefined : connectOnce()),
 
-    /** Why no container can be started; undefined when one can. Looks for an engine again while none was found. */
+    /** The reason why no container can be started; undefined if one can. Retries the connection if no engine responds. */
     problem(): string | undefined {
       if (engine) return undefined;
-      void look();
-      return why ?? "the Docker Engine has not answered yet";
+      void connectOnce();
+      return why ?? "the Docker Engine has not responded yet";
     },
 
     start(start: WorkerStart): WorkerProcess {
@@ -189,16 +189,16 @@ export function createContainers({
       async function create(spec: ContainerSpec, signal: AbortSignal): Promise<string> {
         const call = () =>
           client.call("POST", "/containers/create", { query: { name }, body: createBody(spec, abilities), signal });
-        // Containers that are created concurrently may all be rejected once.
+        // Several concurrent creates may each be rejected once.
         const { diskLimit } = abilities;
-        const answer = await call().catch((error: unknown) => {
+        const response = await call().catch((error: unknown) => {
           if (!diskLimit || !(error instanceof EngineError) || !refusesDiskLimit.test(error.message)) throw error;
           if (abilities.diskLimit)
             log.info("the Docker Engine's storage driver cannot limit disks; containerDiskInGb has no effect");
           abilities.diskLimit = false;
           return call();
         });
-        return created.parse(answer).Id;
+        return created.parse(response).Id;
       }
       async function ranOutOfMemory(containerId: string): Promise<boolean> {
         const until = performance.now() + lateEvent;
@@ -209,12 +209,12 @@ export function createContainers({
       const process = startContainer({ client, name, prepare, ranOutOfMemory, memoryLimit, clock, onLine });
       const obstacle = () =>
         reachedAt &&
-        `nothing came from its container ${name} at ${reachedAt}: if its program calls that address, let a firewall on this machine pass TCP from containers to ${reachedAt}`;
+        `no request from its container ${name} arrived at ${reachedAt}; if its program calls that address, allow TCP from containers to ${reachedAt} in this machine's firewall`;
       const server = listens && process.began?.then(async () => findServer(client, name, listens, await place()));
       return { ...process, obstacle, server };
     },
 
-    /** Deletes the folder of a volume that was deleted. */
+    /** Deletes the folder of a deleted volume. */
     removeVolume: volumes.remove,
 
     /** Removes pulled images that are no longer used. */
@@ -222,7 +222,7 @@ export function createContainers({
       if (engine) await pulledImages.removeUnused(engine.client, inUse);
     },
 
-    /** Resolves when no container and no network of the service is left. */
+    /** Removes the service's containers and networks; resolves when all are removed. */
     async close(): Promise<void> {
       closed.abort();
       await opening;
@@ -238,5 +238,5 @@ export function createContainers({
   };
 }
 
-/** A container's name, after its worker. */
+/** The name of a worker's container. */
 const nameOf = (workerId: string): string => `serverless-compute-${workerId}`;

@@ -4,13 +4,13 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Address of a Docker Engine as options of `http.request`; `shown` is for messages. */
+/** Address of a Docker Engine as options of `http.request`; `shown` is its form in messages. */
 export interface EngineAddress {
   shown: string;
   socketPath?: string;
   host?: string;
   port?: number;
-  /** Certificates of a connection by TLS. */
+  /** Certificates of a TLS connection. */
   tls?: { ca: Buffer | undefined; cert: Buffer | undefined; key: Buffer | undefined };
 }
 
@@ -23,8 +23,8 @@ const contextMeta = z.looseObject({
 });
 
 /**
- * Finds the engine as Docker's own command line does: DOCKER_HOST, then DOCKER_CONTEXT, then the context that is in use,
- * then the default socket. Throws an Error that names what is wrong.
+ * Finds the engine as the Docker CLI does: DOCKER_HOST, then DOCKER_CONTEXT, then the current context, then the default socket. Throws an
+ * Error with the reason if the address is invalid.
  */
 export function findEngine(environment: NodeJS.ProcessEnv): EngineAddress {
   const { DOCKER_HOST: host, DOCKER_CERT_PATH: certificates } = environment;
@@ -36,7 +36,8 @@ export function findEngine(environment: NodeJS.ProcessEnv): EngineAddress {
   const id = createHash("sha256").update(context).digest("hex");
   const meta = readJson(join(folder, "contexts", "meta", id, "meta.json"), contextMeta);
   const named = `the Docker context "${context}"`;
-  if (!meta?.Endpoints.docker) throw new Error(`${named} does not exist; "docker context ls" lists those that do`);
+  if (!meta?.Endpoints.docker)
+    throw new Error(`${named} does not exist; "docker context ls" lists the existing contexts`);
   const tls = join(folder, "contexts", "tls", id, "docker");
   return parseHost(meta.Endpoints.docker.Host, named, existsSync(tls) ? tls : undefined);
 }
@@ -62,7 +63,7 @@ function readCertificates(folder: string | undefined): NonNullable<EngineAddress
   return { ca: read("ca.pem"), cert: read("cert.pem"), key: read("key.pem") };
 }
 
-/** A file of Docker's command line; undefined when it is not there or not what it should be. */
+/** Reads a file of the Docker CLI; returns undefined if it does not exist or is invalid. */
 function readJson<T>(file: string, shape: z.ZodType<T>): T | undefined {
   try {
     return shape.safeParse(JSON.parse(readFileSync(file, "utf8"))).data;

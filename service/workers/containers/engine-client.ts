@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { z } from "zod";
 import type { EngineAddress } from "./engine-address";
 
-/** A call that the engine refused, or did not answer (`status` 0). The message is the engine's own. */
+/** A call that the engine rejected, or that received no response (`status` 0). The message comes from the engine. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
   readonly status: number;
@@ -28,8 +28,8 @@ export type EngineClient = ReturnType<typeof createEngineClient>;
 const refusal = z.looseObject({ message: z.string() });
 
 /**
- * A client for the few calls that workers need. Paths have no version: every engine then speaks its newest. The usual
- * library for it brings 56 packages, three of which build native code at their installation, for what are 60 lines here.
+ * A client for the few engine calls that workers need. Paths have no version, so that each engine uses its newest. The usual client
+ * library has 56 dependencies, three of which build native code during installation; this client has 60 lines.
  */
 export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
   const request = tls ? requestByTls : requestPlainly;
@@ -43,14 +43,14 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
     return new Promise((resolve, reject) => {
       const sent = request(options, resolve);
       sent.once("error", (error: NodeJS.ErrnoException) => {
-        const why = signal?.aborted ? "it did not answer in time" : error.message;
-        reject(new EngineError(0, `no Docker Engine responds at ${shown}: ${why}`, { cause: error }));
+        const reason = signal?.aborted ? "no response in time" : error.message;
+        reject(new EngineError(0, `no Docker Engine responds at ${shown}: ${reason}`, { cause: error }));
       });
       sent.end(body);
     });
   }
 
-  /** Calls and returns the response as it comes. Fails with an EngineError. */
+  /** Sends a call; resolves with the response as a stream. Rejects with an EngineError. */
   async function open(method: string, path: string, call: EngineCall = {}): Promise<IncomingMessage> {
     const response = await send(method, path, call);
     const { statusCode = 0 } = response;
@@ -62,7 +62,7 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
 
   return {
     open,
-    /** Calls and reads the whole response; its JSON, undefined when it is empty. Fails with an EngineError. */
+    /** Sends a call and reads the response; resolves with its JSON, or undefined if it is empty. Rejects with an EngineError. */
     async call(method: string, path: string, call?: EngineCall): Promise<unknown> {
       const body = await readText(await open(method, path, call), shown);
       return body === "" ? undefined : parsed(body);
@@ -80,5 +80,5 @@ function parsed(body: string): unknown {
 
 const readText = (response: IncomingMessage, shown: string): Promise<string> =>
   text(response).catch((error: unknown) => {
-    throw new EngineError(0, `the Docker Engine at ${shown} ended the connection`, { cause: error });
+    throw new EngineError(0, `the Docker Engine at ${shown} closed the connection`, { cause: error });
   });

@@ -13,13 +13,13 @@ const progressShape = z.looseObject({
   progressDetail: z.looseObject({ current: z.number().optional(), total: z.number().optional() }).optional(),
 });
 
-/** How often the progress of a pull is reported, ms. */
+/** Interval between progress reports of a pull, ms. */
 const reportInterval = 2000;
 
-/** Allowed characters of an image's name; the engine checks the rest. */
+/** Allowed characters of an image name; the engine validates the rest. */
 const reference = /^[\w-][\w.:/@-]*$/;
 
-/** Gets images onto this machine; `pulled` is called with each that was not there. */
+/** Pulls missing images; calls `pulled` with each pulled image. */
 export function createImages(client: EngineClient, clock: Clock, pulled: (image: string) => void) {
   const pulls = new Map<string, Promise<void>>();
   const closing = new AbortController();
@@ -40,7 +40,7 @@ export function createImages(client: EngineClient, clock: Clock, pulled: (image:
     onLine: (line: string) => void,
   ): Promise<void> {
     onLine(`pulls the image ${image}`);
-    // Without a tag, the engine would pull every tag that there is.
+    // Without a tag, the engine would pull all tags.
     const fromImage = /@|:[^/:]*$/.test(image) ? image : `${image}:latest`;
     const headers = auth ? { "x-registry-auth": registryHeader(image, auth) } : {};
     const { signal } = closing;
@@ -66,12 +66,12 @@ export function createImages(client: EngineClient, clock: Clock, pulled: (image:
 
   return {
     /**
-     * Resolves when the engine has the image; it is pulled unless it is there already. `onLine` receives the progress. Fails
-     * with an EngineError that has the registry's words.
+     * Pulls the image if the engine does not have it. `onLine` receives the progress. Rejects with an EngineError that contains the
+     * registry's message.
      */
     async ensure(image: string, auth: RegistryCredentials | undefined, onLine: (line: string) => void): Promise<void> {
       if (!reference.test(image) || image.includes(".."))
-        throw new EngineError(400, `"${image}" is not the name of an image; must be like registry.example/name:tag`);
+        throw new EngineError(400, `"${image}" is not an image name; must be like registry.example/name:tag`);
       if (await isHere(image)) return;
       const key = JSON.stringify([image, auth]);
       const running = pulls.get(key);
@@ -83,12 +83,12 @@ export function createImages(client: EngineClient, clock: Clock, pulled: (image:
       pulls.set(key, started);
       return started;
     },
-    /** Ends all pulls. */
+    /** Aborts all pulls. */
     close: (): void => closing.abort(),
   };
 }
 
-/** Follows a pull, which the engine reports line by line. */
+/** Progress of a pull, which the engine reports line by line. */
 function createPullProgress() {
   const layers = new Map<string, { current: number; total: number; done: boolean }>();
   let error: string | undefined;
@@ -99,7 +99,7 @@ function createPullProgress() {
       if (!data) return;
       error ??= data.error;
       const { id, status = "", progressDetail: { current = 0, total = 0 } = {} } = data;
-      // Lines without a layer: the digest, the name of the image.
+      // Lines without a layer contain the digest or the image name.
       if (id === undefined || status.startsWith("Pulling from")) return;
       const before = layers.get(id) ?? { current: 0, total: 0, done: false };
       const isDownload = status === "Downloading";
@@ -117,7 +117,7 @@ function createPullProgress() {
   };
 }
 
-/** The header that carries a registry's credentials to the engine: never a query or a log. */
+/** The header with a registry's credentials for the engine; credentials never appear in queries or logs. */
 function registryHeader(image: string, { username, password }: RegistryCredentials): string {
   const [first = ""] = image.split("/");
   const isRegistry = image.includes("/") && (/[.:]/.test(first) || first === "localhost");

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { type EngineClient, EngineError } from "./engine-client";
 
-/** Labels of everything that a service makes in an engine. */
+/** Labels of all objects that a service creates in an engine. */
 export const labels = {
   /** The data folder of the service. */
   data: "serverless-compute.data",
@@ -12,7 +12,7 @@ export const labels = {
   worker: "serverless-compute.worker",
 } as const;
 
-/** Notes in a data folder that containers may run for it: they outlive a service that is killed. */
+/** A mark in a data folder that containers may be running for it; containers outlive a killed service. */
 export function openContainerMark(dataFolder: string) {
   const file = join(dataFolder, "containers");
   return {
@@ -31,7 +31,7 @@ const lookInterval = 50;
 
 const withLabel = (dataFolder: string): string => JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
 
-/** Ends and removes the containers of a data folder; resolves when they are removed. Rejects with an EngineError if one remains. */
+/** Removes the containers of a data folder and resolves with their number. Rejects with an EngineError if one remains. */
 export async function removeContainers(client: EngineClient, dataFolder: string): Promise<number> {
   const query = { all: "1", filters: withLabel(dataFolder) };
   const list = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
@@ -39,14 +39,14 @@ export async function removeContainers(client: EngineClient, dataFolder: string)
   const until = performance.now() + longestRemoval;
   for (let left = found; left.length > 0; left = await list()) {
     if (performance.now() > until)
-      throw new EngineError(0, `the Docker Engine does not remove the container ${left[0]?.Id}`);
+      throw new EngineError(0, `the Docker Engine has not removed the container ${left[0]?.Id}`);
     await Promise.all(left.map(({ Id }) => removed(client, `/containers/${Id}`, { force: "1", v: "1" })));
     await pause(lookInterval);
   }
   return found.length;
 }
 
-/** Removes the networks of a data folder that no container is on. */
+/** Removes the networks of a data folder to which no container is connected. */
 export async function removeNetworks(client: EngineClient, dataFolder: string): Promise<number> {
   const query = { filters: withLabel(dataFolder) };
   const found = networkList.parse(await client.call("GET", "/networks", { query }));
@@ -54,7 +54,7 @@ export async function removeNetworks(client: EngineClient, dataFolder: string): 
   return found.length;
 }
 
-/** Removes one object; succeeds if it is already removed, or is being removed. */
+/** Removes an object; succeeds if it is already removed or being removed. */
 async function removed(client: EngineClient, path: string, query: Record<string, string>): Promise<void> {
   await client.call("DELETE", path, { query }).catch((error: unknown) => {
     if (!(error instanceof EngineError) || ![404, 409].includes(error.status)) throw error;

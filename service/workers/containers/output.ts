@@ -1,10 +1,10 @@
 import { PassThrough, type Readable } from "node:stream";
 
-/** Bytes before each part of a container's output: which stream, and how long the part is. */
+/** Length of the header of each part of a container's output, bytes: the stream and the part's length. */
 const headLength = 8;
 const stderrStream = 2;
 
-/** Splits the output of a container, which the engine sends as one stream of parts, into its stdout and stderr. */
+/** Splits a container's output, which the engine multiplexes into one stream, into stdout and stderr. */
 export function splitOutput(attached: Readable): { stdout: Readable; stderr: Readable } {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
@@ -37,7 +37,7 @@ export function splitOutput(attached: Readable): { stdout: Readable; stderr: Rea
     stdout.end();
     stderr.end();
   });
-  // Only streams that are read to their end close automatically; destroying both prevents a wait for an unread one.
+  // A stream closes automatically only after it was read to its end; destroying both avoids waiting for an unread stream.
   for (const stream of [stdout, stderr]) stream.once("end", () => stream.destroy());
   return { stdout, stderr };
 }

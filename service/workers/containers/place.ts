@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type EngineClient, EngineError } from "./engine-client";
 
-/** Network of containers, and their address of the service. */
+/** The network of containers, and the service's address on it. */
 export interface ContainerPlace {
   network: string;
-  /** Root of the job API as containers see it. */
+  /** Root of the job API as seen from containers. */
   serverlessUrl: string;
-  /** Names that containers know beside those of the network. */
+  /** Additional host names in containers. */
   extraHosts: string[];
-  /** True if this machine reaches containers by their addresses on the network; otherwise only by published ports. */
+  /** True if this machine reaches containers at their network addresses, false if only through published ports. */
   isDirect: boolean;
 }
 
@@ -17,20 +17,20 @@ const networkShape = z.looseObject({
   IPAM: z.looseObject({ Config: z.array(z.looseObject({ Gateway: z.string().optional() })).nullish() }).optional(),
 });
 
-/** The name by which containers reach the machine where the engine runs in a virtual machine of its own. */
+/** Host name of this machine in containers if the engine runs in a virtual machine. */
 const hostName = "host.docker.internal";
 
 function notHere(error: unknown): undefined {
   if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRNOTAVAIL") throw error;
 }
 
-/** Name of the network of a data folder's containers, which cannot reach each other on it. */
+/** The name of the network of a data folder's containers; they cannot reach each other on it. */
 export const networkOf = (dataFolder: string): string =>
   `serverless-compute-${createHash("sha256").update(dataFolder).digest("hex").slice(0, 12)}`;
 
 /**
- * Makes the network when it is not there, and has the service listen on the network's address of this machine, or on
- * loopback where the engine runs in a virtual machine that forwards to it. Calls at the same time share one look.
+ * Creates the network if it does not exist. The service listens on this machine's address on the network, or on loopback if the engine
+ * runs in a virtual machine that forwards to it. Concurrent calls share one lookup.
  */
 export function createPlaceFinder(deps: {
   client: EngineClient;
@@ -53,7 +53,7 @@ export function createPlaceFinder(deps: {
     try {
       await client.call("POST", "/networks/create", { body: { ...body, ...apart } });
     } catch (error) {
-      // Podman, and kernels that cannot filter bridges, have no such option.
+      // Podman, and kernels without bridge filtering, do not support this option.
       if (!(error instanceof EngineError) || error.status === 0 || error.status === 409) throw error;
       await client.call("POST", "/networks/create", { body });
     }
@@ -65,7 +65,7 @@ export function createPlaceFinder(deps: {
       await create();
       return gateway();
     });
-    // Where the engine runs in a virtual machine, no interface of this machine has the address.
+    // If the engine runs in a virtual machine, no interface of this machine has the address.
     const direct = address === undefined ? undefined : await listen(address).catch(notHere);
     if (direct !== undefined)
       return { network, serverlessUrl: `http://${address}:${direct}`, extraHosts: [], isDirect: true };

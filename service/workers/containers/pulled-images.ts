@@ -6,8 +6,8 @@ import { type EngineClient, EngineError } from "./engine-client";
 const list = z.array(z.string());
 
 /**
- * Images pulled by the services of a data folder; images that the engine already had are never removed. The list is a file, so
- * that a later service and `prune` can read it.
+ * Images pulled by the services of a data folder; other images are never removed. The list is a file, so that later services and `prune`
+ * can read it.
  */
 export function openPulledImages(dataFolder: string) {
   const file = join(dataFolder, "pulled-images.json");
@@ -15,7 +15,7 @@ export function openPulledImages(dataFolder: string) {
     try {
       return list.parse(JSON.parse(readFileSync(file, "utf8")));
     } catch {
-      // None was pulled, or the file was cut by a kill: then its images stay.
+      // No image was pulled, or a kill truncated the file; its images are then kept.
       return [];
     }
   };
@@ -24,14 +24,14 @@ export function openPulledImages(dataFolder: string) {
     add(image: string): void {
       write([...new Set([...read(), image])]);
     },
-    /** Removes those that are not used, unless a container that is not ours has them. */
+    /** Removes unused images, except images of other containers. */
     async removeUnused(client: EngineClient, used: ReadonlySet<string>): Promise<void> {
       for (const image of read().filter((one) => !used.has(one))) {
         try {
           await client.call("DELETE", `/images/${image}`);
         } catch (error) {
           if (!(error instanceof EngineError) || error.status === 0) throw error;
-          // It has a container: the next look removes it.
+          // A container still uses the image; a later call removes it.
           if (error.status === 409) continue;
         }
         write(read().filter((one) => one !== image));

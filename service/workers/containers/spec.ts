@@ -2,28 +2,28 @@ import type { ContainerNeeds } from "../../resources/endpoint-lookup";
 import { loopback, type ServerPorts } from "../worker-server";
 import type { ContainerPlace } from "./place";
 
-/** GPUs for workers: if the engine supports them, always, or never. */
+/** Whether workers get GPUs: if the engine supports them, always, or never. */
 export type GpuMode = "auto" | "all" | "none";
 
 /** Capabilities of the engine. */
 export interface EngineAbilities {
-  /** CPUs of its machine. */
+  /** Number of CPUs of the engine's machine. */
   cpus: number;
   gpus: boolean;
-  /** True if it can limit a container's disk; unknown until it refused. */
+  /** True if the engine can limit a container's disk; assumed until it rejects a limit. */
   diskLimit: boolean;
 }
 
-/** One container, before it is put into the engine's words. */
+/** A container in the service's terms. */
 export interface ContainerSpec extends ContainerNeeds {
   image: string;
   workerId: string;
   cmd: string[];
   env: Record<string, string>;
   labels: Record<string, string>;
-  /** Ports of its server, which the service calls; undefined if it has none. */
+  /** Ports of the container's server; undefined without a server. */
   listens?: ServerPorts | undefined;
-  /** The volume's folder on this machine. */
+  /** Path of the network volume's folder on this machine. */
   volumeFolder: string | undefined;
   gpuMode: GpuMode;
   place: ContainerPlace;
@@ -32,8 +32,8 @@ export interface ContainerSpec extends ContainerNeeds {
 const gigabyte = 1024 ** 3;
 
 /**
- * The body of the engine's create call. A container has nothing of this machine but its volume, gains no privileges, and is
- * removed when it ends. The ports of its server are published on loopback if its network cannot be reached from this machine.
+ * The body of the engine's create call. A container accesses nothing on this machine except its volume, cannot gain privileges, and is
+ * removed when it ends. Its server's ports are published on loopback if this machine cannot reach its network.
  */
 export function createBody(spec: ContainerSpec, abilities: EngineAbilities): object {
   const { cpu, gpus, gpuMode, place, entrypoint, cmd, volumeFolder } = spec;
@@ -60,10 +60,10 @@ export function createBody(spec: ContainerSpec, abilities: EngineAbilities): obj
       ...(volumeFolder === undefined
         ? {}
         : { Mounts: spec.mountPaths.map((Target) => ({ Type: "bind", Source: volumeFolder, Target })) }),
-      // Its own output goes to the service; a second copy would fill the disk.
+      // The service receives the output; a second copy would fill the disk.
       LogConfig: { Type: "none" },
       ...(cpu ? { NanoCpus: Math.min(cpu.vcpus, abilities.cpus) * 1e9 } : {}),
-      // Swap included, so that there is none beside the memory.
+      // MemorySwap includes the memory, so equal values disable swap.
       ...(memory === undefined ? {} : { Memory: memory, MemorySwap: memory }),
       ...(wantsGpus ? { DeviceRequests: [{ Driver: "", Count: gpus, Capabilities: [["gpu"]] }] } : {}),
       ...(abilities.diskLimit ? { StorageOpt: { size: `${spec.diskInGb}G` } } : {}),

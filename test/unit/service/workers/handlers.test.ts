@@ -99,7 +99,7 @@ describe("a job fails with a helpful message", () => {
       }),
     );
     expect(errors[0]).toContain("no-such-command-here ENOENT");
-    expect(errors[1]).toMatch(/ended with exit code 7, before it asked for a job.*\n42$/s);
+    expect(errors[1]).toMatch(/ended with exit code 7, before it requested a job.*\n42$/s);
   });
 });
 
@@ -118,7 +118,7 @@ describe("a handler that writes to its worker's pipe", () => {
 
   test.each(["nonsense", "[]"])("fails its job with %s, and its worker is replaced", async (line) => {
     const failed = await ended({ do: "write", lines: [line], file: scratchFile() });
-    expect(failed).toMatchObject({ status: "FAILED", error: expect.stringContaining("result was refused") });
+    expect(failed).toMatchObject({ status: "FAILED", error: expect.stringContaining("result was rejected") });
     expect((await ended({ do: "pid" }))["workerId"]).not.toBe(failed["workerId"]);
   });
 });

@@ -53,14 +53,14 @@ function planOf({ rules, workers, jobs }: Situation, looksAt: (job: SomeJob) => 
   const pressing: { queuedAt: number }[] = [];
   const here = workers.map(({ asked, retiring, idleFor }, index) => {
     const worker = registry.add({ id: `w${index}`, endpointId: "e", local: true, now });
-    if (asked || jobs.some((job) => job.worker === index)) worker.firstAskAt = now;
+    if (asked || jobs.some((job) => job.worker === index)) worker.firstTakeAt = now;
     return Object.assign(worker, { retiring, idleSince: now - idleFor });
   });
   for (const [place, job] of jobs.entries()) {
     const id = `j${place}`;
     const { lowPriority, waited } = job;
     const worker = job.worker === undefined ? undefined : here[job.worker];
-    if (!looksAt(job)) worker?.stopping.set(id, { since: now, told: true });
+    if (!looksAt(job)) worker?.stopping.set(id, { since: now, sent: true });
     else if (worker) worker.jobs.set(id, { since: now, lowPriority, recovered: false });
     else if (job.worker === undefined) {
       if (!lowPriority) pressing.push({ queuedAt: now - waited });

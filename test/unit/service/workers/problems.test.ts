@@ -20,6 +20,6 @@ test("/health reports a worker that does not request a job before it is stopped"
   await jobs.run({});
   await jobs.healthBecomes(({ workers }) => workers["unhealthy"] === 1);
   expect((await jobs.health()).message).toMatch(
-    /^workers of the image "silent" do not ask for jobs: local-\w+ has run for \d+ s; its program must take jobs, as the SDK's serverless\.start does$/,
+    /^workers of the image "silent" do not request jobs: local-\w+ has run for \d+ s; its program must take jobs, as the SDK's serverless\.start does$/,
   );
 });

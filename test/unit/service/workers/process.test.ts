@@ -42,7 +42,7 @@ test("an unread channel delays no end, and a broken one is not an error", async 
   const closed = new Promise((resolve) => channel?.once("close", resolve));
   kill();
   channel?.write("y".repeat(1_000_000));
-  expect(await ended).toMatchObject({ how: "was ended by SIGKILL" });
+  expect(await ended).toMatchObject({ how: "was killed by SIGKILL" });
   await closed;
 });
 

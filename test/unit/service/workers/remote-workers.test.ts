@@ -124,7 +124,7 @@ test("a result of /run above 10 MB fails its job with that reason", async () => 
   await as("w").done(id, { output: "x".repeat(10 * 1024 * 1024) });
   expect(await jobs.reaches(id)).toMatchObject({
     status: "FAILED",
-    error: expect.stringContaining("more than the 10485760 that a result of /run may have: store it elsewhere"),
+    error: expect.stringContaining("more than the limit of 10485760 for /run; store it elsewhere"),
   });
   const other = await jobs.run({});
   await as("w").take();

@@ -48,7 +48,7 @@ describe("one step of a rollout", () => {
   test("waits while a new worker starts, runs its first job or has just become idle", () => {
     for (const fresh of [starting(), unproven("busy"), unproven("idle", now + 500)])
       expect(step({}, 2, [old(), old(), fresh]).plan).toMatchObject({ start: 0, retire: [] });
-    expect(step({}, 2, [old(), old(), unproven("idle", now + 500)]).plan.lookAt).toBe(now + 500);
+    expect(step({}, 2, [old(), old(), unproven("idle", now + 500)]).plan.reviewAt).toBe(now + 500);
   });
 
   test("ends an old worker and starts the next new one, if there is room, once a new one is proven", () => {

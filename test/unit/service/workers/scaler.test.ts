@@ -34,7 +34,7 @@ describe("QUEUE_DELAY", () => {
   });
 
   test("a job queued for less than scalerValue adds none, and the plan names the time", () => {
-    expect(plan({}, waitingFor(3000), [worker("busy")])).toEqual({ start: 0, retire: [], lookAt: now + 1000 });
+    expect(plan({}, waitingFor(3000), [worker("busy")])).toEqual({ start: 0, retire: [], reviewAt: now + 1000 });
   });
 
   test("each job queued for scalerValue adds one, less the idle and starting workers", () => {
@@ -81,7 +81,7 @@ test("workersMin workers run without any job and stay", () => {
 
 test("an idle worker ends after idleTimeout, and not before", () => {
   const idle = worker("idle", 4000);
-  expect(plan({}, [], [idle])).toEqual({ start: 0, retire: [], lookAt: now + 1000 });
+  expect(plan({}, [], [idle])).toEqual({ start: 0, retire: [], reviewAt: now + 1000 });
   expect(plan({ idleTimeout: 4000 }, [], [idle])).toMatchObject({ retire: [idle.id] });
 });
 

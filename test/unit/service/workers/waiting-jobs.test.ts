@@ -53,7 +53,7 @@ test("three failed starts fail the queued jobs, except those of low priority", a
   const jobs = await rig.endpoint("broken");
   const patient = await jobs.run({}, low);
   const id = await jobs.run({});
-  expect((await jobs.reaches(id))["error"]).toMatch(/ended with exit code 7, before it asked for a job.*\nno driver$/s);
+  expect((await jobs.reaches(id))["error"]).toMatch(/ended with exit code 7, before it requested a job.*\nno driver$/s);
   expect(await jobs.reaches(patient, "IN_QUEUE")).not.toHaveProperty("error");
   expect(await messageOf(jobs)).toContain("no driver");
 });

@@ -7,7 +7,7 @@ import { judge } from "../../../../service/workers/watch";
 const start = 1_000_000;
 const workerWith = (changes: Partial<Worker> = {}): Worker =>
   Object.assign(createWorkerRegistry().add({ id: "w", endpointId: "e", local: true, now: start }), changes);
-const asked = { firstAskAt: start, lastAskAt: start };
+const asked = { firstTakeAt: start, lastTakeAt: start };
 const withJob = { ...asked, jobs: new ShortLivedMap([["j", { since: start, lowPriority: false, recovered: false }]]) };
 
 /** Judges twice, so that a silence that lasts shows. */
@@ -21,7 +21,7 @@ describe("a worker that starts", () => {
     const worker = workerWith();
     expect(phaseOf(worker, start + 59_999, timings)).toBe("initializing");
     expect(phaseOf(worker, start + 60_000, timings)).toBe("unhealthy");
-    expect(judge(worker, start + 60_000, timings)).toEqual({ kind: "fine", lookAt: start + timings.startLimit });
+    expect(judge(worker, start + 60_000, timings)).toEqual({ kind: "fine", reviewAt: start + timings.startLimit });
     expect(judgeAt(worker, start + timings.startLimit)).toMatchObject({
       kind: "lost",
       why: expect.stringContaining("420 s"),
@@ -31,7 +31,7 @@ describe("a worker that starts", () => {
 
 describe("a worker without a job", () => {
   test("is healthy while its request is held, and lost after a minute without a request", () => {
-    expect(judgeAt(workerWith({ ...asked, asking: 1 }), start + 10_000_000).kind).toBe("fine");
+    expect(judgeAt(workerWith({ ...asked, openTakes: 1 }), start + 10_000_000).kind).toBe("fine");
     expect(judgeAt(workerWith(asked), start + 59_000 - timings.secondLook).kind).toBe("fine");
     expect(judgeAt(workerWith(asked), start + 60_000).kind).toBe("lost");
   });
@@ -46,7 +46,7 @@ describe("a worker with a job", () => {
     const worker = workerWith({ ...withJob, pinged: true });
     expect(judge(worker, start + timings.pingSilence - 1, timings)).toEqual({
       kind: "fine",
-      lookAt: start + timings.pingSilence,
+      reviewAt: start + timings.pingSilence,
     });
     expect(judgeAt(worker, start + timings.pingSilence).kind).toBe("lost");
   });
@@ -61,10 +61,10 @@ describe("a worker with a job", () => {
   });
 
   test("is hung if it continues a job that it was told to stop", () => {
-    const worker = workerWith({ ...asked, stopping: new ShortLivedMap([["j", { since: start, told: true }]]) });
+    const worker = workerWith({ ...asked, stopping: new ShortLivedMap([["j", { since: start, sent: true }]]) });
     expect(judge(worker, start + timings.stopGrace - 1, timings)).toMatchObject({
       kind: "fine",
-      lookAt: start + timings.stopGrace,
+      reviewAt: start + timings.stopGrace,
     });
     expect(judge(worker, start + timings.stopGrace, timings)).toMatchObject({
       kind: "hung",
