@@ -7,7 +7,7 @@ import { sqliteCode } from "./store/faults";
 /** The file with a data folder's API key (mode 0600). */
 export const apiKeyFileOf = (dataFolder: string): string => join(dataFolder, "api-key");
 
-/** Returns true if a text can be an API key. */
+/** Returns whether a text is a valid API key. */
 export const isApiKey = (text: string): boolean => /^[\x21-\x7e]{16,}$/.test(text);
 
 /** The API key of a data folder; undefined if no service has been started there yet. */
@@ -21,7 +21,7 @@ export function readApiKey(dataFolder: string): string | undefined {
   );
 }
 
-/** Reads the key in a file that the user names. */
+/** Reads the API key from the file of `--api-key-file`. */
 export function readGivenKey(file: string): string {
   let text: string;
   try {
@@ -36,8 +36,8 @@ export function readGivenKey(file: string): string {
 }
 
 /**
- * The API key of a data folder: from now on the `given` one, else its own, which is made of 32 random bytes at the first start. The
- * folder must exist and be locked.
+ * Returns the API key of a data folder. `given` replaces the folder's key; without `given`, the first start generates a key from 32 random
+ * bytes. The folder must exist and be locked.
  */
 export function ensureApiKey(dataFolder: string, given: string | undefined): string {
   const file = apiKeyFileOf(dataFolder);
@@ -47,7 +47,7 @@ export function ensureApiKey(dataFolder: string, given: string | undefined): str
     return known;
   }
   const key = given ?? randomBytes(32).toString("hex");
-  // In two steps, so that a kill never leaves half a key.
+  // In two steps, so that a kill never leaves a partial key.
   writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
   return key;

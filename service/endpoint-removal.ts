@@ -14,7 +14,7 @@ export function createEndpointRemoval({
 }: {
   jobs: Pick<Jobs, "forget">;
   workers: Pick<Workers, "remove" | "removeVolume">;
-  /** Deletes what is in memory only, before the jobs and workers. */
+  /** Deletes in-memory data, before the jobs and workers. */
   forget(endpointId: string): void;
   clock: Clock;
   log: Pick<Logger, "warn" | "error">;
@@ -26,14 +26,14 @@ export function createEndpointRemoval({
     pending.add(done);
   };
 
-  /** Removes everything that belongs to an endpoint. */
+  /** Removes an endpoint's jobs, workers and files. */
   async function remove(endpointId: string): Promise<void> {
     forget(endpointId);
     await jobs.forget(endpointId);
     await workers.remove(endpointId);
   }
 
-  /** Retries while the store is locked or the disk is full. The next start removes the rest. */
+  /** Removes an endpoint; retries while the store is locked or the disk is full. The next start removes the rest. */
   async function removeUntilDone(endpointId: string): Promise<void> {
     for (;;) {
       try {

@@ -1,4 +1,4 @@
-/** Every error of the service: its HTTP status, its `type` and `code` at /openai, and the detail that clients of REST v2 know. */
+/** An error of the service: its HTTP status, its `type` and `code` at /openai, and the detail expected by clients of REST v2. */
 interface ErrorKind {
   status: number;
   type: string;
@@ -6,7 +6,7 @@ interface ErrorKind {
   detail?: string;
 }
 
-/** REST v1 responds with 400 to everything that a client can correct (interface: Errors). */
+/** The errors of the service. REST v1 responds with 400 to all errors that a client can correct (interface: Errors). */
 const errorKinds = {
   invalid: { status: 400, type: "invalid_request_error", word: "invalid_request" },
   conflict: { status: 400, type: "invalid_request_error", word: "conflict" },
@@ -17,25 +17,25 @@ const errorKinds = {
     word: "not_found",
     detail: "resource not found",
   },
-  /** A request to a load balancer that no worker took in time; the hosted service documents the status. */
+  /** A request to a load balancer found no worker in time; the hosted service documents the status. */
   noWorker: { status: 400, type: "server_error", word: "no_worker" },
   unauthorized: { status: 401, type: "authentication_error", word: "invalid_api_key" },
   forbidden: { status: 403, type: "permission_error", word: "forbidden" },
   missing: { status: 404, type: "invalid_request_error", word: "not_found", detail: "resource not found" },
-  /** A path of REST v2 that has other methods. */
+  /** The path of REST v2 exists, but not with this method. */
   methodNotAllowed: { status: 405, type: "invalid_request_error", word: "method_not_allowed" },
-  /** The name of another object, in REST v2. */
+  /** The name is already taken, in REST v2. */
   taken: { status: 409, type: "invalid_request_error", word: "conflict" },
-  /** A request whose head or body did not arrive in time. */
+  /** The head or body of the request did not arrive in time. */
   requestTimedOut: { status: 408, type: "invalid_request_error", word: "request_timeout" },
-  /** The job of a call of /openai was cancelled, so there is no output. */
+  /** The job of a call to /openai was cancelled, so there is no output. */
   jobCancelled: { status: 410, type: "invalid_request_error", word: "job_cancelled" },
-  /** An API that the option `retire` turns off. */
+  /** The API is turned off by the option `retire`. */
   retired: { status: 410, type: "invalid_request_error", word: "gone" },
   tooLarge: { status: 413, type: "invalid_request_error", word: "request_too_large" },
-  /** A request for a host that is not this service. */
+  /** The request is for another host. */
   misdirected: { status: 421, type: "invalid_request_error", word: "misdirected" },
-  /** A body without the shape that REST v2 describes; a broken rule is `invalid`. */
+  /** The body does not have the shape required by REST v2; a violated rule is `invalid`. */
   unprocessable: {
     status: 422,
     type: "invalid_request_error",
@@ -46,9 +46,9 @@ const errorKinds = {
   headersTooLarge: { status: 431, type: "invalid_request_error", word: "request_too_large" },
   jobFailed: { status: 500, type: "server_error", word: "job_failed" },
   internal: { status: 500, type: "server_error", word: "internal_error" },
-  /** An ability of the hosted service that this one lacks. */
+  /** A feature of the hosted service that the local service lacks. */
   unsupported: { status: 501, type: "invalid_request_error", word: "unsupported" },
-  /** A worker of a load balancer that fails. */
+  /** A load balancer's worker failed. */
   badGateway: { status: 502, type: "server_error", word: "bad_gateway" },
   starting: { status: 503, type: "server_error", word: "starting" },
   stopping: { status: 503, type: "server_error", word: "stopping" },
@@ -57,18 +57,18 @@ const errorKinds = {
   jobTimedOut: { status: 504, type: "server_error", word: "job_timed_out" },
   /** The disk of the data folder is full. */
   storeFull: { status: 507, type: "server_error", word: "store_full" },
-  /** A worker of a load balancer that exceeds the time limit; the hosted service documents the status. */
+  /** A load balancer's worker exceeded the time limit; the hosted service documents the status. */
   processingTimedOut: { status: 524, type: "server_error", word: "processing_timed_out" },
 } as const satisfies Record<string, ErrorKind>;
 
-/** The stable name of an error. */
+/** The stable code of an error. */
 type ServiceErrorCode = keyof typeof errorKinds;
 
 /** The table row of an error. */
 export const errorKindOf = (code: ServiceErrorCode): ErrorKind => errorKinds[code];
 
 /**
- * An error response: subject, problem and remedy. Rules throw it, and each API sends it in its own form. Its text contains no secret.
+ * An error response: subject, problem and remedy. Rules throw it, and each API sends it in its own form. The message contains no secrets.
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -76,7 +76,7 @@ export class ServiceError extends Error {
   readonly status: number;
   /** Additional headers of the response, such as Retry-After. */
   readonly headers: Record<string, string>;
-  /** The faults of a body, a sentence for each property. */
+  /** The errors of a body, one message per property. */
   readonly faults: readonly string[];
 
   constructor(
@@ -93,19 +93,19 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error for an absent object; clients search for "not found". */
+/** The error for a missing object; clients search for "not found". */
 export const notFound = (what: string, id: string): ServiceError =>
   new ServiceError("missing", `${what} "${id}" not found`);
 
-/** The error for a delete of an absent object: 400 in REST v1 (interface: Errors). */
+/** The error for the deletion of a missing object: 400 in REST v1 (interface: Errors). */
 export const notFoundOnDelete = (what: string, id: string): ServiceError =>
   new ServiceError("missingOnDelete", `invalid ${what} id: ${what} "${id}" not found`);
 
-/** The error for an unexpected failure, whose details are in the service's log only. */
+/** The error for an unexpected failure; details are only in the service's log. */
 export const internalError = (): ServiceError =>
   new ServiceError("internal", "internal server error: the service's log has the reason");
 
-/** A failure of a command that the user can correct: one line, no stack. */
+/** A command failure that the user can correct; printed as one line without a stack. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }

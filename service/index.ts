@@ -29,9 +29,9 @@ export type { Service } from "./service";
 export type { ServiceOptions } from "./settings";
 export { resetDataFolder, restoreDataFolder, snapshotDataFolder } from "./store/snapshots";
 
-/** Starts the local service; rejects with a StartError when the port or the data folder is taken. */
+/** Starts the local service; rejects with a StartError if the port or the data folder is in use. */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
-  // Loaded only if used: the parser costs a start as much as the store.
+  // Loaded only if used, because the parser adds as much to a start as the store.
   const seed =
     options.seed === undefined ? undefined : (await import("./seed/seed-file.js")).readSeedFile(options.seed);
   const settings = resolveSettings({
@@ -53,7 +53,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
 }
 
 async function openService(settings: ServiceSettings, seed: Seed | undefined): Promise<Service> {
-  // Its members are replaced once there is a log, which is opened after the store.
+  // The members are replaced once the log is open, which happens after the store is opened.
   const faults: StoreFaults = { ofFollower: () => undefined, ofDisk: settings.onNotice };
   const database = openDatabase(settings.dataFolder, faults);
   try {
@@ -80,7 +80,7 @@ async function startService(
   };
   const auth = createAuth(apiKey);
   let isSeeded = false;
-  // The objects of a seed file, and the twins that they are compared with, are not limited.
+  // The quota does not apply to the objects of a seed file and the twins used for comparison.
   const workerQuota = (): number | undefined => (isSeeded ? settings.workerQuota : undefined);
   const resources = createResources({ database, clock, templateRelease, stock: settings.stock, workerQuota });
   let root = "";
@@ -160,10 +160,10 @@ async function startService(
     return settings.runtime === "none" ? [] : [...used].filter(isPulled);
   };
   const saved = (changed: string, sources: string[]): void => {
-    const why = `${changed} was saved: its workers restart after their jobs`;
+    const reason = `${changed} was saved: its workers restart after their jobs`;
     for (const endpoint of resources.endpoints.list()) {
       const source = sourceFileOf(images, imageOf(endpoint));
-      if (source !== undefined && sources.includes(source)) jobPath.restartWorkers(endpoint.id, why);
+      if (source !== undefined && sources.includes(source)) jobPath.restartWorkers(endpoint.id, reason);
     }
   };
   const sourceWatch = settings.watch ? watchSources({ images, saved, onNotice: settings.onNotice }) : undefined;
@@ -174,7 +174,7 @@ async function startService(
     sourceWatch?.close();
     console?.close();
     try {
-      // Workers hand in their last results over HTTP, so the server closes after them.
+      // Workers return their last results over HTTP, so the server closes after them.
       await jobPath.stop(deadline);
     } catch (error) {
       throw diskFault(error, dataFolder) ?? error;
@@ -228,10 +228,10 @@ async function startService(
   };
 }
 
-/** Why the address cannot be listened on, where that is what went wrong. */
+/** The StartError for an address on which the service cannot listen; undefined for any other error. */
 function notListening(error: unknown, { port, listening: { host } }: ServiceSettings): StartError | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
-  const way = "stop what uses it or choose another one with --port (0 takes a free one)";
+  const way = "stop the program that uses it or choose another port with --port (0 selects a free port)";
   return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${way}`) : undefined;
 }

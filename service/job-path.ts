@@ -50,7 +50,7 @@ export function createJobPath({
   const { dataFolder, timings } = settings;
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
-  // Waits of this process must not change with the machine's time.
+  // Waits of this process must not depend on changes of the system time.
   const steady = steadyClock(clock);
 
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
@@ -85,7 +85,7 @@ export function createJobPath({
 
   queue.events.on("started", faults.jobStarted);
   events.on("endpointCreated", (endpointId) => {
-    // Created early, so that workers elsewhere can use it before any worker runs here.
+    // Created early, so that external workers can use it before a local worker has started.
     tokens.of(endpointId);
     pool.review(endpointId);
   });
@@ -97,7 +97,7 @@ export function createJobPath({
     else pool.review(endpointId);
   });
 
-  /** Registers the workers' routes alone. */
+  /** Registers only the workers' routes. */
   function workerRoutes(app: FastifyInstance): void {
     const token = (endpointId: string) => (typeOf(endpointId) === "QB" ? tokens.of(endpointId) : undefined);
     const operationOf = (endpointId: string, jobId: string) => records.find(endpointId, jobId)?.job.operation;
@@ -112,7 +112,7 @@ export function createJobPath({
 
   const ofJobs = { queue, health, clock };
   return {
-    /** Registers the users' and the workers' routes; `ofUsers` is applied to those of users. */
+    /** Registers the routes for users and workers; `ofUsers` is applied to the routes for users. */
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void {
       const admit = createAdmission(auth, typeOf, rateLimits, faults);
       app.register(async (scope) => {
@@ -122,20 +122,20 @@ export function createJobPath({
       });
       app.register(async (scope) => workerRoutes(scope));
     },
-    /** Registers the users' routes without keys and rate limits, for callers that are checked already. */
+    /** Registers the users' routes without keys and rate limits, for requests that are already authenticated. */
     consoleRoutes(app: FastifyInstance): void {
       const admit = createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits, noRequestFaults);
       registerJobRoutes(app, { ...ofJobs, admit, streamForm: "envelope" });
       registerOpenaiRoute(app, { ...ofJobs, admit });
     },
     workerRoutes,
-    /** Registers the addresses of load balancing endpoints. */
+    /** Registers the routes of load balancing endpoints. */
     loadBalancerRoutes: (app: FastifyInstance): void =>
       registerLoadBalancerRoutes(app, { auth, typeOf, balancer, faults, clock: steady, timings }),
 
-    /** Requeues jobs that ran when the service ended, and starts workers. The server listens already. */
+    /** Requeues jobs that were running when the service ended, and starts workers. The server must already listen. */
     async start(): Promise<void> {
-      // Local workers end with their service; workers elsewhere may still run their jobs.
+      // Local workers end with their service; external workers may still run their jobs.
       const { kept, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
       for (const job of kept) presence.awaitReturn(job);
       const volumeIds = endpoints.volumeIds();
@@ -159,7 +159,7 @@ export function createJobPath({
     /** The endpoint's workers and their states. */
     workers: workers.list,
 
-    /** Replaces the endpoint's workers after their jobs; `why` is logged by the service and by the workers. */
+    /** Replaces the endpoint's workers after their jobs; `why` is written to the logs of the service and the workers. */
     restartWorkers(endpointId: string, why: string): void {
       note(endpointId, why);
       workers.restart(endpointId);
@@ -168,7 +168,7 @@ export function createJobPath({
     /** The data of the console. */
     view: { ...queue.view, retry: queue.jobs.retry, health, waiting: live.waiting, events: queue.events },
 
-    /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
+    /** Waits up to `deadline` ms for running jobs, then ends all workers. The server must still listen, and the store must be open. */
     async stop(deadline: number): Promise<void> {
       await workers.drain(deadline);
       queue.waits.close();

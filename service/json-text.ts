@@ -1,19 +1,19 @@
 /**
- * JSON that is passed on as it came. Parsing and writing it anew changes numbers (12345678901234567891, 1.0) and costs
- * more than finding where a member begins and ends.
+ * Access to JSON text that is forwarded unchanged. Parsing and serializing would change numbers (12345678901234567891, 1.0) and cost more
+ * than finding the boundaries of its members.
  */
 
-/** Why a text is not read; goes on after the name of what it is, such as "body: ". Quotes nothing of the text. */
+/** The error for invalid JSON text. The message follows a subject such as "body: " and does not quote the text. */
 export class JsonTextError extends Error {
   override readonly name = "JsonTextError";
 }
 
-/** How deep lists and objects may stand in each other; many readers of JSON, Python's among them, take no more. */
+/** Maximum nesting of lists and objects; many JSON parsers, including Python's, accept no more. */
 export const deepestNesting = 1000;
 
 /**
- * The members of a JSON object, each value as its text; undefined when the text is another JSON value. Accepts what
- * JSON.parse accepts, but for nesting above `deepestNesting`. Of members with the same name, the last one counts.
+ * The members of a JSON object, with values as text; undefined for any other JSON value. Accepts the same texts as JSON.parse, except
+ * nesting above `deepestNesting`. The last of several members with the same name counts.
  */
 export function memberTexts(text: string): ReadonlyMap<string, string> | undefined {
   if (firstCode(text) !== codes.openObject) {
@@ -25,7 +25,7 @@ export function memberTexts(text: string): ReadonlyMap<string, string> | undefin
   return members;
 }
 
-/** The elements of a JSON list, each as its text; undefined when the text is another JSON value. */
+/** The elements of a JSON list as text; undefined for any other JSON value. */
 export function elementTexts(text: string): string[] | undefined {
   if (firstCode(text) !== codes.openList) {
     scan(text);
@@ -36,7 +36,7 @@ export function elementTexts(text: string): string[] | undefined {
   return elements;
 }
 
-/** Returns true if a value's text, as `memberTexts` gives it, is that of an object. */
+/** Returns whether a value's text, as returned by `memberTexts`, is an object. */
 export const isObjectText = (text: string | undefined): boolean => text?.charCodeAt(0) === codes.openObject;
 
 const codes = {
@@ -57,17 +57,17 @@ const codes = {
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 const isDigit = (code: number): boolean => code >= codes.zero && code <= codes.nine;
 
-/** A value inside the outermost list or object, from its first character up to `to`; `name` when that is an object. */
+/** Receives a value inside the outermost list or object, from its first character to `to`; with `name` in an object. */
 type Inner = (from: number, to: number, name: string) => void;
 
-/** Goes once over a JSON text, without recursion; throws a JsonTextError where it is none. */
+/** Scans a JSON text once, without recursion; throws a JsonTextError if it is invalid. */
 function scan(text: string, inner: Inner = () => undefined): void {
   const open: boolean[] = [];
   let at = afterBlanks(text, 0);
   let name = "";
   let from = at;
 
-  // Each turn reads one value's beginning, then all that may follow until the next value.
+  // Each iteration reads the beginning of a value, then everything up to the next value.
   for (;;) {
     const code = text.charCodeAt(at);
     if (open.length === 1) from = at;
@@ -83,7 +83,7 @@ function scan(text: string, inner: Inner = () => undefined): void {
       at = first + 1;
     } else at = scalarEnd(text, at, code);
 
-    // The value ends at `at`, and with it perhaps those that it is in.
+    // The value ends at `at`, possibly together with its parents.
     for (;;) {
       if (open.length === 1) inner(from, at, name);
       at = afterBlanks(text, at);
@@ -141,14 +141,14 @@ function stringEnd(text: string, from: number): number {
     const code = text.charCodeAt(at);
     if (code === codes.quote) return at + 1;
     if (code === codes.backslash) at = escapeEnd(text, at);
-    // NaN, behind the end of the text, is not above it either.
+    // NaN, the code after the end of the text, also fails this comparison.
     else if (!(code >= 0x20)) throw fault(text, at);
   }
 }
 
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** The last character of an escape. */
+/** Index of the last character of an escape. */
 function escapeEnd(text: string, at: number): number {
   escaped.lastIndex = at;
   if (!escaped.test(text)) throw fault(text, at);

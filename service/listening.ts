@@ -13,11 +13,11 @@ export interface Listening {
 /** Default address to listen on, reachable from this machine only. */
 export const defaultHost = "127.0.0.1";
 
-/** Returns true for an address that only this machine reaches. */
+/** Returns whether an address is reachable only from this machine. */
 export const isLoopback = (address: string): boolean => /^127\./.test(address) || address === "::1";
 const inUrl = (address: string): string => (isIPv6(address) ? `[${address}]` : address);
 
-/** A name in a Host header, without the port. */
+/** A host name in a Host header, without the port. */
 const hostName = /^([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/i;
 
 /**
@@ -34,7 +34,7 @@ export function checkListening({ host, allowHosts }: Listening): Listening {
     );
   if (!isLoopback(host) && allowHosts.length === 0)
     throw new StartError(
-      `host: ${host} can be reached from other machines; name the host by which clients are to reach the service with --allow-host HOST (allowHosts), or keep 127.0.0.1`,
+      `host: ${host} is reachable from other machines; name the service's host with --allow-host HOST (allowHosts), or keep 127.0.0.1`,
     );
   return { host, allowHosts };
 }

@@ -7,8 +7,8 @@ const secretFields = ["apiKey", "value", "password", "env", "input", "output", "
 const mask = "[secret]";
 
 /**
- * The service's own log: opens `service.log` in the data folder (mode 0600), which is rotated at `maxBytes`; level `silent`
- * creates no file. Fields that may be secret are replaced, and so is the API key anywhere in a line.
+ * Opens the service's log, `service.log` in the data folder (mode 0600), which is rotated at `maxBytes`; level `silent` creates no file.
+ * Redacts fields that may be secret, and the API key anywhere in a line.
  */
 export function openLog(
   settings: Pick<ServiceSettings, "dataFolder" | "logLevel">,
@@ -20,10 +20,10 @@ export function openLog(
   const file = createLogFile(join(dataFolder, "service.log"), maxBytes);
   let open = true;
   const write = (line: string): void => {
-    // Once this service has ended, another one may own the folder.
+    // After this service has ended, another service may use the folder.
     if (!open) return;
     file.write(line.trimEnd().replaceAll(apiKey, mask));
-    // At once, so that the last lines before a crash are in the file.
+    // Flushed immediately, so that the last lines before a crash are in the file.
     file.flush();
   };
   const log = pino(

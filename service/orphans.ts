@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 /** Names in a folder of the data folder; none if the folder does not exist. */
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
-/** Moves a file or folder, given by its path in the data folder, below `orphaned`; returns its new path there. */
+/** Moves a file or folder of the data folder to `orphaned`; returns its new path in the data folder. */
 function setAside(dataFolder: string, path: string): string {
   let target = join("orphaned", path);
   for (let copy = 1; existsSync(join(dataFolder, target)); copy++) target = join("orphaned", `${path}.${copy}`);
@@ -14,8 +14,8 @@ function setAside(dataFolder: string, path: string): string {
 }
 
 /**
- * Moves volumes, worker homes and logs that belong to no volume or endpoint of the database below `orphaned`. Nothing is deleted,
- * because the database may be new, or older than the files. Each file or folder is passed to `report` in one sentence.
+ * Moves volumes, worker homes and logs without a volume or endpoint in the database to `orphaned`. Nothing is deleted, because the database
+ * may be new or older than the files. `report` receives a message for each file or folder.
  */
 export function setAsideOrphans(
   dataFolder: string,
@@ -41,10 +41,10 @@ export function setAsideOrphans(
     const owner = folder === "volumes" ? "network volume" : "endpoint";
     try {
       const target = setAside(dataFolder, path);
-      report(`${path}: belongs to no ${owner} of the database and was moved; look into ${join(dataFolder, target)}`);
+      report(`${path}: belongs to no ${owner} of the database and was moved to ${join(dataFolder, target)}`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      report(`${path}: belongs to no ${owner} of the database and could not be moved; it stays in place (${why})`);
+      report(`${path}: belongs to no ${owner} of the database and could not be moved (${why})`);
     }
   }
 }

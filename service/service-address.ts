@@ -10,10 +10,10 @@ type ServiceAddress = z.output<typeof shape>;
 
 const fileOf = (dataFolder: string): string => join(dataFolder, "address");
 
-/** Stores the service's address in its data folder, for the other commands. */
+/** Stores the service's address in its data folder, for other commands. */
 export function noteServiceAddress(dataFolder: string, address: ServiceAddress): void {
   const file = fileOf(dataFolder);
-  // A rename is atomic, so no reader finds a partial file.
+  // A rename is atomic, so readers never see a partial file.
   writeFileSync(`${file}.new`, JSON.stringify(address), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

@@ -29,7 +29,7 @@ export interface ServiceOptions {
   seed?: string | undefined;
   /** Folder of the database, the key file and the logs. Default `.serverless-compute/service`. */
   dataFolder?: string | undefined;
-  /** True if the data folder is a temporary one, which is removed when the service stops. Default false. */
+  /** True to use a temporary data folder, which is removed when the service stops. Default false. */
   ephemeral?: boolean;
   /** Image name → command line, or path of a handler file (.mjs, .js or .ts), that runs the image. */
   images?: Record<string, string>;
@@ -44,11 +44,11 @@ export interface ServiceOptions {
    */
   gpus?: GpuMode;
   /**
-   * Stock by GPU type or CPU flavour (`ID`), or in one data centre (`ID@DATACENTER`): NONE, LOW, MEDIUM or HIGH. No worker starts
-   * where it is NONE. Default: everything is HIGH.
+   * Stock by GPU type or CPU flavour (`ID`), or in one data centre (`ID@DATACENTER`): NONE, LOW, MEDIUM or HIGH. With NONE, no worker
+   * starts. Default: HIGH.
    */
   stock?: StockEntries;
-  /** Largest sum of `workersMax` over all endpoints. Default: no limit. */
+  /** Maximum sum of `workersMax` over all endpoints. Default: no limit. */
   workerQuota?: number | undefined;
   /** Time that a template stays in use after its last endpoint released it. Default 120000. */
   templateRelease?: number;
@@ -60,14 +60,14 @@ export interface ServiceOptions {
   retire?: readonly OldApi[];
   /** True if REST v1 and GraphQL reject the delete of an endpoint whose `workersMax` is above 0. Default false. */
   deleteNeedsScaleDown?: boolean;
-  /** Elements in a page of a REST v2 list if the request sets no limit. Default 1000. */
+  /** Default page size of REST v2 lists. Default 1000. */
   pageSize?: number;
   /**
-   * True if REST v2 rejects queries that break the contract although published clients send them; false logs them as contract
-   * violations. Default false.
+   * True if REST v2 rejects contract violations in the queries of published clients; false logs them as contract violations. Default
+   * false.
    */
   strict?: boolean;
-  /** True if the service serves the console, its web page. Default true. */
+  /** True if the service serves the console. Default true. */
   console?: boolean;
   /** True if workers restart, after their jobs, when a source file in the folder of their handler changes. Default false. */
   watch?: boolean;
@@ -101,7 +101,7 @@ export const defaultDataFolder = (): string => join(process.cwd(), ".serverless-
 
 const levels = ["silent", "error", "warn", "info", "debug"];
 
-/** Checks options at run time, because a program may be plain JavaScript. Errors name the option, its value and what is allowed. */
+/** Checks options at run time, because a program may be plain JavaScript. Errors name the option, its value and the allowed values. */
 function checkOptions(options: ServiceOptions): void {
   const { port, runtime, gpus, templateRelease, stream, rateLimits, retire, logLevel } = options;
   const check = (name: string, value: unknown, right: boolean, allowed: string): void => {
@@ -142,7 +142,7 @@ const apiKeyVariable = "SERVERLESS_COMPUTE_LOCAL_API_KEY";
 /** Returns the API key from the environment; undefined if none is set. */
 export const apiKeyOfEnvironment = (): string | undefined => process.env[apiKeyVariable] || undefined;
 
-/** Returns the value of an environment variable that a seed file names. */
+/** Returns the value of an environment variable for a seed file. */
 export const environmentValue = (name: string): string | undefined => process.env[name];
 
 /** Returns true if `npx` started this process directly. */

@@ -1,13 +1,13 @@
 /** Number of entries above which a new table costs more than it saves. */
 const largest = 1000;
-/** Deleted entries, in addition to the remaining ones, before the next table. */
+/** Number of deleted entries, in addition to the remaining entries, before the next table. */
 const slack = 64;
 
 /**
- * A Map for entries that live as long as a job. During an iteration entries may be deleted but not added.
- * V8's Map reallocates its table repeatedly, and each old table refers to the next one. Once a table is in the old generation,
- * all later ones survive every young collection with their entries, which then takes up to ten times as long. Therefore this
- * class occasionally moves its entries to a new Map.
+ * A Map for entries that live as long as a job. During an iteration, entries may be deleted but not added. V8's Map reallocates its table
+ * repeatedly, and each old table refers to the next table. Once a table is in the old generation, all later tables and their entries
+ * survive every young collection, which then takes up to ten times as long. Therefore, this class occasionally moves its entries to a new
+ * Map.
  */
 export class ShortLivedMap<Key, Value> {
   #entries: Map<Key, Value>;
@@ -32,7 +32,7 @@ export class ShortLivedMap<Key, Value> {
     }
     this.#entries.set(key, value);
   }
-  /** Returns true if it was there. */
+  /** Deletes an entry; returns whether it existed. */
   delete(key: Key): boolean {
     const wasThere = this.#entries.delete(key);
     if (wasThere) this.#left++;

@@ -3,10 +3,10 @@ import type { z } from "zod";
 import { ServiceError } from "./errors";
 import { JsonTextError, memberTexts } from "./json-text";
 
-/** Properties whose values no message shows, wherever they stand. */
+/** Properties whose values must not appear in messages, at any depth. */
 const hidden = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
 
-/** Returns true if no message may show the value at a path. */
+/** Returns whether the value at a path must not appear in messages. */
 export const isHidden = (path: readonly PropertyKey[]): boolean => path.some((step) => hidden.has(String(step)));
 
 /**
@@ -24,7 +24,7 @@ export function parseInput<Shape extends z.ZodType>(
   throw new ServiceError(code, faults.join("; "), {}, faults);
 }
 
-/** The fault of a whole number that a client sent as text or out of bounds, in the words of `parseInput`. */
+/** The error for a whole number that is sent as text or out of bounds, with the message of `parseInput`. */
 export const outOfBounds = (property: string, sent: unknown, bounds: Bounds): ServiceError =>
   new ServiceError("invalid", `${property}: ${showValue(sent)} is not allowed, ${within(bounds)}`);
 
@@ -52,7 +52,7 @@ function valueAt(root: unknown, path: PropertyKey[]): unknown {
   return at;
 }
 
-/** The members of a body that has to be a JSON object, as texts. */
+/** The members of a body as texts; throws a ServiceError `invalid` if the body is not a JSON object. */
 export function readMembers(body: string): ReadonlyMap<string, string> {
   try {
     const members = body.trim() === "" ? undefined : memberTexts(body);

@@ -9,40 +9,40 @@ import type { Auth } from "./auth";
 /** Counts requests per endpoint and operation (interface: Rate limits). */
 export interface RateLimits {
   /**
-   * Counts a request until its response is over. Throws a ServiceError `tooManyRequests` with Retry-After if there are too many
-   * in the window or at once.
+   * Counts a request until its response has ended. Throws a ServiceError `tooManyRequests` with Retry-After if there are too many requests
+   * in the window or concurrently.
    */
   admit(endpointId: string, operation: LimitedOperation, reply: Pick<FastifyReply, "raw">): void;
   forget(endpointId: string): void;
 }
 
 /**
- * Growth of a limit per running worker, as a fraction of the base limit; the interface does not define it. With more than
- * ten running workers the limits grow with them, including the limit of concurrent requests.
+ * Growth of a limit per running worker, as a fraction of the base limit; not defined by the interface. With more than ten running workers,
+ * all limits grow, including the limit of concurrent requests.
  */
 const perWorker = 1 / 10;
 
-/** The effective limit: the higher of the base and the workers' total. */
+/** The effective limit: the maximum of the base limit and the workers' total. */
 const effective = (base: number, workers: number): number => Math.max(base, Math.floor(workers * base * perWorker));
 
-/** Admits every request, for load tests of handlers. */
+/** Admits all requests, for load tests of handlers. */
 export const noRateLimits: RateLimits = { admit: () => undefined, forget: () => undefined };
 
 interface Usage {
-  /** Times of the requests in the window, the oldest first. */
+  /** Times of the requests in the window, oldest first. */
   times: number[];
   open: number;
 }
 
-/** Removes requests outside the window and returns the number of those in it. */
+/** Removes requests outside the window; returns the number of requests in it. */
 function countRecent({ times }: Usage, now: number): number {
-  // A time in the future is from before the clock was set back, so its age is unknown.
+  // A time in the future means that the clock was set back, so its age is unknown.
   const isOut = (time: number | undefined): boolean => time !== undefined && (time <= now - rateWindow || time > now);
   while (isOut(times[0])) times.shift();
   return times.length;
 }
 
-/** `runningWorkers` counts the running workers of an endpoint, including idle ones. */
+/** Creates rate limits. `runningWorkers` returns the number of an endpoint's running and idle workers. */
 export function createRateLimits(clock: Clock, runningWorkers: (endpointId: string) => number): RateLimits {
   const usages = new Map<string, Map<LimitedOperation, Usage>>();
 
@@ -68,7 +68,7 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
       const usage = usageOf(endpointId, operation);
       const now = clock.now();
       const recent = countRecent(usage, now);
-      // The workers are counted only if the base limit is reached.
+      // Workers are counted only once the base limit is reached.
       const atBase = recent < requests && usage.open < (concurrent ?? Number.POSITIVE_INFINITY);
       const workers = atBase ? 0 : runningWorkers(endpointId);
       const limit = effective(requests, workers);
@@ -89,8 +89,7 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
 }
 
 /**
- * Route options that check a call of the job API before its body is read, and inject its faults; `operation` selects the rate
- * limit.
+ * Route options that check a call of the job API and inject faults before its body is read; `operation` selects the rate limit.
  */
 export type Admission = (operation?: LimitedOperation) => {
   onRequest(
@@ -101,7 +100,7 @@ export type Admission = (operation?: LimitedOperation) => {
   onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void): void;
 };
 
-/** Checks key, endpoint and rate limit of each call, in this order. `typeOf` is undefined if the endpoint does not exist. */
+/** Checks the key, endpoint and rate limit of each call, in this order. `typeOf` returns undefined if the endpoint does not exist. */
 export const createAdmission =
   (
     { checkJobs }: Pick<Auth, "checkJobs">,

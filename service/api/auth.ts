@@ -6,10 +6,10 @@ export type Auth = ReturnType<typeof createAuth>;
 
 const bearer = (header: string | undefined): string | undefined => /^Bearer +(\S+)\s*$/i.exec(header ?? "")?.[1];
 
-/** Checks API keys in the form that each API takes them (interface: Authentication). The checks throw a ServiceError `unauthorized`. */
+/** Checks API keys in the form of each API (interface: Authentication). The checks throw a ServiceError `unauthorized`. */
 export function createAuth(apiKey: string) {
   const expected = Buffer.from(apiKey);
-  /** Takes the same time for all keys of its length. */
+  /** Compares keys in constant time for keys of the same length. */
   const apiKeyMatches = (key: string | undefined): boolean => {
     if (key === undefined) return false;
     const given = Buffer.from(key);
@@ -21,10 +21,10 @@ export function createAuth(apiKey: string) {
     throw new ServiceError("unauthorized", `unauthorized: the API key is missing or wrong, send it as ${form}`);
   };
   return {
-    /** REST: `Authorization: Bearer <key>` and nothing else. */
+    /** REST: only `Authorization: Bearer <key>`. */
     checkRest: ({ headers }: FastifyRequest): void =>
       check("the header Authorization: Bearer <key>", bearer(headers.authorization)),
-    /** REST v2: as REST, in its own words. Returns the error of a missing or wrong key. */
+    /** REST v2: as REST, with its own messages. Returns the error for a missing or wrong key. */
     restV2Fault: ({ headers }: FastifyRequest): ServiceError | undefined => {
       const key = bearer(headers.authorization);
       if (apiKeyMatches(key)) return;
@@ -33,7 +33,7 @@ export function createAuth(apiKey: string) {
     /** Job API: `Authorization: Bearer <key>` or the bare key. */
     checkJobs: ({ headers }: Pick<FastifyRequest, "headers">): void =>
       check("the header Authorization: Bearer <key>", bearer(headers.authorization), headers.authorization?.trim()),
-    /** Returns true if a request of GraphQL has a key, be it right or wrong. */
+    /** Returns whether a GraphQL request has a key, valid or not. */
     hasGraphqlKey: ({ headers, query }: FastifyRequest): boolean =>
       (queryKey(query) ?? headers.authorization) !== undefined,
     /** GraphQL: `?api_key=<key>` or `Authorization: Bearer <key>`. */

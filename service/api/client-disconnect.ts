@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 
-/** Calls `left` when the client closes its connection before it has the whole response. */
+/** Calls `disconnected` if the client closes its connection before the response is complete. */
 export function onDisconnect({ raw }: Pick<FastifyReply, "raw">, left: () => void): void {
   if (raw.closed) left();
   else
@@ -9,21 +9,21 @@ export function onDisconnect({ raw }: Pick<FastifyReply, "raw">, left: () => voi
     });
 }
 
-/** A signal that aborts when the client closes its connection before it has the whole response. */
+/** A signal that aborts if the client closes its connection before the response is complete. */
 export function disconnectSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   onDisconnect(reply, () => gone.abort());
   return gone.signal;
 }
 
-/** Undoes what a request did when its client disconnects. A service that ends meanwhile undoes it at its next start. */
+/** Undoes the effect of a request when its client disconnects. If the service ends before that, it does so at its next start. */
 export function onAbort(gone: AbortSignal, undo: () => Promise<unknown>): void {
   const begin = (): void => void undo().catch(() => undefined);
   if (gone.aborted) begin();
   else gone.addEventListener("abort", begin, { once: true });
 }
 
-/** Reports when a response is over whether it was sent whole. */
+/** Reports at the end of a response whether it was sent completely. */
 export function onResponseEnd({ raw }: FastifyReply, report: (arrived: boolean) => Promise<unknown>): void {
   const over = (): void => void report(raw.writableFinished).catch(() => undefined);
   if (raw.closed) over();

@@ -4,7 +4,7 @@ import { parseInput } from "../validation";
 
 export type FaultControl = ReturnType<typeof createFaultControl>;
 
-/** Reads and replaces the faults of endpoints, for routes, programs and seed files. */
+/** Reads and replaces the injected faults of endpoints, for routes, programs and seed files. */
 export function createFaultControl({
   faults,
   exists,
@@ -12,17 +12,17 @@ export function createFaultControl({
 }: {
   faults: Pick<Faults, "of" | "set">;
   exists(endpointId: string): boolean;
-  /** Starts workers that had no stock. */
+  /** Starts workers that lacked stock. */
   review(endpointId: string): void;
 }) {
-  /** Returns the faults that are left; throws a ServiceError `missing` for an unknown endpoint. */
+  /** Returns the remaining faults; throws a ServiceError `missing` for an unknown endpoint. */
   function read(endpointId: string): EndpointFaults {
     if (!exists(endpointId)) throw notFound("endpoint", endpointId);
     return faults.of(endpointId);
   }
   return {
     read,
-    /** Replaces all faults of an endpoint; throws a ServiceError `invalid` for an invalid one. */
+    /** Replaces all faults of an endpoint; throws a ServiceError `invalid` for an invalid fault. */
     replace(endpointId: string, given: unknown): EndpointFaults {
       read(endpointId);
       faults.set(endpointId, parseInput(faultShape, given));

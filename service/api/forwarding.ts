@@ -23,20 +23,20 @@ const shownLimit = `${payloadLimit / 1024 ** 2} MB`;
 export const bodyTooLarge = (): ServiceError =>
   new ServiceError("tooLarge", `body: is too large, ${shownLimit} (${payloadLimit} bytes) are allowed`);
 
-/** Headers of one connection (RFC 9110, 7.6.1), which a proxy does not forward. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), which a proxy does not forward. */
 const hopByHop = ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
 
-/** A message's headers for the next hop, as names and values in turn, without hop-by-hop headers and those of `omitted`. */
+/** A message's headers for the next hop, as alternating names and values, without hop-by-hop and `omitted` headers. */
 function forwardedHeaders({ headers, rawHeaders }: IncomingMessage, omitted: string[] = []): string[] {
   const named = (headers.connection ?? "").toLowerCase().split(/\s*,\s*/);
   const dropped = new Set([...hopByHop, ...named, ...omitted]);
   return rawHeaders.filter((_text, at) => !dropped.has((rawHeaders[at - (at % 2)] ?? "").toLowerCase()));
 }
 
-/** The endpoint's address in a request's path, which the worker does not see. */
+/** The endpoint's prefix of a request's path, which is not forwarded. */
 const addressOf = /^\/[^/]+\/[^/?]*/;
 
-/** A request's headers for the worker: the key stays here, and the worker learns the address that the client used. */
+/** A request's headers for the worker: without the API key, but with the address used by the client. */
 function requestHeaders({ raw, ip, protocol, host }: FastifyRequest, isUpgrade: boolean): string[] {
   const [prefix = ""] = addressOf.exec(raw.url ?? "") ?? [];
   const headers = forwardedHeaders(raw, ["authorization", "expect"]);
@@ -48,12 +48,11 @@ function requestHeaders({ raw, ip, protocol, host }: FastifyRequest, isUpgrade: 
 }
 
 /**
- * Forwards a request to a worker and its response to the client. Resolves when the exchange is over: with true if the worker
- * responded, and not with a server error. Rejects with a ServiceError if it fails before the response begins. Later it closes the
- * connection.
+ * Forwards a request to a worker and the response to the client. Resolves at the end of the exchange, with true if the worker responded
+ * without a server error. Rejects with a ServiceError on a failure before the response begins; a later failure closes the connection.
  *
- * Each request has a connection of its own to the worker. A worker may close a kept connection just as a request is sent on it,
- * and a request that is not idempotent must not be sent twice.
+ * Each request uses a new connection to the worker: a worker may close a kept-alive connection just as a request is sent on it, and a
+ * request that is not idempotent must not be sent twice.
  */
 export function forward(
   request: FastifyRequest,
@@ -67,9 +66,9 @@ export function forward(
   }: {
     lease: Pick<Lease, "server" | "workerId">;
     upgrade: Upgrade | undefined;
-    /** Returns true if the response must not be sent. */
+    /** Returns whether the response must be dropped. */
     isDropped(): boolean;
-    /** Time limit of the exchange, ms. */
+    /** Timeout of the exchange, ms. */
     timeLimit: number;
     clock: Clock;
   },
@@ -94,7 +93,7 @@ export function forward(
       raw.unpipe(sent);
       sent.destroy();
       if (begun) return void connection.destroy();
-      // A client that is still sending would get a connection error instead of the error response.
+      // Otherwise, a client that is still sending would get a connection error instead of the error response.
       const ready = upgrade ? Promise.resolve() : readAway(raw);
       void ready.then(() => reject(error));
     }
@@ -134,7 +133,7 @@ export function forward(
   });
 }
 
-/** Calls `exceed` once a body has more bytes than the limit. */
+/** Calls `exceed` once a body exceeds the limit. */
 function onExcess(body: IncomingMessage, exceed: () => void): void {
   let bytes = 0;
   const count = (part: Buffer): void => {
@@ -146,7 +145,7 @@ function onExcess(body: IncomingMessage, exceed: () => void): void {
   body.on("data", count);
 }
 
-/** Connects the client's socket with that of the worker, which accepted the upgrade; one ends with the other. */
+/** Connects the sockets of the client and of the worker, which accepted the upgrade; each ends with the other. */
 function join(
   { socket, head, response: unused }: Upgrade,
   { rawHeaders, statusCode = 101 }: IncomingMessage,

@@ -2,21 +2,21 @@ import { type DocumentNode, Kind, type SelectionSetNode } from "graphql";
 import { ServiceError } from "../errors";
 
 /**
- * Bounds of one request, far above what clients send. Validation compares fields in pairs, and nothing else of the service runs
- * meanwhile: 33 KB of aliases took 11 s.
+ * Bounds of a request, far above the requests of real clients. Validation compares fields in pairs and blocks the event loop: 33 KB of
+ * aliases took 11 s.
  */
 export const graphqlBounds = {
-  /** Tokens of a document, and of one that is sent without a key. */
+  /** Tokens of a document, with and without a key. */
   tokens: 10_000,
   tokensWithoutKey: 1000,
-  /** Operations and fragments. */
+  /** Number of operations and fragments. */
   definitions: 50,
-  /** Fields, also with every fragment in the places where it is spread. */
+  /** Number of fields, counting each fragment wherever it is spread. */
   fields: 500,
   aliases: 50,
-  /** Levels of fields. */
+  /** Nesting depth of fields. */
   depth: 20,
-  /** Objects that are read. */
+  /** Number of objects read. */
   objects: 10_000,
 } as const;
 
@@ -33,7 +33,7 @@ const plus = (one: Size, other: Size): Size => ({
   depth: Math.max(one.depth, other.depth),
 });
 
-/** Throws a ServiceError `invalid` for a document beyond the bounds; costs no more than a walk through it. */
+/** Throws a ServiceError `invalid` for a document beyond the bounds, in linear time. */
 export function checkDocument({ definitions }: DocumentNode): void {
   check("operations and fragments", definitions.length, graphqlBounds.definitions);
   const fragments = new Map<string, SelectionSetNode>();
@@ -44,7 +44,7 @@ export function checkDocument({ definitions }: DocumentNode): void {
   function fragmentSize(name: string): Size {
     const known = measured.get(name);
     if (known) return known;
-    // A fragment within itself is a fault that validation reports.
+    // Validation reports a recursive fragment.
     measured.set(name, none);
     const size = sizeOf(fragments.get(name));
     measured.set(name, size);

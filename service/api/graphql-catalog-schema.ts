@@ -1,4 +1,4 @@
-/** The catalog's types of the GraphQL API; its queries are with the others. */
+/** GraphQL types of the catalog. */
 export const catalogSchema = /* GraphQL */ `
   type GpuPool { id: String gpuTypeIds: [String] }
   type GpuType {

@@ -1,4 +1,4 @@
-/** Pods in the GraphQL API, as clients select and create them; this service has none. Inputs of creates are not read: scalars accept any value. */
+/** GraphQL types for pods, so that requests of clients are valid; this service has no pods. Inputs of creates are scalars and not read. */
 export const podsSchema = /* GraphQL */ `
   type Pod {
     id: String

@@ -20,13 +20,13 @@ import { withoutNulls } from "../resources/table";
 import type { TemplateChanges, TemplateRow } from "../resources/template-table";
 import { parseInput } from "../validation";
 
-/** A list of variables, which are read as a map. */
+/** A list of variables, parsed to a map. */
 const environment = z
   .array(saveTemplateInput.shape.env.element.nullable())
   .transform((entries) => Object.fromEntries(entries.flatMap((entry) => (entry ? [[entry.key, entry.value]] : []))));
 const envEntries = (env: Record<string, string>) => Object.entries(env).map(([key, value]) => ({ key, value }));
 
-/** Other fields have the types of the schema, and no bounds. */
+/** The other fields have the schema's types and no bounds. */
 const templateInput = z.looseObject({
   ...saveTemplateInput.shape,
   dockerArgs: saveTemplateInput.shape.dockerArgs.optional(),
@@ -34,17 +34,17 @@ const templateInput = z.looseObject({
   category: z.enum(["NVIDIA", "AMD", "CPU", "GPU"]).optional(),
 });
 
-/** The template inside the input of saveEndpoint: a new serverless one. */
+/** The new serverless template in the input of saveEndpoint. */
 export const newServerlessTemplate = (input: object): TemplateChanges =>
   templateChanges({ volumeInGb: 0, ...withoutNulls(input), id: undefined, isServerless: true }).changes;
 
-/** The input of saveTemplate: it changes the template `id`, or creates one without it. */
+/** Reads the input of saveTemplate, which changes the template `id`, or creates a template without `id`. */
 export function templateChanges(input: object): { id: string | undefined; changes: TemplateChanges } {
   const { id, ...changes } = parseInput(templateInput, withoutNulls(input));
   return { id: id || undefined, changes };
 }
 
-/** The fields that are not an endpoint's as they are; the others have the types of the schema, and the endpoints check them. */
+/** Fields that differ from an endpoint's; the others have the schema's types and are checked by the endpoints. */
 const endpointInput = z.looseObject({
   id: z.string().optional(),
   type: z.enum(["QB", "LB"]).optional(),
@@ -75,7 +75,7 @@ export function readEndpointInput(input: object): EndpointInput {
   return read;
 }
 
-/** An endpoint's values by saveEndpoint. What GraphQL has no field for stays as in `current`, all else is reset. */
+/** Endpoint values of saveEndpoint. Fields that GraphQL lacks are kept from `current`; omitted fields are reset. */
 export function endpointValues(
   input: EndpointInput,
   templateId: string | undefined,
@@ -91,7 +91,7 @@ export function endpointValues(
     gpuIds,
     dataCenterIds: splitList(locations),
     networkVolumeIds: same.networkVolumeIds?.map(({ networkVolumeId }) => networkVolumeId),
-    // Clients write 0 for "no limit of its own".
+    // Clients send 0 for the default limit.
     executionTimeoutMs: same.executionTimeoutMs || undefined,
     allowedCudaVersions: splitList(allowedCudaVersions),
     flashboot: flashBootType !== "OFF",
@@ -100,7 +100,7 @@ export function endpointValues(
   };
 }
 
-/** The account; nothing here costs anything. */
+/** The account as returned by GraphQL, without costs. */
 export const accountRecord = (settings: AccountSettings) => ({
   ...account,
   ...settings,
@@ -109,12 +109,12 @@ export const accountRecord = (settings: AccountSettings) => ({
   spendLimit: 0,
 });
 
-/** Clients fail on a port that is a number. */
+/** Ports as strings, because clients fail on numbers. */
 const portsConfig = z.array(
   z.object({ name: z.string().nullish(), port: z.union([z.string(), z.number().transform(String)]).nullish() }),
 );
 
-/** A template as GraphQL shows it. */
+/** A template as returned by GraphQL. */
 export const templateRecord = (template: TemplateRow) => ({
   ...template,
   isRunpod: false,
@@ -122,7 +122,7 @@ export const templateRecord = (template: TemplateRow) => ({
   portsConfig: portsConfig.safeParse(template.portsConfig).data,
 });
 
-/** An endpoint as GraphQL shows it, without its template and volumes. */
+/** An endpoint as returned by GraphQL, without its template and volumes. */
 export const endpointRecord = (endpoint: EndpointRow) => ({
   ...endpoint,
   userId: account.id,
@@ -135,17 +135,17 @@ export const endpointRecord = (endpoint: EndpointRow) => ({
   env: envEntries(endpoint.env),
 });
 
-/** A level of stock as GraphQL shows it: null without stock. */
+/** Stock levels in GraphQL; null without stock. */
 const statuses = { NONE: null, LOW: "Low", MEDIUM: "Medium", HIGH: "High" } as const;
 type Level = Stock["level"];
 
-/** Of the prices only those of serverless workers are known; there are no pods. */
+/** Availability and pod prices; only prices of serverless workers are known, because there are no pods. */
 const available = { secureCloud: true, communityCloud: true, securePrice: 0, communityPrice: 0 };
 
-/** The input of a field in the catalog. Each member can be null. */
+/** The input of a catalog field; each member can be null. */
 type Input<Members> = { input?: { [Name in keyof Members]?: Members[Name] | null } | null };
 
-/** A GPU type as GraphQL shows it. */
+/** A GPU type as returned by GraphQL. */
 export const gpuTypeRecord = (type: (typeof gpuTypes)[number], level: Level) => ({
   ...type,
   ...available,
@@ -170,7 +170,7 @@ export const gpuTypeRecord = (type: (typeof gpuTypes)[number], level: Level) => 
   },
 });
 
-/** A CPU flavour as GraphQL shows it. Its prices are not in the public list. */
+/** A CPU flavour as returned by GraphQL; the public price list has no prices for it. */
 export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number], level: Level) => ({
   ...flavor,
   displayName: flavor.groupName,
@@ -187,7 +187,7 @@ export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number], level: Leve
 
 const countries = new Intl.DisplayNames("en", { type: "region" });
 
-/** A data centre as GraphQL shows it, without its GPU types. */
+/** A data centre as returned by GraphQL, without its GPU types. */
 export const dataCenterRecord = (center: (typeof dataCenters)[number]) => ({
   ...center,
   name: center.id,
@@ -211,7 +211,7 @@ export const gpuAvailability = (dataCenterId: string, level: Level) =>
     };
   });
 
-/** A secret as GraphQL shows it, never with its value. */
+/** A secret as returned by GraphQL, without its value. */
 export const secretRecord = (secret: SecretRow) => ({
   ...secret,
   createdAt: time(secret.createdAt),

@@ -3,14 +3,14 @@ import { z } from "zod";
 import { catalogSchema } from "./graphql-catalog-schema";
 import { podsSchema } from "./graphql-pods-schema";
 
-/** GraphQL's type of a property. */
+/** The GraphQL type of a property. */
 function typeOf(shape: z.core.$ZodType): string {
   if (shape instanceof z.ZodNumber) return shape.isInt ? "Int" : "Float";
   if (shape instanceof z.ZodBoolean) return "Boolean";
   return shape instanceof z.ZodArray ? `[${typeOf(shape.element)}]` : "String";
 }
 
-/** The properties of a kind as fields of a GraphQL type, without the `special` ones and those that only REST v2 supports. */
+/** The properties of a kind as GraphQL fields, without `special` properties and properties that only REST v2 supports. */
 const fieldsOf = (fields: Fields, special: readonly string[]): string =>
   Object.entries(fields)
     .filter(([name, shape]) => !special.includes(name) && traitsOf(shape).dialect !== "v2")
@@ -25,14 +25,14 @@ const ofTemplate = /* GraphQL */ `
     config: JSON
 `;
 
-/** Fields of both inputs of a template. */
+/** Fields of both template inputs. */
 const ofTemplateInput = /* GraphQL */ `
     ${ofTemplate}
     env: [EnvironmentVariableInput]
     portsConfig: JSON
 `;
 
-/** Properties of an endpoint that GraphQL has in another form. */
+/** Endpoint properties that have another form in GraphQL. */
 const specialOfEndpoint = [
   "name",
   "computeType",
@@ -60,7 +60,7 @@ const ofEndpoint = /* GraphQL */ `
     modelReferences: [String]
 `;
 
-/** The GraphQL API as clients of the hosted service know it: names and nullability are what they send. */
+/** The GraphQL schema, with the names and nullability used by clients of the hosted service. */
 export const graphqlSchema = /* GraphQL */ `
   "Always null: the mutation returns nothing."
   scalar Void
@@ -96,7 +96,7 @@ export const graphqlSchema = /* GraphQL */ `
     ${ofTemplateInput}
   }
 
-  "The template of saveEndpoint is a serverless one."
+  "A serverless template in saveEndpoint."
   input EndpointTemplateInput {
     name: String!
     containerDiskInGb: Int!
@@ -136,7 +136,7 @@ export const graphqlSchema = /* GraphQL */ `
     compliance: [String]
   }
 
-  "Saved whole: what is left out is reset to its default."
+  "Replaces the endpoint; omitted fields are reset to their defaults."
   input EndpointInput {
     ${ofEndpoint}
     name: String!
@@ -144,14 +144,14 @@ export const graphqlSchema = /* GraphQL */ `
     instanceIds: [String!]
     networkVolumeIds: [NetworkVolumeReferenceInput!]
     env: [EnvironmentVariableInput]
-    "Accepted and without effect here, as userId and the two below."
+    "Accepted without effect, like userId and the next two fields."
     hubReleaseId: String
     bindEndpoint: Boolean
     modelName: String
   }
   input UpdateEndpointTemplateInput { endpointId: String! templateId: String! }
 
-  "A secret's value can be written and never read."
+  "The value of a secret can be written but not read."
   type Secret { id: ID name: String description: String createdAt: String updatedAt: String }
   input SecretCreateInput { name: String! value: String! description: String }
   input SecretValueUpdateInput { id: ID! value: String! }

@@ -55,8 +55,8 @@ function readDocument(query: string, maxTokens: number): DocumentNode {
 }
 
 /**
- * Executes a request of the GraphQL API (interface: GraphQL API). As on the hosted service, the status is 400 for a request
- * that cannot be executed and 200 for every other, failed fields included.
+ * Executes a GraphQL request (interface: GraphQL API). As on the hosted service, the status is 400 if the request cannot be executed and
+ * 200 otherwise, even if fields fail.
  */
 export async function executeGraphql(
   body: unknown,
@@ -67,25 +67,25 @@ export async function executeGraphql(
   }: {
     resources: Resources;
     log: Pick<Logger, "error">;
-    /** True if an endpoint that still allows workers cannot be deleted. */
+    /** True if endpoints that still allow workers cannot be deleted. */
     deleteNeedsScaleDown: boolean;
   },
 ): Promise<{ status: 200 | 400; body: object }> {
   const report = (fault: unknown): void => log.error({ err: fault }, "graphql: field failed");
   const { data, errors } = await run(rootOf(resources, deleteNeedsScaleDown), body);
   if (!errors?.length) return { status: 200, body: { data } };
-  // Clients of the hosted service expect `data` to be null wherever there are errors.
+  // Clients of the hosted service expect `data` to be null if there are errors.
   const refusal = { data: null, errors: errors.map((error) => publicError(error, report)) };
   const isExecuted = errors.some((error) => error instanceof GraphQLError && error.path);
   return { status: isExecuted ? 200 : 400, body: refusal };
 }
 
-/** Fields that need no key, as on the hosted service. */
+/** Fields that do not require a key, as on the hosted service. */
 const catalogFields = new Set(["gpuTypes", "cpuFlavors", "dataCenters", "serverlessGpuPools", "__typename"]);
 
 /**
- * Returns true if a request's body is a short document that selects only the catalog, or one that fails validation, as the
- * hosted service validates first; every other request needs a key.
+ * Returns whether a request requires no key: its body is a short document that selects only the catalog, or fails validation, which the
+ * hosted service checks first.
  */
 export function needsNoKey(body: unknown): boolean {
   try {
@@ -117,12 +117,12 @@ async function run(rootValue: object, body: unknown): Promise<{ data?: unknown; 
   }
 }
 
-/** Arguments as the schema let them through; the resources check them by their shapes. */
+/** Arguments of the schema's types; the resources validate them by their shapes. */
 type Input<Fields = unknown> = { input?: Fields | null };
 type ById = { id: string };
 type Filter = Input<{ id?: string | null; ids?: (string | null)[] | null }>;
 
-/** Resolvers of queries and mutations for one request, by name. */
+/** Resolvers of one request's queries and mutations, by name. */
 function rootOf(resources: Resources, needsScaleDown: boolean) {
   const { templates, endpoints, volumes, secrets, registryAuths, accountSettings, stock, transaction } = resources;
   let read = 0;
@@ -131,7 +131,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     if (read <= graphqlBounds.objects) return rows;
     throw new ServiceError("invalid", `query: reads more than ${graphqlBounds.objects} objects; ask for less at once`);
   };
-  /** The members of a list in the catalog that a filter lets through. */
+  /** The members of a catalog list that match a filter. */
   const chosen = <Member extends ById>(list: Member[], filter: Filter["input"]): Member[] => {
     const ids = filter?.ids ?? (filter?.id ? [filter.id] : undefined);
     const wanted = ids && new Set(counted(ids));
@@ -152,7 +152,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
       return endpoints.replace(id, endpointValues(read, templateId, endpoints.get(id)));
     });
 
-  /** Its template and volumes are read only where the query selects them. */
+  /** An endpoint whose template and volumes are read only if the query selects them. */
   const endpointOf = (endpoint: EndpointRow) => ({
     ...endpointRecord(endpoint),
     template: () => counted([orNull(templates.find(endpoint.templateId), templateRecord)])[0],
@@ -220,13 +220,13 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
   };
 }
 
-/** An argument that the schema lets be null, and that its mutation cannot do without. */
+/** Returns a required argument that is nullable in the schema; throws a ServiceError `invalid` if it is null. */
 function given<Value>(name: string, value: Value | null | undefined, kind = "an object"): Value {
   if (value === null || value === undefined || value === "")
     throw new ServiceError("invalid", `${name}: is required, must be ${kind}`);
   return value;
 }
 
-/** Absent objects are null in GraphQL. */
+/** The record of an object; null if the object does not exist. */
 const orNull = <Row, Record>(row: Row | undefined, record: (row: Row) => Record): Record | null =>
   row === undefined ? null : record(row);

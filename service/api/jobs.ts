@@ -13,7 +13,7 @@ import { bodyText, keepBodyText } from "./request-body";
 import { readPage } from "./requests-page";
 import { readMilliseconds, readSubmission } from "./submission";
 
-/** Path parameters of the routes, by fastify's generics. */
+/** Path parameters of the routes, for fastify's generics. */
 interface OfEndpoint {
   Params: { endpointId: string };
 }
@@ -29,12 +29,12 @@ const pageQuery = z.object({
 const readWait = (query: unknown): number =>
   readMilliseconds(query, "wait", limits.runsyncWait) ?? limits.runsyncWait.default;
 
-/** User-Agents of clients that read a stream as `{status, stream}`, not as the interface's array. */
+/** User-Agents of clients that expect a stream as `{status, stream}` instead of the interface's array. */
 const envelopeReaders = /^(?:RunPod-JS-SDK|RunPod-Python-SDK|runpod-mcp-server)\//i;
 
 /**
- * HTTP libraries whose User-Agents the Python SDK sends from its synchronous client, and from a session of its caller. Unlike
- * most callers of these libraries, it sends a Content-Type with requests without a body.
+ * User-Agents of HTTP libraries, which the Python SDK sends from its synchronous client and from sessions of its caller. Unlike most users
+ * of these libraries, it sends a Content-Type with requests without a body.
  */
 const pythonLibraries = /^(?:python-requests\/|Python\/\S+ aiohttp\/)/;
 
@@ -44,7 +44,7 @@ function streamFormOf({ headers }: Pick<FastifyRequest, "headers">): "array" | "
   return isPythonSdk || envelopeReaders.test(agent) ? "envelope" : "array";
 }
 
-/** The user's side of the job API (interface: Job operations); registered under /v2. */
+/** The job API for users (interface: Job operations), registered under /v2. */
 export function registerJobRoutes(
   app: FastifyInstance,
   {
@@ -57,7 +57,7 @@ export function registerJobRoutes(
     admit: Admission;
     queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream">;
     clock: Clock;
-    /** `auto` selects the form by the client. */
+    /** The form of streams; `auto` depends on the client. */
     streamForm: "auto" | "array" | "envelope";
     health(endpointId: string): EndpointHealth;
   },
@@ -71,12 +71,12 @@ export function registerJobRoutes(
   const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
     sendText(reply, recordText(job, output, clock.now()));
 
-  /** Sends the job's record when it is over, or after `ms` as it is then; nothing if the client disconnects. */
+  /** Sends the job's record when the job ends, or after `ms`; sends nothing if the client disconnects. */
   function sendWhenOver(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
     const found = find(endpointId, jobId);
     if (isOver(found.job)) return void sendRecord(reply, found);
     const leave = waits.wait(jobId, ms, (ended) => {
-      // Other waits may end in the same turn, so an error must reach this reply only.
+      // Other waits may end in the same turn, so an error must affect only this reply.
       try {
         sendRecord(reply, ended ?? find(endpointId, jobId));
       } catch (error) {
@@ -95,7 +95,7 @@ export function registerJobRoutes(
       const { id } = await jobs.submit(
         readSubmission(request.params.endpointId, "run", bodyText(request), clock.now()),
       );
-      // The response acknowledges the submission, even if a worker runs the job already.
+      // The response acknowledges the submission, even if a worker already runs the job.
       return sendText(reply, `{"id":"${id}","status":"IN_QUEUE"}`);
     },
   );
@@ -133,7 +133,7 @@ export function registerJobRoutes(
     const chunks = `[${reading.chunks.join(",")}]`;
     const form = streamForm === "auto" ? streamFormOf(request) : streamForm;
     if (form === "array") return sendText(reply, chunks);
-    // Clients stop reading at a final status, so only the last chunk has it.
+    // Clients stop reading at a final status, so only the last chunk has one.
     const status = reading.done ? reading.job.status : reading.job.status === "IN_QUEUE" ? "IN_QUEUE" : "IN_PROGRESS";
     return sendText(reply, `{"status":"${status}","stream":${chunks}}`);
   });

@@ -19,12 +19,12 @@ interface OfEndpoint {
   Params: { endpointId: string };
 }
 
-/** The addresses of load balancing endpoints, whose requests and WebSockets go to their workers. */
+/** Forwards requests and WebSockets of load balancing endpoints to their workers. */
 export function registerLoadBalancerRoutes(
   app: FastifyInstance,
   deps: {
     auth: Pick<Auth, "checkJobs">;
-    /** Type of an endpoint; undefined if it does not exist. */
+    /** Returns the type of an endpoint; undefined if it does not exist. */
     typeOf(endpointId: string): EndpointRow["type"] | undefined;
     balancer: Pick<Balancer, "lease">;
     faults: Pick<Faults, "ofRequest" | "isDropped">;
@@ -59,7 +59,7 @@ export function registerLoadBalancerRoutes(
     }
   }
 
-  // Bodies are forwarded unread.
+  // Bodies are forwarded without parsing.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   for (const path of ["", "/*"]) app.all<OfEndpoint>(`${roots.loadBalancers}/:endpointId${path}`, handle);
@@ -78,7 +78,7 @@ export function registerLoadBalancerRoutes(
   });
 }
 
-/** Serves a request without its offer of another protocol, such as HTTP/2, which a server may ignore. */
+/** Serves a request and ignores its offer to upgrade to another protocol, such as HTTP/2. */
 function withoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];

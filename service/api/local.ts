@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Auth } from "./auth";
 import type { FaultControl } from "./faults";
 
-/** Paths that the hosted service does not have, for the command line and for tests. */
+/** Paths that the hosted service lacks, for the command line and tests. */
 export const localPaths = {
   status: "/local/status",
   faults: (endpointId: string): string => `/local/endpoints/${endpointId}/faults`,
@@ -10,7 +10,7 @@ export const localPaths = {
 
 /** Operations of the local paths. */
 export interface LocalOperations {
-  /** The endpoints with their queues and workers. */
+  /** Returns the endpoints with their queues and workers. */
   status(): Promise<object[]>;
   faults: FaultControl;
 }

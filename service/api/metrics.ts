@@ -2,16 +2,16 @@ import type { FastifyInstance } from "fastify";
 import { isLoopback } from "../listening";
 import type { Auth } from "./auth";
 
-/** Metrics in the text format of Prometheus. */
+/** Metrics in the Prometheus text format. */
 export interface MetricsText {
   contentType: string;
   text: string;
 }
 
-/** Address of an IPv4 client at a socket for IPv6. */
+/** Prefix of an IPv4 address on an IPv6 socket. */
 const mapped = /^::ffff:(?=\d+\.)/i;
 
-/** Registers `/metrics`. Requests from this machine need no key, because metrics contain the names of endpoints only. */
+/** Registers `/metrics`. Requests from this machine need no key, because metrics contain nothing confidential except endpoint names. */
 export function registerMetricsRoute(
   app: FastifyInstance,
   auth: Pick<Auth, "checkRest">,

@@ -9,10 +9,10 @@ import { openaiErrorBody } from "./responses";
 
 const done = "data: [DONE]";
 
-/** How long a client may read nothing before it counts as gone, ms. */
+/** Time without reads after which a client counts as disconnected, ms. */
 const patience = limits.runsyncWait.max;
 
-/** Server-sent events of one call of /openai. Each method resolves once the client takes more. */
+/** Server-sent events of one call of /openai. Each method resolves once the client can receive more. */
 export function createEventWriter(raw: ServerResponse, clock: Clock, gone: AbortSignal) {
   let parts = "";
   let ended = false;
@@ -33,7 +33,7 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, gone: Abort
 
   return {
     write,
-    /** A chunk of the job's stream (JSON); the parts of one that was split become one event. */
+    /** Writes a chunk of the job's stream (JSON); parts of a split chunk become one event. */
     async writeChunk(chunk: string): Promise<void> {
       const members = memberTexts(chunk);
       const output = members?.get("output") ?? "null";
@@ -46,11 +46,11 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, gone: Abort
       parts = "";
       await write(eventOf(whole));
     },
-    /** Ends a stream that is whole. */
+    /** Ends a complete stream. */
     async end(): Promise<void> {
       raw.end(ended ? "" : `${done}\n\n`);
     },
-    /** Ends a failed stream. OpenAI's clients throw the error of this event; no [DONE] follows it. */
+    /** Ends a failed stream with an error event, which OpenAI's clients throw; no [DONE] follows. */
     async fail(error: ServiceError): Promise<void> {
       await write(`data: ${JSON.stringify(openaiErrorBody(error))}\n\n`);
       raw.end();
@@ -60,9 +60,9 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, gone: Abort
 
 const textOf = (json: string): string => z.string().parse(JSON.parse(json));
 
-/** The event of a value, given as JSON: handlers make ready ones as texts, any other value becomes one. */
+/** The event of a JSON value. A string that is already an event is sent unchanged; any other value becomes the event's data. */
 export function eventOf(output: string): string {
-  // A line break between tokens would end the line of the event.
+  // A line break between JSON tokens would end the event's data line.
   if (!output.startsWith('"data:')) return `data: ${output.replace(/[\r\n]+/g, " ")}\n\n`;
   const event = textOf(output);
   return event.endsWith("\n\n") ? event : `${event.trimEnd()}\n\n`;

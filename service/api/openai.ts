@@ -23,10 +23,10 @@ interface OpenaiPath {
 
 const openaiInput = z.looseObject({ stream: z.boolean().nullish() });
 
-/** How long a call waits for its answer, a stream for its first event, ms; and for a client that reads nothing. */
+/** Maximum wait for a response, and for the first event of a stream, ms. */
 const wait = limits.runsyncWait.max;
 
-/** Every method of /openai/*: a job with `{openai_route, openai_input}` whose output is the response, as server-sent events if it streams. */
+/** Runs each request to /openai/* as a job with `{openai_route, openai_input}`; the output is the response, or server-sent events. */
 export function registerOpenaiRoute(
   app: FastifyInstance,
   {
@@ -51,7 +51,7 @@ export function registerOpenaiRoute(
       const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
       const { id } = await jobs.submit(readSubmission(endpointId, "openai", `{"input":${input}}`, wallClock.now()));
       const cancel = () => jobs.cancel(endpointId, id);
-      // The client has no id of this job, so the job ends with the request.
+      // The client does not know the job's id, so the job ends with the request.
       onAbort(gone, cancel);
       const find = () => records.find(endpointId, id);
       if (streams === true) return sendEvents(reply, find, cancel, gone);
@@ -62,7 +62,7 @@ export function registerOpenaiRoute(
     },
   });
 
-  /** A completed job's output; a handler that streams has a list, whose only element is the answer. Throws why there is none. */
+  /** A completed job's output; for a streaming handler, the only element of its list. Throws a ServiceError if there is no output. */
   function outputOf(found: StoredJob | undefined): string {
     if (found?.job.status !== "COMPLETED") throw faultOf(found?.job);
     const { job, output = "null" } = found;
@@ -90,7 +90,7 @@ export function registerOpenaiRoute(
     }
   }
 
-  /** The first reading with something to send; undefined when the client left before. */
+  /** Waits for the first chunks or the end of the stream; undefined if the client disconnects before. */
   async function firstReading(find: Find, gone: AbortSignal): Promise<StreamReading | undefined> {
     const end = clock.now() + wait;
     for (;;) {
@@ -108,7 +108,7 @@ export function registerOpenaiRoute(
     cancel: () => Promise<unknown>,
     gone: AbortSignal,
   ): Promise<void> {
-    // Until there is something to send, a fault is an answer with its own status.
+    // Before the first event, an error is a response with its own status.
     let reading = await firstReading(find, gone).catch(async (fault: unknown) => {
       await cancel();
       throw fault;
@@ -122,7 +122,7 @@ export function registerOpenaiRoute(
       for (;;) {
         if (reading && reading.job.retries !== retries) {
           await cancel();
-          return await events.fail(new ServiceError("jobFailed", "the worker was lost in the middle of its stream"));
+          return await events.fail(new ServiceError("jobFailed", "the worker was lost during its stream"));
         }
         for (const chunk of reading?.chunks ?? []) await events.writeChunk(chunk);
         if (gone.aborted) return;

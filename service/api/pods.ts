@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { notFound, ServiceError } from "../errors";
 
-/** Rejects the create of a pod. */
+/** Rejects the creation of a pod. */
 export function rejectPod(): never {
   throw new ServiceError("unsupported", "pods: cannot be created; this service runs serverless endpoints only");
 }
 
-/** Registers the paths of pods, which this service does not have. `list` is the body of the empty list. */
+/** Registers the paths of pods, which this service does not support. `list` is the body of the empty list. */
 export function registerPodRoutes(app: FastifyInstance, list: object): void {
   app.get("/pods", async () => list);
   app.post("/pods", async () => rejectPod());

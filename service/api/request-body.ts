@@ -1,22 +1,22 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** Passes bodies of these content types as text to the routes of a scope, which read their members and forward the rest. */
+/** Passes bodies of these content types as text to the routes of a scope, which parse only the members that they need. */
 export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyLimit?: number): void {
   app.removeContentTypeParser(contentTypes);
   const limit = bodyLimit === undefined ? {} : { bodyLimit };
   app.addContentTypeParser(contentTypes, { parseAs: "string", ...limit }, (_request, body, done) => done(null, body));
 }
 
-/** The body of a request in a scope of `keepBodyText`; empty when there is none. */
+/** The body text of a request in a scope of `keepBodyText`; empty without a body. */
 export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "string" ? body : "");
 
-/** Limits for reading a body that is too large; beyond them the connection is closed. */
+/** Limits for reading a rejected body; beyond them, the connection is closed. */
 const patience = { bytes: 256 * 1024 * 1024, ms: 10_000 };
 
 /**
- * Reads the rest of a refused body to its end. A client that is still sending when the connection closes gets a connection
- * error instead of the error response.
+ * Reads and discards the rest of a rejected body. Otherwise, a client that is still sending when the connection closes would get a
+ * connection error instead of the error response.
  */
 export function readAway(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

@@ -1,15 +1,15 @@
 import type { Job } from "../jobs/job";
 import type { JobRecords } from "../jobs/records";
 
-/** Characters of records after which a page ends, whatever its limit: outputs may be 20 MB each. */
+/** Total length of records at which a page ends regardless of its limit, in characters: outputs may be 20 MB each. */
 const pageSize = 8 * 1024 * 1024;
 
-/** Rows read at once: a page may end long before its limit. */
+/** Rows per query; a page may end long before its limit. */
 const batch = 50;
 
 /**
- * A page of /requests: the endpoint's jobs before `cursor`, newest first, `limit` of them, or as many as fit into a page, at least
- * one; and where the next page begins, undefined on the last one.
+ * Reads a page of /requests: up to `limit` jobs of the endpoint before `cursor`, newest first; as many as fit, but at least one. Also
+ * returns the cursor of the next page, which is undefined on the last page.
  */
 export function readPage(
   { page, isVisible }: Pick<JobRecords, "page" | "isVisible">,
@@ -21,9 +21,9 @@ export function readPage(
   const records: string[] = [];
   let before = cursor;
   for (let size = 0; ; ) {
-    // One more than the page may have, to know whether there is another page.
-    const wanted = Math.min(batch, limit - records.length + 1);
-    const rows = page(endpointId, before, wanted);
+    // One extra row shows whether there is another page.
+    const count = Math.min(batch, limit - records.length + 1);
+    const rows = page(endpointId, before, count);
     for (const { job, output } of rows) {
       if (records.length === limit) return { records, cursor: before };
       if (isVisible(job)) {
@@ -34,6 +34,6 @@ export function readPage(
       }
       before = job.seq;
     }
-    if (rows.length < wanted) return { records, cursor: undefined };
+    if (rows.length < count) return { records, cursor: undefined };
   }
 }

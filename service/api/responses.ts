@@ -6,11 +6,11 @@ import { errorKindOf, internalError, ServiceError } from "../errors";
 /** Root path of each API. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2", loadBalancers: "/load-balancers" } as const;
 
-/** The APIs that the hosted service retires. */
+/** APIs that the hosted service is retiring. */
 export const oldApis = ["v1", "graphql"] as const;
 export type OldApi = (typeof oldApis)[number];
 
-/** First words of the paths of REST v2, which share their root with the job API: no endpoint has one of them for its id. */
+/** First path segments of REST v2, which shares its root with the job API; no endpoint id equals one of them. */
 export const reservedWords = [
   "account",
   "serverless",
@@ -27,7 +27,7 @@ const isRestV2 = (path: string): boolean => {
   return `/${root}` === roots.jobs && reservedWords.some((reserved) => reserved === word);
 };
 
-/** Sends an error in the form of the API that a path belongs to. */
+/** Sends an error in the form of the path's API. */
 function sendError(reply: FastifyReply, path: string, error: ServiceError): void {
   if (isRestV2(path)) sendProblem(reply, error);
   else reply.status(error.status).send(errorBody(path, error));
@@ -41,7 +41,7 @@ function sendProblem(reply: FastifyReply, error: ServiceError): void {
     .send(JSON.stringify(problemOf(error)));
 }
 
-/** The error body of REST v2. `errors` has the sentences that name property and value. */
+/** The error body of REST v2. `errors` contains the messages with property and value. */
 function problemOf({ code, message, status, faults }: ServiceError): object {
   const { detail } = errorKindOf(code);
   const errors = faults.length === 0 && detail !== undefined ? [message] : faults;
@@ -64,15 +64,15 @@ export function answerError(
   reply: FastifyReply,
   report: (error: unknown) => void,
 ): void {
-  const told = error instanceof ServiceError ? error : translated(error, request);
-  if (told.code === "internal") report(error);
-  sendError(reply.headers(told.headers), request.url, told);
+  const serviceError = error instanceof ServiceError ? error : translated(error, request);
+  if (serviceError.code === "internal") report(error);
+  sendError(reply.headers(serviceError.headers), request.url, serviceError);
 }
 
-/** Characters of an id in a path at most. */
+/** Maximum length of an id in a path, in characters. */
 export const longestId = 500;
 
-/** The framework's own refusals in the words and statuses of the interface. */
+/** Translates an error of the framework to the interface's messages and statuses. */
 function translated(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     const bytes = routeOptions.bodyLimit ?? 0;
@@ -82,7 +82,7 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new ServiceError("invalid", "header Content-Type: must be application/json");
   }
-  // The framework's own texts quote the address, whose query may hold a key.
+  // The framework's messages quote the URL, whose query may contain a key.
   if (error.code === "FST_ERR_BAD_URL") return new ServiceError("invalid", "address: must be a valid URL");
   if (error.code === "FST_ERR_MAX_PARAM_LENGTH") {
     return new ServiceError("invalid", `address: must have ids of up to ${longestId} characters`);
@@ -107,7 +107,7 @@ export function answerUnknownRoute(
   else sendProblem(reply, restV2.keyFault(request) ?? missing);
 }
 
-/** The error of a request that Node's parser rejects. */
+/** The error for a request rejected by Node's parser. */
 function errorOfBroken(code: string | undefined): ServiceError {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT")
     return new ServiceError("requestTimedOut", "request: did not arrive in time");
@@ -115,7 +115,7 @@ function errorOfBroken(code: string | undefined): ServiceError {
   return new ServiceError("invalid", "request: must be valid HTTP");
 }
 
-/** Sends the error of an incomplete or malformed request in the forms of all APIs, because its API is unknown, and closes the connection. */
+/** Sends the error of an incomplete or malformed request in the forms of all APIs, because its API is unknown; closes the connection. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const { status, message } = errorOfBroken(error.code);
@@ -126,7 +126,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   else socket.destroy();
 }
 
-/** The error body that OpenAI's clients read: `{"error": {message, type, param, code}}`. */
+/** The error body of OpenAI's API: `{"error": {message, type, param, code}}`. */
 export function openaiErrorBody({ code, message }: ServiceError): object {
   const { type, word } = errorKindOf(code);
   return { error: { message, type, param: null, code: word } };

@@ -7,10 +7,10 @@ import { parseInput } from "../validation";
 const sshKey = z.string().regex(/^(ssh|ecdsa|sk)-\S+ \S+([ \t][^\n\r]*)?$/, "a line such as ssh-ed25519 AAAA… comment");
 const sshKeysChange = z.strictObject({ keys: z.array(sshKey) });
 
-/** The SSH keys of REST v2; GraphQL shows them as the lines of `pubKey`. */
+/** The SSH keys of REST v2, which are the lines of `pubKey` in GraphQL. */
 const sshKeys = ({ pubKey }: AccountSettings) => ({ keys: pubKey.split("\n").filter((line) => line.trim() !== "") });
 
-/** The account's SSH keys, which are stored without effect, and its limits. */
+/** Routes for the account's SSH keys, which have no effect, and its limits. */
 export function registerAccountRoutes(
   app: FastifyInstance,
   { accountSettings, endpoints }: Pick<Resources, "accountSettings" | "endpoints">,
@@ -20,7 +20,7 @@ export function registerAccountRoutes(
     const { keys } = parseInput(sshKeysChange, body, "unprocessable");
     return sshKeys(accountSettings.update({ pubKey: keys.join("\n") }));
   });
-  // The reference documents no fields of either limit; these names are of this service.
+  // The reference documents no fields for these limits; the names are specific to this service.
   app.get("/account/limits", async () => {
     const { limit = null, used } = endpoints.quota();
     return { spendRate: {}, serverlessWorkers: { limit, used } };

@@ -5,7 +5,7 @@ import { ServiceError } from "../errors";
 import { parseInput } from "../validation";
 import { queryInteger } from "./rest-v2-pages";
 
-/** A list of the billing: the amounts beside `totalAmount`, the filter by an object's id, and the name of the number of objects. */
+/** A billing list: its amounts besides `totalAmount`, the filter by object id, and the field with the number of objects. */
 interface BillingList {
   amounts: readonly string[];
   filter?: string;
@@ -52,7 +52,7 @@ const lists: Record<string, BillingList> = {
 const bucketSizes = ["hour", "day", "week", "month", "year"] as const;
 type BucketSize = (typeof bucketSizes)[number];
 
-/** Latest time of a window, ms: four digits for its year. */
+/** Latest time of a window, ms: the last year with four digits. */
 const latest = Date.UTC(9999, 0);
 const bounded = (ms: number): number => Math.min(Math.max(ms, 0), latest);
 
@@ -66,7 +66,7 @@ const windowQuery = z.looseObject({
     .optional(),
 });
 
-/** Start of the bucket that is `offset` buckets after the one with a time, ms in UTC. A week starts on Monday. */
+/** Start of the bucket that contains a time, moved by `offset` buckets, ms in UTC. Weeks start on Monday. */
 function bucketStart(ms: number, size: BucketSize, offset = 0): number {
   const time = new Date(ms);
   const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
@@ -87,7 +87,7 @@ function bucketStart(ms: number, size: BucketSize, offset = 0): number {
 const defaultWindow = 30 * 86_400_000;
 const text = (ms: number): string => new Date(bounded(ms)).toISOString();
 
-/** The window of a query in whole buckets, as the response repeats it. */
+/** The window of a query, extended to whole buckets, as returned in the response. */
 function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof windowQuery>, now: number) {
   if (lastN !== undefined && (startTime ?? endTime) !== undefined)
     throw new ServiceError("invalid", "lastN: cannot be combined with startTime and endTime");
@@ -104,7 +104,7 @@ function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof win
   };
 }
 
-/** The billing of REST v2: its lists are empty, because nothing here costs anything. */
+/** The billing routes of REST v2; all lists are empty, because the local service is free. */
 export function registerBillingRoutes(app: FastifyInstance, clock: Pick<Clock, "now">): void {
   for (const [path, { amounts, filter, count }] of Object.entries(lists))
     app.get(path, async ({ query }) => {

@@ -3,9 +3,9 @@ import { ServiceError } from "../errors";
 import { parseInput } from "../validation";
 import { queryInteger } from "./rest-v2-pages";
 
-/** Queries of the catalog. A malformed value is 422, a parameter that another one needs or rules out 400. */
+/** Queries of the catalog. A malformed value returns 422; a missing or conflicting parameter returns 400. */
 
-/** Values of one parameter, separated by commas. */
+/** A comma-separated list of values. */
 const commaList = <Shape extends z.ZodType<unknown, string>>(item: Shape) =>
   z
     .string()
@@ -59,12 +59,12 @@ export type DataCenterQuery = z.output<typeof dataCenterQuery>;
 const read = <Shape extends z.ZodType>(shape: Shape, sent: unknown): z.output<Shape> =>
   parseInput(shape, sent, "unprocessable");
 
-/** Receives a fault that published clients are known to send; throws it if the service is strict. */
+/** Receives a contract violation that published clients are known to commit; throws it if the service is strict. */
 export type OnKnownFault = (fault: ServiceError) => void;
 
 /**
- * Availability depends on the product, so either parameter needs the other one; all others need `include`. Published MCP servers
- * send `include` alone.
+ * Availability depends on the product, so `include` and `product` require each other; all other parameters require `include`. Published MCP
+ * servers send `include` alone.
  */
 function checkInclude(
   { include: included, ...others }: { include?: unknown; product?: unknown },

@@ -17,7 +17,7 @@ import {
 } from "./rest-v2-catalog-queries";
 import { templateRecord } from "./rest-v2-templates";
 
-/** Public templates in one response. */
+/** Maximum number of public templates in a response. */
 const publicTemplates = 100;
 
 type GpuType = (typeof gpuTypes)[number];
@@ -26,7 +26,7 @@ type DataCenter = (typeof dataCenters)[number];
 
 type Level = Stock["level"];
 
-/** The stock of a GPU type or CPU flavour in data centres; none is listed where it has no stock in any of them. */
+/** The stock of a GPU type or CPU flavour by data centre; empty if no data centre has stock. */
 function availabilityIn(id: string, places: readonly { id: string }[], level: Level) {
   const availability = level(id, idsOf(places));
   const each = places.map((place) => ({ id: place.id, name: place.id, availability: level(id, [place.id]) }));
@@ -35,14 +35,14 @@ function availabilityIn(id: string, places: readonly { id: string }[], level: Le
 
 const idsOf = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
 
-/** Compares versions by their numbers; a bare major version is its first release. */
+/** Compares versions numerically; a missing minor version counts as 0. */
 function isAtLeast(version: string, floor: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [least = 0, leastMinor = 0] = floor.split(".").map(Number);
   return major > least || (major === least && minor >= leastMinor);
 }
 
-/** Serverless endpoints can have the types of pools only. */
+/** The stock of a GPU type; serverless endpoints can only use types in pools. */
 function gpuStock({ id, pool, ...type }: GpuType, query: GpuQuery, level: Level) {
   const { product = [], count = 1, countryCodes, cudaVersions: exact, minCudaVersion: floor } = query;
   const offered = cudaVersionsOf(type);
@@ -58,7 +58,7 @@ function gpuStock({ id, pool, ...type }: GpuType, query: GpuQuery, level: Level)
   };
 }
 
-/** A GPU type with the public price of serverless workers, in US dollars for an hour; there are no prices of pods. */
+/** A GPU type with the public price of serverless workers, US dollars per hour, and without pod prices. */
 function gpuRecord(type: GpuType, query: GpuQuery, level: Level) {
   const { id, displayName: name, pool, memoryInGb: memory, manufacturer } = type;
   const serverless = pricePerHour(pool);
@@ -76,13 +76,13 @@ function gpuRecord(type: GpuType, query: GpuQuery, level: Level) {
   };
 }
 
-/** GPU types, without those that no data centre of the countries has. */
+/** GPU types available in data centres of the given countries. */
 const gpuRecords = (query: GpuQuery, level: Level) =>
   gpuTypes
     .map((type) => gpuRecord(type, query, level))
     .filter((record) => !query.countryCodes || ("dataCenters" in record && record.dataCenters));
 
-/** A CPU flavour. Its prices are not in the public list. */
+/** A CPU flavour; the public price list has no prices for it. */
 function cpuRecord({ id, groupName, ramMultiplier }: CpuFlavor, { include, vcpuCount = 2 }: CpuQuery, level: Level) {
   return {
     id,
@@ -118,21 +118,21 @@ const dataCenterRecord = ({ id, region }: DataCenter, { include = [] }: DataCent
   }),
 });
 
-/** Data centres; all have both types of volumes, no certificate, and no global network. */
+/** Data centres; all have both volume types, no certificates and no global network. */
 const dataCenterRecords = (query: DataCenterQuery, level: Level) =>
   dataCenters
     .filter(({ region }) => query.regions?.some((one) => one === region) ?? true)
     .filter(() => !query.compliance && query.globalNetwork !== true)
     .map((center) => dataCenterRecord(center, query, level));
 
-/** The member of a list of the catalog that has an id. */
+/** Finds the member of a catalog list by id; throws a ServiceError if there is none. */
 function member<Member extends { id: string }>(what: string, list: readonly Member[], id: string): Member {
   const found = list.find((one) => one.id === id);
   if (!found) throw notFound(what, id);
   return found;
 }
 
-/** The catalog of REST v2. */
+/** The catalog routes of REST v2. */
 export function registerCatalogRoutes(
   app: FastifyInstance,
   { templates, stock: { level } }: Pick<Resources, "templates" | "stock">,
@@ -162,7 +162,7 @@ export function registerCatalogRoutes(
     return dataCenterRecord(member("data centre", dataCenters, params.id), read, level);
   });
   app.get("/catalog/templates", async ({ query }) => {
-    // There are no official or verified ones here; those of the account that are public are the community's.
+    // There are no official or verified templates; the account's public templates count as community templates.
     const shown = readTemplateSource(query) === "community" ? templates.list().filter(({ isPublic }) => isPublic) : [];
     const pagination = { nextCursor: null, hasNextPage: false };
     return { templates: shown.slice(0, publicTemplates).map(templateRecord), pagination };

@@ -12,7 +12,7 @@ const delegationRecord = ({ createdAt, ...delegation }: DelegationRow) => ({
   createdAt: new Date(createdAt).toISOString(),
 });
 
-/** The delegations of registries in REST v2: list, create, delete. */
+/** Routes for registry delegations in REST v2: list, create, delete. */
 export function registerDelegationRoutes(app: FastifyInstance, delegations: Delegations): void {
   const path = "/registries/delegations";
   app.get(path, async () => ({ delegations: delegations.list().map(delegationRecord) }));

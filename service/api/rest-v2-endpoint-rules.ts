@@ -6,14 +6,14 @@ import type { EndpointRow } from "../resources/endpoint-table";
 import type { TemplateRow } from "../resources/template-table";
 import { parseInput } from "../validation";
 
-/** Rules of REST v2 over several fields of an endpoint's body, with the status that the hosted service has for each. */
+/** Rules of REST v2 that involve several fields of an endpoint's body, with the hosted service's statuses. */
 
 type Create = z.output<typeof v2EndpointCreate>;
 type Patch = z.output<typeof v2EndpointPatch>;
 
 const unprocessable = (fault: string): ServiceError => new ServiceError("unprocessable", fault, {}, [fault]);
 
-/** Only queues can scale by queue delay, and only those that do have an idle timeout of their own. */
+/** Only queues can scale by queue delay, and only such queues have an idle timeout. */
 function checkScaling(isQueue: boolean, scaling: string, { workers }: Patch): void {
   if (!isQueue && scaling !== "REQUEST_COUNT")
     throw unprocessable("scaling.type: must be REQUEST_COUNT for a load balancing endpoint");
@@ -23,7 +23,7 @@ function checkScaling(isQueue: boolean, scaling: string, { workers }: Patch): vo
     );
 }
 
-/** The body of POST /serverless. */
+/** Reads the body of POST /serverless. */
 export function readEndpointCreate(sent: unknown): Create {
   const body = parseInput(v2EndpointCreate, sent, "unprocessable");
   if (body.templateId === undefined && body.image === undefined)
@@ -32,17 +32,17 @@ export function readEndpointCreate(sent: unknown): Create {
   return body;
 }
 
-/** The body of PATCH /serverless/{id}. */
+/** Reads the body of PATCH /serverless/{id}. */
 export function readEndpointPatch(sent: unknown, { type, scalerType }: EndpointRow): Patch {
   const body = parseInput(v2EndpointPatch, sent, "unprocessable");
   if (body.gpu?.excludedTypes && !body.gpu.pools) throw unprocessable("gpu.excludedTypes: must come with gpu.pools");
-  // An endpoint of another API may have a combination that REST v2 refuses; it is checked once it changes.
+  // Another API may have set a combination that REST v2 rejects; it is checked only when it changes.
   if (body.scaling || body.workers?.idleTimeout !== undefined)
     checkScaling(type === "QB", body.scaling?.type ?? scalerType, body);
   return body;
 }
 
-/** The template whose settings an endpoint copies; 404 where there is none, 422 where it is not for serverless endpoints. */
+/** The template to copy into an endpoint. Returns 404 if it does not exist, 422 if it is not serverless. */
 export function copiedTemplate(templates: Resources["templates"], id: string): TemplateRow {
   const template = templates.find(id);
   if (!template) throw notFound("template", id);

@@ -15,11 +15,11 @@ import type { TemplateRow } from "../resources/template-table";
 import { roots } from "./responses";
 import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
 
-/** Mapping of endpoints between REST v2 and the fields of the resources. */
+/** Mapping of endpoints between REST v2 and resource fields. */
 
 const refused = (fault: string): ServiceError => new ServiceError("invalid", fault);
 
-/** The container's settings in a body, as changes of the `current` ones. */
+/** The container settings of a body, as changes of the `current` settings. */
 export function endpointContainer(body: ContainerFields, current: TemplateRow | undefined): Container {
   const changes = containerChanges(body, current);
   const cleared = changes.containerRegistryAuthId === null && { containerRegistryAuthId: undefined };
@@ -33,7 +33,7 @@ const scalerOf = (scaling: V2Scaling): EndpointValues =>
 
 type Body = z.output<typeof v2EndpointPatch>;
 
-/** The excluded types without blanks around them; each must be in one of the pools, and one type must be left. */
+/** The excluded types, trimmed; each must be in one of the pools, and at least one type must remain. */
 function excludedFrom(pools: readonly string[], sent: readonly string[]): string[] {
   const excluded = sent.map((type) => type.trim());
   const types = gpuTypesOf(pools.join(","));
@@ -43,7 +43,7 @@ function excludedFrom(pools: readonly string[], sent: readonly string[]): string
   return excluded;
 }
 
-/** The GPUs of a request as `gpuIds`; pools replace the excluded types as well. */
+/** The GPUs of a request as `gpuIds`; new pools also replace the excluded types. */
 function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   const { pools, excludedTypes = [], count, allowedCudaVersions, minCudaVersion } = gpu;
   if (allowedCudaVersions?.length && minCudaVersion) {
@@ -62,7 +62,7 @@ function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   };
 }
 
-/** Largest number of virtual CPUs of a flavour. */
+/** Maximum number of virtual CPUs of a flavour. */
 const mostVcpus = 32;
 
 function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
@@ -81,8 +81,8 @@ const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): En
 };
 
 /**
- * The values that the body of a POST or PATCH of an endpoint sets, without its container. `current` is the endpoint of a PATCH;
- * a new endpoint on GPUs copies the CUDA versions of its `template` if the body has no constraint.
+ * The endpoint values of a POST or PATCH body, without the container. `current` is the endpoint of a PATCH. A new GPU endpoint copies the
+ * CUDA versions of its `template` if the body does not constrain them.
  */
 export function endpointValues(body: Body, current: EndpointRow | undefined, template?: TemplateRow): EndpointValues {
   const { scaling, networkVolumes, workers, timeout, flashboot } = body;
@@ -93,7 +93,7 @@ export function endpointValues(body: Body, current: EndpointRow | undefined, tem
     ...computeValues(body, current),
     ...(template && body.gpu && !isConstrained && { allowedCudaVersions: template.allowedCudaVersions }),
     ...(scaling && scalerOf(scaling)),
-    // One volume is the one that REST v1 names.
+    // A single volume is stored in the field of REST v1.
     ...(networkVolumes && {
       networkVolumeId: more.length === 0 ? (volume ?? null) : null,
       networkVolumeIds: more.length === 0 ? [] : networkVolumes,
@@ -116,7 +116,7 @@ function gpuRecord(endpoint: EndpointRow) {
   const words = splitList(shownGpuIds(endpoint));
   const pools = words.filter((word) => !word.startsWith("-"));
   return {
-    // An endpoint of another API that names no type takes any.
+    // An endpoint without GPU types, created by another API, allows all types.
     pools: pools.length > 0 ? pools : gpuPools.map(({ id }) => id),
     excludedTypes: words.filter((word) => word.startsWith("-")).map((word) => word.slice(1)),
     count: endpoint.gpuCount,
@@ -151,7 +151,7 @@ function requestUrls({ id, type }: EndpointRow, root: string): Record<string, st
   };
 }
 
-/** An endpoint as REST v2 shows it: with its container, without its template. `root` is that of the job API. */
+/** An endpoint as returned by REST v2: with its container, without its template. `root` is the root of the job API. */
 export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, root: string) => ({
   id: endpoint.id,
   ...inV2<unknown>(plainEndpointFields, { ...endpoint }),

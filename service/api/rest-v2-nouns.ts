@@ -18,20 +18,20 @@ import type { Pager } from "./rest-v2-pages";
 import { secretsNoun } from "./rest-v2-secrets";
 import { defaultDisk, templateRecord, templateValues } from "./rest-v2-templates";
 
-/** Operations on the paths of one noun; each returns a response body. */
+/** Operations of one noun; each returns a response body. */
 export interface Noun {
-  /** The body with the list. */
+  /** Returns the body of a list. */
   list(query: unknown): object;
   get(id: string): unknown;
   create(body: unknown): unknown;
-  /** Absent where the API has no change. */
+  /** Undefined if the API does not support updates. */
   update?(id: string, body: unknown): unknown;
   remove(id: string): void;
-  /** Size of a body in bytes at most. Default: the server's. */
+  /** Maximum size of a body, bytes. Defaults to the server's limit. */
   bodyLimit?: number;
 }
 
-/** A network volume as REST v2 shows it. */
+/** A network volume as returned by REST v2. */
 const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
   id,
   name,
@@ -40,7 +40,7 @@ const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
   type,
 });
 
-/** Reads a body; one without the required shape returns 422. */
+/** Parses a body; an invalid body returns 422. */
 const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
   parseInput(shape, body, "unprocessable");
 
@@ -73,7 +73,7 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
         const container = endpointContainer(body, template ?? templates.get(endpoint.templateId));
         return shown(endpointContainers.update(id, endpointValues(body, endpoint), container, body.templateId));
       },
-      // Running jobs are no reason to keep it.
+      // Running jobs do not prevent the deletion.
       remove: (id) => endpoints.remove(id, { needsScaleDown: false }),
     },
     "/templates": {
@@ -96,7 +96,7 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
           templates.remove(id);
         } catch (error) {
           if (!(error instanceof ServiceError) || error.code !== "inUse") throw error;
-          // Clients know this text word for word.
+          // Clients compare this exact text.
           const known = "Template is in use by a pod or serverless endpoint and cannot be deleted";
           throw new ServiceError("inUse", known, {}, [error.message]);
         }

@@ -3,8 +3,8 @@ import { ServiceError } from "../errors";
 import { parseInput } from "../validation";
 
 /**
- * Returns the newest `count` elements of a list before a position, newest first. A later element has a higher position, so a
- * cursor stays valid while elements are created and deleted.
+ * Returns the newest `count` elements of a list before a position, newest first. Later elements have higher positions, so a cursor stays
+ * valid while elements are created and deleted.
  */
 export type Newest<Row> = (before: number, count: number) => { position: number; row: Row }[];
 
@@ -14,16 +14,16 @@ export interface Page<Row> {
   pagination: { nextCursor: string | null; hasNextPage: boolean };
 }
 
-/** Largest page of a list. */
+/** Maximum page size. */
 const largestPage = 1000;
 
 const cursorContent = z.tuple([z.string(), z.int().nullable(), z.int()]);
 
-/** A whole number in a query; other spellings of a number, and the empty text, are refused. */
+/** A decimal integer in a query; other number formats and the empty string are rejected. */
 export const queryInteger = (least: number, most: number) =>
   z.string().regex(/^\d+$/, "a whole number").transform(Number).pipe(z.int().min(least).max(most));
 
-/** Reads the position of the last element of the page before; throws a ServiceError `unprocessable` for a broken or foreign cursor. */
+/** Reads the position of the previous page's last element; throws a ServiceError `unprocessable` for an invalid or foreign cursor. */
 function positionIn(cursor: string, operation: string, limit: number | undefined): number {
   const fault = new ServiceError("unprocessable", "cursor: is not one of this list with these parameters");
   const text = Buffer.from(cursor, "base64url").toString();
@@ -39,16 +39,16 @@ function positionIn(cursor: string, operation: string, limit: number | undefined
 
 export type Pager = ReturnType<typeof createPager>;
 
-/** Cuts lists into pages. `pageSize` is the number of elements where a query has no `limit`. */
+/** Splits lists into pages. `pageSize` is the default of a query's `limit`. */
 export function createPager(pageSize: number) {
   return {
-    /** `operation` is the path of the list: a cursor is valid for it only. */
+    /** Reads a page. `operation` is the path of the list; a cursor is valid only for its list. */
     page<Row>(operation: string, newest: Newest<Row>, query: unknown, most = largestPage): Page<Row> {
       const shape = z.object({ cursor: z.string().min(1).optional(), limit: queryInteger(1, most).optional() });
       const { cursor, limit } = parseInput(shape, query, "unprocessable");
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : positionIn(cursor, operation, limit);
       const size = limit ?? Math.min(pageSize, most);
-      // One more than the page has shows whether another page follows.
+      // One extra element shows whether another page follows.
       const found = newest(before, size + 1);
       const shown = found.slice(0, size);
       const last = shown.at(-1);

@@ -16,10 +16,10 @@ const secretRecord = ({ id, name, description, createdAt, valueUpdatedAt }: Secr
 
 const listQuery = z.object({ name: z.string().optional() });
 
-/** Largest body in bytes: a value of 16 MB with room for its escapes in JSON. */
+/** Maximum body size, bytes: a value of 16 MB with its JSON escapes. */
 const bodyLimit = 40 * 1024 * 1024;
 
-/** The secrets of REST v2: the same as GraphQL's. */
+/** The operations for secrets in REST v2, which shares them with GraphQL. */
 export const secretsNoun = (secrets: Secrets) => ({
   bodyLimit,
   list(query: unknown) {

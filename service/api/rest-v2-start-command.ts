@@ -3,13 +3,13 @@ import { ServiceError } from "../errors";
 import { startCommandOf, type TemplateRow } from "../resources/template-table";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
 
-/** The start command of a container: its entrypoint, empty for the image's own, and its arguments. */
+/** The start command of a container: entrypoint (empty for the image's entrypoint) and arguments. */
 interface StartCommand {
   entrypoint: string[];
   cmd: string[];
 }
 
-/** The words of a start command; one that cannot be split, which only GraphQL can set, is one word. */
+/** The words of a start command. A command that cannot be split, which only GraphQL can set, is a single word. */
 export function wordsOf(commandLine: string): string[] {
   try {
     return splitCommandLine(commandLine);
@@ -24,7 +24,7 @@ type Stored = Pick<TemplateRow, "dockerArgs" | "dockerEntrypoint">;
 const startOf = ({ dockerArgs, dockerEntrypoint }: Stored): StartCommand =>
   startCommandOf(dockerArgs) ?? { entrypoint: dockerEntrypoint, cmd: wordsOf(dockerArgs) };
 
-/** The start command in the three forms of REST v2; `args` has an entrypoint that REST v1 set in JSON. */
+/** The start command in the three fields of REST v2; `args` contains an entrypoint that REST v1 set in JSON. */
 export function startRecord(stored: Stored): StartCommand & { args: string } {
   const start = startOf(stored);
   const isWhole = stored.dockerEntrypoint.length === 0 || startCommandOf(stored.dockerArgs) !== undefined;
@@ -32,8 +32,8 @@ export function startRecord(stored: Stored): StartCommand & { args: string } {
 }
 
 /**
- * The changes of a start command that a body of REST v2 makes. `args` is the whole: a command line or both parts in JSON; `entrypoint`
- * and `cmd` replace their parts of the `current` command. Throws a ServiceError `invalid` where they contradict each other.
+ * The changes of a start command by a body of REST v2. `args` is the complete command: a command line, or both parts in JSON. `entrypoint`
+ * and `cmd` replace their parts of the `current` command. Throws a ServiceError `invalid` if they contradict each other.
  */
 export function startChanges(
   body: { args?: string | undefined; entrypoint?: string[] | undefined; cmd?: string[] | undefined },

@@ -11,12 +11,12 @@ import { containerOf } from "../resources/releases";
 import type { TemplateChanges, TemplateRow } from "../resources/template-table";
 import { startChanges, startRecord } from "./rest-v2-start-command";
 
-/** Mapping of templates, and of endpoints' containers with the same fields, between REST v2 and the resources. */
+/** Mapping of templates, and of endpoint containers with the same fields, between REST v2 and the resources. */
 
-/** Default size of a container's disk, GB. */
+/** Default size of a container disk, GB. */
 export const defaultDisk = 50;
 
-/** The fields of a container in a body. */
+/** Container fields of a body. */
 export type ContainerFields = Pick<
   z.output<typeof v2EndpointPatch>,
   "image" | "args" | "entrypoint" | "cmd" | "disk" | "env" | "ports" | "registry"
@@ -24,7 +24,7 @@ export type ContainerFields = Pick<
 
 const noCommand = { dockerArgs: "", dockerEntrypoint: [] };
 
-/** A container's settings by their fields, as changes of the `current` one; null clears the credentials. */
+/** The container settings of a body, as changes of the `current` settings; null clears the credentials. */
 export const containerChanges = (
   body: ContainerFields,
   current: Pick<TemplateRow, "dockerArgs" | "dockerEntrypoint"> = noCommand,
@@ -37,14 +37,14 @@ export const containerChanges = (
   containerRegistryAuthId: body.registry,
 });
 
-/** A container as REST v2 shows it, of a template or of an endpoint with variables of its own. */
+/** The container of a template or endpoint as returned by REST v2; `env` overrides the template's variables. */
 export const containerRecord = (template: TemplateRow, env: Record<string, string> = {}) => ({
   ...containerOf(template, env),
   ...startRecord(template),
   ports: splitList(template.ports),
 });
 
-/** Template settings in the body of a POST or PATCH. An omitted mount stays: REST v2 cannot clear it. */
+/** Template settings in the body of a POST or PATCH. An omitted mount is kept, because REST v2 cannot clear it. */
 export const templateValues = (body: z.output<typeof v2TemplatePatch>, current?: TemplateRow): TemplateChanges => ({
   ...outOfV2(plainTemplateFields, body),
   ...containerChanges(body, current),
@@ -54,7 +54,7 @@ export const templateValues = (body: z.output<typeof v2TemplatePatch>, current?:
   }),
 });
 
-/** A template as REST v2 shows it. */
+/** A template as returned by REST v2. */
 export const templateRecord = (template: TemplateRow) => ({
   id: template.id,
   ...inV2<unknown>(plainTemplateFields, { ...template }),

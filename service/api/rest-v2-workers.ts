@@ -10,10 +10,10 @@ import type { WorkerState } from "../workers";
 import { type Pager, queryInteger } from "./rest-v2-pages";
 import { openWorkerLogEvents } from "./worker-log-events";
 
-/** Facts about workers for REST v2. */
+/** Worker data for REST v2. */
 export interface WorkerView {
   workers(endpointId: string): WorkerState[];
-  /** The file that has the output of the endpoint's workers. */
+  /** Returns the path of the log with the output of the endpoint's workers. */
   logFile(endpointId: string): string;
 }
 
@@ -23,13 +23,13 @@ const time = (ms: number): string => new Date(ms).toISOString();
 
 const logQuery = z.object({
   source: z.enum(["container", "system"]).optional(),
-  /** Past lines to begin with. */
+  /** Number of past lines to send first. */
   tail: queryInteger(0, 5000).default(100),
-  /** Begins after this time instead. */
+  /** Time after which to begin, instead of `tail`. */
   since: z.iso.datetime({ offset: true }).optional(),
 });
 
-/** Headers of a stream of events. */
+/** Headers of an event stream. */
 const streamHeaders = { "cache-control": "no-cache", connection: "keep-alive", "x-accel-buffering": "no" };
 
 /** Routes for an endpoint's workers and versions: /workers, /releases, and the workers' logs. */
@@ -45,7 +45,7 @@ export function registerWorkerRoutes(
     const releases = resources.releases(endpoint.id);
     const current = view.workers(endpoint.id);
     const summary = { running: 0, idle: 0, initializing: 0, throttled: 0, unhealthy: 0 };
-    // A worker that waits for the end of a back-off is none yet: the summary is of the list.
+    // The summary covers the list, which has no workers that wait for a backoff.
     for (const { status } of current) summary[status]++;
     const imageOf = (version: number): string =>
       releases.find((release) => release.version === version)?.image ?? templates.get(endpoint.templateId).imageName;
@@ -101,7 +101,7 @@ export function registerWorkerRoutes(
 
   app.get<Id>("/serverless/:id/builds", async ({ params, query }) => {
     const path = `/serverless/${endpoints.get(params.id).id}/builds`;
-    // Images are not built here.
+    // The local service does not build images.
     const { rows: builds, pagination } = pager.page<never>(path, () => [], query, 100);
     return { builds, pagination };
   });

@@ -15,7 +15,7 @@ import { createPager } from "./rest-v2-pages";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
 import type { UserRateLimit } from "./user-rate-limit";
 
-/** REST v2, to be registered under the root of the job API. */
+/** Registers REST v2 under the root of the job API. */
 export function registerRestV2Routes(
   app: FastifyInstance,
   {
@@ -31,16 +31,16 @@ export function registerRestV2Routes(
   }: {
     auth: Pick<Auth, "restV2Fault">;
     resources: Resources;
-    /** Undefined where requests are not limited. */
+    /** Undefined without a rate limit. */
     rateLimit: UserRateLimit | undefined;
     view: WorkerView;
     clock: Clock;
-    /** Elements of a page where a request has no limit. */
+    /** Default page size. */
     pageSize: number;
-    /** True if requests that break the contract in a way of published clients are rejected. */
+    /** True to reject contract violations that published clients are known to commit. */
     strict: boolean;
     log: Pick<Logger, "warn">;
-    /** Root of the job API without a slash at its end; asked once the server listens. */
+    /** Root of the job API without a trailing slash; called once the server listens. */
     serverlessUrl(): string;
   },
 ): void {
@@ -82,7 +82,7 @@ export function registerRestV2Routes(
   refuseOthers(app, new Map(methods));
 }
 
-/** Refuses the other methods of the paths with 405, and everything else below the words of REST v2 with 404. */
+/** Rejects other methods of the paths with 405, and unknown paths of REST v2 with 404. */
 function refuseOthers(app: FastifyInstance, methods: ReadonlyMap<string, ReadonlySet<string>>): void {
   for (const [url, known] of methods) {
     const allow = [...known].join(", ");
@@ -92,7 +92,7 @@ function refuseOthers(app: FastifyInstance, methods: ReadonlyMap<string, Readonl
       const text = "The requested method is not allowed for this path.";
       throw new ServiceError("methodNotAllowed", text, { allow });
     };
-    // Before the body is read: its faults do not matter.
+    // Before the body is read, because its errors do not matter.
     app.route({ method, url: path, onRequest: refuse, handler: refuse });
   }
   for (const word of reservedWords) {

@@ -20,13 +20,13 @@ import { wordsOf } from "./rest-v2-start-command";
 
 /** Options of the REST API. */
 export interface RestOptions {
-  /** True if an endpoint that still allows workers cannot be deleted. */
+  /** True if endpoints that still allow workers cannot be deleted. */
   deleteNeedsScaleDown: boolean;
-  /** The workers of an endpoint, for `includeWorkers`. */
+  /** Returns the workers of an endpoint, for `includeWorkers`. */
   workers(endpointId: string): WorkerState[];
 }
 
-/** Python clients write True and False. */
+/** A boolean in a query; Python clients send True and False. */
 const flag = z
   .string()
   .toLowerCase()
@@ -36,17 +36,17 @@ const flag = z
 const querySchema = z.object({ includeTemplate: flag, includeWorkers: flag, includeEndpointBoundTemplates: flag });
 type Query = z.output<typeof querySchema>;
 
-/** Operations on the paths of one noun; each returns a body. */
+/** Operations of one noun; each returns a response body. */
 interface Noun {
   list(query: Query): unknown[];
   get(id: string, query: Query): unknown;
   create(body: unknown): unknown;
-  /** Absent where the API has no change. */
+  /** Undefined if the API does not support updates. */
   update?(id: string, body: unknown): unknown;
   remove(id: string): void;
 }
 
-/** `computeType` cannot be changed; it is read to refuse another one. */
+/** The body of an endpoint update. `computeType` cannot be changed; it is parsed only to reject a different value. */
 const endpointPatch = restEndpointPatch.extend({ computeType: z.string().optional() });
 
 /** Operations of each noun by path. */
@@ -97,11 +97,11 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
   };
 }
 
-/** The REST management API (interface: REST management API), to be registered under its version prefix. */
+/** Registers the REST management API (interface: REST management API) under its version prefix. */
 export function registerRestRoutes(app: FastifyInstance, resources: Resources, options: RestOptions): void {
   type Id = { Params: { id: string } };
   const queryOf = (sent: unknown): Query => parseInput(querySchema, sent);
-  // Nothing here costs anything.
+  // The local service is free.
   for (const what of ["endpoints", "networkvolumes", "pods"]) app.get(`/billing/${what}`, async () => []);
   registerPodRoutes(app, []);
   for (const [path, { list, get, create, update, remove }] of Object.entries(nounsOf(resources, options))) {
@@ -118,10 +118,10 @@ export function registerRestRoutes(app: FastifyInstance, resources: Resources, o
   }
 }
 
-/** Disk of a pod's volume in GB where the body has none. */
+/** Default size of a pod's volume, GB. */
 const podVolume = 20;
 
-/** The body of POST /templates. */
+/** Reads the body of POST /templates. */
 function newTemplate(body: unknown): TemplateChanges {
   const { ports, dockerStartCmd, volumeInGb, ...same } = parseInput(restTemplateCreate, body);
   return {
@@ -132,7 +132,7 @@ function newTemplate(body: unknown): TemplateChanges {
   };
 }
 
-/** The body of PATCH /templates/{id}. A change of one of the lists in dockerArgs keeps the other one. */
+/** Reads the body of PATCH /templates/{id}. A change of one list in dockerArgs keeps the other list. */
 function templateChanges(body: unknown, { dockerArgs }: TemplateRow): TemplateChanges {
   const { ports, dockerStartCmd, dockerEntrypoint, ...same } = parseInput(restTemplatePatch, body);
   const unchanged = dockerStartCmd === undefined && dockerEntrypoint === undefined;
@@ -156,7 +156,7 @@ function templateRecord({ createdAt: _created, lastUsedAt: _used, ...template }:
   };
 }
 
-/** A network volume as REST v1 shows it; clients with closed records reject the `type` of REST v2. */
+/** A network volume as returned by REST v1, without the `type` of REST v2, because strict clients reject unknown fields. */
 const volumeRecord = ({ id, name, size, dataCenterId }: VolumeRow) => ({ id, name, size, dataCenterId });
 
 const time = (ms: number): string => new Date(ms).toISOString();

@@ -12,16 +12,16 @@ import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, type O
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
 
-/** How long a connection stays open after its last response, ms: longer than the pauses of most clients. */
+/** Keep-alive timeout of connections, ms; longer than the pauses of most clients. */
 const keepAliveTimeout = 72_000;
 
 /**
- * Connections that may wait to be accepted. The limits allow 200 on each endpoint; with Node's 511 the system drops those
- * of a busy moment, and clients see late or reset connections instead of a 429.
+ * Maximum number of connections waiting to be accepted. The rate limits allow 200 connections per endpoint. With Node's default of 511, the
+ * system drops connections under load, and clients see late or reset connections instead of a 429.
  */
 const backlog = 4096;
 
-/** Routes have no schemas: without this, fastify loads compilers for them at its start, 100 files. */
+/** Replaces fastify's schema compilers, which load 100 files at start; routes have no schemas. */
 const noSchemas = (): never => {
   throw new Error("routes must not have schemas");
 };
@@ -32,14 +32,14 @@ export function createServer(deps: {
   resources: Resources;
   rest: RestOptions;
   restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "auth" | "resources" | "log">;
-  /** The routes of the job API and of the worker channel; they check keys themselves. `ofUsers` goes onto those of users. */
+  /** Routes of the job API and the worker channel, which check keys themselves. `ofUsers` is applied to users' routes. */
   jobs: {
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
     workerRoutes(app: FastifyInstance): void;
-    /** The addresses of load balancing endpoints. */
+    /** Routes of load balancing endpoints. */
     loadBalancerRoutes(app: FastifyInstance): void;
   };
-  /** The console's routes, which check their callers themselves; undefined without a console. */
+  /** Routes of the console, which authenticate requests themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
   local: LocalOperations;
   /** Reads the metrics. */
@@ -49,7 +49,7 @@ export function createServer(deps: {
   /** APIs that respond with 410 to every request. */
   retire: readonly OldApi[];
   log: Logger;
-  /** How long a request may take to come in, head and body, ms; then it is answered 408. */
+  /** Maximum time to receive the head and body of a request, ms; then the response is 408. */
   requestLimit: number;
 }) {
   const { auth, resources, rest, restV2, jobs, listening, retire, log, requestLimit } = deps;
@@ -62,21 +62,21 @@ export function createServer(deps: {
     );
   const newServer = (): FastifyInstance =>
     fastify({
-      // Its own logging creates a logger for each request; errors and responses are logged below.
+      // Fastify's logging creates a logger per request; errors and responses are logged below.
       logger: false,
       forceCloseConnections: true,
       keepAliveTimeout,
-      // A body that stalls would count as a concurrent request forever. Node applies the longer of the two timeouts.
+      // Otherwise, a stalled body would count as a concurrent request forever. Node applies the longer of the two timeouts.
       requestTimeout: requestLimit,
       http: {
         headersTimeout: Math.min(60_000, requestLimit),
         connectionsCheckingInterval: Math.min(1000, requestLimit),
       },
       clientErrorHandler: answerBrokenRequest,
-      // Errors before a route is found.
+      // Errors before routing.
       frameworkErrors: tellError,
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-      // A HEAD request would run the GET handler, and so assign a job or read a stream.
+      // A HEAD request would run the GET handler, which may assign a job or read a stream.
       exposeHeadRoutes: false,
       routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
     });
@@ -86,7 +86,7 @@ export function createServer(deps: {
 
   const stopping = (): ServiceError => new ServiceError("stopping", "the service is stopping", { connection: "close" });
   const misdirection = createHostCheck(listening);
-  /** The workers' side is not counted, and open until the last worker is done. */
+  /** Counts a user's request. Calls of workers are not counted, and accepted until the last worker has ended. */
   function countUser(): void {
     requests += 1;
     if (refusing) throw stopping();
@@ -97,9 +97,9 @@ export function createServer(deps: {
       done();
     });
 
-  // The way of a request, in order.
+  // Hooks of a request, in order.
   app.addHook("onRequest", (request, _reply, done) => done(misdirection(request.headers.host)));
-  // Unknown paths, before the body is read: its faults do not matter.
+  // Unknown paths are rejected before the body is read, because its errors do not matter.
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
     requests += 1;
@@ -134,7 +134,7 @@ export function createServer(deps: {
     scope.addHook("onRequest", async (request) => {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
     });
-    // Loaded at the first request: graphql-js costs a start more time and memory than anything else.
+    // Loaded at the first request, because graphql-js takes the most time and memory at start.
     scope.post(roots.graphql, async (request, reply) => {
       const { executeGraphql, needsNoKey } = await import("./graphql.js");
       const { body } = request;
@@ -148,7 +148,7 @@ export function createServer(deps: {
     ofUsers(scope);
     registerLocalRoutes(scope, auth, deps.local);
   });
-  // Probes: without a key, and not counted as users' requests.
+  // Probes require no key and are not counted as users' requests.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async () => {
     if (refusing) throw new ServiceError("stopping", "the service is stopping");
@@ -170,7 +170,7 @@ export function createServer(deps: {
   }
   if (log.isLevelEnabled("debug")) logAnswers(app, log);
 
-  /** The workers' listeners by their addresses. */
+  /** Listeners for workers, by address. */
   const ofWorkers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
   function openForWorkers(address: string): Promise<number> {
     const server = newServer();
@@ -186,15 +186,15 @@ export function createServer(deps: {
   return {
     /** Listens for users; resolves with the port. */
     listen: (port: number): Promise<number> => listen(app, port, listening.host),
-    /** Listens on another address of this machine too, for workers' calls and nothing else; resolves with the port. */
+    /** Listens on an additional address of this machine, only for workers' calls; resolves with the port. */
     listenForWorkers: (address: string): Promise<number> => ofWorkers.get(address)?.port ?? openForWorkers(address),
-    /** Requests answered since start, workers' own calls not counted. */
+    /** Number of responses to users since the start; calls of workers are not counted. */
     requestCount: (): number => requests,
-    /** From now on `/readyz` returns 200. */
+    /** Makes `/readyz` return 200. */
     setReady(): void {
       started = true;
     },
-    /** From now on users get 503; workers may still hand in what they finish. */
+    /** Rejects users' requests with 503; workers may still return results. */
     refuseUsers(): void {
       refusing = true;
     },
@@ -205,7 +205,7 @@ export function createServer(deps: {
   };
 }
 
-/** Responds with 410 to every request of an API, whatever its key. */
+/** Responds with 410 to all requests of an API, regardless of the key. */
 function answerRetired(scope: FastifyInstance, api: string, paths: string[]): void {
   for (const path of paths) {
     scope.all(path, async () => {
@@ -214,7 +214,7 @@ function answerRetired(scope: FastifyInstance, api: string, paths: string[]): vo
   }
 }
 
-/** Parses JSON bodies. An empty body is valid (cancel, purge); the error for a malformed or too deep one does not quote it. */
+/** Parses JSON bodies. An empty body is valid (cancel, purge). The error for a malformed or too deeply nested body does not quote it. */
 function acceptEmptyJson(app: FastifyInstance): void {
   app.removeContentTypeParser(["application/json", "text/plain"]);
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
@@ -231,7 +231,7 @@ function acceptEmptyJson(app: FastifyInstance): void {
   });
 }
 
-/** Paths are logged as routes: an address may hold a key. */
+/** Logs responses with their routes instead of URLs, which may contain a key. */
 function logAnswers(app: FastifyInstance, log: Logger): void {
   app.addHook("onResponse", ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
     log.debug({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, "response sent");

@@ -5,7 +5,7 @@ import type { JobOperation, NewJob } from "../jobs/job";
 import { isObjectText } from "../json-text";
 import { outOfBounds, parseInput, parseMembers, readMembers } from "../validation";
 
-/** Reads a number of ms from a query; undefined when it is absent. */
+/** Reads a number of milliseconds from a query; undefined if it is absent. */
 export function readMilliseconds(query: unknown, field: string, bounds: Bounds): number | undefined {
   const sent =
     typeof query === "object" && query !== null ? Object.entries(query).find(([name]) => name === field) : undefined;
@@ -16,8 +16,8 @@ export function readMilliseconds(query: unknown, field: string, bounds: Bounds):
 }
 
 /**
- * A UUID of version 7, which begins with the time in ms: the store finds the place of a new id behind the last one, where
- * random ones would be all over its index. Those of /runsync have a mark.
+ * Generates a UUID of version 7. It begins with the time in ms, so that new ids are appended to the store's index, unlike random ids. Ids
+ * of /runsync have a mark.
  */
 function newJobId(operation: JobOperation, now: number): string {
   const time = now.toString(16).padStart(12, "0");
@@ -25,15 +25,15 @@ function newJobId(operation: JobOperation, now: number): string {
   return operation === "run" ? uuid : `sync-${uuid}`;
 }
 
-/** Maximum characters of a body, besides the worker's part, that may stay in memory with it. */
+/** Maximum length of the rest of a body that may stay in memory with the worker's part, in characters. */
 const largestSurplus = 1024;
 
-/** The same text outside of the body that it is a slice of: a slice keeps the whole body in memory. */
+/** Copies a slice of a body; a slice would keep the entire body in memory. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
 /**
- * Returns the job of a submission's body; throws a ServiceError `invalid` that names field, value and bounds. Input and
- * s3Config are passed to the worker unchanged.
+ * Reads a job from a submission's body; throws a ServiceError `invalid` that names field, value and bounds. Passes input and s3Config to
+ * the worker unchanged.
  */
 export function readSubmission(endpointId: string, operation: JobOperation, body: string, now: number): NewJob {
   const members = readMembers(body);
@@ -56,11 +56,11 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
   };
 }
 
-/** Returns a submission's options. A body with only an input is the common case. */
+/** Reads a submission's options; optimized for the common body with only an input. */
 function readOptions(members: ReadonlyMap<string, string>, input: string): Partial<z.output<typeof jobSubmission>> {
   if (members.size === 1 && isObjectText(input)) return {};
   const read = parseMembers(members, ["webhook", "policy", "s3Config"]);
-  // An object's contents are not checked, so an empty one replaces it; the shape rejects anything else.
+  // The contents of objects are not checked, so an empty object replaces them; the shape rejects other types.
   return parseInput(
     jobSubmission,
     isObjectText(input) ? { ...read, input: {} } : { ...read, ...parseMembers(members, ["input"]) },

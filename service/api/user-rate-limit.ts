@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 
-/** The windows of REST v2's rate limit, for all of a user's requests together. The facts name the windows; their numbers are examples. */
+/** Windows of REST v2's rate limit over all requests of a user. The windows are documented; their limits are examples. */
 const windows = [
   { name: "minute", requests: 1000, seconds: 60 },
   { name: "hour", requests: 30_000, seconds: 3600 },
@@ -11,17 +11,17 @@ const windows = [
 
 export type UserRateLimit = ReturnType<typeof createUserRateLimit>;
 
-/** Counts requests, in windows that each begin with the first request after the one before. A local service has one user. */
+/** Counts requests in consecutive windows, each beginning with the first request after the previous window. There is only one user. */
 export function createUserRateLimit(clock: Clock) {
   const counts = windows.map((window) => ({ ...window, began: Number.NEGATIVE_INFINITY, used: 0 }));
   const policy = windows.map(({ name, requests, seconds }) => `"${name}";q=${requests};w=${seconds}`).join(", ");
   return {
-    /** Counts a request and states in its response's headers what is left; throws a ServiceError `tooManyRequests` beyond a limit. */
+    /** Counts a request and sets the rate limit headers of its response; throws a ServiceError `tooManyRequests` above a limit. */
     admit(reply: Pick<FastifyReply, "header">): void {
       const now = clock.now();
       const left = counts.map((window) => {
         const length = window.seconds * 1000;
-        // A window that is still to come is of before the clock was set back.
+        // A window in the future means that the clock was set back.
         if (now - window.began >= length || now < window.began) Object.assign(window, { began: now, used: 0 });
         window.used = Math.min(window.used + 1, window.requests + 1);
         const reset = Math.ceil((window.began + length - now) / 1000);

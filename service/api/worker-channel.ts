@@ -27,7 +27,7 @@ interface OfWorker {
 
 const options = { config: { audience: "worker" }, bodyLimit: resultLimit } as const;
 
-/** The workers' side of the job API, in the words of the public Python SDK; registered under /v2. */
+/** The worker channel of the job API, in the protocol of the public Python SDK; registered under /v2. */
 export function registerChannelRoutes(
   app: FastifyInstance,
   {
@@ -42,13 +42,13 @@ export function registerChannelRoutes(
     presence: WorkerPresence;
     jobs: Pick<Jobs, "progress">;
     stream: Pick<JobStream, "append">;
-    /** The token of the endpoint's workers; undefined when there is no such endpoint. */
+    /** Returns the token of the endpoint's workers; undefined if the endpoint does not exist. */
     token(endpointId: string): string | undefined;
-    /** How a job came in. */
+    /** Returns the operation that submitted a job. */
     operationOf(endpointId: string, jobId: string): JobOperation | undefined;
   },
 ): void {
-  // JSON text, whatever the content type: the SDK declares it as a form.
+  // The body is JSON text regardless of the content type; the SDK declares it as a form.
   keepBodyText(app, ["application/json", "application/x-www-form-urlencoded"], resultLimit);
   app.addHook<OfWorker>("onRequest", async (request) => checkToken(request, token));
   app.setErrorHandler<FastifyError | ServiceError, OfWorker>(async (error, request) => {
@@ -60,7 +60,7 @@ export function registerChannelRoutes(
     jobId,
   });
 
-  /** A result that cannot be read ends its job: the worker would make the same one again. */
+  /** Fails a job whose result is invalid, because the worker would return the same result again. */
   async function failRefused(request: FastifyRequest<OfWorker>, error: FastifyError | ServiceError): Promise<void> {
     const { url = "" } = request.routeOptions;
     if (!/job-(done|stream)/.test(url) || !isFaultOfResult(error)) return;
@@ -115,7 +115,7 @@ export function registerChannelRoutes(
 const isFaultOfResult = (error: FastifyError | ServiceError): boolean =>
   error instanceof ServiceError ? error.code === "invalid" : error.code === "FST_ERR_CTP_BODY_TOO_LARGE";
 
-/** Workers send their token raw; the form `Bearer <token>` is as good. */
+/** Checks the token, which workers send as `<token>` or `Bearer <token>`. */
 function checkToken(request: FastifyRequest<OfWorker>, token: (endpointId: string) => string | undefined): void {
   const { endpointId } = request.params;
   const expected = token(endpointId);

@@ -1,20 +1,20 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createLogTail } from "../workers/log-tail";
 
-/** A line of a worker's output as REST v2 sends it. */
+/** A line of a worker's output as returned by REST v2. */
 interface LogLine {
   source: "container";
   line: string;
-  /** When it was written, in ISO 8601 with nanoseconds: no two lines of a worker have the same. */
+  /** Time of the line, in ISO 8601 with nanoseconds, unique among the worker's lines. */
   ts: string;
 }
 
-/** How often new lines are looked for, ms. */
+/** Interval at which new lines are read, ms. */
 const lookInterval = 200;
-/** Lines of the endpoint's log that are looked through at the start. */
+/** Number of past log lines searched at the start. */
 const pastLines = 10_000;
 
-/** Reads a worker's lines out of its endpoint's log, `<time> <worker id> <line>`, and numbers those of one millisecond. */
+/** Reads a worker's lines from its endpoint's log, `<time> <worker id> <line>`, and numbers lines of the same millisecond. */
 function createLineReader(workerId: string): (lines: string[]) => LogLine[] {
   let last = "";
   let count = 0;
@@ -32,8 +32,8 @@ function createLineReader(workerId: string): (lines: string[]) => LogLine[] {
 const eventOf = (line: LogLine): string => `id: ${line.ts}\ndata: ${JSON.stringify(line)}\n\n`;
 
 /**
- * The events of a worker's log (Server-Sent Events): its last lines, or all those after a time, then what it writes, until it is
- * gone. Undefined when it is not running and the log has none of its lines.
+ * Server-sent events of a worker's log: its last lines, or all lines after a time, then new lines until the worker ends. Undefined if the
+ * worker is not running and the log has none of its lines.
  */
 export async function openWorkerLogEvents({
   file,
@@ -43,16 +43,16 @@ export async function openWorkerLogEvents({
   after,
   running,
 }: {
-  /** The endpoint's log. */
+  /** Path of the endpoint's log. */
   file: string;
   workerId: string;
-  /** All lines are the container's; the hosted service has those of its own machines, too. */
+  /** Source filter. All local lines come from the container; the hosted service also has system lines. */
   source?: "container" | "system" | undefined;
-  /** Past lines at most. */
+  /** Maximum number of past lines. */
   tail: number;
-  /** Only lines after this time, all of them, instead of the last ones. */
+  /** Sends all lines after this time instead of the last `tail` lines. */
   after: string | undefined;
-  /** Returns true if the worker still writes. */
+  /** Returns whether the worker is still running. */
   running(): boolean;
 }): Promise<AsyncGenerator<string> | undefined> {
   const tail = createLogTail(file);
@@ -70,11 +70,11 @@ export async function openWorkerLogEvents({
 
   async function* events(): AsyncGenerator<string> {
     try {
-      // The head of the response goes out with the first part.
+      // The head of the response is sent with the first part.
       yield ":\n\n";
       yield* shown.map(eventOf);
       for (let last = false; !last; ) {
-        // What it wrote before its end is read after it.
+        // Lines written before the worker's end are read once more after it.
         last = !running();
         if (!last) await pause(lookInterval);
         yield* wanted(read(await tail.more())).map(eventOf);

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=32
-// What a job needs lives as long as the job: with Node's 16 MB for the young, a service with 128 clients spends a tenth more time.
+// Job data lives as long as the job. With Node's default young generation of 16 MB, a service with 128 clients takes a tenth more time.
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > 20 || (major === 20 && minor >= 19)) require("../dist/cli/main.js").run();
 else {

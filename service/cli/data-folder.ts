@@ -6,45 +6,45 @@ import { readServiceAddress } from "../service-address";
 import { lookUpWorkerToken } from "../workers/tokens";
 import type { Output } from "./output";
 
-/** Finds an endpoint of a data folder by its id, or by a name that only one has; needs no running service. */
-export function findEndpoint(asked: string, data: string): { id: string; name: string } {
+/** Finds an endpoint of a data folder by its id or unique name; requires no running service. */
+export function findEndpoint(idOrName: string, data: string): { id: string; name: string } {
   const endpoints = lookUpEndpointNames(data);
   if (!endpoints) throw new StartError(`no service has used ${data} yet; pass the service's folder with --data`);
   const list = (some: typeof endpoints): string => some.map(({ id, name }) => `"${name}" (${id})`).join(", ");
-  const [found, ...more] = endpoints.filter(({ id }) => id === asked);
-  const [named, ...others] = found ? [found, ...more] : endpoints.filter(({ name }) => name === asked);
+  const [found, ...more] = endpoints.filter(({ id }) => id === idOrName);
+  const [named, ...others] = found ? [found, ...more] : endpoints.filter(({ name }) => name === idOrName);
   if (!named) {
     const have = endpoints.length > 0 ? `there are ${list(endpoints)}` : "there are no endpoints";
-    throw new StartError(`no endpoint has the id or name "${asked}"; ${have}`);
+    throw new StartError(`no endpoint has the id or name "${idOrName}"; ${have}`);
   }
   if (others.length > 0)
-    throw new StartError(`several endpoints have the name "${asked}": ${list([named, ...others])}; pass the id`);
+    throw new StartError(`several endpoints have the name "${idOrName}": ${list([named, ...others])}; pass the id`);
   return named;
 }
 
-/** How often to look for the service, ms. */
+/** Interval at which the service's start is checked, ms. */
 const lookInterval = 50;
 
-/** Resolves once a service listens for the data folder; fails after `limit` ms. */
+/** Resolves once a service listens for the data folder; rejects with a StartError after `limit` ms. */
 export async function waitForService(data: string, limit: number): Promise<void> {
   const until = performance.now() + limit;
   while (readServiceAddress(data) === undefined) {
     if (performance.now() >= until)
       throw new StartError(
-        `no service with the folder ${data} came up within ${limit / 1000} s; start one, or pass its folder with --data`,
+        `no service with the folder ${data} started within ${limit / 1000} s; start one, or pass its folder with --data`,
       );
     await systemClock.sleep(lookInterval);
   }
 }
 
-/** Prints the API key; needs no running service. */
+/** Prints the API key; requires no running service. */
 export function printKey(data: string, output: Output): void {
   const key = readApiKey(data);
   if (key === undefined) throw new StartError(`${data} has no key yet; the service creates it at its first start`);
   output.out(key);
 }
 
-/** Prints the token for workers elsewhere, which the service does not start itself; needs no running service. */
+/** Prints the token for external workers; requires no running service. */
 export function printToken(endpoint: string, data: string, output: Output): void {
   const { id, name } = findEndpoint(endpoint, data);
   const token = lookUpWorkerToken(data, id);

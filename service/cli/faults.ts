@@ -4,8 +4,8 @@ import { findEndpoint } from "./data-folder";
 import type { Output } from "./output";
 
 /**
- * Replaces the faults that the running service injects into an endpoint, given as JSON text, and prints those that are left.
- * Without `faults` it only prints them.
+ * Replaces the injected faults of an endpoint of the running service and prints the remaining faults. `faults` is JSON text; without it,
+ * only prints them.
  */
 export async function callFaults(
   endpoint: string,

@@ -4,13 +4,13 @@ import type { LogsFlags } from "./logs";
 import { dataFlag, readCount, readSeconds } from "./option-values";
 import type { Output } from "./output";
 
-/** Lines that `logs` prints by default. */
+/** Default number of lines printed by `logs`. */
 const defaultLines = 100;
 
-/** Seconds that `key --wait` waits by default. */
+/** Default wait of `key --wait`, s. */
 const defaultWait = 30;
 
-/** Adds the commands that read or change a data folder. `unread` aborts when the output is closed. */
+/** Adds the commands that read or change a data folder. `closed` aborts when the output is closed. */
 export function addFolderCommands(program: Command, output: Output, unread: AbortSignal | undefined): void {
   program
     .command("key")
@@ -72,7 +72,7 @@ export function addFolderCommands(program: Command, output: Output, unread: Abor
   program
     .command("restore")
     .description("replace the content of a data folder that no service uses by a snapshot; keep its key")
-    .argument("<dir>", "folder that snapshot wrote")
+    .argument("<dir>", "folder written by snapshot")
     .option(...dataFlag())
     .action(async (source: string, { data }: { data: string }) => {
       (await import("../store/snapshots.js")).restoreDataFolder(data, source);

@@ -14,10 +14,10 @@ export default async ({ input }) => ({ said: input.text });
 const seedText = (
   command: string,
 ): string => `# Seed file of the local service: npx --no serverless-compute-local start --seed ${seedName}
-# The service creates the objects that do not exist. It compares the others and never changes or deletes them.
+# The service creates missing objects. It compares existing objects, and never changes or deletes them.
 # Each object is the body of its create request in REST v2. Its key is its name.
 
-# Image → handler file or command line. Source files are relative to this file.
+# Image → handler file or command line. Paths of source files are relative to this file.
 images:
   acme/echo:1: ${command}
 
@@ -28,7 +28,7 @@ images:
 #volumes:
 #  models: { size: 10, dataCenter: EU-RO-1 }
 
-# Stock of GPU types, and the largest sum of workersMax. Jobs of an endpoint without stock wait.
+# Stock of GPU types, and the maximum sum of workersMax. Jobs of an endpoint without stock wait.
 #stock: { NVIDIA L4: NONE }
 #workerQuota: 20
 
@@ -42,7 +42,7 @@ templates:
 
 endpoints:
   echo:
-    # Names of a template and of network volumes, of this file or of the service.
+    # Names of a template and of network volumes in this file or in the service.
     template: echo
 #    networkVolumes: [models]
 #    faults: { delay: 500, failJobs: 1 }
@@ -52,7 +52,7 @@ endpoints:
     scaling: { type: QUEUE_DELAY, queueDelay: 4 }
 `;
 
-/** Writes a commented seed file beside a handler, and the handler if it does not exist. Overwrites no file. */
+/** Writes a commented seed file next to a handler, and the handler if it does not exist. Never overwrites files. */
 export function init(handler: string, output: Output): void {
   const seed = join(dirname(handler), seedName);
   if (existsSync(seed)) throw new StartError(`${seed}: already exists; edit it, or choose a handler in another folder`);

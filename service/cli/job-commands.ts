@@ -13,7 +13,7 @@ const jobStates = [
   "TIMED_OUT",
 ] as const satisfies JobStatus[];
 
-/** Jobs that `jobs` prints by default. */
+/** Default number of jobs printed by `jobs`. */
 const defaultJobs = 20;
 
 /** Adds the commands that submit and print jobs of a running service, or inject faults. */
@@ -45,9 +45,7 @@ export function addJobCommands(program: Command, output: Output): void {
 
   program
     .command("faults")
-    .description(
-      "print the faults that are injected into an endpoint, or replace them by a JSON object; {} removes all",
-    )
+    .description("print the injected faults of an endpoint, or replace them by a JSON object; {} removes all")
     .argument("<endpoint>", "id or name")
     .argument("[faults]", 'such as {"failJobs":2}', readInput)
     .option(...dataFlag())
@@ -58,7 +56,7 @@ export function addJobCommands(program: Command, output: Output): void {
   const ofJob = [
     ["job", "status", "print the record of a job as JSON"],
     ["cancel", "cancel", "cancel a job"],
-    ["retry", "retry", "queue a failed job again"],
+    ["retry", "retry", "requeue a failed job"],
   ] as const;
   for (const [name, operation, description] of ofJob)
     program

@@ -22,19 +22,19 @@ export interface JobsFlags {
   data: string;
   /** Only jobs in this state. */
   state?: JobStatus;
-  /** The most jobs to print. */
+  /** Maximum number of jobs to print. */
   limit: number;
 }
 
-/** How long the service may take to respond, ms: longer than its routes wait for a job. */
+/** Response timeout, ms; longer than the service's routes wait for a job. */
 const responseLimit = 100_000;
 
-/** How often to look for chunks of a job that has none, ms. */
+/** Interval at which a job without chunks is polled, ms. */
 const pollInterval = 100;
 
 /**
- * Submits a job; `input` is JSON text. Prints the response of the job API, with `sync` the record of the finished job, with `stream`
- * each chunk as one line of JSON. Fails if a job that it waited for did not complete.
+ * Submits a job; `input` is JSON text. Prints the response of the job API, or with `sync` the record of the finished job, or with `stream`
+ * each chunk as a line of JSON. With `sync` or `stream`, throws a StartError if the job does not complete.
  */
 export async function runJob(
   endpoint: string,
@@ -59,7 +59,7 @@ export async function runJob(
 
 const recordAt = async (send: Send, path: string): Promise<ServiceResponse> => expectSuccess(await send("GET", path));
 
-/** Prints the chunks of a job until it is over and all are printed. */
+/** Prints the chunks of a job until the job has ended and all chunks are printed. */
 async function printStream(
   path: string,
   status: () => Promise<ServiceResponse>,
@@ -67,7 +67,7 @@ async function printStream(
   output: Output,
 ): Promise<void> {
   for (;;) {
-    // Read before the chunks, so that none follows when the job is over.
+    // Read before the chunks, so that no chunks follow if the job is over.
     const isOver = isFinal(jobRecord.parse((await status()).json).status);
     const { stream } = streamAnswer.parse((await recordAt(send, path)).json);
     for (const chunk of stream) output.out(JSON.stringify(chunk.output));

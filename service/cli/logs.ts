@@ -8,15 +8,15 @@ import type { Output } from "./output";
 /** Flags of `logs`. */
 export interface LogsFlags {
   data: string;
-  /** How many past lines to print. */
+  /** Number of past lines to print. */
   lines: number;
-  /** True if to keep printing new lines. */
+  /** True to keep printing new lines. */
   follow: boolean;
   /** True to print each line as JSON. */
   json: boolean;
 }
 
-/** How often to look for new lines, ms. */
+/** Interval at which new lines are read, ms. */
 const pollInterval = 200;
 
 /** A line of the log as JSON; lines of the service itself have no worker id. */
@@ -26,7 +26,7 @@ function lineAsJson(text: string): string {
   return JSON.stringify({ time, worker, line: words.join(" ") });
 }
 
-/** Prints the output of an endpoint's workers, oldest line first, with `follow` until the signal aborts; needs no running service. */
+/** Prints the output of an endpoint's workers, oldest line first; with `follow`, until the signal aborts. Requires no running service. */
 export async function printLogs(
   endpoint: string,
   { data, lines, follow, json }: LogsFlags,

@@ -9,12 +9,12 @@ import { openPulledImages } from "../workers/containers/pulled-images";
 import type { Output } from "./output";
 
 /**
- * Removes what services on a data folder left in the Docker Engine: containers, the network, the images that they pulled.
- * Refused while a service runs on the folder.
+ * Removes the containers, network and pulled images that services on a data folder left in the Docker Engine. Throws a StartError while a
+ * service runs on the folder.
  */
 export async function prune(data: string, address: () => EngineAddress, output: Output): Promise<void> {
   const folder = resolve(data);
-  // Whoever has the folder's lock is the service whose containers these are.
+  // The containers belong to the process that holds the folder's lock.
   const database = existsSync(folder) ? openDatabase(folder) : undefined;
   try {
     const client = createEngineClient(address());

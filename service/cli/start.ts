@@ -39,7 +39,7 @@ export interface StartFlags
 /** Time for running jobs to finish when the service stops, ms. */
 const stopDeadline = 5000;
 
-/** Starts the service, stops it on a signal, and prints its addresses; resolves when it listens. */
+/** Starts the service, prints its addresses, and stops it on a signal; resolves when it listens. */
 export async function start(
   { data, image, allowHost, apiKeyFile, json, ...flags }: StartFlags,
   output: Output,
@@ -47,7 +47,7 @@ export async function start(
   for (const name of Object.keys(image)) {
     const file = handlerFileOf(image, name);
     if (file !== undefined && !existsSync(file))
-      throw new StartError(`--image ${name}: the handler file ${file} does not exist; name one that does`);
+      throw new StartError(`--image ${name}: the handler file ${file} does not exist; name an existing file`);
   }
   const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readGivenKey(apiKeyFile);
   const given = { dataFolder: flags.ephemeral ? undefined : data, images: image, allowHosts: allowHost, apiKey };
@@ -65,7 +65,7 @@ export async function start(
   }
 }
 
-/** Lists the seed file's endpoints, the images with a command, and those that containers pull. */
+/** Lists the seed file's endpoints, the images with a command, and the images that containers pull. */
 function listedLines({ endpointIds, serverlessUrl, ...service }: Service, runtime: StartFlags["runtime"]): string {
   const other =
     runtime === "none"
@@ -88,7 +88,7 @@ function listed(heading: string, rows: (readonly [string, string])[]): string {
 }
 
 function welcome(service: Service, retired: readonly OldApi[], images: string): string {
-  const note = (api: OldApi): string => (retired.includes(api) ? "   retired: every request is 410" : "");
+  const note = (api: OldApi): string => (retired.includes(api) ? "   retired: all requests return 410" : "");
   return `The service is running. Ctrl-C stops it.
 
   REST v2   ${service.serverlessUrl}/v2   contract: ${contractRevision}

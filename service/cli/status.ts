@@ -26,7 +26,7 @@ const statusResponse = z.object({
   ),
 });
 
-/** An endpoint as `--json` prints it. */
+/** An endpoint in the output of `--json`. */
 interface EndpointStatus {
   id: string;
   name: string;
@@ -36,7 +36,7 @@ interface EndpointStatus {
   jobs: { inQueue: number; inProgress: number; completed: number; failed: number; retried: number };
   /** `startedAt` in ISO 8601. */
   workers: { id: string; status: string; startedAt: Date }[];
-  /** Why no worker comes up; undefined if the workers are in order. */
+  /** The reason why workers do not start or crash; undefined without a problem. */
   problem: string | undefined;
 }
 
@@ -86,7 +86,7 @@ function statusText(serviceUrl: string, endpoints: EndpointStatus[]): string {
       : "There are no endpoints.",
     running.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], running) : "No workers are running.",
   ];
-  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "WHAT IS WRONG WITH ITS WORKERS"], problems));
+  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "PROBLEM OF ITS WORKERS"], problems));
   return parts.join("\n\n");
 }
 

@@ -10,19 +10,19 @@ const count = z.int().min(0).max(1_000_000);
 /** Faults of one endpoint. Counts are decremented with each injection. */
 export const faultShape = z
   .strictObject({
-    /** Delay before each request of the job API, or to the load balancer, is processed, ms. */
+    /** Delay before processing a request of the job API or to the load balancer, ms. */
     delay: z.int().min(0).max(600_000),
     /** Number of these requests that get 429. */
     tooManyRequests: count,
     /** Number of these requests that get 500, after those with 429. */
     serverErrors: count,
-    /** Number of these requests that are processed and get no response. */
+    /** Number of these requests that are processed but get no response. */
     dropResponses: count,
     /** Number of jobs that fail when their worker returns a result. */
     failJobs: count,
-    /** Number of jobs whose worker is killed when it begins them. */
+    /** Number of jobs whose worker is killed at their start. */
     crashJobs: count,
-    /** Workers that start exit immediately (`crash`), or never request a job (`hang`). */
+    /** New workers exit immediately (`crash`) or never request a job (`hang`). */
     workers: z.enum(["crash", "hang"]),
     /** True if no worker can be started. */
     noStock: z.boolean(),
@@ -32,7 +32,7 @@ export const faultShape = z
 /** Faults of one endpoint; absent ones are off. */
 export type EndpointFaults = z.output<typeof faultShape>;
 
-/** Programs in place of a worker. */
+/** Programs that replace a worker. */
 const programs = {
   crash: 'console.error("injected fault: the worker crashes"); process.exit(1);',
   hang: 'console.error("injected fault: the worker requests no job"); setInterval(() => {}, 60_000);',
@@ -40,23 +40,23 @@ const programs = {
 
 export type Faults = ReturnType<typeof createFaults>;
 
-/** For callers whose requests get no faults. */
+/** No faults, for requests that are exempt. */
 export const noRequestFaults: Pick<Faults, "ofRequest" | "isDropped"> = {
   ofRequest: () => undefined,
   isDropped: () => false,
 };
 
 /**
- * Injected faults by endpoint, for tests of clients. They are in memory only, until the service stops or the endpoint is deleted.
- * `note` records each injection in the logs.
+ * Injected faults by endpoint, for tests of clients. They are kept in memory until the service stops or the endpoint is deleted. `note`
+ * logs each injection.
  */
 export function createFaults(clock: Clock, note: (endpointId: string, text: string) => void) {
   const endpoints = new Map<string, EndpointFaults>();
-  /** The workers that run on this machine. */
+  /** Functions that kill local workers, by worker id. */
   const kills = new Map<string, () => void>();
   const dropped = new WeakSet<ServerResponse>();
 
-  /** Takes one of the counted faults; returns false if none is left. */
+  /** Consumes one counted fault; returns false if none is left. */
   function takes(
     endpointId: string,
     fault: "tooManyRequests" | "serverErrors" | "dropResponses" | "failJobs" | "crashJobs",
@@ -79,14 +79,14 @@ export function createFaults(clock: Clock, note: (endpointId: string, text: stri
     },
     forget: (endpointId: string): void => void endpoints.delete(endpointId),
 
-    /** Delays a request, or throws an error; undefined if it has no fault. */
+    /** Delays a request or throws an error; returns undefined without a fault. */
     ofRequest(endpointId: string, response: ServerResponse): Promise<void> | undefined {
       return endpoints.has(endpointId) ? delayRequest(endpointId, response) : undefined;
     },
-    /** Returns true if a response must not be sent. */
+    /** Returns whether a response must be dropped. */
     isDropped: (response: ServerResponse): boolean => dropped.has(response),
 
-    /** The same jobs, some of which fail when their worker returns a result. */
+    /** Wraps jobs so that `failJobs` fails them when their worker returns a result. */
     failing: <Some extends Pick<Jobs, "finish">>(jobs: Some, find: (id: string) => LiveJob | undefined): Some => ({
       ...jobs,
       finish(id, workerId, outcome) {
@@ -101,19 +101,19 @@ export function createFaults(clock: Clock, note: (endpointId: string, text: stri
       kills.set(workerId, kill);
       void ended.finally(() => kills.delete(workerId));
     },
-    /** Kills the worker that begins a job, as a crash. */
+    /** Crashes the worker of a started job if `crashJobs` requires it. */
     jobStarted({ endpointId, id, workerId }: RunningJob): void {
       const kill = kills.get(workerId);
       if (kill && takes(endpointId, "crashJobs", `a worker crashes at job ${id}`)) kill();
     },
-    /** The program in place of a worker that starts; undefined for the endpoint's own. */
+    /** The program that replaces a starting worker; undefined without this fault. */
     workerProgram(endpointId: string): { file: string; args: string[]; channel: false } | undefined {
       const { workers } = endpoints.get(endpointId) ?? {};
       if (workers === undefined) return undefined;
       note(endpointId, `injected fault: a worker starts that will ${workers}`);
       return { file: process.execPath, args: ["--eval", programs[workers]], channel: false };
     },
-    /** Why no worker of the endpoint can start; undefined without this fault. */
+    /** The injected lack of stock; undefined without this fault. */
     lackOfStock: (endpointId: string): string | undefined =>
       endpoints.get(endpointId)?.noStock ? "injected fault: no stock, so no worker starts" : undefined,
   };

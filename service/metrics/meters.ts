@@ -3,7 +3,7 @@ import type { EndpointHealth } from "serverless-compute-api/shapes";
 import type { MetricsText } from "../api/metrics";
 import { delayTime, executionTime, type FinalJob } from "../jobs/job";
 
-/** Sources of the values that are read with each scrape. */
+/** Sources of values that are read by each scrape. */
 export interface MeterSources {
   endpoints(): { id: string; name: string }[];
   health(endpointId: string): EndpointHealth;
@@ -12,12 +12,12 @@ export interface MeterSources {
 /** Upper bounds of the buckets of a job's times, s. */
 const buckets = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800];
 
-/** States of workers; a ready worker is also an idle one. */
+/** States of workers; ready workers are also idle. */
 const workerStates = ["idle", "running", "initializing", "throttled", "unhealthy"] as const;
 
 const prefix = "serverless_compute";
 
-/** The metrics of a service since its start, by endpoint. Labels contain the endpoint's id; `endpoint_info` has its name. */
+/** The metrics of a service since its start, by endpoint. Labels contain the endpoint's id; `endpoint_info` contains its name. */
 export function createMeters({ endpoints, health }: MeterSources) {
   const registry = new Registry();
   const registers = [registry];
@@ -65,7 +65,7 @@ export function createMeters({ endpoints, health }: MeterSources) {
     name: `${prefix}_workers`,
     labelNames: byState,
     registers,
-    help: "Workers by state; throttled ones wait for the end of a backoff, or for stock.",
+    help: "Workers by state; throttled workers wait for the end of a backoff or for stock.",
   });
 
   function readGauges(): void {

@@ -12,7 +12,7 @@ const settings = z.object({
   notifyPodsGeneral: z.boolean().default(false),
   notifyLowBalance: z.boolean().default(false),
 });
-/** Settings of the account: stored and returned, without further effect. */
+/** Account settings, which are stored and returned but otherwise have no effect. */
 export type AccountSettings = z.output<typeof settings>;
 
 export function openAccountSettings(database: Database) {

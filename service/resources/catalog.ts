@@ -3,7 +3,7 @@ import { cpuFlavors, gpuTypes } from "serverless-compute-api/catalog";
 import { showValue, usualCpu } from "serverless-compute-api/shapes";
 import { ServiceError } from "../errors";
 
-/** Rejects the first id that the catalog does not list. */
+/** Throws a ServiceError for the first id that is not in the catalog. */
 export function requireListed(property: string, ids: readonly unknown[], listed: readonly string[]): void {
   const unknown = ids.find((id) => !listed.some((one) => one === id));
   if (unknown === undefined) return;
@@ -12,9 +12,8 @@ export function requireListed(property: string, ids: readonly unknown[], listed:
 }
 
 /**
- * US dollars for a second of a flex worker with one GPU, by pool: the public price list of serverless endpoints as it was in
- * November 2026. Prices change, and what runs here costs nothing: they are for programs that choose by price. A pool that is
- * not in the list has none.
+ * Price of a flex worker with one GPU, US dollars per second, by pool, from the public price list of serverless endpoints in November
+ * 2026. Prices change, and local workers are free; the prices are for programs that select by price. Pools missing from the list have none.
  */
 const pricePerSecond: Partial<Record<string, number>> = {
   AMPERE_16: 0.00016,
@@ -28,38 +27,38 @@ const pricePerSecond: Partial<Record<string, number>> = {
   BLACKWELL_180: 0.0024,
 };
 
-/** US dollars for an hour of a worker with one GPU of a pool, null where the price list has none. */
+/** Price of a worker with one GPU of a pool, US dollars per hour; null if the price list has none. */
 export function pricePerHour(pool: string | undefined): number | null {
   const price = pool === undefined ? undefined : pricePerSecond[pool];
   return price === undefined ? null : Math.round(price * 3600 * 1000) / 1000;
 }
 
-/** Largest numbers of GPUs and of virtual CPUs of a worker. */
+/** Maximum numbers of GPUs and virtual CPUs per worker. */
 export const most = { gpus: 8, vcpus: 32 } as const;
 
-/** CUDA versions of machines with a GPU type; those with AMD GPUs have none. */
+/** CUDA versions of machines with a GPU type; none for AMD GPUs. */
 export const cudaVersionsOf = ({ manufacturer }: { manufacturer: string }): string[] =>
   manufacturer === "AMD" ? [] : ["11.8", "12.1", "12.4", "12.6", "12.8", "13.0"];
 
-/** The code of a data centre's country, from ids such as EU-RO-1 and US-TX-3. */
+/** The country code of a data centre, from an id such as EU-RO-1 or US-TX-3. */
 export function countryOf(dataCenterId: string): string {
   const [area = "", country = ""] = dataCenterId.split("-");
   return area === "US" || area === "CA" ? area : country;
 }
 
-/** The pools with the ids of their types. */
+/** GPU pools with the ids of their GPU types. */
 export const gpuPools = [...new Set(gpuTypes.flatMap(({ pool }) => pool ?? []))].map((id) => ({
   id,
   gpuTypeIds: gpuTypes.filter(({ pool }) => pool === id).map((type) => type.id),
 }));
 
-/** A CPU instance with the memory of its flavour in GB, such as `cpu3c-8-16`. */
+/** The id of a CPU instance, with the flavour's memory in GB, such as `cpu3c-8-16`. */
 export function instanceId(flavor: string, vcpuCount: number): string {
   const { ramMultiplier = 2 } = cpuFlavors.find(({ id }) => id === flavor) ?? {};
   return `${flavor}-${vcpuCount}-${ramMultiplier * vcpuCount}`;
 }
 
-/** Flavour, virtual CPUs and memory in GB of an instance; clients may leave out the end of its id. */
+/** Flavour, virtual CPUs and memory (GB) of an instance; clients may omit the end of its id. */
 export function instanceOf(id: string): { flavor: string; vcpuCount: number; memory: number } {
   const [flavor = "", ...numbers] = id.split("-");
   const [vcpuCount, memory] = numbers.map(Number);
@@ -68,8 +67,8 @@ export function instanceOf(id: string): { flavor: string; vcpuCount: number; mem
 }
 
 /**
- * Instance ids by the two settings of REST v1, each of which keeps its part of `current` where it is undefined. No flavour and no
- * number stand for the usual ones.
+ * Instance ids for the two settings of REST v1. An undefined setting keeps its part of `current`; without `current`, the default flavour
+ * and number apply.
  */
 export function instanceIdsOf(
   current: readonly string[],
@@ -82,7 +81,7 @@ export function instanceIdsOf(
   return [...new Set(flavors.length > 0 ? flavors : [usualCpu.flavorId])].map((flavor) => instanceId(flavor, count));
 }
 
-/** Words of a comma-separated text, blanks around them left out. */
+/** Words of a comma-separated text, trimmed. */
 export const splitList = (text: string | null | undefined): string[] =>
   (text ?? "")
     .split(",")
@@ -90,8 +89,7 @@ export const splitList = (text: string | null | undefined): string[] =>
     .filter((word) => word !== "");
 
 /**
- * GPU types of GraphQL's `gpuIds`: pools and single types in priority order; "-TYPE" excludes a type.
- * An unknown pool name counts as a type.
+ * GPU types of GraphQL's `gpuIds`: pools and single types by priority; "-TYPE" excludes a type. An unknown pool name counts as a type.
  */
 export function gpuTypesOf(gpuIds: string): string[] {
   const words = splitList(gpuIds);
@@ -102,7 +100,7 @@ export function gpuTypesOf(gpuIds: string): string[] {
   return [...new Set(types)].filter((type) => !excluded.has(type));
 }
 
-/** The `gpuIds` of an endpoint: as they were sent, unless its types were changed in another way since. */
+/** The `gpuIds` of an endpoint, unchanged unless `gpuTypeIds` has been set since. */
 export const shownGpuIds = ({ gpuIds, gpuTypeIds }: { gpuIds?: string | undefined; gpuTypeIds: string[] }): string =>
   gpuIds !== undefined && isDeepStrictEqual(gpuTypesOf(gpuIds), gpuTypeIds) ? gpuIds : gpuIdsOf(gpuTypeIds);
 

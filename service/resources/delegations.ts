@@ -14,15 +14,15 @@ const row = z.object({
   createdAt: z.number(),
 });
 
-/** Access to a repository of Amazon ECR that the account was given; time in ms since the epoch. */
+/** Access of the account to an Amazon ECR repository; time in ms since the epoch. */
 export type DelegationRow = z.output<typeof row>;
 
 const repositoryArn = /^arn:aws[\w-]*:ecr:([a-z0-9-]+):(\d{12}):repository\/([a-z0-9][\w./-]*?)(?::([\w.-]+))?$/;
 
-/** Tag of an image in a resource that names none, as in image names. */
-const usualTag = "latest";
+/** Default tag of a resource, as in image names. */
+const defaultTag = "latest";
 
-/** The delegations of registries. They are stored and shown only: no image is pulled with one. */
+/** Registry delegations, which are stored and returned but not used to pull images. */
 export type Delegations = ReturnType<typeof createDelegations>;
 
 export function createDelegations({ database, clock }: { database: Database; clock: Clock }) {
@@ -35,7 +35,7 @@ export function createDelegations({ database, clock }: { database: Database; clo
     list: table.list,
     /** `resource` is the ARN of a repository, with or without a tag. */
     create: ({ resource, name = null }: { resource: string; name?: string | null | undefined }): DelegationRow => {
-      const [, awsRegion, awsUser, repository, tag = usualTag] = repositoryArn.exec(resource) ?? [];
+      const [, awsRegion, awsUser, repository, tag = defaultTag] = repositoryArn.exec(resource) ?? [];
       if (awsRegion === undefined || awsUser === undefined || repository === undefined) {
         const form = "arn:aws:ecr:<region>:<12-digit account>:repository/<name>";
         throw new ServiceError("invalid", `resource: ${JSON.stringify(resource)} is not allowed, must be ${form}`);

@@ -5,7 +5,7 @@ import type { Endpoints } from "./endpoints";
 import type { TemplateChanges, TemplateRow } from "./template-table";
 import type { Templates } from "./templates";
 
-/** Fields of a template that describe a container. */
+/** Template fields that describe a container. */
 const containerFields = [
   "imageName",
   "dockerArgs",
@@ -18,25 +18,25 @@ const containerFields = [
   "volumeMountPath",
 ] as const satisfies (keyof TemplateRow)[];
 
-/** Settings of a container, in the fields of a template. */
+/** Container settings, in the fields of a template. */
 export type Container = Partial<Pick<TemplateRow, (typeof containerFields)[number]>>;
 
 const containerOf = (template: TemplateRow): Container =>
   Object.fromEntries(containerFields.map((field) => [field, template[field]]));
 
-/** Characters of a template's name at most. */
+/** Maximum length of a template name, in characters. */
 const longestName = 191;
 const boundName = (endpointName: unknown, id: string): string =>
   `${String(endpointName).slice(0, longestName - id.length - 2)}__${id}`;
 
 /**
- * Endpoints as REST v2 makes them: with a container of their own, which is a template that belongs to one endpoint. A template
- * that a request names is copied once; what becomes of it later does not reach the endpoint.
+ * Endpoints created by REST v2. Each has its own container, a template bound to one endpoint. A template named by a request is copied
+ * once; later changes to it do not affect the endpoint.
  */
 export function createEndpointContainers(deps: { database: Database; endpoints: Endpoints; templates: Templates }) {
   const { database, endpoints, templates } = deps;
 
-  /** The template's settings with the request's over them; variables are merged. */
+  /** The template's settings, overridden by the request's; variables are merged. */
   const copyOf = (templateId: string, container: Container): Container => {
     const copied = containerOf(templates.named(templateId));
     return { ...copied, ...container, env: { ...copied.env, ...container.env } };
@@ -55,7 +55,7 @@ export function createEndpointContainers(deps: { database: Database; endpoints: 
         return endpoints.create({ ...values, templateId: bind({ id, name: values.name }, whole).id }, id);
       }),
 
-    /** Undefined leaves a value as it is, null clears it. An endpoint that has a user's template gets one of its own with its first difference. */
+    /** Updates an endpoint: undefined keeps a value, null clears it. The first change to a user's template creates a bound copy. */
     update: (id: string, changes: EndpointValues, container: Container, templateId: string | undefined): EndpointRow =>
       database.transaction(() => {
         const endpoint = endpoints.get(id);

@@ -13,24 +13,24 @@ export interface WorkerEnvironment {
   image: string;
   /** Start arguments of the container as one command line, not split. */
   dockerArgs: string;
-  /** Variables of the template, overridden by those of the endpoint, with secret references replaced. */
+  /** The template's variables, overridden by the endpoint's, with secret references replaced. */
   env: Record<string, string>;
   /** Secret values in `env`, which are redacted in logs. */
   secretValues: string[];
   container: ContainerNeeds;
 }
 
-/** Settings of template and endpoint that only containers use. */
+/** Template and endpoint settings that only containers use. */
 export interface ContainerNeeds {
   /** Replaces the image's entrypoint unless empty. */
   entrypoint: string[];
   /** Credentials for pulling the image. */
   registryAuth: RegistryCredentials | undefined;
   diskInGb: number;
-  /** Network volume mounted at each of `mountPaths`; undefined if the endpoint has none. */
+  /** Network volume mounted at each of `mountPaths`; undefined without a volume. */
   volumeId: string | undefined;
   mountPaths: string[];
-  /** GPUs of a GPU endpoint; 0 for a CPU endpoint. */
+  /** Number of GPUs; 0 for a CPU endpoint. */
   gpus: number;
   /** CPU and memory limits of a CPU endpoint; undefined for a GPU endpoint, which has no limits. */
   cpu: { vcpus: number; memoryInGb: number } | undefined;
@@ -48,7 +48,7 @@ function cpuOf({ instanceIds: [first] }: EndpointRow): ContainerNeeds["cpu"] {
 
 const secretReference = /\{\{\s*RUNPOD_SECRET_([A-Za-z0-9_.\-/]+)\s*\}\}/g;
 
-/** Read access of the job path to the resources. */
+/** Read access to the resources for the job path. */
 export type EndpointLookup = ReturnType<typeof createEndpointLookup>;
 
 export function createEndpointLookup(deps: {
@@ -65,18 +65,18 @@ export function createEndpointLookup(deps: {
     /** Returns the endpoint, mostly from memory; undefined if it is unknown or deleted. */
     get: endpoints.committed,
     all: endpoints.list,
-    /** Versions that the endpoint's newest version rolls back; none if it runs new content. */
+    /** Versions rolled back by the endpoint's newest version; none if its content is new. */
     rolledBack: releases.rolledBack,
-    /** Why no worker of the endpoint can start for lack of stock; undefined if one can. */
+    /** The lack of stock that prevents the start of workers; undefined if there is stock. */
     lackOfStock: (id: string): string | undefined => stock.lack(endpoints.get(id)),
     /** Ids of all volumes. */
     volumeIds: (): Set<string> => new Set(volumes.list().map(({ id }) => id)),
-    /** Images that endpoints use. */
+    /** Images used by endpoints. */
     images: (): Set<string> =>
       new Set(endpoints.list().flatMap(({ templateId }) => templates.find(templateId)?.imageName ?? [])),
     /**
-     * Returns the start parameters of an endpoint's worker. Read at each start, so that they contain the current secret values.
-     * Throws a ServiceError that names the first reference without a secret.
+     * Returns the start parameters of an endpoint's worker, with the current secret values. Throws a ServiceError that names the first
+     * reference without a secret.
      */
     workerEnvironment(id: string): WorkerEnvironment {
       const endpoint = endpoints.committed(id);
@@ -95,10 +95,10 @@ export function createEndpointLookup(deps: {
           secretValues.add(value);
           return value;
         });
-      // Node's own error would contain the value, which may be a secret.
+      // Node's error would contain the value, which may be a secret.
       const check = (what: string, ...texts: string[]): void => {
         if (!texts.some((text) => text.includes("\0"))) return;
-        const fault = `${what} of endpoint "${endpoint.name}" holds a null character, which no process can have: remove it`;
+        const fault = `${what} of endpoint "${endpoint.name}" contains a null character, which processes cannot have; remove it`;
         throw new ServiceError("invalid", fault);
       };
       const env = Object.entries({ ...template.env, ...endpoint.env }).map(([name, text]) => {

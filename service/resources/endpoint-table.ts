@@ -8,16 +8,16 @@ import { containerOf, type Releases } from "./releases";
 import { json, openTable } from "./table";
 import type { TemplateTable } from "./template-table";
 
-/** Settings of an endpoint in a request: the body of POST /endpoints with its defaults, and what only other APIs set. */
+/** Endpoint settings of a request: the body of POST /endpoints with defaults, and fields that only other APIs set. */
 export const endpointSettings = restEndpointCreate.safeExtend({
   name: restEndpointCreate.shape.name.unwrap(),
-  /** Queue-based or load balancing; only REST v2 makes the second kind. */
+  /** Queue-based or load balancing; only REST v2 creates load balancing endpoints. */
   type: z.enum(["QB", "LB"]).default("QB"),
-  /** REST v2 allows parts of a second. */
+  /** REST v2 allows fractions of a second. */
   scalerValue: z.number().min(0.5).default(endpointDefaults.scalerValue),
-  /** Variables over the template's. */
+  /** Variables that override the template's. */
   env: z.record(z.string(), z.string()).default({}),
-  /** GPU pools and types as GraphQL was sent them; `gpuTypeIds` are what they stand for. */
+  /** GPU pools and types as sent to GraphQL; `gpuTypeIds` contains the resulting types. */
   gpuIds: z.string().optional(),
   /** CPU instances. */
   instanceIds: z.array(z.string()).default([]),
@@ -27,22 +27,22 @@ export const endpointSettings = restEndpointCreate.safeExtend({
   workersPFBTarget: z.int().optional(),
 });
 
-/** The settings that are stored: CPU endpoints have instances instead of flavours and a number of CPUs. */
+/** The stored settings. CPU endpoints have instances instead of flavours and a number of CPUs. */
 export const contentOf = ({ cpuFlavorIds, vcpuCount, ...settings }: z.output<typeof endpointSettings>) => ({
   ...settings,
   instanceIds: settings.computeType === "CPU" ? instanceIdsOf(settings.instanceIds, { cpuFlavorIds, vcpuCount }) : [],
 });
 export type EndpointContent = ReturnType<typeof contentOf>;
 
-/** An endpoint as an API hands it over, not yet checked. */
+/** Unchecked endpoint values from an API. */
 export type EndpointValues = { [Field in keyof z.input<typeof endpointSettings>]?: unknown };
 
-/** Ids of the volumes that an endpoint's workers mount. */
+/** Ids of the volumes mounted by an endpoint's workers. */
 export const volumesOf = ({ networkVolumeId, networkVolumeIds }: EndpointContent): string[] => [
   ...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds),
 ];
 
-/** How fast an endpoint's workers start, in the one word that newer APIs have for it. */
+/** The FlashBoot type of an endpoint, as used by newer APIs. */
 export const flashBootType = ({ flashboot, flashbootPriority }: EndpointContent): string => {
   if (!flashboot) return "OFF";
   return flashbootPriority ? "PRIORITY_FLASHBOOT" : "FLASHBOOT";
@@ -51,7 +51,7 @@ export const flashBootType = ({ flashboot, flashbootPriority }: EndpointContent)
 /** An endpoint: `idleTimeout` and `scalerValue` in seconds, `executionTimeoutMs` in ms, `createdAt` in ms since the epoch. */
 export interface EndpointRow extends EndpointContent {
   id: string;
-  /** Counts the changes of its template and environment. */
+  /** Number of changes of the template and environment. */
   version: number;
   createdAt: number;
 }
@@ -60,17 +60,17 @@ const row = z
   .object({ id: z.string(), version: z.number(), content: json(endpointSettings), createdAt: z.number() })
   .transform(({ content, ...rest }): EndpointRow => ({ ...contentOf(content), ...rest }));
 
-/** Events of endpoints and the objects that they use, emitted after the commit; the order of listeners does not matter. */
+/** Events of endpoints and their objects, emitted after the commit. Listeners must not depend on their order. */
 export type EndpointEvents = EventEmitter<{
   endpointCreated: [endpointId: string];
-  /** `workersRestart` when running workers no longer fit (GPU type, template, env). */
+  /** `workersRestart` is true if running workers are outdated (GPU type, template, env). */
   endpointChanged: [endpointId: string, change: { workersRestart: boolean }];
-  /** An endpoint is gone, with its jobs and logs. */
+  /** An endpoint was deleted, with its jobs and logs. */
   endpointDeleted: [endpointId: string];
   volumeDeleted: [volumeId: string];
 }>;
 
-/** The rows of endpoints. Every write announces itself after its commit. */
+/** The rows of endpoints. Every write emits an event after its commit. */
 export type EndpointTable = ReturnType<typeof openEndpointTable>;
 
 export function openEndpointTable(deps: {
@@ -92,7 +92,7 @@ export function openEndpointTable(deps: {
     [content.name, content.templateId, version, JSON.stringify(content), id] as const;
 
   const events: EndpointEvents = new EventEmitter();
-  /** Endpoints that the job path asked for. Forgotten whole before the first event of a commit, so that every listener reads the new values. */
+  /** Cache of endpoints for the job path. Cleared before the first event of a commit, so that all listeners read the new values. */
   const known = new Map<string, EndpointRow>();
   const announce = (emit: () => void): void =>
     database.afterCommit(() => {
@@ -109,7 +109,7 @@ export function openEndpointTable(deps: {
     byTemplate: table.by("template_id"),
     byVolume: (volumeId: string): EndpointRow[] =>
       table.list().filter((endpoint) => volumesOf(endpoint).includes(volumeId)),
-    /** The endpoint as it was last committed, mostly from memory; undefined when there is none. */
+    /** The last committed state of an endpoint, usually from the cache; undefined if it does not exist. */
     committed: (id: string): EndpointRow | undefined => {
       const endpoint = known.get(id) ?? table.find(id);
       if (endpoint) known.set(id, endpoint);
@@ -135,7 +135,7 @@ export function openEndpointTable(deps: {
   };
 }
 
-/** Ids and names of a data folder's endpoints, read beside the service that may run there; undefined when there is no store yet. */
+/** Reads ids and names of a data folder's endpoints, even while a service runs on it; undefined if there is no store yet. */
 export const lookUpEndpointNames = (dataFolder: string): { id: string; name: string }[] | undefined =>
   lookIntoStore(
     dataFolder,

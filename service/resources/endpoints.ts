@@ -18,10 +18,10 @@ import { withChanges } from "./table";
 import type { TemplateTable } from "./template-table";
 import type { Volumes } from "./volumes";
 
-/** Fields that make a new version of an endpoint. */
+/** Fields whose change creates a new version of an endpoint. */
 const versionFields = ["templateId", "env"] as const satisfies (keyof EndpointContent)[];
 
-/** Fields that running workers no longer fit when they change (interface: Endpoint, rule 3). */
+/** Fields whose change makes running workers outdated (interface: Endpoint, rule 3). */
 const workerFields = [
   ...versionFields,
   "computeType",
@@ -39,7 +39,7 @@ const workerFields = [
 const differs = (fields: readonly (keyof EndpointContent)[], one: EndpointContent, other: EndpointContent): boolean =>
   fields.some((field) => !isDeepStrictEqual(one[field], other[field]));
 
-/** The endpoints and their rules. */
+/** Endpoints and their rules. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
 export function createEndpoints(deps: {
@@ -69,7 +69,7 @@ export function createEndpoints(deps: {
     return { ...content, networkVolumeId: content.networkVolumeId || undefined };
   };
 
-  /** The quota of workers, and the workers that endpoints other than `exceptId` allow. */
+  /** The worker quota, and the sum of `workersMax` of all endpoints except `exceptId`. */
   const quota = (exceptId?: string): { limit: number | undefined; used: number } => ({
     limit: deps.workerQuota(),
     used: table.list().reduce((sum, { id, workersMax }) => (id === exceptId ? sum : sum + workersMax), 0),
@@ -83,7 +83,7 @@ export function createEndpoints(deps: {
     throw new ServiceError("invalid", `workersMax: the worker quota is exceeded; ${facts}`);
   };
 
-  /** A template stays in use for a while after its last endpoint; one that belongs to the endpoint goes with it. */
+  /** Releases an endpoint's template, which stays in use for a while; deletes a bound template. */
   const letGo = ({ id, templateId }: Pick<EndpointRow, "id" | "templateId">): void => {
     if (templates.find(templateId)?.boundEndpointId === id) templates.remove(templateId);
     else templates.released(templateId, clock.now());
@@ -114,7 +114,7 @@ export function createEndpoints(deps: {
     find: table.find,
     newId: table.newId,
     quota,
-    /** Without a name, the endpoint is named after its id. */
+    /** Creates an endpoint. The name defaults to the id. */
     create: (values: EndpointValues, id = table.newId()): EndpointRow =>
       database.transaction(() => {
         const content = check({ ...values, name: values.name ?? id });
@@ -123,10 +123,10 @@ export function createEndpoints(deps: {
         table.insert(endpoint);
         return endpoint;
       }),
-    /** Changes fields: undefined leaves one as it is, null clears it. */
+    /** Changes fields: undefined keeps a field, null clears it. */
     update: (id: string, changes: EndpointValues): EndpointRow =>
       change(id, (current) => withChanges(current, changes)),
-    /** Sets every field: what `values` leaves out is reset to its default. */
+    /** Sets all fields; fields missing from `values` are reset to their defaults. */
     replace: (id: string, values: EndpointValues): EndpointRow => change(id, () => values),
     remove: (id: string, { needsScaleDown }: { needsScaleDown: boolean }): void =>
       database.transaction(() => {

@@ -14,16 +14,16 @@ import { openTemplateTable } from "./template-table";
 import { createTemplates } from "./templates";
 import { createVolumes } from "./volumes";
 
-/** The resources that users manage; REST and GraphQL share them. */
+/** The resources managed by users, shared by REST and GraphQL. */
 export type Resources = ReturnType<typeof createResources>;
 
 export function createResources(deps: {
   database: Database;
   clock: Clock;
-  /** Milliseconds from the last use of a template to its release. */
+  /** Time from the last use of a template to its release, ms. */
   templateRelease: number;
   stock: StockEntries;
-  /** Largest sum of `workersMax` over all endpoints; undefined if there is no limit. */
+  /** Maximum sum of `workersMax` over all endpoints; undefined for no limit. */
   workerQuota(): number | undefined;
 }) {
   const { database } = deps;
@@ -50,7 +50,7 @@ export function createResources(deps: {
     /** Read access and events for the job path. */
     lookup: createEndpointLookup({ endpoints: table, templates, secrets, registryAuths, volumes, releases, stock }),
     events: table.events,
-    /** Runs calls of several nouns whole or not at all. */
+    /** Runs changes of several resources in one transaction. */
     transaction: database.transaction,
   };
 }

@@ -9,7 +9,7 @@ import type { TemplateTable } from "./template-table";
 
 const row = z.object({ id: z.string(), name: z.string() });
 
-/** Saved registry credentials as anyone may see them. */
+/** Public properties of saved registry credentials. */
 type RegistryAuthRow = z.output<typeof row>;
 
 const credentials = z.object({ username: z.string().min(1), password: z.string().min(1) });
@@ -19,7 +19,7 @@ export type RegistryCredentials = z.output<typeof credentials>;
 const registryAuthCreate = z.object({ name: z.string().min(1).max(limits.nameLength), ...credentials.shape });
 const registryAuthChange = credentials.extend({ id: z.string() });
 
-/** The saved registry credentials. A password comes out to the pull of an image only. */
+/** The saved registry credentials. Passwords are only used to pull images. */
 export type RegistryAuths = ReturnType<typeof createRegistryAuths>;
 
 export function createRegistryAuths(deps: { database: Database; clock: Clock; templates: TemplateTable }) {
@@ -47,15 +47,15 @@ export function createRegistryAuths(deps: { database: Database; clock: Clock; te
         return auth;
       });
     },
-    /** New credentials under the same id. */
+    /** Replaces the credentials; the id stays the same. */
     update: (input: unknown): RegistryAuthRow => {
       const { id, username, password } = parseInput(registryAuthChange, input);
       setCredentials.run(username, password, id);
       return table.get(id);
     },
-    /** For the pull of an image; undefined when there is no such auth. */
+    /** The credentials for pulling an image; undefined if the id is unknown. */
     credentialsOf: (id: string): RegistryCredentials | undefined => credentialsById.get(id),
-    /** Templates that name it lose it without a word, as on the hosted service; only pods, which there are none of here, hold it. */
+    /** Deletes credentials and, like the hosted service, their references in templates. Only pods, which do not exist here, prevent it. */
     remove: (id: string): void =>
       table.remove(id, () => {
         for (const template of templates.byRegistryAuth(id)) {

@@ -4,7 +4,7 @@ import type { Database } from "../store/database";
 import { json } from "./table";
 import type { TemplateRow } from "./template-table";
 
-/** Worker content of one version of an endpoint. */
+/** Container settings of one endpoint version. */
 const container = z.object({
   image: z.string(),
   args: z.string(),
@@ -17,16 +17,16 @@ type ReleasedContainer = z.output<typeof container>;
 
 const row = z.object({ version: z.number(), container: json(container), createdAt: z.number() });
 
-/** A version of an endpoint, since `createdAt` in ms since the epoch. */
+/** A version of an endpoint; `createdAt` in ms since the epoch. */
 export interface Release {
   version: number;
   image: string;
   createdAt: number;
-  /** Changes of the version before; of an environment only the names. */
+  /** Changes from the previous version; of environments only the variable names. */
   diff: { field: string; old: unknown; new: unknown }[];
 }
 
-/** The container of an endpoint: its template's, with the endpoint's own variables over the template's. */
+/** The container settings of an endpoint: the template's, with variables overridden by the endpoint's. */
 export const containerOf = (template: TemplateRow, env: Record<string, string>): ReleasedContainer => ({
   image: template.imageName,
   args: template.dockerArgs,
@@ -36,7 +36,7 @@ export const containerOf = (template: TemplateRow, env: Record<string, string>):
   registry: template.containerRegistryAuthId ?? null,
 });
 
-/** The fields of a container, and their names in releases. */
+/** Container fields and their names in releases. */
 const releasedFields = [
   ["image", "template.imageName"],
   ["args", "template.dockerArgs"],
@@ -55,7 +55,7 @@ function diffOf(before: ReleasedContainer | undefined, after: ReleasedContainer)
   return [...changed, env];
 }
 
-/** The versions of endpoints, kept as long as the endpoint. */
+/** The versions of endpoints, kept until the endpoint is deleted. */
 export type Releases = ReturnType<typeof openReleases>;
 
 export function openReleases(database: Database) {
@@ -70,7 +70,7 @@ export function openReleases(database: Database) {
   return {
     add: (endpointId: string, version: number, released: ReleasedContainer, at: number): void =>
       void insert.run(endpointId, version, JSON.stringify(released), at),
-    /** The newest first. Those of before a store had releases are missing. */
+    /** Releases of an endpoint, newest first, without versions from before stores contained releases. */
     of: (endpointId: string): Release[] =>
       byEndpoint
         .all(endpointId)
@@ -81,7 +81,7 @@ export function openReleases(database: Database) {
           diff: diffOf(all[index - 1]?.container, container),
         }))
         .reverse(),
-    /** The versions that the newest one sets back: those since the last one that ran the same; none when it is new. */
+    /** The versions rolled back by the newest one: all since the last version with the same content; none if the content is new. */
     rolledBack(endpointId: string): number[] {
       const [newest, ...before] = byEndpoint.all(endpointId).reverse();
       const same = before.findIndex(({ container }) => isDeepStrictEqual(container, newest?.container));

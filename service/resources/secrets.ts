@@ -10,21 +10,21 @@ const row = z.object({
   description: z.string().nullable(),
   createdAt: z.number(),
   updatedAt: z.number(),
-  /** Null for a secret of a store that had no such column, until its value changes. */
+  /** Null for a secret from before stores had this column, until its value changes. */
   valueUpdatedAt: z.number().nullable(),
 });
 
 /** A secret without its value; times in ms since the epoch. */
 export type SecretRow = z.output<typeof row>;
 
-/** A new secret, checked by the API that it came from. */
+/** A new secret, validated by the API. */
 export interface NewSecret {
   name: string;
   value: string;
   description?: string | null | undefined;
 }
 
-/** The secrets. A value goes in and comes out to the start of a worker only, not in an error either. */
+/** The secrets. Values are only read to start workers, and never appear in errors. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
 export function createSecrets({ database, clock }: { database: Database; clock: Clock }) {
@@ -51,7 +51,7 @@ export function createSecrets({ database, clock }: { database: Database; clock: 
         insert.run(secret.id, name, value, description, now, now, now);
         return secret;
       }),
-    /** Workers that start from now on get the new value. */
+    /** Changes a value; workers started from then on get it. */
     updateValue: ({ id, value }: { id: string; value: string }): SecretRow => {
       const now = clock.now();
       setValue.run(value, now, now, id);
@@ -62,7 +62,7 @@ export function createSecrets({ database, clock }: { database: Database; clock: 
       return table.get(id);
     },
     remove: (id: string): void => table.remove(id),
-    /** The value for a worker's environment; undefined when no secret has the name. */
+    /** The value of a secret by name, for a worker's environment; undefined if it does not exist. */
     valueOf: (name: string): string | undefined => valueByName.get(name)?.value,
   };
 }

@@ -3,14 +3,14 @@ import { instanceOf, requireListed } from "./catalog";
 import { type EndpointContent, volumesOf } from "./endpoint-table";
 import type { Volumes } from "./volumes";
 
-/** Levels of stock, the lowest first. */
+/** Stock levels, lowest first. */
 export const stockLevels = ["NONE", "LOW", "MEDIUM", "HIGH"] as const;
 export type StockLevel = (typeof stockLevels)[number];
 
-/** Levels by `ID` of a GPU type or a CPU flavour, or by `ID@DATACENTER`, which overrides it. Everything else is HIGH. */
+/** Stock levels by `ID` of a GPU type or CPU flavour, or by `ID@DATACENTER`, which overrides `ID`. The default is HIGH. */
 export type StockEntries = Readonly<Record<string, StockLevel>>;
 
-/** Throws a ServiceError for an entry that names no GPU type, CPU flavour, data centre or level. */
+/** Throws a ServiceError for an entry with an unknown GPU type, CPU flavour, data centre or level. */
 export function checkStock(entries: Readonly<Record<string, unknown>>): void {
   for (const [key, level] of Object.entries(entries)) {
     const [id = "", place] = key.split("@");
@@ -20,19 +20,19 @@ export function checkStock(entries: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** The stock of the data centres, and whether it allows workers. */
+/** The stock of the data centres. */
 export type Stock = ReturnType<typeof createStock>;
 
 export function createStock(entries: StockEntries, volumes: Pick<Volumes, "find">) {
   const levelIn = (id: string, place: string): number =>
     stockLevels.indexOf(entries[`${id}@${place}`] ?? entries[id] ?? "HIGH");
-  /** The highest level of a GPU type or CPU flavour in some data centres. */
+  /** The highest stock level of a GPU type or CPU flavour in some data centres. */
   const level = (id: string, places: readonly string[] = dataCenterIds): StockLevel =>
     stockLevels[Math.max(0, ...places.map((place) => levelIn(id, place)))] ?? "NONE";
 
   return {
     level,
-    /** Why no worker of an endpoint can start; undefined if one of its types is in stock where its workers may run. */
+    /** The lack of stock that prevents the start of workers; undefined if one of the endpoint's types is in stock in its data centres. */
     lack(endpoint: EndpointContent): string | undefined {
       const { computeType, instanceIds, gpuTypeIds, dataCenterIds } = endpoint;
       const ofVolumes = volumesOf(endpoint).flatMap((id) => volumes.find(id)?.dataCenterId ?? []);

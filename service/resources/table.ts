@@ -5,7 +5,7 @@ import type { Database, RowShape } from "../store/database";
 
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-/** Operations common to the tables of all resources. Rows are in order of creation. */
+/** Operations common to all resource tables. Rows are ordered by creation. */
 export function openTable<Row>(
   database: Database,
   {
@@ -17,11 +17,11 @@ export function openTable<Row>(
     idLength = 14,
   }: {
     name: string;
-    /** Name of a row in messages. */
+    /** The resource's name in messages. */
     noun: string;
     columns: string;
     row: RowShape<Row>;
-    /** Condition in SQL of the rows that `newest` returns. */
+    /** SQL condition for the rows returned by `newest`. */
     listed?: string;
     idLength?: number;
   },
@@ -38,24 +38,24 @@ export function openTable<Row>(
   const byId = database.query(`${select} WHERE id = ?`, row);
   const removal = database.prepare(`DELETE FROM ${name} WHERE id = ?`);
   return {
-    /** A new random id; it looks like `jpnw0v75y3qoql`. */
+    /** Generates a random id such as `jpnw0v75y3qoql`. */
     newId: (): string => Array.from({ length: idLength }, () => letters.charAt(randomInt(letters.length))).join(""),
     list: (): Row[] => all.all(),
-    /** The newest `count` rows created before the one at position `before`, newest first. A later row has a higher position. */
+    /** The newest `count` rows at positions below `before`, newest first. Later rows have higher positions. */
     newest: (before: number, count: number): { position: number; row: Row }[] => newest.all(before, count),
     find: (id: string): Row | undefined => byId.get(id),
-    /** Throws a ServiceError when there is no such row. */
+    /** Returns a row; throws a ServiceError if it does not exist. */
     get: (id: string): Row => {
       const found = byId.get(id);
       if (!found) throw notFound(noun, id);
       return found;
     },
-    /** The rows with a value in a column. */
+    /** Creates a lookup of rows by the value of a column. */
     by: (column: string): ((value: string) => Row[]) => {
       const query = database.query(`${select} WHERE ${column} = ? ORDER BY rowid`, row);
       return (value) => query.all(value);
     },
-    /** Deletes a row after `before`, which throws to refuse it; a ServiceError when there is none. */
+    /** Deletes a row after calling `before`, which may throw to prevent it; throws a ServiceError if the row does not exist. */
     remove: (id: string, before: (row: Row) => void = () => undefined): void =>
       database.transaction(() => {
         const found = byId.get(id);
@@ -66,7 +66,7 @@ export function openTable<Row>(
   };
 }
 
-/** A column with JSON of a shape. */
+/** A column that contains JSON of a shape. */
 export const json = <Shape extends z.ZodType>(shape: Shape) =>
   z
     .string()
@@ -78,8 +78,8 @@ export const withoutNulls = (fields: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
 
 /**
- * An object with changes made to it: what is undefined stays as it was, what is null is cleared.
- * The result has yet to be checked by its shape, which fills in the defaults of what was cleared.
+ * Applies changes to an object: undefined keeps a value, null clears it. The caller must parse the result by its shape, which fills in
+ * defaults for cleared values.
  */
 export function withChanges(current: object, changes: object): Record<string, unknown> {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);

@@ -6,8 +6,8 @@ import { json, openTable } from "./table";
 const { name: _, ...stored } = templateFields;
 
 /**
- * Content of a template except its name, in a form common to all APIs: env is a map, ports a comma-separated text. Start
- * arguments are one command line, whose words are REST's dockerStartCmd, or in their JSON form.
+ * Template content except the name, in a form common to all APIs: env is a map, ports a comma-separated text. Start arguments are a command
+ * line, whose words are REST's dockerStartCmd, or have the JSON form.
  */
 export const templateContent = z.object({
   ...storedShapes(stored),
@@ -19,10 +19,10 @@ export const templateContent = z.object({
   containerRegistryAuthId: z.string().optional(),
   startScript: z.string().default(""),
   advancedStart: z.boolean().default(false),
-  /** GraphQL's portsConfig and config are returned as they came. */
+  /** GraphQL's portsConfig and config are returned unchanged. */
   portsConfig: z.unknown().optional(),
   config: z.unknown().optional(),
-  /** The only endpoint that uses the template, which is created and deleted with that endpoint. */
+  /** The endpoint to which the template is bound; the template is created and deleted with it. */
   boundEndpointId: z.string().optional(),
 });
 export type TemplateContent = z.output<typeof templateContent>;
@@ -30,7 +30,7 @@ export type TemplateContent = z.output<typeof templateContent>;
 const words = z.array(z.string()).default([]);
 const jsonForm = z.strictObject({ cmd: words, entrypoint: words });
 
-/** A template's `dockerArgs` in their JSON form, `{"cmd": […], "entrypoint": […]}`; undefined where they are a command line. */
+/** Parses `dockerArgs` in the JSON form `{"cmd": […], "entrypoint": […]}`; undefined for a command line. */
 export function startCommandOf(dockerArgs: string): z.output<typeof jsonForm> | undefined {
   if (!dockerArgs.trimStart().startsWith("{")) return undefined;
   try {
@@ -40,7 +40,7 @@ export function startCommandOf(dockerArgs: string): z.output<typeof jsonForm> | 
   }
 }
 
-/** Words as one command line, which a shell splits into the same words. */
+/** Joins words to a command line that a shell splits into the same words. */
 export const commandLineOf = (parts: readonly string[]): string =>
   parts.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
 
@@ -48,12 +48,12 @@ export const commandLineOf = (parts: readonly string[]): string =>
 export interface TemplateRow extends TemplateContent {
   id: string;
   name: string;
-  /** When the last endpoint stopped using it; undefined when none has. */
+  /** Time at which the last endpoint stopped using the template; undefined if none has. */
   lastUsedAt: number | undefined;
   createdAt: number;
 }
 
-/** Fields of a template that a client sent, their bounds checked by its API: undefined leaves one as it is, null clears it. */
+/** Template fields sent by a client, validated by the API: undefined keeps a field, null clears it. */
 export type TemplateChanges = { [Field in keyof TemplateContent | "name"]?: TemplateRow[Field] | null | undefined };
 
 const row = z
@@ -68,7 +68,7 @@ const row = z
     ({ content, lastUsedAt, ...rest }): TemplateRow => ({ ...content, ...rest, lastUsedAt: lastUsedAt ?? undefined }),
   );
 
-/** The rows of templates, for the rules of what they use and what uses them. */
+/** The rows of templates. */
 export type TemplateTable = ReturnType<typeof openTemplateTable>;
 
 export function openTemplateTable(database: Database) {
@@ -79,7 +79,7 @@ export function openTemplateTable(database: Database) {
     columns,
     row,
     idLength: 10,
-    // Users do not see the templates of endpoints that were created without one.
+    // Bound templates are hidden from users.
     listed: "content ->> 'boundEndpointId' IS NULL",
   });
   const insert = database.prepare(
@@ -95,7 +95,7 @@ export function openTemplateTable(database: Database) {
     byRegistryAuth: table.by("registry_auth_id"),
     insert: (template: TemplateRow): void => void insert.run(...values(template), template.createdAt),
     update: (template: TemplateRow): void => void update.run(...values(template)),
-    /** Records that an endpoint stopped using it. */
+    /** Records that an endpoint stopped using the template. */
     released: (id: string, at: number): void => void setLastUsed.run(at, id),
   };
 }

@@ -15,7 +15,7 @@ import {
   templateContent,
 } from "./template-table";
 
-/** Fields that decide what a worker runs: a change of one makes a new version of every endpoint that uses the template. */
+/** Fields that affect workers; their change creates a new version of every endpoint that uses the template. */
 const workerFields = [
   "imageName",
   "dockerArgs",
@@ -28,16 +28,16 @@ const workerFields = [
   "containerRegistryAuthId",
 ] as const satisfies (keyof TemplateContent)[];
 
-/** Required fields of a template; the rest has defaults. */
+/** A complete template; all fields except the required ones have defaults. */
 const wholeTemplate = templateContent.extend({ name: z.string() });
 
-/** The templates and their rules. */
+/** Templates and their rules. */
 export type Templates = ReturnType<typeof createTemplates>;
 
 export function createTemplates(deps: {
   database: Database;
   clock: Clock;
-  /** Milliseconds from the last use of a template to its release. */
+  /** Time from the last use of a template to its release, ms. */
   templateRelease: number;
   table: TemplateTable;
   endpoints: EndpointTable;
@@ -58,7 +58,7 @@ export function createTemplates(deps: {
         `volumeInGb: ${template.volumeInGb} is not allowed, must be 0 when isServerless is true`,
       );
     }
-    // GraphQL clients send an empty string for none.
+    // GraphQL clients send an empty string for no credentials.
     const auth = template.containerRegistryAuthId || undefined;
     if (auth !== undefined && !registryAuths.find(auth)) {
       throw new ServiceError("invalid", `containerRegistryAuthId: registry auth "${auth}" does not exist`);
@@ -84,23 +84,23 @@ export function createTemplates(deps: {
     }
   };
 
-  /** Rejects while an endpoint uses the template and until its release (interface: GraphQL API, rule 4). */
+  /** Deletes a template; throws while an endpoint uses it and until its release (interface: GraphQL API, rule 4). */
   const remove = (id: string): void => table.remove(id, checkReleased);
 
   return {
-    /** Templates created by users; with `bound`, also templates that belong to one endpoint. */
+    /** Templates created by users; with `bound`, also bound templates. */
     list: ({ bound = false } = {}): TemplateRow[] =>
       table.list().filter(({ boundEndpointId }) => bound || boundEndpointId === undefined),
     newest: table.newest,
     get: table.get,
     find: table.find,
-    /** The template that another object's request names. */
+    /** The template named by the request of another object. */
     named: (id: string): TemplateRow => {
       const template = table.find(id);
       if (!template) throw new ServiceError("invalid", `templateId: template "${id}" does not exist`);
       return template;
     },
-    /** Fields that `values` leaves out get their defaults. */
+    /** Creates a template; fields missing from `values` get their defaults. */
     create: (values: TemplateChanges): TemplateRow =>
       database.transaction(() => {
         const kept = { id: table.newId(), lastUsedAt: undefined, createdAt: clock.now() };

@@ -17,17 +17,17 @@ const row = z.object({
   createdAt: z.number(),
 });
 
-/** A network volume: size in GB, time in ms since the epoch. */
+/** A network volume; size in GB, time in ms since the epoch. */
 export type VolumeRow = z.output<typeof row>;
 
-/** Properties of a new volume, with bounds checked by the API. */
+/** Properties of a new volume, validated by the API. */
 type NewVolume = Pick<VolumeRow, "name" | "size" | "dataCenterId"> & { type?: VolumeRow["type"] | undefined };
 
-/** A change by REST v1 or GraphQL. `dataCenterId` is parsed in order to reject a different one. */
+/** A change by REST v1 or GraphQL. `dataCenterId` is parsed only to reject a different data centre. */
 export const volumeChange = restNetworkVolumePatch.extend({ dataCenterId: z.string().optional() });
 type VolumeChange = z.output<typeof volumeChange>;
 
-/** The network volumes and their rules. */
+/** Network volumes and their rules. */
 export type Volumes = ReturnType<typeof createVolumes>;
 
 export function createVolumes(deps: { database: Database; clock: Clock; endpoints: EndpointTable }) {
@@ -43,14 +43,14 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
     list: table.list,
     get: table.get,
     find: table.find,
-    /** `property` is the name of the data centre in the request. */
+    /** Creates a volume; `property` is the request's name for the data centre. */
     create: ({ type = "STANDARD", ...values }: NewVolume, property = "dataCenterId"): VolumeRow => {
       requireListed(property, [values.dataCenterId], dataCenterIds);
       const volume = { id: table.newId(), ...values, type, createdAt: clock.now() };
       insert.run(volume.id, volume.name, volume.size, volume.dataCenterId, type, volume.createdAt);
       return volume;
     },
-    /** Sizes only grow, and a volume stays in its data centre. */
+    /** Updates a volume; its size can only grow, and its data centre cannot change. */
     update: (id: string, change: VolumeChange): VolumeRow =>
       database.transaction(() => {
         const current = table.get(id);
@@ -70,7 +70,7 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
         write.run(name, size, id);
         return { ...current, name, size };
       }),
-    /** Refused while an endpoint uses it. */
+    /** Deletes a volume; throws while an endpoint uses it. */
     remove: (id: string): void =>
       database.transaction(() => {
         table.remove(id, ({ name }) => {

@@ -35,7 +35,7 @@ export interface Seed extends z.output<typeof seedShape> {
   file: string;
 }
 
-/** Reads a seed file in YAML or JSON. Throws a StartError that names the path in the file, the value and what is allowed. */
+/** Reads a seed file in YAML or JSON. Throws a StartError that names the path in the file, the value and the allowed values. */
 export function readSeedFile(path: string): Seed {
   const file = resolve(path);
   return withFile(file, () => {
@@ -86,6 +86,6 @@ function commandFrom(file: string, name: string, command: string): string {
   if (words.length === 0) throw invalid("must be a handler file or a command line");
   const absolute = words.map((word) => (isSource(word) ? resolve(dirname(file), word) : word));
   const absent = absolute.find((word) => isSource(word) && !existsSync(word));
-  if (absent !== undefined) throw invalid(`the file ${absent} does not exist; name one that does`);
+  if (absent !== undefined) throw invalid(`the file ${absent} does not exist; name an existing file`);
   return commandLineOf(absolute);
 }

@@ -12,7 +12,7 @@ import { type Seed, withFile } from "./seed-file";
 interface Seeded {
   /** Created objects, as `section.name`. */
   created: string[];
-  /** A sentence for each property of an existing object that differs from the file. */
+  /** A message for each property of an existing object that differs from the file. */
   differences: string[];
   /** Ids of the file's endpoints by name. */
   endpointIds: Record<string, string>;
@@ -29,13 +29,13 @@ interface Entry {
   noun: Pick<Noun, "get" | "create">;
   /** Id of the existing object; undefined if there is none. */
   id: string | undefined;
-  /** The body of a create, without the name. */
+  /** Returns the body of the create request, without the name. */
   body(): Fields;
 }
 
 const invalid = (text: string): ServiceError => new ServiceError("invalid", text);
 
-/** The id of the row with a name; undefined if there is none. */
+/** The id of the row with a name; undefined if it does not exist. */
 function idOf(rows: Row[], path: string, name: string): string | undefined {
   const found = rows.filter((row) => row.name === name);
   if (found.length > 1)
@@ -44,8 +44,8 @@ function idOf(rows: Row[], path: string, name: string): string | undefined {
 }
 
 /**
- * Creates the objects of a seed file that do not exist, with the create operations of REST v2, and compares the others. Kind and
- * name identify an object. An invalid file throws a StartError and creates nothing.
+ * Creates missing objects of a seed file with the create operations of REST v2, and compares existing objects. Kind and name identify an
+ * object. An invalid file throws a StartError and creates nothing.
  */
 export function applySeed(
   seed: Seed,
@@ -85,7 +85,7 @@ export function applySeed(
     }),
   });
 
-  /** Visits the file's objects, each after those that it refers to. */
+  /** Visits the file's objects, each after the objects that it references. */
   function visit(visitor: (entry: Entry) => void): void {
     const each = <One>(
       section: string,
@@ -111,7 +111,7 @@ export function applySeed(
     each("endpoints", seed.endpoints, nouns["/serverless"], endpoints.list, endpointBody);
   }
 
-  /** Creates the objects that do not exist, and a twin of each of the others, whose records are compared; rolls back. */
+  /** Creates missing objects, and a twin of each existing object to compare their records; then rolls back. */
   function compare(): string[] {
     const differences: string[] = [];
     rehearse(transaction, () =>
@@ -171,14 +171,14 @@ function rehearse(transaction: Resources["transaction"], work: () => void): void
 const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A record without the properties that no request sets, and without the name. */
+/** A record without its name and without properties that requests cannot set. */
 function settingsOf(record: unknown): unknown {
   if (!isObject(record)) return record;
   const { id, name, createdAt, requestUrls, valueLastUpdatedAt, ...settings } = record;
   return settings;
 }
 
-/** Differences between the record that the file would create and the existing one. */
+/** Differences between the record that the file would create and the existing record. */
 function differencesOf(path: string, file: unknown, service: unknown): string[] {
   if (isObject(file) && isObject(service)) {
     const keys = new Set([...Object.keys(file), ...Object.keys(service)]);

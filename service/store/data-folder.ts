@@ -17,7 +17,7 @@ import { sqliteCode } from "./faults";
 /** The database file of a data folder. */
 export const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
 
-/** Names that the service itself uses in its folder, and those that file systems and desktops put into every folder. */
+/** Names of the service's files, and of files that file systems and desktops create in every folder. */
 const expected =
   /^(?:(?:api-key|address|containers|pulled-images\.json|service\.log|service\.db|lock|reaper)(?:[.-].*)?|logs|workers|volumes|orphaned|\.gitignore|lost\+found|\.DS_Store)$/;
 
@@ -38,7 +38,7 @@ export function prepareDataFolder(dataFolder: string): void {
   closeSync(openSync(storeFile(dataFolder), "a", 0o600));
 }
 
-/** Creates a folder and those above it; returns true if it did not exist. */
+/** Creates a folder and its parents; returns true if it did not exist. */
 function createFolder(dataFolder: string): boolean {
   try {
     return mkdirSync(dataFolder, { recursive: true, mode: 0o700 }) !== undefined;
@@ -46,24 +46,24 @@ function createFolder(dataFolder: string): boolean {
     const code = sqliteCode(error);
     if (/^(?:EEXIST|ENOTDIR)$/.test(code))
       throw new StartError(`the data folder ${dataFolder}: is a file or below a file; choose a folder with --data`);
-    // Node reports a read-only folder above as ENOENT.
+    // Node reports a read-only parent folder as ENOENT.
     if (/^(?:ENOENT|EROFS|EACCES|EPERM)$/.test(code))
       throw new StartError(
-        `the data folder ${dataFolder}: cannot be created (${code}); make the folder above it writable, or choose another one with --data`,
+        `the data folder ${dataFolder}: cannot be created (${code}); make the parent folder writable, or choose another folder with --data`,
       );
     throw error;
   }
 }
 
 /**
- * Deletes a file that only has a meaning while its process runs. On a read-only disk it is left behind, and ignored once the
- * process has ended.
+ * Deletes a file that is only meaningful while its process runs. On a read-only disk, the file remains and is ignored once the process has
+ * ended.
  */
 export function removeMark(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // See above.
+    // The disk is read-only.
   }
 }
 
@@ -87,11 +87,11 @@ function checkNames(dataFolder: string): void {
   );
 }
 
-/** A new database beside the write-ahead log of a missing one would lose that log's changes. */
+/** Throws if the database is missing but its write-ahead log exists, because a new database would lose the changes in the log. */
 function checkRemains(dataFolder: string): void {
   const log = `${storeFile(dataFolder)}-wal`;
   if (!statSync(log, { throwIfNoEntry: false })?.size) return;
   throw new StartError(
-    `the store in ${dataFolder}: service.db is missing beside ${log}, which contains accepted jobs; restore all files of the folder from one backup`,
+    `the store in ${dataFolder}: service.db is missing, but ${log} contains accepted jobs; restore all files of the folder from one backup`,
   );
 }

@@ -8,7 +8,7 @@ import { createTables } from "./schema";
 /** A value of a column; the tables are STRICT, so a column has one type. */
 type SqlValue = string | number | null | Uint8Array;
 
-/** Parses a row of a result; a zod shape is one. */
+/** Parses a row of a result, such as a zod shape. */
 export interface RowShape<Row> {
   parse(row: unknown): Row;
 }
@@ -34,8 +34,8 @@ export interface Database {
   /** Prepares a statement that returns rows, each parsed by `row`. */
   query<Row>(sql: string, row: RowShape<Row>): Query<Row>;
   /**
-   * Runs `work` in a transaction, and rolls back if it throws. A nested call joins the outer transaction. The transaction begins with
-   * the first statement that changes rows, so one without changes costs nothing.
+   * Runs `work` in a transaction, which is rolled back if it throws. A nested call joins the outer transaction. The transaction begins with
+   * the first statement that changes rows, so a read-only call costs nothing.
    */
   transaction<Result>(work: () => Result): Result;
   /** Runs `then` after the open transaction is committed, never after a rollback; immediately if none is open. */
@@ -48,7 +48,7 @@ export interface Database {
 const lockWait = 250;
 
 /** Maximum wait for a lock while another process reads a running service's store, ms. */
-const lookLimit = 2000;
+const readerLockWait = 2000;
 
 /**
  * Reads rows of a data folder's store without locking the folder, even while a service uses it. Changes nothing. Returns undefined
@@ -57,7 +57,7 @@ const lookLimit = 2000;
 export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShape<Row>): Row[] | undefined {
   if (!existsSync(storeFile(dataFolder))) return undefined;
   return onDisk(dataFolder, () => {
-    const connection = new Libsql(storeFile(dataFolder), { timeout: lookLimit });
+    const connection = new Libsql(storeFile(dataFolder), { timeout: readerLockWait });
     try {
       connection.pragma("query_only = ON");
       return connection
@@ -108,7 +108,7 @@ function openPrepared(dataFolder: string, faults: StoreFaults): Database {
 function connect(dataFolder: string): Libsql.Database {
   const connection = new Libsql(storeFile(dataFolder), { timeout: lockWait });
   connection.pragma("journal_mode = WAL");
-  // A killed process loses no commit; a power cut can lose the last ones.
+  // A killed process loses no commits; a power cut can lose the last commits.
   connection.pragma("synchronous = NORMAL");
   connection.pragma("foreign_keys = ON");
   // A checkpoint writes each page once, however often it changed, so few checkpoints cost less. 8192 pages are 32 MiB of log.
@@ -127,8 +127,8 @@ function wrap(
   let inside = false;
   let writing = false;
   let waiting: (() => void)[] = [];
-  // A closed connection of the driver still runs statements, into a folder that another service may use by then, and ends the whole
-  // process when its `inTransaction` is read.
+  // A closed connection of the driver still executes statements, although another service may already use the folder, and reading its
+  // `inTransaction` ends the process.
   const checkOpen = (): void => {
     if (!open) throw new Error("the store is closed");
   };

@@ -23,7 +23,10 @@ function faultOf(code: string, dataFolder: string): ServiceError | undefined {
       `data folder cannot be written: ${dataFolder} (${code}); check its disk, and whether it is mounted read-only`,
     );
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code))
-    return new ServiceError("storeUnavailable", `store is locked: another program uses ${dataFolder}; close that one`);
+    return new ServiceError(
+      "storeUnavailable",
+      `store is locked: another program uses ${dataFolder}; close that program`,
+    );
   return undefined;
 }
 

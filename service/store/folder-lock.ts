@@ -22,7 +22,7 @@ export function lockFolder(dataFolder: string): () => void {
     lock.close();
     if (sqliteCode(error) !== "SQLITE_BUSY") throw error;
     throw new StartError(
-      `the data folder ${dataFolder} is in use by another local service (process ${owner}): stop that one or choose another folder with --data`,
+      `the data folder ${dataFolder} is in use by another local service (process ${owner}): stop that service or choose another folder with --data`,
     );
   }
   return () => {

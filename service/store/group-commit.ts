@@ -7,11 +7,11 @@ import type { Database } from "./database";
  */
 export interface GroupCommit {
   /**
-   * Runs `work` in the next transaction; resolves with its result after the commit. Works run in order, one at a time, and a work may
-   * run twice. `after` runs right after the commit, before any caller is acknowledged. `bytes` estimates the size of the changes.
+   * Runs `work` in the next transaction; resolves with its result after the commit. Works run sequentially in order, and a work may run
+   * twice. `after` runs immediately after the commit, before any caller is acknowledged. `bytes` estimates the size of the changes.
    */
   commit<Result>(work: () => Result, after?: (result: Result) => void, bytes?: number): Promise<Result>;
-  /** Undoes a change of memory if the current transaction fails; ignored outside of a transaction. */
+  /** Runs `undo`, which reverts a change in memory, if the current transaction fails; ignored outside of a transaction. */
   onRollback(undo: () => void): void;
   /**
    * Runs `write` at the end of the current transaction, before its commit, for a row that later works may change again; immediately
@@ -30,7 +30,7 @@ interface Entry {
   fail(error: unknown): void;
 }
 
-/** Works and bytes per transaction at most: the process sends no response during a transaction. */
+/** Maximum works and bytes per transaction; the process sends no responses during a transaction. */
 const batchLimit = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 
 /** Maximum time between the first work of a transaction and its commit, ms. */
@@ -76,7 +76,7 @@ export function createGroupCommit(database: Database): GroupCommit {
     }
   }
 
-  /** Removes the next works, as many as the limits allow, at least one. */
+  /** Removes the next works: as many as the limits allow, but at least one. */
   function nextBatch(): Entry[] {
     let bytes = 0;
     const end = pending.findIndex((entry, at) => {
@@ -96,7 +96,7 @@ export function createGroupCommit(database: Database): GroupCommit {
         for (const entry of batch) entry.run();
       });
     } catch (error) {
-      // A failed work rolls back the whole batch, so each is repeated in a transaction of its own, and only the failed one rejects.
+      // A failed work rolls back the batch. Each work is then repeated in its own transaction, so that only the failed work rejects.
       if (batch.length > 1) for (const entry of batch) commitAlone(entry);
       else for (const entry of batch) entry.fail(error);
       return;

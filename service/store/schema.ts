@@ -1,11 +1,11 @@
 import { StartError } from "../errors";
 
 /**
- * The tables of a store. Columns exist for what statements search; everything else is in one JSON column. Times are ms since the epoch.
+ * The tables of a store. Only searched properties have columns; the others share one JSON column. Times are ms since the epoch.
  *
- * Rows of jobs are written by number, without triggers, checks and foreign keys: `jobs/job.ts` is the table of transitions. A row is
- * mostly written twice, so input and output are part of it; what a running job sends is stored beside it. `jobs_live` is read at
- * the start of the service, `jobs_over` finds the results whose retention has ended.
+ * Job rows are written by number, without triggers, checks and foreign keys; `jobs/job.ts` contains the table of transitions. Most rows are
+ * written only twice, so they contain input and output. Progress updates and chunks of running jobs have separate tables. `jobs_live` is
+ * read at the start of the service; `jobs_over` finds results whose retention has ended.
  */
 const schema = `
   CREATE TABLE registry_auths (
@@ -129,15 +129,15 @@ const schema = `
   ) STRICT;
 `;
 
-/** The version of these tables, which a store has as its `user_version`. Versions 1 to 13 were never released. */
+/** The version of these tables, stored as `user_version`. Versions 1 to 13 were never released. */
 const schemaVersion = 14;
 
-/** Creates the tables of a new store and refuses a store of any other version. */
+/** Creates the tables of a new store; throws a StartError for a store of another version. */
 export function createTables(version: number, run: (sql: string) => void): void {
   if (version === 0) run(`${schema} PRAGMA user_version = ${schemaVersion};`);
   else if (version > schemaVersion)
     throw new StartError(
-      `the data folder was written by a newer release (store version ${version}, this one supports ${schemaVersion}); use that release or another folder`,
+      `the data folder was written by a newer release (store version ${version}, this release supports ${schemaVersion}); use that release or another folder`,
     );
   else if (version < schemaVersion)
     throw new StartError(

@@ -6,10 +6,10 @@ import { openDatabase } from "./database";
 import { onDisk } from "./faults";
 import { lockFolder } from "./folder-lock";
 
-/** The content of a snapshot. The write-ahead log exists after a crash only. */
+/** The content of a snapshot. The write-ahead log exists only after a crash. */
 const content = ["service.db", "service.db-wal", "volumes", "workers", "logs"];
 
-/** Names that a reset deletes in addition. It keeps the key, and the records of containers and pulled images for `prune`. */
+/** Additional files deleted by a reset, which keeps the key, and the records of containers and pulled images for `prune`. */
 const remains = ["service.db-shm", "address", "orphaned", "service.log", "service.log.1", "service.log.2"];
 
 /** Deletes all objects, jobs and logs of a data folder; keeps its key. Throws a StartError while a service runs on it. */
@@ -30,12 +30,12 @@ export function snapshotDataFolder(dataFolder: string, target: string): void {
 }
 
 /**
- * Replaces the content of a data folder, which may be new, by that of a snapshot; keeps its key. Throws a StartError while a
- * service runs on it, or if the snapshot cannot be used; the folder is then unchanged.
+ * Replaces the content of a new or existing data folder by a snapshot's content; keeps the key. If a service runs on the folder or the
+ * snapshot is unusable, throws a StartError and leaves the folder unchanged.
  */
 export function restoreDataFolder(dataFolder: string, source: string): void {
   if (!existsSync(storeFile(source)))
-    throw new StartError(`${source}: is not a snapshot; name a folder that snapshot wrote`);
+    throw new StartError(`${source}: is not a snapshot; name a folder written by the snapshot command`);
   const folder = resolve(dataFolder);
   onDisk(folder, () => prepareDataFolder(folder));
   whileLocked(folder, () => {
@@ -44,7 +44,7 @@ export function restoreDataFolder(dataFolder: string, source: string): void {
     try {
       mkdirSync(staging, { mode: 0o700 });
       copy(source, staging);
-      // Throws for a damaged store, and for one of another version.
+      // Throws for a damaged store and for a store of another version.
       openDatabase(staging).close();
       empty(folder);
       for (const name of content.filter((one) => existsSync(join(staging, one))))

@@ -32,12 +32,9 @@ function ask(
 }
 
 test.each([
-  [
-    { host: "0.0.0.0" },
-    "host: 0.0.0.0 can be reached from other machines; name the host by which clients are to reach",
-  ],
-  [{ host: "::" }, "host: :: can be reached from other machines"],
-  [{ host: "192.0.2.1", allowHosts: [] }, "host: 192.0.2.1 can be reached from other machines"],
+  [{ host: "0.0.0.0" }, "host: 0.0.0.0 is reachable from other machines; name the service's host with --allow-host"],
+  [{ host: "::" }, "host: :: is reachable from other machines"],
+  [{ host: "192.0.2.1", allowHosts: [] }, "host: 192.0.2.1 is reachable from other machines"],
   [{ host: "localhost" }, 'host: "localhost" is not allowed, must be an IP address'],
   [
     { allowHosts: ["http://here"] },

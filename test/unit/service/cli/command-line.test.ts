@@ -53,7 +53,7 @@ describe("a start that cannot succeed ends with 1 and one line with the next ste
     expect(answer).toEqual({
       code: 1,
       out: "",
-      err: `serverless-compute-local: port ${port} on 127.0.0.1 is taken: stop what uses it or choose another one with --port (0 takes a free one)`,
+      err: `serverless-compute-local: port ${port} on 127.0.0.1 is taken: stop the program that uses it or choose another port with --port (0 selects a free port)`,
     });
   });
 
@@ -64,7 +64,7 @@ describe("a start that cannot succeed ends with 1 and one line with the next ste
     expect(answer).toEqual({
       code: 1,
       out: "",
-      err: `serverless-compute-local: --image acme/echo:1: the handler file ${file} does not exist; name one that does`,
+      err: `serverless-compute-local: --image acme/echo:1: the handler file ${file} does not exist; name an existing file`,
     });
     expect(existsSync(data)).toBe(false);
   });
@@ -89,7 +89,7 @@ describe("a start that cannot succeed ends with 1 and one line with the next ste
     expect(answer).toEqual({
       code: 1,
       out: "",
-      err: `serverless-compute-local: the data folder ${dataFolder} is in use by another local service (process ${process.pid}): stop that one or choose another folder with --data`,
+      err: `serverless-compute-local: the data folder ${dataFolder} is in use by another local service (process ${process.pid}): stop that service or choose another folder with --data`,
     });
   });
 

@@ -25,7 +25,7 @@ test("an unwritable store is reported once in the terminal, once in the log, and
   const { addresses, apiKey: key, child } = service;
   let terminal = "";
   child.stderr?.on("data", (chunk) => (terminal += chunk));
-  const reason = `store is locked: another program uses ${folder}; close that one`;
+  const reason = `store is locked: another program uses ${folder}; close that program`;
   const json = { name: "t", imageName: "i", isServerless: true, volumeInGb: 0 };
   whileLocked(folder, () => {
     // The lock is held as long as this turn, so that another process has to send the requests. The key goes by standard input.
@@ -138,6 +138,6 @@ test("a data folder that cannot be created is an error with its path and the rem
   symlinkSync(join(top, "absent", "target"), join(top, "link"));
   const folder = join(top, "link", "data");
   expect(await start(folder)).toBe(
-    `serverless-compute-local: the data folder ${folder}: cannot be created (ENOENT); make the folder above it writable, or choose another one with --data`,
+    `serverless-compute-local: the data folder ${folder}: cannot be created (ENOENT); make the parent folder writable, or choose another folder with --data`,
   );
 });

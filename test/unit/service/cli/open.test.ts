@@ -90,7 +90,7 @@ describe("key --wait", () => {
     await (await createService({ port: 0, dataFolder: data })).stop();
     const { code, out, err } = await runLine("key", "--wait", "0.2", "--data", data);
     expect(err).toBe(
-      `serverless-compute-local: no service with the folder ${data} came up within 0.2 s; start one, or pass its folder with --data`,
+      `serverless-compute-local: no service with the folder ${data} started within 0.2 s; start one, or pass its folder with --data`,
     );
     expect({ code, out }).toEqual({ code: 1, out: "" });
   });

@@ -16,7 +16,7 @@ test("snapshot, reset and restore print what they did, and fail while a service 
     const { code, out, err } = await run(...words);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
-      `serverless-compute-local: the data folder ${data} is in use by another local service (process ${process.pid}): stop that one or choose another folder with --data`,
+      `serverless-compute-local: the data folder ${data} is in use by another local service (process ${process.pid}): stop that service or choose another folder with --data`,
     );
   }
   await service.stop(0);

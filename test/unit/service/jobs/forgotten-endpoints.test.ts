@@ -34,7 +34,7 @@ test("a start moves unknown volumes, homes and logs aside, and deletes none", as
   for (const path of orphans.slice(0, 3)) expect(await readFile(join(moved, path), "utf8")).toBe(path);
   expect(notices).toHaveLength(4);
   expect(notices).toContain(
-    `volumes/gonevolume: belongs to no network volume of the database and was moved; look into ${join(moved, "volumes", "gonevolume.1")}`,
+    `volumes/gonevolume: belongs to no network volume of the database and was moved to ${join(moved, "volumes", "gonevolume.1")}`,
   );
 });
 

@@ -122,7 +122,7 @@ describe("a seed file", () => {
       "SEED_TEST_ABSENT",
       'secrets.token.valueFromEnv: the environment variable "SEED_TEST_ABSENT" is not set; set it',
     ],
-    ["./echo.mjs", "./absent.mjs", "does not exist; name one that does"],
+    ["./echo.mjs", "./absent.mjs", "does not exist; name an existing file"],
     ["templates:", "templates: [", "line "],
   ])("rejects %s → %s with its path, and creates nothing", async (from, to, message) => {
     const failed = await startWith(whole.replace(from, to)).catch((error: unknown) => error);

@@ -76,7 +76,7 @@ describe("a data folder", () => {
   });
 
   test.each([
-    [99, /newer release \(store version 99, this one supports 14\); use that release or another folder/],
+    [99, /newer release \(store version 99, this release supports 14\); use that release or another folder/],
     [13, /development version \(store version 13, this release supports 14\); choose a new folder with --data/],
   ])("of version %i is rejected, unlocked and not changed", (version, message) => {
     openHere().close();
@@ -100,7 +100,7 @@ describe("a data folder", () => {
   test("with a write-ahead log but no store is rejected, and the log is kept", () => {
     mkdirSync(folder);
     writeFileSync(join(folder, "service.db-wal"), "changes");
-    expect(openHere).toThrow(/service\.db is missing beside .*; restore all files of the folder from one backup/);
+    expect(openHere).toThrow(/service\.db is missing, but .*; restore all files of the folder from one backup/);
     expect(readdirSync(folder)).toEqual(["service.db-wal"]);
   });
 

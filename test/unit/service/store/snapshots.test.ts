@@ -127,7 +127,7 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
       expect(() => restoreDataFolder(data, snapshot)).toThrow(/is in use by another local service/);
     });
     expect(() => restoreDataFolder(data, folder)).toThrow(
-      `${folder}: is not a snapshot; name a folder that snapshot wrote`,
+      `${folder}: is not a snapshot; name a folder written by the snapshot command`,
     );
     mkdirSync(join(folder, "damaged"));
     writeFileSync(join(folder, "damaged", "service.db"), "no database at all, but long enough to be read as one");

@@ -81,7 +81,7 @@ describe("a job fails with a helpful message", () => {
     jobs = await rig.endpoint("no-default");
     const { status, error } = await ended({});
     expect(status).toBe("FAILED");
-    for (const part of ["no default export that is a function", "no-default.mjs"]) expect(error).toContain(part);
+    for (const part of ["the default export must be a function", "no-default.mjs"]) expect(error).toContain(part);
   });
 
   test("if its command does not exist, or ends before it requests a job", async () => {

@@ -41,7 +41,7 @@ test("a worker that a service started and ended does not join with its last requ
   for (const worker of [ended, "local-0123456789ab"]) {
     expect(await as(worker).take()).toMatchObject({
       status: 400,
-      json: { error: expect.stringContaining('use ids that do not begin with "local-"') },
+      json: { error: expect.stringContaining('ids of external workers must not begin with "local-"') },
     });
     expect((await as(worker).ping()).status).toBe(400);
   }
@@ -115,7 +115,7 @@ test.each([
   const id = await jobs.run({});
   await as("w").take();
   expect((await as("w").done(id, body)).status).toBe(400);
-  expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("was refused") });
+  expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("was rejected") });
 });
 
 test("a result of /run above 10 MB fails its job with that reason", async () => {
@@ -129,5 +129,5 @@ test("a result of /run above 10 MB fails its job with that reason", async () => 
   const other = await jobs.run({});
   await as("w").take();
   expect((await as("w").done(other, { output: "x".repeat(22 * 1024 * 1024) })).status).toBe(413);
-  expect(await jobs.reaches(other)).toMatchObject({ status: "FAILED", error: expect.stringContaining("refused") });
+  expect(await jobs.reaches(other)).toMatchObject({ status: "FAILED", error: expect.stringContaining("rejected") });
 });
