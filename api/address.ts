@@ -10,7 +10,7 @@ export function requestFacts(request: { method: string; url: string; operation?:
 }
 
 /**
- * An id as one segment of a path. Nothing that would make the path another one passes: an empty id would turn
+ * Encodes an id as one path segment; throws an ApiError for an id that would change the path. An empty id would turn
  * `DELETE /endpoints/{id}` into `DELETE /endpoints/`, and URL normalization removes `..`.
  */
 export function pathSegment(id: string, subject: string, request: { method: string; url: string }): string {
@@ -20,31 +20,31 @@ export function pathSegment(id: string, subject: string, request: { method: stri
   return encodeURIComponent(id);
 }
 
-/** Returns true if an address is this machine's own. */
+/** Returns whether an address is a loopback address. */
 export function isLoopback(url: string): boolean {
   const host = URL.canParse(url) ? new URL(url).hostname : "";
   return host === "localhost" || host === "[::1]" || /^127\./.test(host);
 }
 
-/** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` is as `parseAddress` returns it. */
+/** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` must be normalized by `parseAddress`. */
 export function jobApiRoot(serverlessUrl: string, endpointId: string): string {
   const root = `${serverlessUrl}/v2`;
   return `${root}/${pathSegment(endpointId, "endpoint", { method: "GET", url: root })}`;
 }
 
-/** The version that a root of the REST API ends in; undefined if it ends in none. */
+/** The version at the end of a REST API root; undefined if there is none. */
 export function restVersionIn(baseUrl: string | undefined): Dialect | undefined {
   const [, version] = /\/(v[12])\/*$/.exec(baseUrl ?? "") ?? [];
   return version === "v1" || version === "v2" ? version : undefined;
 }
 
 /**
- * An address of the settings, without slashes at its end.
- * Throws a TypeError that names the setting, its value (never the key or a password) and what is allowed.
+ * Parses an address of the settings and removes trailing slashes. Throws a TypeError that names the setting, its value (never the key or a
+ * password) and the allowed values.
  */
 export function parseAddress(setting: string, value: string, apiKey: string): string {
   const unusable = (rule: string): TypeError => {
-    // Whatever stands before an @ may be a password, and a query may hold a key, another one than the setting's.
+    // Text before an @ may be a password, and a query may contain a key other than the setting's.
     const bare = value.replace(/\/\/.*@/s, "//").replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
     return new TypeError(`${setting} is ${JSON.stringify(createRedaction([apiKey])(bare))}: it must ${rule}`);
   };
@@ -57,8 +57,8 @@ export function parseAddress(setting: string, value: string, apiKey: string): st
 }
 
 /**
- * A proxy's address with its scheme, which people leave out. Throws a TypeError that names the setting and what is allowed;
- * the value stays out of it, for it may hold a password.
+ * Parses a proxy address and adds a missing scheme. Throws a TypeError that names the setting and the allowed values, but not the value,
+ * because it may contain a password.
  */
 export function parseProxy(setting: string, value: string): string {
   const text = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;

@@ -26,21 +26,21 @@ const wireError = z.lazy(() =>
     }),
 );
 
-/** The part of a GraphQL response that has errors; the key is absent on success. */
+/** The errors of a GraphQL response; the key is absent on success. */
 const graphqlErrors = z.lazy(() =>
   z.looseObject({ errors: z.array(z.looseObject({ message: z.string() })).optional() }),
 );
 
-/** Maximum length of a service's text in an error. */
+/** Maximum length of the service's text in an error, in characters. */
 const longestText = 500;
 
-/** One header of a response, the first where it came several times. */
+/** A response header; the first of repeated headers. */
 export function headerOf(answer: Answer, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Returns the value of a JSON text, undefined if it is not JSON. */
+/** Parses a JSON text; returns undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -50,14 +50,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the message of a GraphQL response with errors, undefined if there are none. */
+/** Returns the first error message of a GraphQL response; undefined without errors. */
 export function graphqlRefusal(body: unknown): string | undefined {
   const { data } = graphqlErrors.safeParse(body);
   const first = data?.errors?.[0];
   return first && (first.message || "the service gave no reason");
 }
 
-/** Returns the error text of an unsuccessful response, empty if there is none; redact it before shortening it. */
+/** Returns the error text of an unsuccessful response; empty if there is none. Must be redacted before it is shortened. */
 export function refusalText(answer: Answer): string {
   const { text, body } = answer;
   if (typeof body === "string") return body;
@@ -71,11 +71,11 @@ export function refusalText(answer: Answer): string {
   return text.trim();
 }
 
-/** Keeps a text short enough for a message. */
+/** Shortens a text for a message. */
 export const shorten = (text: string): string =>
   text.length <= longestText ? text : `${text.slice(0, longestText - 1)}…`;
 
-/** The issue worth telling: inside a union, the one of the branch that got furthest. */
+/** The most specific issue: inside a union, the issue with the deepest path. */
 function deepest(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string } {
   if (issue.code !== "invalid_union") return issue;
   const inner = issue.errors
@@ -112,13 +112,13 @@ export function parseAnswer<Shape extends z.ZodType>(
   throw unexpectedAnswer(misfit(parsed.error), request, facts.ambiguous, facts.status);
 }
 
-/** An element of a list that does not fit the shape of its kind. */
+/** A list element that does not match the shape of its kind. */
 export interface UnreadableElement {
-  /** Its id, where it has one. */
+  /** The element's id, if it has one. */
   id: string | undefined;
-  /** Its name, where it has one. */
+  /** The element's name, if it has one. */
   name: string | undefined;
-  /** Names the field that does not fit. */
+  /** The error that names the invalid field. */
   error: ApiError;
 }
 
@@ -128,8 +128,8 @@ const identified = z.object({
 });
 
 /**
- * Parses the elements of a list one by one, so that an object which does not fit spoils no other. Those go to
- * `onUnreadable` and are left out; without it the first of them rejects. `at` leads to the list in the response.
+ * Parses the elements of a list separately, so that an invalid element does not affect the others. Invalid elements are passed to
+ * `onUnreadable` and omitted; without `onUnreadable`, the first invalid element throws. `at` is the path of the list in the response.
  */
 export function parseElements<Shape extends z.ZodType>(
   elements: readonly unknown[],

@@ -11,7 +11,7 @@ const gpu = (id: string, displayName: string, memoryInGb: number, pool?: string)
   manufacturer: id.startsWith("AMD ") ? "AMD" : "Nvidia",
 });
 
-/** GPU types, and the pools with which GraphQL names those of serverless endpoints, in their order of priority. */
+/** GPU types by priority, with their pools of serverless endpoints, which GraphQL uses as names. */
 export const gpuTypes = [
   gpu("NVIDIA RTX A4000", "RTX A4000", 16, "AMPERE_16"),
   gpu("NVIDIA RTX A4500", "RTX A4500", 20, "AMPERE_16"),
@@ -54,7 +54,7 @@ export const gpuTypes = [
   gpu("Tesla V100-SXM2-32GB", "V100 SXM2 32GB", 32),
 ];
 
-/** CPU flavours: `ramMultiplier` is GB of memory for each virtual CPU. */
+/** CPU flavours; `ramMultiplier` is the memory per virtual CPU, GB. */
 export const cpuFlavors = ["cpu3", "cpu5"].flatMap((generation) => [
   { id: `${generation}c`, groupName: "Compute-Optimized", ramMultiplier: 2 },
   { id: `${generation}g`, groupName: "General Purpose", ramMultiplier: 4 },

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time as an argument: everything that waits or stamps takes a clock, so that tests advance time instead of waiting. */
+/** A source of time. All code that waits or records times takes a clock, so that tests can advance time instead of waiting. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Monotonic time in ms, from any origin: only differences count. Default: `now`. */
+  /** Monotonic time in ms with an arbitrary origin. Default: `now`. */
   elapsed?(): number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason if the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own clock. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -19,14 +19,14 @@ export const systemClock: Clock = {
     try {
       await delay(Math.max(0, ms), undefined, signal ? { signal } : {});
     } catch (error) {
-      // Node wraps the reason in an AbortError of its own; callers compare with the signal's reason.
+      // Node wraps the reason in an AbortError, but callers compare errors with the signal's reason.
       signal?.throwIfAborted();
       throw error;
     }
   },
 };
 
-/** A monotonic clock for waits and timeouts: `now` starts at the clock's time and does not follow later changes of it. */
+/** A monotonic clock for waits and timeouts: `now` starts at the clock's time and ignores later changes of that time. */
 export function steadyClock(clock: Clock): Clock {
   const { elapsed } = clock;
   if (!elapsed) return clock;

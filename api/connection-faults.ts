@@ -1,6 +1,6 @@
 import { ApiError, type RequestFacts } from "./errors";
 
-/** Connection faults by what Node and undici call them. */
+/** Codes of connection faults, by the error codes of Node and undici. */
 const faults: Record<string, string> = {
   ECONNREFUSED: "connection_refused",
   ENOTFOUND: "unknown_host",
@@ -15,13 +15,13 @@ const faults: Record<string, string> = {
 };
 
 const certificateFault = /^(ERR_TLS|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|ERR_SSL|EPROTO)/;
-/** Faults that trying again cannot mend. */
+/** Permanent faults, which are not retried. */
 const hopeless = new Set(["tls", "not_tls", "not_http", "closed", "invalid_request"]);
 
 function faultName(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if (at instanceof AggregateError && at.errors.length > 0) return faultName(at.errors[0]);
-    // undici's parser leaves its code empty. An early end is a connection that broke, not another protocol.
+    // undici's parser sets no code. An early end is a broken connection, not another protocol.
     if (at.name === "HTTPParserError" && !/EOF/.test(at.message)) return "HTTPParserError";
     if ("code" in at && typeof at.code === "string") return at.code;
   }

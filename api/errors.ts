@@ -1,4 +1,4 @@
-/** Category of an error. Policies (retry, adopt, give up) use it, never a text. */
+/** Category of an error. Policies (retry, adopt, fail) depend on it, never on messages. */
 export type ErrorCategory =
   | "auth"
   | "retired"
@@ -11,29 +11,29 @@ export type ErrorCategory =
   | "network"
   | "timeout";
 
-/** The request that failed; the URL carries no key and no query. */
+/** The failed request; the URL contains neither key nor query. */
 export interface RequestFacts {
   method: string;
   url: string;
-  /** Name of the GraphQL operation, where it was one. */
+  /** Name of the GraphQL operation, if any. */
   operation?: string | undefined;
 }
 
 export interface ApiErrorFacts {
   category: ErrorCategory;
-  /** A stable word for the exact fault, such as `duplicate_name` or `connection_refused`. */
+  /** Stable code of the fault, such as `duplicate_name` or `connection_refused`. */
   code: string;
-  /** HTTP status, absent when no response came. */
+  /** HTTP status; undefined without a response. */
   status?: number | undefined;
   request: RequestFacts;
-  /** True if the same request can succeed later. */
+  /** True if the same request may succeed later. */
   retryable: boolean;
   /**
-   * True if the request may have been applied although no response confirms it. Always false in errors of idempotent requests,
-   * whose result does not matter.
+   * True if the request may have been applied although no response confirms it. Always false for idempotent requests, for which this does
+   * not matter.
    */
   ambiguous: boolean;
-  /** Milliseconds that the service asked to wait (Retry-After). */
+  /** Wait requested by the service (Retry-After), ms. */
   retryAfter?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export class ApiError extends Error implements ApiErrorFacts {
   }
 }
 
-/** Returns true if `error` is an ApiError of one of the categories. */
+/** Returns whether `error` is an ApiError of one of the categories. */
 export function isApiError(error: unknown, ...categories: ErrorCategory[]): error is ApiError {
   return error instanceof ApiError && (categories.length === 0 || categories.includes(error.category));
 }
@@ -78,8 +78,8 @@ interface Rule {
 }
 
 /**
- * The only interpretation of the service's messages. The first match applies; a rule without `status` matches any below
- * 500. GraphQL returns client errors with status 200, so texts precede statuses.
+ * The only place that interprets the service's messages. The first match applies; a rule without `status` matches every status below 500.
+ * GraphQL returns client errors with status 200, so rules for texts precede rules for statuses.
  */
 const rules: Rule[] = [
   { status: [401], category: "auth", code: "unauthorized" },
@@ -88,7 +88,7 @@ const rules: Rule[] = [
   { status: [410], route: /^\w+ \S*\/v1(\/|$)/, category: "retired", code: "rest_v1_retired" },
   { status: [410], category: "retired", code: "address_retired" },
   { text: /unauthori[sz]ed|invalid api key|not authenticated/i, category: "auth", code: "unauthorized" },
-  // Another version of the service may have fewer of the requested fields.
+  // Another version of the service may lack some requested fields.
   { text: /^Cannot query field|must (not )?have a selection/, category: "invalid", code: "unknown_field" },
   // A 404 of a web server without this path must not count as "deleted".
   {
@@ -97,7 +97,7 @@ const rules: Rule[] = [
     category: "invalid",
     code: "wrong_address",
   },
-  // An object that the body references is absent. `missing` means that the object itself is absent.
+  // An object referenced by the body does not exist. `missing` means that the object itself does not exist.
   {
     route: /^(POST|PATCH) \S*\/(endpoints|serverless)\b/,
     text: /\btemplate\b.*(not found|does(n't| not) exist)|(unknown|no such) template\b/i,
@@ -105,7 +105,7 @@ const rules: Rule[] = [
     code: "template_not_found",
   },
   { text: /^[\w.]+: .*(not found|does(n't| not) exist)/i, category: "invalid", code: "reference_not_found" },
-  // GraphQL reports an absent object with 200, and a collection is always there.
+  // GraphQL reports a missing object with 200, and collections always exist.
   {
     status: [404],
     route: / #|\/(endpoints|networkvolumes|serverless|templates|network-volumes|registries|secrets|gpus|datacenters)$/,
@@ -124,7 +124,7 @@ const rules: Rule[] = [
     code: "endpoint_has_workers",
   },
   { text: /\bin use\b|being used|still used|\bis (bound|attached)\b/i, category: "inUse", code: "in_use" },
-  // An unknown id is a 400 on delete (interface: "invalid network volume id"), with or without a text.
+  // On delete, an unknown id returns 400 (interface: "invalid network volume id"), with or without a message.
   {
     status: [400],
     route: /^DELETE \S*\/(networkvolumes|endpoints)\//,
@@ -152,7 +152,7 @@ const rules: Rule[] = [
   { status: [501, 505], category: "invalid", code: "not_supported" },
 ];
 
-/** Removes quoted names, which users choose and which must not affect the category. */
+/** Removes quoted names, which are chosen by users and must not affect the category. */
 const withoutNames = (text: string): string => text.replace(/"[^"]*"/g, '""');
 
 function routeOf({ method, url, operation }: RequestFacts): string {
@@ -160,7 +160,7 @@ function routeOf({ method, url, operation }: RequestFacts): string {
   return `${method} ${path}${operation === undefined ? "" : ` #${operation}`}`;
 }
 
-/** Returns a status' reason phrase. Node's HTTP is loaded lazily, because it adds 2 ms to the start of a Bun executable. */
+/** Returns the reason phrase of a status. Node's HTTP is loaded lazily, because it adds 2 ms to the start of a Bun executable. */
 const phraseOf = (status: number): string => process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
 
 function fits(rule: Rule, status: number, text: string, route: string): boolean {
@@ -190,17 +190,17 @@ export function classifyAnswer(
     status,
     request,
     retryable: rule.category === "throttled" || rule.category === "server" || rule.category === "timeout",
-    // A 503 may come from a proxy after a timeout; only a 429 means that nothing was done (interface: Errors).
+    // A 503 may come from a proxy after a timeout; only a 429 means that nothing was changed (interface: Errors).
     ambiguous: rule.category === "server" || rule.category === "timeout" || rule.code === "unavailable",
     retryAfter,
   });
 }
 
-/** Error of an idempotent request, whose result does not matter. */
+/** The same error for an idempotent request, for which `ambiguous` does not matter. */
 export const certain = (error: ApiError): ApiError =>
   error.ambiguous ? new ApiError(error.message, { ...error, ambiguous: false }, { cause: error.cause }) : error;
 
-/** An attempt had no response in time. */
+/** The error for an attempt without a response in time. */
 export function noAnswer(milliseconds: number, request: RequestFacts, sent: boolean): ApiError {
   const message = `no response within ${Number((milliseconds / 1000).toPrecision(2))} s`;
   return new ApiError(message, {
@@ -212,7 +212,7 @@ export function noAnswer(milliseconds: number, request: RequestFacts, sent: bool
   });
 }
 
-/** The response to a successful request is invalid; `detail` names the field, never a value. */
+/** The error for an invalid response to a successful request; `detail` names the field, never a value. */
 export function unexpectedAnswer(detail: string, request: RequestFacts, ambiguous: boolean, status?: number): ApiError {
   return new ApiError(detail, {
     category: "server",
@@ -224,7 +224,7 @@ export function unexpectedAnswer(detail: string, request: RequestFacts, ambiguou
   });
 }
 
-/** The call was rejected before sending because of an invalid argument. */
+/** The error for a call that is not sent because of an invalid argument. */
 export function invalidArgument(message: string, request: RequestFacts): ApiError {
   return new ApiError(message, {
     category: "invalid",

@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { type Answer, parseJson } from "./answer";
 
-/** A request as it goes out. */
+/** An outgoing request. */
 export interface Outgoing {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   url: URL;
@@ -10,8 +10,8 @@ export interface Outgoing {
 }
 
 /**
- * Sends one request and reads the whole response. `onSent` is called once its bytes are about to go out: a failure before
- * that is certain to have changed nothing, whatever the fault is called. Rejects at once when the signal aborts.
+ * Sends one request and reads the complete response. `onSent` is called immediately before the bytes are sent; a failure before that cannot
+ * have changed anything. Rejects as soon as the signal aborts.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -38,7 +38,7 @@ export function exchange(
         method: outgoing.method,
         headers: outgoing.headers,
         body: outgoing.body ?? null,
-        // The caller's signal is the only time limit, so that there is one and not three.
+        // The caller's signal is the only timeout.
         headersTimeout: 0,
         bodyTimeout: 0,
       },

@@ -24,9 +24,9 @@ export * from "./shapes";
 
 /** Address of the service and settings of its clients. */
 export interface ClientSettings {
-  /** API key; sent in headers only, never part of an error. */
+  /** API key, sent only in headers and never part of an error. */
   apiKey: string;
-  /** Root of the REST management API, version prefix included, for example `http://127.0.0.1:7337/v2`. */
+  /** Root of the REST management API, including the version prefix, for example `http://127.0.0.1:7337/v2`. */
   baseUrl: string;
   /** Version of the REST API at `baseUrl`. Default: `v1` if `baseUrl` ends in `/v1`, else `v2`. */
   dialect?: Dialect | undefined;
@@ -52,7 +52,7 @@ export interface ClientSettings {
 export interface Clients {
   /** Dialect of `management`. */
   dialect: Dialect;
-  /** Root of the REST management API, no slash at its end. */
+  /** Root of the REST management API without a trailing slash. */
   baseUrl: string;
   management: Management;
   jobs: JobClient;
@@ -60,7 +60,7 @@ export interface Clients {
   requests: RequestClient;
   /** Number of requests sent, including retries. */
   requestCount(): number;
-  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first response. */
+  /** Time of the service's clock, ms since the epoch, accurate to the second; undefined before the first response. */
   serviceTime(): number | undefined;
   close(): Promise<void>;
 }

@@ -22,32 +22,32 @@ import type { Transport, TransportRequest } from "./transport";
 export interface JobClient {
   /** Root of an endpoint's job API. */
   url(endpointId: string): string;
-  /** Queues a job; returns at once. Not sent again when the response is lost. */
+  /** Queues a job and returns immediately. Not retried if the response is lost. */
   run(endpointId: string, submission: JobSubmission, options?: CallOptions): Promise<JobRecord>;
-  /** Queues a job and waits up to `wait` ms (1000 to 300000, default 90000) for it; the record may not be final. */
+  /** Queues a job and waits up to `wait` ms (1000 to 300000, default 90000) for its end; the record may not be final. */
   runsync(endpointId: string, submission: JobSubmission, options?: CallOptions & { wait?: number }): Promise<JobRecord>;
-  /** The job's record; category `missing` when it is unknown or expired. */
+  /** Returns the job's record; rejects with category `missing` if the job is unknown or expired. */
   status(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
   /** Yields the handler's chunks until the job ends; reads both shapes of /stream. */
   stream(endpointId: string, jobId: string, options?: CallOptions): AsyncGenerator<StreamChunk>;
   cancel(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
-  /** Queues a FAILED or TIMED_OUT job again under the same id. */
+  /** Requeues a FAILED or TIMED_OUT job under the same id. */
   retry(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
-  /** Removes the queued jobs; returns their number. */
+  /** Removes the queued jobs; returns the number of removed jobs. */
   purgeQueue(endpointId: string, options?: CallOptions): Promise<number>;
   health(endpointId: string, options?: CallOptions): Promise<EndpointHealth>;
 }
 
-/** How long the service may hold an empty /stream, ms. */
+/** Maximum time that the service holds an empty /stream, ms. */
 const streamHold = 10_000;
 
-/** Waits between empty responses of /stream where the service does not hold them, ms. */
+/** Waits between empty responses of /stream from a service that does not hold them, ms. */
 const emptyWait = { first: 100, longest: 2_000 };
 
 type Operation = "run" | "runsync" | "status" | "stream" | "cancel" | "retry" | "purge-queue" | "health";
 type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
 
-/** Speaks the job API. `serverlessUrl` is the host address without `/v2`, with no slash at its end. */
+/** Creates the client of the job API. `serverlessUrl` is the host address without `/v2` and without a trailing slash. */
 export function createJobClient(transport: Transport, serverlessUrl: string, clock: Clock): JobClient {
   const url = (endpointId: string): string => jobApiRoot(serverlessUrl, endpointId);
 
@@ -64,7 +64,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
       method,
       url: path + query,
       idempotent: method === "GET" || operation === "cancel",
-      // Limits of the job API are counted per endpoint and operation: too many /run must not hold up a /cancel.
+      // The job API has rate limits per endpoint and operation, so that too many /run calls must not delay a /cancel.
       limitedWith: base,
       ...(method === "POST" ? { body: {} } : {}),
       ...extras,
@@ -74,7 +74,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     return parseAnswer(answer.body, shape, requestFacts(request), facts);
   }
 
-  /** A submission as JSON; one that is over the service's limit is refused here, because the service would hang up on it. */
+  /** Serializes a submission; throws if it exceeds the service's limit, because the service would close the connection. */
   function payload(endpointId: string, operation: "run" | "runsync", submission: JobSubmission): string {
     const body = JSON.stringify(submission);
     const size = Buffer.byteLength(body);
@@ -97,7 +97,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
         wait = emptyWait.first;
         continue;
       }
-      // The bare array has no status. A job that is over may have yielded after the empty response: one more look.
+      // The bare array has no status. A finished job may have yielded after the empty response, so it is read once more.
       if (over) return;
       if (!answer.status) over = isFinal((await client.status(endpointId, jobId, options)).status);
       if (over || clock.now() - asked >= streamHold / 2) continue;

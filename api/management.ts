@@ -18,7 +18,7 @@ import type {
   WorkerRecord,
 } from "./shapes";
 
-/** Workers of an endpoint, as far as the service reports them. */
+/** The workers of an endpoint, if the service reports them. */
 export interface EndpointWorkers {
   /** Version of new workers; undefined if the service does not report it. */
   version: number | undefined;
@@ -31,7 +31,7 @@ export interface GpuTypeRecord {
   name: string;
   memoryInGb?: number | undefined;
   manufacturer?: string | undefined;
-  /** Pool of serverless endpoints that contains it; undefined if there is none. */
+  /** Pool of serverless endpoints that contains the type; undefined if there is none. */
   pool?: string | undefined;
   /** Price in US dollars per hour, if the service reports one. */
   price?: number | undefined;
@@ -40,19 +40,19 @@ export interface GpuTypeRecord {
 /** The stock of a GPU type for workers with one GPU. */
 export interface GpuStockRecord {
   id: string;
-  /** Data centres that have it in stock; undefined if the service does not report them. */
+  /** Data centres with stock; undefined if the service does not report them. */
   dataCenterIds: readonly string[] | undefined;
 }
 
-/** The quota of workers: sums of `workersMax` over all endpoints of the account. */
+/** The worker quota: sums of `workersMax` over all endpoints of the account. */
 export interface WorkerQuota {
-  /** Largest allowed sum; undefined without a limit. */
+  /** Maximum sum; undefined without a limit. */
   limit: number | undefined;
-  /** Present sum. */
+  /** Current sum. */
   used: number;
 }
 
-/** A CPU flavour that the service has. */
+/** A CPU flavour of the service. */
 export interface CpuTypeRecord {
   id: string;
   /** Price of serverless workers in US dollars per hour and virtual CPU, if the service reports one. */
@@ -72,9 +72,9 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Aborts only the waits between attempts; `signal` ends a running attempt. */
   waitSignal?: AbortSignal | undefined;
-  /** Milliseconds for the call with all its attempts. Default: the clients' setting. */
+  /** Timeout of the call with all attempts, ms. Default: the clients' setting. */
   deadline?: number | undefined;
-  /** Further values that no error of this call may contain, besides the key and the secrets that the call sends. */
+  /** Additional values to redact from errors of this call, besides the key and the secrets sent by the call. */
   secrets?: readonly string[] | undefined;
   /** Called when the call fails because the next attempt would start after its deadline. */
   onDeadline?: (() => void) | undefined;
@@ -87,15 +87,14 @@ export interface CallOptions {
 }
 
 /**
- * Interface of lifecycles to the management APIs, independent of paths, documents and spellings. Each dialect implements it.
- * Every call rejects with an ApiError. Reads of one object return undefined when it does not exist; changes and
- * deletes of an absent object reject with category `missing`.
- * Creates are retried only if the service cannot have applied them; an `ambiguous` error means that it may have.
- * `settings` in the options of an update are the complete result of the changes, because a dialect may combine several.
+ * Interface of lifecycles to the management APIs, independent of paths, documents and field names; implemented by each dialect. Calls
+ * reject with an ApiError. Reads of a single missing object return undefined; changes and deletes of a missing object reject with
+ * category `missing`. Creates are retried only if the service cannot have applied them; after an `ambiguous` error, it may have.
+ * `settings` in the options of an update contains the complete settings after the changes, because a dialect may combine several.
  */
 export interface Management {
   createTemplate(settings: TemplateCreate, options?: CallOptions): Promise<TemplateRecord>;
-  /** Changes only the given settings. Fields that this client does not know also stay unchanged. */
+  /** Changes only the given settings. Fields unknown to this client also stay unchanged. */
   updateTemplate(
     id: string,
     changes: TemplateSettings,
@@ -104,24 +103,24 @@ export interface Management {
   readTemplate(id: string, options?: CallOptions): Promise<TemplateRecord | undefined>;
   listTemplates(options?: CallOptions): Promise<TemplateRecord[]>;
   /**
-   * Deletes a template by its id or its current name, depending on the dialect. Rejects with category `inUse` while an endpoint
-   * uses it or its release is not over. A delete by name that may have been applied (`ambiguous`) is not retried, because the
-   * name may belong to another template by then.
+   * Deletes a template by its id or its current name, depending on the dialect. Rejects with category `inUse` while an endpoint uses it and
+   * until its release. A delete by name that may have been applied (`ambiguous`) is not retried, because the name may already belong to
+   * another template.
    */
   deleteTemplate(template: { id: string; name: string }, options?: CallOptions): Promise<void>;
 
   /**
-   * The endpoints that are bound to a template and block its delete. REST v2 does not show them: there the result is the
+   * Lists the endpoints that are bound to a template and prevent its deletion. REST v2 does not return them; its dialect lists the
    * endpoints that may be bound, because they have the template's settings without the mark of a copy.
    */
   listBound(template: TemplateRecord, options?: CallOptions): Promise<Pick<EndpointRecord, "id" | "name">[]>;
 
   createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
-  /** The version of an endpoint and its newest releases, newest first; undefined in a dialect without releases. */
+  /** Reads an endpoint's version and newest releases, newest first; undefined in a dialect without releases. */
   readReleases(id: string, options?: CallOptions): Promise<EndpointReleases | undefined>;
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
-  /** The endpoints with a marked copy of a template's settings, which a change of the template does not reach. */
+  /** Lists the endpoints with a marked copy of a template's settings, which changes of the template do not affect. */
   listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
   /** Copies the template's current settings to one of these endpoints. */
   updateCopy(endpoint: EndpointRecord, templateId: string, options?: CallOptions): Promise<void>;
@@ -130,9 +129,9 @@ export interface Management {
     changes: EndpointChanges,
     options?: CallOptions & { settings?: EndpointSettings },
   ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
-  /** URL and body of the PATCH that sets an endpoint's template, for users who send it by hand. */
+  /** URL and body of the PATCH that sets an endpoint's template, for users who send it themselves. */
   templateChange(id: string, templateId: string): { url: string; body: object };
-  /** The workers of an endpoint and the versions they run. */
+  /** Reads the workers of an endpoint and their versions. */
   readWorkers(id: string, options?: CallOptions): Promise<EndpointWorkers>;
   deleteEndpoint(id: string, options?: CallOptions): Promise<void>;
 
@@ -147,9 +146,9 @@ export interface Management {
   deleteNetworkVolume(id: string, options?: CallOptions): Promise<void>;
 
   createSecret(input: SecretCreateInput, options?: CallOptions): Promise<SecretRecord>;
-  /** Absent if the dialect cannot read a single secret. */
+  /** Undefined if the dialect cannot read a single secret. */
   readSecret?(id: string, options?: CallOptions): Promise<SecretRecord | undefined>;
-  /** With `name`, the list contains at least the secrets of that name; a dialect without the filter lists all. */
+  /** Lists secrets. With `name`, at least the secrets of that name; a dialect without the filter lists all. */
   listSecrets(options?: CallOptions & { name?: string }): Promise<SecretRecord[]>;
   updateSecretValue(input: { id: string; value: string }, options?: CallOptions): Promise<void>;
   updateSecretDescription(input: { id: string; description: string }, options?: CallOptions): Promise<void>;
@@ -157,16 +156,16 @@ export interface Management {
 
   createRegistryAuth(input: RegistryAuthCreate, options?: CallOptions): Promise<RegistryAuthRecord>;
   listRegistryAuths(options?: CallOptions): Promise<RegistryAuthRecord[]>;
-  /** Sets new credentials under the same id and name; rejects in REST v2, which has no such change. */
+  /** Replaces credentials under the same id and name; rejects in REST v2, which cannot change them. */
   updateRegistryAuth(input: RegistryAuthUpdate, options?: CallOptions): Promise<void>;
   deleteRegistryAuth(id: string, options?: CallOptions): Promise<void>;
 
   listGpuTypes(options?: CallOptions): Promise<GpuTypeRecord[]>;
-  /** One request, as is the read of the quota. */
+  /** Reads the stock of all GPU types with one request. */
   listGpuStock(options?: CallOptions): Promise<GpuStockRecord[]>;
-  /** Undefined if the service reports the quota in another form. */
+  /** Reads the worker quota with one request; undefined if the service reports it in another form. */
   readWorkerQuota(options?: CallOptions): Promise<WorkerQuota | undefined>;
-  /** Absent where the dialect cannot list them. */
+  /** Undefined if the dialect cannot list CPU types. */
   listCpuTypes?(options?: CallOptions): Promise<CpuTypeRecord[]>;
   listDataCenters(options?: CallOptions): Promise<DataCenterRecord[]>;
 }

@@ -1,13 +1,13 @@
 import type { Clock } from "./clock";
 import { wakeSpread } from "./retry";
 
-/** Lets a limited number of calls run at once, the others wait in order. */
+/** Limits the number of concurrent calls; further calls wait in order. */
 export interface Slots {
-  /** Resolves with the function that gives the slot back. */
+  /** Resolves with a function that releases the slot. */
   take(signal?: AbortSignal): Promise<() => void>;
 }
 
-/** @param count Calls at once. */
+/** @param count Maximum number of concurrent calls. */
 export function createSlots(count: number): Slots {
   let free = count;
   const queue: (() => void)[] = [];
@@ -43,11 +43,11 @@ export function createSlots(count: number): Slots {
   };
 }
 
-/** Holds back all calls that share a limit once the service said "too many". */
+/** Pauses all calls that share a rate limit after a 429. */
 interface Pauses {
-  /** Milliseconds that calls of this scope are still to wait. */
+  /** Remaining pause of a scope, ms. */
   remaining(scope: string): number;
-  /** Pauses the calls of this scope for `ms`. */
+  /** Pauses the calls of a scope for `ms`. */
   pause(scope: string, ms: number): void;
   /** Waits until the end of the pause plus a random delay, so that calls do not all resume at once. */
   pass(scope: string, signal?: AbortSignal): Promise<void>;

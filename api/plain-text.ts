@@ -1,4 +1,4 @@
-/** Reads what a pattern finds as something else; the rest stays as it is. */
+/** A decoding step: replaces matches of a pattern by their meaning. */
 interface Step {
   pattern: RegExp;
   meaning(written: string): string;
@@ -14,13 +14,13 @@ function percentMeant(written: string): string {
 
 const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", "#39": "'", "#x27": "'" };
 
-/** How addresses and pages write characters that have a meaning to them. */
+/** Encodings of special characters in URLs and HTML. */
 const encodings: Step[] = [
   { pattern: /%[0-7][0-9a-fA-F]|(?:%[89a-fA-F][0-9a-fA-F])+/g, meaning: percentMeant },
   { pattern: /&(?:amp|lt|gt|quot|apos|#39|#x27);/g, meaning: (written) => entities[written.slice(1, -1)] ?? written },
 ];
 
-/** How JSON, JSON within JSON and programming languages do; all that separates words, a form's plus too, is one blank. */
+/** Escapes of JSON, nested JSON and programming languages. All separators, including the plus of forms, become one blank. */
 const escapes: Step[] = [
   {
     pattern: /\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})/g,
@@ -30,12 +30,12 @@ const escapes: Step[] = [
   { pattern: /\\+/g, meaning: () => "" },
 ];
 
-/** A text as it is meant, and where in the text as it is written each of its characters stands. */
+/** A decoded text and the position of each of its characters in the encoded text. */
 interface PlainText {
   text: string;
-  /** First place of each character in what was written. */
+  /** Start of each character in the encoded text. */
   starts: number[];
-  /** The place behind it. */
+  /** End of each character in the encoded text, exclusive. */
   ends: number[];
 }
 
@@ -66,8 +66,8 @@ function step(from: PlainText, { pattern, meaning }: Step): PlainText {
 }
 
 /**
- * Reads a text so that it is the same however it is written: as it is, in JSON at any depth, in an address, a form or a
- * page, over several lines or in one.
+ * Decodes a text to a form that is independent of its encoding: plain, in JSON at any depth, in a URL, a form or HTML, on one line or
+ * several lines.
  */
 export function plainText(text: string): PlainText {
   const written: PlainText = { text, starts: [], ends: [] };
@@ -78,7 +78,7 @@ export function plainText(text: string): PlainText {
   return [...encodings, ...escapes].reduce(step, written);
 }
 
-/** The forms of a value in texts that were read so: a value may itself look like a part of an address or a page. */
+/** The forms of a value in decoded texts; the value itself may look like encoded text. */
 export function plainForms(value: string): string[] {
   const read = (steps: Step[]): string =>
     steps.reduce((text, { pattern, meaning }) => text.replace(pattern, meaning), value).trim();

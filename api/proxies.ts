@@ -1,14 +1,14 @@
-/** The proxies between here and the service, as `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` have them. */
+/** Proxy settings, as in `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. */
 export interface Proxies {
-  /** Proxy for addresses with http://, and for the others where `https` is absent. */
+  /** Proxy for http:// URLs; also for https:// URLs if `https` is absent. */
   http?: string | undefined;
-  /** Proxy for addresses with https://. */
+  /** Proxy for https:// URLs. */
   https?: string | undefined;
-  /** Hosts that are reached without one, separated by commas; with their subdomains, `*` for all. */
+  /** Comma-separated hosts that are reached without a proxy, including their subdomains; `*` for all hosts. */
   none?: string | undefined;
 }
 
-/** The passwords in the addresses of proxies: no error may show them. */
+/** The passwords in proxy addresses, which must not appear in errors. */
 export const proxyPasswords = ({ http, https }: Proxies): string[] =>
   [http, https].flatMap((address) => {
     const password = address === undefined ? "" : decodeURIComponent(new URL(address).password);

@@ -2,25 +2,25 @@ import { plainForms, plainText } from "./plain-text";
 
 export { showValue } from "./show-value";
 
-/** Stands where a key or a secret value was. */
+/** Replacement for keys and secret values. */
 const mask = "[secret]";
 
-/** Shorter values are left in texts: every text has them. */
+/** Minimum length of redacted values; shorter values occur in every text. */
 const shortest = 4;
 
-/** Any part of a value of this length is taken out: whoever told it may have cut it, or broken it into lines. */
+/** Length from which parts of a value are redacted, because values may be truncated or split into lines. */
 const part = 16;
 
-/** A shorter line of a value, from this length on, is a secret of its own: some texts come line by line. */
+/** Minimum length from which a line of a value is redacted separately, because some texts arrive line by line. */
 const shortestLine = 8;
 
-/** Parts are found by pieces of half that length, of which each part has a whole one. */
+/** Length of the pieces by which parts are found; every part contains at least one complete piece. */
 const piece = part / 2;
 
-/** Longest value that is looked for in base64, too: a password in a header, not a whole job. */
+/** Maximum length of values that are also searched in base64, such as passwords in headers. */
 const longestEncoded = 64 * 1024;
 
-/** A value in base64 as a part of something longer: without the letters at both ends that its neighbours decide, too. */
+/** Base64 forms of a value inside a longer text, without the characters at both ends that depend on the adjacent text. */
 function encodedForms(value: string): string[] {
   if (value.length < piece || value.length > longestEncoded) return [];
   return [0, 1, 2].flatMap((ahead) => {
@@ -35,16 +35,16 @@ function formsOf(value: string): string[] {
   return [value, ...lines, ...encodedForms(value)].flatMap(plainForms);
 }
 
-/** Search terms: short forms as a whole, long forms in pieces. */
-interface Wanted {
+/** Search terms: short forms are searched completely, long forms in pieces. */
+interface SearchTerms {
   short: string[];
-  /** Piece → the forms that contain it, with its positions. */
+  /** Piece → forms that contain it, with its positions. */
   pieces: Map<string, { form: string; at: number }[]>;
 }
 
-function wantedOf(values: readonly string[]): Wanted {
+function searchTermsOf(values: readonly string[]): SearchTerms {
   const forms = [...new Set(values.flatMap(formsOf))].filter((form) => form.length >= shortest);
-  const pieces: Wanted["pieces"] = new Map();
+  const pieces: SearchTerms["pieces"] = new Map();
   for (const form of forms.filter(({ length }) => length >= part)) {
     for (let at = 0; at + piece <= form.length; at += piece) {
       const key = form.slice(at, at + piece);
@@ -58,7 +58,7 @@ function wantedOf(values: readonly string[]): Wanted {
 
 type Range = [start: number, end: number];
 
-/** Places of whole forms. */
+/** Ranges of complete forms. */
 function wholes(text: string, forms: readonly string[]): Range[] {
   const found: Range[] = [];
   for (const form of forms) {
@@ -67,8 +67,8 @@ function wholes(text: string, forms: readonly string[]): Range[] {
   return found;
 }
 
-/** Places of parts of forms, each as long as it goes. */
-function parts(text: string, pieces: Wanted["pieces"]): Range[] {
+/** Ranges of parts of forms, each as long as possible. */
+function parts(text: string, pieces: SearchTerms["pieces"]): Range[] {
   const found: Range[] = [];
   if (pieces.size === 0) return found;
   for (let from = 0; from + piece <= text.length; from++) {
@@ -86,32 +86,31 @@ function parts(text: string, pieces: Wanted["pieces"]): Range[] {
 }
 
 /**
- * Returns a function that takes secrets out of a text, whatever the text did to them: escaped or encoded them, cut them,
- * broke them into lines. Cut a text after this, never before. A secret that is a common word is taken out where the text
- * means the word, too: policy must read a text as it came.
+ * Returns a function that redacts secrets in a text, even if they are escaped, encoded, truncated or split into lines. Texts must be
+ * shortened after redaction, never before. A secret that is a common word is redacted everywhere, so policies must read the original text.
  */
 export function createRedaction(secrets: readonly string[]): (text: string) => string {
-  let wanted: Wanted | undefined;
+  let terms: SearchTerms | undefined;
   return (text) => {
     if (text.length < shortest) return text;
-    // Most calls have nothing to say, and their secrets may be long.
-    wanted ??= wantedOf(secrets);
+    // Created lazily: most calls have nothing to redact, and secrets may be long.
+    terms ??= searchTermsOf(secrets);
     const plain = plainText(text);
-    const found = [...wholes(plain.text, wanted.short), ...parts(plain.text, wanted.pieces)];
-    let left = "";
+    const found = [...wholes(plain.text, terms.short), ...parts(plain.text, terms.pieces)];
+    let redacted = "";
     let at = 0;
     for (const [start, end] of found.sort(([a], [b]) => a - b)) {
       const [from, to] = [plain.starts[start] ?? 0, plain.ends[end - 1] ?? 0];
       if (to <= at) continue;
-      // What goes on from the one before needs no mask of its own.
-      left += from <= at && at > 0 ? "" : `${text.slice(at, from)}${mask}`;
+      // A range adjacent to the previous range needs no second mask.
+      redacted += from <= at && at > 0 ? "" : `${text.slice(at, from)}${mask}`;
       at = to;
     }
-    return left + text.slice(at);
+    return redacted + text.slice(at);
   };
 }
 
-/** A copy of a fault that is safe to hand out: its texts redacted, the sockets and options that libraries attach left behind. */
+/** A copy of an error that is safe to expose: with redacted messages, and without sockets and options attached by libraries. */
 export function redactFault(fault: unknown, redact: (text: string) => string): Error {
   if (!(fault instanceof Error)) return new Error(redact(String(fault)));
   const deeper = fault instanceof AggregateError && fault.errors.length > 0 ? fault.errors[0] : fault.cause;
@@ -123,5 +122,5 @@ export function redactFault(fault: unknown, redact: (text: string) => string): E
   return "code" in fault && typeof fault.code === "string" ? Object.assign(copy, { code: fault.code }) : copy;
 }
 
-/** Values of an environment that errors must not contain. Shorter ones would also redact plain words. */
+/** Environment values that are long enough to redact; shorter values would also redact ordinary words. */
 export const longValues = (values: readonly string[]): string[] => values.filter(({ length }) => length >= 8);

@@ -8,16 +8,16 @@ import type { Transport, TransportRequest } from "./transport";
 /** An HTTP request to the workers of a load balancing endpoint. */
 export interface EndpointRequest {
   method: TransportRequest["method"];
-  /** Path with its query; begins with a slash. */
+  /** Path with query; begins with a slash. */
   path: string;
   /** Sent as JSON. */
   body?: unknown;
 }
 
-/** The response of a worker, whatever its status. */
+/** The response of a worker, with any status. */
 export interface EndpointResponse {
   status: number;
-  /** Value of a JSON body; any other body as text. */
+  /** Parsed JSON body, or any other body as text. */
   body: unknown;
   /** Worker that responded, if the service reports it. */
   workerId: string | undefined;
@@ -26,13 +26,13 @@ export interface EndpointResponse {
 /** Sends requests to load balancing endpoints. */
 export interface RequestClient {
   /**
-   * Sends a request to an endpoint, whose record contains `requestUrl`, and waits for a worker. It is repeated only if it reached
-   * none. Rejects with an ApiError if there is no response, no worker in time, or `requestUrl` would expose the key.
+   * Sends a request to the `requestUrl` of an endpoint's record and waits for a worker. It is retried only if it reached no worker. Rejects
+   * with an ApiError if there is no response, no worker in time, or if `requestUrl` would expose the key.
    */
   send(requestUrl: string, request: EndpointRequest, options?: CallOptions): Promise<EndpointResponse>;
 }
 
-/** Longest time from a request to its response: the wait for a worker and the worker's time limit. */
+/** Maximum time to a response, ms: the wait for a worker and the worker's time limit. */
 const heldFor = limits.loadBalancerWait + limits.loadBalancerProcessing;
 
 /** `baseUrl` is the root of the REST API, whose host may receive the key. */

@@ -1,4 +1,4 @@
-/** Returns a value for a message: JSON, cut after 80 characters. `redact` removes secrets before the cut. */
+/** Formats a value for a message: JSON, truncated to 80 characters. `redact` removes secrets before that. */
 export function showValue(value: unknown, redact: (text: string) => string = (text) => text): string {
   const text = redact(JSON.stringify(value) ?? "nothing");
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;

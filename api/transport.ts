@@ -15,20 +15,20 @@ import { type RetryAllowance, readRateLimit, readRetryAfter, waitBeforeRetry } f
 /** Settings of a transport; times in milliseconds. */
 export interface TransportSettings {
   apiKey: string;
-  /** For one attempt. */
+  /** Timeout of one attempt. */
   attemptTimeout: number;
-  /** For a call with all its attempts and waits, without the time in the queue for a free slot. */
+  /** Timeout of a call with all attempts and waits, excluding the time in the queue for a free slot. */
   deadline: number;
   /** Maximum number of concurrent calls. */
   maxInFlight: number;
   /** Proxies for all addresses except loopback; none by default. */
   proxies?: Proxies | undefined;
   clock: Clock;
-  /** A number from 0 up to 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random: () => number;
 }
 
-/** One request of a call, as the dialects describe it. */
+/** The request of a call, as described by a dialect. */
 export interface TransportRequest extends RetryAllowance {
   method: Outgoing["method"];
   url: string;
@@ -36,48 +36,48 @@ export interface TransportRequest extends RetryAllowance {
   body?: unknown;
   /** Name of the GraphQL operation. */
   operation?: string;
-  /** Values that no error may show, beside the key. */
+  /** Values to redact from errors, besides the key. */
   secrets?: readonly string[];
-  /** Name of the rate limit: a 429 pauses every call with the same name. Defaults to the URL's origin. */
+  /** Name of the rate limit; a 429 pauses all calls with the same name. Defaults to the URL's origin. */
   limitedWith?: string;
-  /** Milliseconds that the service may hold the request before it responds; added to the timeouts. */
+  /** Maximum time that the service holds the request, ms; added to the timeouts. */
   heldFor?: number;
-  /** Reads the object after an ambiguous failure: its record if the change was made, undefined if not. Rejects if inconclusive. */
+  /** Reads the object after an ambiguous failure: its record if the change was applied, undefined if not. Rejects if unknown. */
   confirm?: (options: CallOptions) => Promise<Answer | undefined>;
-  /** True if every response is a success, except one that certainly reached no worker and is retried. */
+  /** True to treat every status as success, except responses that certainly reached no worker, which are retried. */
   anyStatus?: boolean;
   /** Reads the error from a successful response, as in GraphQL. */
   refusal?: (body: unknown) => string | undefined;
 }
 
-/** Sends requests and retries them if that is safe. Returns successes only; everything else rejects with an ApiError. */
+/** Sends requests and retries them if that is safe. Resolves only on success; otherwise rejects with an ApiError. */
 export interface Transport {
   send(request: TransportRequest, options?: CallOptions): Promise<Answer>;
-  /** Attempts sent so far. */
+  /** Number of attempts sent. */
   requestCount(): number;
-  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first response. */
+  /** Time of the service's clock, ms since the epoch, accurate to the second; undefined before the first response. */
   serviceTime(): number | undefined;
-  /** Waits for what is in flight; later calls reject. */
+  /** Waits for calls in progress; later calls reject. */
   close(): Promise<void>;
 }
 
-/** Milliseconds of a pause from which on it is worth a word. */
+/** Minimum length of a reported pause, ms. */
 const shownPause = 1000;
 
-/** The longest time that timers of Node know. */
+/** Maximum delay of Node's timers, ms. */
 const longestTimer = 2 ** 31 - 1;
 
-/** The one way to the service: a pool of connections, the key, the time limits, the retries and the redaction. */
+/** Creates the transport for all calls, with connection pools, the key, timeouts, retries and redaction. */
 export function createTransport(settings: TransportSettings): Transport {
   const { apiKey, clock, proxies, random } = settings;
   const agents = createAgents(settings);
   const slots = createSlots(settings.maxInFlight);
   const pauses = createPauses(clock, random);
   let sent = 0;
-  /** Milliseconds that the service's clock is ahead of ours. */
+  /** Difference between the service's clock and the local clock, ms. */
   let ahead: number | undefined;
 
-  /** One try: the response, or the error that the retry loop reads. Rejects only with the signal's reason. */
+  /** Sends one attempt; resolves with the response or an error for the retry loop. Rejects only with the signal's reason. */
   async function attempt(
     request: TransportRequest,
     facts: RequestFacts,
@@ -91,7 +91,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const limit = new AbortController();
     const giveUp = () => limit.abort(signal?.reason);
     signal?.addEventListener("abort", giveUp, { once: true });
-    // Real time also under a test's clock: what it limits is the network, which does not run by that clock.
+    // Uses real time even with a test clock, because the timeout limits the network.
     const timer = setTimeout(() => limit.abort(), Math.min(longestTimer, timeout));
     let wentOut = false;
     try {
@@ -103,7 +103,7 @@ export function createTransport(settings: TransportSettings): Transport {
       if (!Number.isNaN(date)) ahead = date - clock.now();
       const succeeded = answer.status >= 200 && answer.status < 300;
       const text = succeeded ? request.refusal?.(answer.body) : refusalText(answer);
-      // The limit is exhausted: no call is sent before it resets.
+      // If the limit is exhausted, no call is sent before it resets.
       const usedUp = readRateLimit(headerOf(answer, "ratelimit"));
       if (usedUp !== undefined) pauses.pause(scopeOf(request), usedUp);
       if (text === undefined) return answer;
@@ -121,7 +121,7 @@ export function createTransport(settings: TransportSettings): Transport {
     }
   }
 
-  /** Waits until the scope's pause is over and a slot is free; returns how long it queued for the slot. */
+  /** Waits until the scope's pause has ended and a slot is free; resolves with the time in the queue for the slot, ms. */
   async function enter(scope: string, facts: RequestFacts, end: number, options: CallOptions) {
     const { signal, waitSignal = signal, onDeadline, onPause } = options;
     let queued = 0;
@@ -144,7 +144,7 @@ export function createTransport(settings: TransportSettings): Transport {
   async function send(request: TransportRequest, options: CallOptions = {}): Promise<Answer> {
     const { signal, waitSignal = signal } = options;
     waitSignal?.throwIfAborted();
-    // A deployment shares one signal between all its calls, which Node would take for a leak of listeners.
+    // All calls of a deployment share a signal, which Node would report as a leak of listeners.
     for (const one of [signal, waitSignal]) if (one) setMaxListeners(0, one);
     const facts = requestFacts(request);
     const scope = scopeOf(request);
@@ -183,7 +183,7 @@ export function createTransport(settings: TransportSettings): Transport {
   return { send, requestCount: () => sent, serviceTime, close };
 }
 
-/** The longer of two waits, either of which may be absent. */
+/** The longer of two optional waits. */
 const longest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
@@ -191,8 +191,8 @@ const longest = (one: number | undefined, other: number | undefined): number | u
 const scopeOf = ({ limitedWith, url }: TransportRequest): string => limitedWith ?? new URL(url).origin;
 
 /**
- * The pools of connections. Loopback is never behind a proxy: none could reach this machine's own service, and its key
- * must not leave the machine.
+ * Creates the connection pools. Loopback addresses never use a proxy, because a proxy cannot reach this machine's service, whose key must
+ * not leave the machine.
  */
 function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSettings) {
   const options = {
@@ -203,7 +203,7 @@ function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSetting
   };
   const direct = new Agent(options);
   let proxied: EnvHttpProxyAgent | undefined;
-  // Empty texts keep undici from reading the environment itself.
+  // Empty strings prevent undici from reading the environment.
   const through = ({ http = "", https = "", none = "" }: Proxies): EnvHttpProxyAgent =>
     new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy: none });
   return {

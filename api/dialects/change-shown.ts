@@ -11,14 +11,14 @@ const isEmpty = (value: unknown): boolean =>
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
 
-/** Returns true if two lists have the same elements in any order. */
+/** Returns whether two lists have the same elements in any order. */
 const sameElements = (sent: readonly unknown[], shown: readonly unknown[]): boolean =>
   isDeepStrictEqual([...sent].map(textOf).sort(), [...shown].map(textOf).sort());
 
-/** Keys whose value is a free map: a PATCH replaces the whole of it. */
+/** Keys whose values are maps, which a PATCH replaces completely. */
 const maps = ["env"];
 
-/** Every comparison of a value that was sent with the one that is shown; none where the record does not show it. */
+/** Compares each sent value with the record; values missing from the record are skipped. */
 function comparisons(sent: Record<string, unknown>, shown: Record<string, unknown>): boolean[] {
   return Object.entries(sent).flatMap(([key, value]) => {
     if (value === undefined || !(key in shown)) return [];
@@ -26,8 +26,8 @@ function comparisons(sent: Record<string, unknown>, shown: Record<string, unknow
     if (isEmpty(value) && isEmpty(found)) return [true];
     if (isObject(value) && isObject(found) && !maps.includes(key)) return comparisons(value, found);
     if (Array.isArray(value) && Array.isArray(found)) {
-      // A response adds the memory to each choice of CPUs.
-      const elements = found.map((one) => (isObject(one) ? { id: one["id"], vcpuCount: one["vcpuCount"] } : one));
+      // Responses add the memory to each CPU choice.
+      const elements = found.map((item) => (isObject(item) ? { id: item["id"], vcpuCount: item["vcpuCount"] } : item));
       return [sameElements(value, elements)];
     }
     return [isDeepStrictEqual(value, found)];
@@ -35,8 +35,8 @@ function comparisons(sent: Record<string, unknown>, shown: Record<string, unknow
 }
 
 /**
- * Compares the body of a PATCH with the record that a read returned. A PATCH of REST v2 is made as a whole or not at all, so
- * one value that differs proves that it was not made. A body of which the record shows nothing proves nothing.
+ * Compares the body of a PATCH with the record returned by a read. A PATCH of REST v2 is atomic, so a single different value proves that it
+ * was not applied. The result is unknown if the record contains none of the values.
  */
 export function changeShown(body: object, record: unknown): ChangeShown {
   if (!isObject(record)) return "unknown";

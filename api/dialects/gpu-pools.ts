@@ -1,16 +1,16 @@
 import { invalidArgument, type RequestFacts } from "../errors";
 import type { EndpointRecord } from "../shapes";
 
-/** How REST v2 names the GPU types of an endpoint: pools, less some of their types. */
+/** The GPU types of an endpoint in REST v2: pools without some of their types. */
 export interface PoolChoice {
   pools: string[];
   excludedTypes: string[];
 }
 
-/** The types of each pool, in the catalog's order. */
+/** The GPU types of each pool, in the catalog's order. */
 export type Pools = ReadonlyMap<string, readonly string[]>;
 
-/** The pools of the catalog; types in none are left out, for no serverless endpoint can have them. */
+/** The pools of the catalog. Types without a pool are omitted, because serverless endpoints cannot use them. */
 export function poolsOf(catalog: readonly { id: string; pool?: string | undefined }[]): Pools {
   const pools = new Map<string, string[]>();
   for (const { id, pool } of catalog) if (pool) pools.set(pool, [...(pools.get(pool) ?? []), id]);
@@ -18,8 +18,8 @@ export function poolsOf(catalog: readonly { id: string; pool?: string | undefine
 }
 
 /**
- * The pools that hold the wanted types, in the order of the first of them, less their unwanted types; without wanted types
- * every pool, less the excluded ones. Rejects a type that is in no pool, and names those that are.
+ * Selects the pools that contain the requested types, in the order of their first requested type, and excludes their other types. Without
+ * requested types, selects all pools and excludes the `excluded` types. Throws an ApiError for a type without a pool.
  */
 export function choosePools(
   pools: Pools,
@@ -43,14 +43,14 @@ export function choosePools(
   return { pools: chosen, excludedTypes: unwanted };
 }
 
-/** How a plain list of types, whose order means nothing, reads as a choice of pools. */
+/** Converts an unordered list of GPU types to a choice of pools. */
 export function poolsWith(pools: Pools, types: readonly string[]): PoolChoice {
   const chosen = [...pools].filter(([, members]) => members.some((type) => types.includes(type)));
   const excludedTypes = chosen.flatMap(([, members]) => members.filter((type) => !types.includes(type)));
   return { pools: chosen.map(([pool]) => pool), excludedTypes };
 }
 
-/** The GPU types of an endpoint's pools: any type if it names no pool. An unknown pool counts as a type. */
+/** The GPU types of an endpoint's pools; empty (any type) without pools. An unknown pool counts as a type. */
 export function gpuTypesIn(
   pools: Pools,
   choice: PoolChoice,

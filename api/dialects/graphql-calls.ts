@@ -9,10 +9,10 @@ import type { Transport } from "../transport";
 /** One operation of the GraphQL API. */
 export interface GraphqlOperation<Shape extends z.ZodType> {
   name: string;
-  /** Values are never spliced into it: they travel as variables. */
+  /** The query text; values are passed as variables, never inserted into the text. */
   document: string;
   variables?: Record<string, unknown>;
-  /** Shape of `data` in the response. */
+  /** The shape of `data` in the response. */
   shape: Shape;
   idempotent: boolean;
   secrets?: readonly string[];
@@ -29,7 +29,7 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
     let body: unknown;
     const client = new GraphQLClient(graphqlUrl, {
       errorPolicy: "all",
-      // The transport has parsed the response.
+      // The transport has already parsed the response.
       jsonSerializer: { stringify: JSON.stringify, parse: () => body },
       fetch: async (_url, init) => {
         const answer = await transport.send({ ...request, body: init?.body, refusal: graphqlRefusal }, options);
@@ -43,7 +43,7 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
       (error: unknown) => {
         options?.signal?.throwIfAborted();
         if (isApiError(error)) throw error;
-        // The library's own errors carry the variables, secret values among them: nothing of them goes on.
+        // Errors of the library contain the variables, including secret values, so they are discarded.
         throw unexpectedAnswer("response is not a GraphQL response", facts, !idempotent, status);
       },
     );
@@ -53,7 +53,7 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
   return {
     ask,
 
-    /** All that the account has under `key`. */
+    /** Lists all objects of the account under `key`. */
     async list<Shape extends z.ZodType>(
       { name, document }: Pick<GraphqlOperation<Shape>, "name" | "document">,
       key: string,

@@ -50,7 +50,7 @@ const workerQuota = z.lazy(() =>
   }),
 );
 
-/** Reads of the catalog and of the quota of workers by GraphQL. */
+/** Reads the catalog and the worker quota through GraphQL. */
 export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "ask">) {
   const ask = <Shape extends z.ZodType>(name: keyof typeof documents, shape: Shape, options?: CallOptions) =>
     calls.ask({ name, document: documents[name], shape, idempotent: true }, options);
@@ -62,7 +62,7 @@ export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "ask">) {
         ...{
           id,
           name: displayName ?? id,
-          // GraphQL writes "Nvidia"; REST v2 has upper case.
+          // GraphQL returns "Nvidia"; REST v2 uses upper case.
           manufacturer: manufacturer?.toUpperCase(),
           memoryInGb: memoryInGb ?? undefined,
         },

@@ -15,17 +15,17 @@ import type { Transport } from "../transport";
 import { createGraphqlCalls, type GraphqlOperation } from "./graphql-calls";
 import { createGraphqlCatalog } from "./graphql-catalog";
 
-/** Fields of a template that every service has, or that a service may lack. */
+/** Template fields that every service has, or with `isOptional`, fields that a service may lack. */
 const fieldsOf = (isOptional: boolean): string[] =>
   Object.entries(templateFields).flatMap(([name, field]) => {
     const { dialect, optionalInGraphql = false } = traitsOf(field);
     return dialect !== "v2" && optionalInGraphql === isOptional ? [name] : [];
   });
 
-/** Fields of a template in every query. */
+/** Template fields in every query. */
 const selected = fieldsOf(false);
 
-/** Fields of a template that only the read of an update selects. */
+/** Template fields that only the read before an update selects. */
 const optional = [...fieldsOf(true), "portsConfig", "startScript", "advancedStart", "config"];
 
 const subfields: Record<string, string> = { env: " { key value }", portsConfig: " { name port }" };
@@ -33,14 +33,14 @@ const selection = (fields: readonly string[]): string =>
   ["id", ...selected, ...fields].map((field) => field + (subfields[field] ?? "")).join(" ");
 const templateSelection = selection([]);
 
-/** Values are never spliced into these texts: they travel as variables. */
+/** The query texts; values are passed as variables, never inserted into the texts. */
 const documents = {
   saveTemplate: `mutation saveTemplate($input: SaveTemplateInput!) { saveTemplate(input: $input) { ${templateSelection} } }`,
   podTemplate: `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateSelection} } }`,
   podTemplates: `query podTemplates { myself { podTemplates { ${templateSelection} } } }`,
   deleteTemplate: "mutation deleteTemplate($name: String!) { deleteTemplate(templateName: $name) }",
   secrets: "query secrets { myself { secrets { id name description createdAt } } }",
-  // The names of the secrets' input types are not documented, so their fields travel one by one.
+  // The names of the input types for secrets are not documented, so each field is a separate variable.
   secretCreate: `mutation secretCreate($name: String!, $value: String!, $description: String) {
     secretCreate(input: { name: $name, value: $value, description: $description }) { id name description } }`,
   secretValueUpdate: `mutation secretValueUpdate($id: ID!, $value: String!) {
@@ -59,14 +59,14 @@ const documents = {
 const entriesOf = (env: Readonly<Record<string, string>>) =>
   Object.entries(env).map(([key, value]) => ({ key, value }));
 
-/** Changes in the form of saveTemplate: a list for the environment, the empty text for no credentials. */
+/** Changes in the form of saveTemplate: the environment as a list, an empty string for no credentials. */
 const saved = ({ env = {}, containerRegistryAuthId, ...same }: TemplateSettings) => ({
   ...same,
   env: entriesOf(env),
   ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId ?? "" }),
 });
 
-/** Speaks the GraphQL dialect (interface: GraphQL API). The key travels in a header: an address ends up in logs. */
+/** Creates the GraphQL client (interface: GraphQL API). The key is sent in a header, because URLs appear in logs. */
 export function createGraphqlManagement(transport: Transport, graphqlUrl: string) {
   const calls = createGraphqlCalls(transport, graphqlUrl);
   type Name = keyof typeof documents;
@@ -144,7 +144,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     listTemplates: (options) => list("podTemplates", "podTemplates", templateRecord, options),
     async deleteTemplate({ name }, options) {
       const variables = { name: required(name, "template name", "deleteTemplate") };
-      // By name: sent again after a lost response, it could hit another template that has the name by then.
+      // Deletes by name: a retry after a lost response could delete another template that has since taken the name.
       await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
     },
     async createSecret({ name, value, description }, options) {

@@ -12,13 +12,13 @@ const elementsUnder = (key: string | undefined) => {
   return key === undefined ? bare : z.looseObject({ [key]: bare }).transform((answer) => answer[key] ?? []);
 };
 
-/** The options of a call whose response other calls share: the deadline and the cancellation of one must not fail theirs. */
+/** Options of a call whose response is shared with other calls, which its deadline and cancellation must not affect. */
 export function shared(options: CallOptions | undefined): CallOptions {
   const { signal: _s, waitSignal: _w, deadline: _d, onDeadline: _o, ...same } = options ?? {};
   return same;
 }
 
-/** The calls that the REST dialects are made of: responses parsed by their shapes, faults as ApiErrors. */
+/** Creates the calls of the REST dialects, which parse responses by their shapes and throw ApiErrors. */
 export function createRestCalls(transport: Transport) {
   async function ask<Shape extends z.ZodType>(
     shape: Shape,
@@ -34,8 +34,8 @@ export function createRestCalls(transport: Transport) {
     ask,
 
     /**
-     * All elements of a collection: a bare array, or the arrays under `key` of every page. Rejects where a page is missing,
-     * so that no caller takes a part for the whole.
+     * Lists all elements of a collection: a bare array, or the arrays under `key` of all pages. Rejects if a page is missing, so that
+     * callers never get an incomplete list.
      */
     async list<Shape extends z.ZodType>(
       shape: Shape,
@@ -81,7 +81,7 @@ export function createRestCalls(transport: Transport) {
       }
     },
 
-    /** A change of the object at `url`, which is not sent again after an ambiguous failure unless a read shows that it was not made. */
+    /** A change of the object at `url`. After an ambiguous failure, it is retried only if a read shows that it was not applied. */
     patch: (url: string, body: object, secrets: readonly string[] = []): TransportRequest => ({
       method: "PATCH",
       url,

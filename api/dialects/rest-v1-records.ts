@@ -1,12 +1,12 @@
 import { cpuSettingsOf, type EndpointRecord, type ServerlessEndpointRecord, usualCpu } from "../shapes";
 
-/** Settings that may have no value, so that a record without them does not tell whether they are set. */
+/** Settings that may have no value, so that a record without them does not show whether they are set. */
 const clearable = [
   ...(["gpuTypeIds", "cpuFlavorIds", "vcpuCount", "dataCenterIds", "allowedCudaVersions"] as const),
   ...(["minCudaVersion", "networkVolumeId", "networkVolumeIds", "executionTimeoutMs"] as const),
 ];
 
-/** CPU flavours and virtual CPUs of instance ids such as `cpu3c-8-16`, in their order. */
+/** CPU flavours and virtual CPUs of instance ids such as `cpu3c-8-16`, in the same order. */
 const instancesOf = (instanceIds: readonly string[]): Pick<ServerlessEndpointRecord, "cpuFlavorIds" | "vcpuCount"> =>
   cpuSettingsOf(
     instanceIds.map((instance) => {
@@ -15,7 +15,7 @@ const instancesOf = (instanceIds: readonly string[]): Pick<ServerlessEndpointRec
     }),
   );
 
-/** An endpoint of REST v1. Records of the hosted service show `instanceIds` instead of `cpuFlavorIds` and `vcpuCount`. */
+/** Converts an endpoint of REST v1. The hosted service returns `instanceIds` instead of `cpuFlavorIds` and `vcpuCount`. */
 export function endpointFrom({ instanceIds, ...shown }: ServerlessEndpointRecord): EndpointRecord {
   const hasInstances = instanceIds && instanceIds.length > 0 && !shown.cpuFlavorIds;
   const record = hasInstances ? { ...shown, ...instancesOf(instanceIds) } : shown;

@@ -22,7 +22,7 @@ import { endpointFrom } from "./rest-v1-records";
 import { hasIdleTimeout } from "./rest-v2-bodies";
 import { markedCopy, unmarked } from "./template-mark";
 
-/** The body of a creation: what is none is left out, and so is what has no meaning for workers without a GPU. */
+/** The body of a create request, without null settings, and without GPU settings for CPU endpoints. */
 function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object {
   const onGpu = others.computeType !== "CPU" || (gpuTypeIds ?? []).length > 0;
   const { cpuFlavorIds = [], ...rest } = others;
@@ -34,7 +34,7 @@ function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
-/** The body of an update. REST v1 has no null: empty texts and defaults clear a setting. */
+/** The body of an update. REST v1 does not accept null; empty strings and defaults clear a setting. */
 const patchBody = (changes: EndpointChanges) => ({
   ...changes,
   vcpuCount: orIfNull(changes.vcpuCount, usualCpu.vcpuCount),
@@ -53,7 +53,7 @@ const endpointWithTemplate = z.lazy(() =>
   serverlessEndpointRecord.unwrap().extend({ template: templateRecord.nullish() }),
 );
 
-/** An endpoint that REST v2 made has a template of its own, a copy that names the template which it was made from. */
+/** Converts an endpoint created by REST v2, whose bound template is a copy with a variable that names the original template. */
 function copyIn({ template, ...record }: z.output<typeof endpointWithTemplate>): EndpointRecord {
   const endpoint = endpointFrom(record);
   const { templateId, container } = template ? unmarked(containerOf(template)) : {};
@@ -69,12 +69,12 @@ const unknownTemplate = (id: string, url: string) =>
     requestFacts({ method: "PATCH", url }),
   );
 
-/** A fresh template can be unknown to the next call for some seconds. */
+/** Errors to retry because a new template may be unknown to the next calls for some seconds. */
 const freshTemplate = ["template_not_found"];
 
 /**
- * The management operations by REST v1 (interface: REST management API), and by GraphQL what it has no paths for.
- * `baseUrl` carries the version prefix and no slash at its end.
+ * The management operations through REST v1 (interface: REST management API), and through GraphQL if REST v1 has no path. `baseUrl`
+ * includes the version prefix and has no trailing slash.
  */
 export function createRestV1Management(
   transport: Transport,
@@ -90,7 +90,7 @@ export function createRestV1Management(
   const volumeUrl = (method: string, id: string) =>
     `${volumes}/${pathSegment(id, "network volume", { method, url: volumes })}`;
 
-  /** An endpoint with the settings of its copy. A record of REST v1 need not show `dockerArgs`; GraphQL does. */
+  /** Adds the settings of an endpoint's copied template. REST v1 may omit `dockerArgs`; GraphQL returns it. */
   async function withCopy(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> {
     const copy = endpoint.copyId === undefined ? undefined : await graphql.readTemplate(endpoint.copyId, options);
     return copy ? { ...endpoint, container: unmarked(containerOf(copy)).container } : endpoint;
@@ -113,7 +113,7 @@ export function createRestV1Management(
       const record = await read(endpointWithTemplate, `${endpointUrl("GET", id)}?includeTemplate=true`, options);
       const endpoint = record && (await withCopy(copyIn(record), options));
       if (!endpoint?.container || endpoint.gpuTypeIds.length === 0) return endpoint;
-      // REST v2 gave it pools, so the order of its types means nothing, and those of all pools mean any.
+      // REST v2 stores pools, so the order of the types is meaningless, and the types of all pools mean any type.
       const pools = poolsOf(await graphql.listGpuTypes(options));
       return { ...endpoint, ...gpuTypesIn(pools, poolsWith(pools, endpoint.gpuTypeIds)) };
     },

@@ -24,7 +24,7 @@ const portsOf = (ports: string): string[] =>
     .map((port) => port.trim())
     .filter((port) => port !== "");
 
-/** Container settings, or settings of a template, as REST v2 names and writes them. */
+/** Container or template settings with the names and forms of REST v2. */
 const containerBody = ({ ports, containerRegistryAuthId, ...same }: TemplateSettings): object =>
   inV2<unknown>(templateFields, {
     ...same,
@@ -32,7 +32,7 @@ const containerBody = ({ ports, containerRegistryAuthId, ...same }: TemplateSett
     containerRegistryAuthId: containerRegistryAuthId === "" ? null : containerRegistryAuthId,
   });
 
-/** The body that creates a template, or changes it to the settings `whole`. */
+/** The body that creates a template, or changes it so that its complete settings are `whole`. */
 export function templateBody(given: TemplateSettings, whole: TemplateSettings = given): object {
   const { volumeInGb, volumeMountPath, ...same } = given;
   const size = whole.volumeInGb ?? 0;
@@ -49,7 +49,7 @@ const scalingBody = ({
 }: EndpointSettings): V2Scaling =>
   type === "REQUEST_COUNT" ? { type, requestCount: value } : { type, queueDelay: value };
 
-/** Each volume once: the single one first. */
+/** The ids of all volumes without duplicates; `networkVolumeId` comes first. */
 const volumesOf = ({ networkVolumeId, networkVolumeIds = [] }: EndpointSettings): string[] => [
   ...new Set([...(networkVolumeId ? [networkVolumeId] : []), ...networkVolumeIds]),
 ];
@@ -67,7 +67,7 @@ const cpuBody = ({ cpuFlavorIds = [], vcpuCount }: EndpointSettings) =>
 const flashbootBody = ({ flashboot, flashbootType }: EndpointSettings) =>
   flashbootType ?? (flashboot ? "FLASHBOOT" : "OFF");
 
-/** The body that makes an endpoint with a container of its own. `pools` are those of its GPU types. */
+/** The body that creates an endpoint with its own container. `pools` are the pools of its GPU types. */
 export function endpointBody(
   given: EndpointCreate,
   container: ContainerSettings,
@@ -103,13 +103,13 @@ export function endpointBody(
 }
 
 /**
- * True where REST v2 accepts `workers.idleTimeout`: everywhere but on a queue that scales by REQUEST_COUNT (422, migration
- * notes of 18 August 2026).
+ * Returns whether REST v2 accepts `workers.idleTimeout`: always, except for a queue that scales by REQUEST_COUNT (422, migration notes of
+ * 18 August 2026).
  */
 export const hasIdleTimeout = ({ type = "QUEUE", scalerType }: Pick<EndpointRecord, "type" | "scalerType">): boolean =>
   type !== "QUEUE" || scalerType !== "REQUEST_COUNT";
 
-/** Returns true if any of the settings is among the changes. */
+/** Returns whether the changes contain any of the settings. */
 const has = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
   keys.some((key) => changes[key] !== undefined);
 
@@ -118,8 +118,8 @@ const unlessEmpty = <Part extends object>(part: Part): Part | undefined =>
   Object.values(part).some((value) => value !== undefined) ? part : undefined;
 
 /**
- * The body that changes an endpoint. Properties that REST v2 combines are taken from `whole`, the complete settings after the
- * changes. `pools` are those of its GPU types if these change.
+ * The body that changes an endpoint. Properties that REST v2 combines are taken from `whole`, the complete settings after the changes.
+ * `pools` are the pools of its GPU types, if these change.
  */
 export function endpointPatch(
   changes: EndpointChanges,
@@ -127,7 +127,7 @@ export function endpointPatch(
   container: ContainerSettings | undefined,
   pools: PoolChoice | undefined,
 ): V2EndpointPatch {
-  // A queue that scaled by REQUEST_COUNT before has no idle timeout yet.
+  // A queue that previously scaled by REQUEST_COUNT has no idle timeout yet.
   const idleTimeout =
     changes.scalerType === undefined ? changes.idleTimeout : (whole.idleTimeout ?? endpointDefaults.idleTimeout);
   const onGpu = whole.computeType !== "CPU";

@@ -4,11 +4,11 @@ import { type Pools, poolsOf } from "./gpu-pools";
 import { type RestCalls, shared } from "./rest-calls";
 import { gpuStockFrom, gpuTypeFrom } from "./rest-v2-records";
 
-/** Reads of the catalog and of the account's limits by REST v2. */
+/** Reads the catalog and the account's limits through REST v2. */
 export function createRestV2Catalog({ ask, list }: Pick<RestCalls, "ask" | "list">, baseUrl: string) {
   const catalog = `${baseUrl}/catalog`;
   let kept: Promise<V2GpuRecord[]> | undefined;
-  /** The GPU types, which all calls of a deployment share; a failed request is repeated. */
+  /** The GPU types, requested once and shared by all calls of a deployment; a failed request is not cached. */
   const gpus = (options: CallOptions | undefined): Promise<V2GpuRecord[]> => {
     if (kept) return kept;
     const asked = list(v2GpuRecord, `${catalog}/gpus`, shared(options), "gpus");
@@ -35,7 +35,7 @@ export function createRestV2Catalog({ ask, list }: Pick<RestCalls, "ask" | "list
     },
     async listCpuTypes(options) {
       const found = await list(v2CpuRecord, `${catalog}/cpus`, options, "cpus");
-      // The service reports 0 where it has no price.
+      // The service returns 0 for an unknown price.
       return found.map(({ id, price }) => ({ id, pricePerVcpu: price?.serverlessPerVcpu || undefined }));
     },
     async listDataCenters(options) {

@@ -23,7 +23,7 @@ export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2G
   price: price?.serverless,
 });
 
-/** The list of data centres is absent where there is no stock. */
+/** Converts the stock of a GPU type. The list of data centres is absent without stock. */
 export function gpuStockFrom({ id, availability, dataCenters }: V2GpuRecord): GpuStockRecord {
   if (availability === "NONE") return { id, dataCenterIds: [] };
   return { id, dataCenterIds: dataCenters?.flatMap((one) => (one.availability === "NONE" ? [] : one.id)) };
@@ -32,7 +32,7 @@ export function gpuStockFrom({ id, availability, dataCenters }: V2GpuRecord): Gp
 const gpuSettings = ["gpuTypeIds", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"] as const;
 const cpuSettings = ["cpuFlavorIds", "vcpuCount"] as const;
 
-/** An endpoint; `pools` are asked for where it has GPUs. */
+/** Converts an endpoint; `pools` is required for GPU endpoints. */
 export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined): EndpointRecord {
   const { gpu, cpu, workers, scaling, networkVolumes, flashboot, requestUrls, type } = record;
   const queue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
@@ -54,7 +54,7 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
       ? { networkVolumeId: networkVolumes[0], networkVolumeIds: [] }
       : { networkVolumeIds: networkVolumes }),
     idleTimeout: hasIdleTimeout({ type, scalerType: scaling?.type }) ? workers?.idleTimeout : undefined,
-    // 0 stands for none (migration notes of 18 August 2026).
+    // 0 means no timeout (migration notes of 18 August 2026).
     executionTimeoutMs: record.timeout || undefined,
     flashboot: flashboot === undefined ? undefined : flashboot !== "OFF",
     flashbootType: flashboot,

@@ -27,10 +27,10 @@ import { markedCopy, markOf, runsTheSame } from "./template-mark";
 const hiddenIn = (env: Readonly<Record<string, string>>): string[] => longValues(Object.values(env));
 
 /**
- * The management operations by REST v2. `baseUrl` carries the version prefix and no slash at its end.
+ * The management operations through REST v2. `baseUrl` includes the version prefix and has no trailing slash.
  *
- * An endpoint gets a template's settings and no `templateId`: the service deletes an endpoint together with the template
- * that it is bound to, and other endpoints may have the same one. A variable of the copy names the template.
+ * Endpoints are created with a copy of a template's settings instead of a `templateId`, because the service deletes an endpoint together
+ * with its bound template, which other endpoints may share. A variable of the copy names the template.
  */
 export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): Management {
   const calls = createRestCalls(transport);
@@ -61,7 +61,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     return record && learn(record);
   };
 
-  /** The copy of a template that an endpoint gets; rejects as the service does where there is no such template. */
+  /** The copy of a template for an endpoint. If the template does not exist, rejects with the same error as the service. */
   async function copyOf(id: string, request: RequestFacts, options?: CallOptions): Promise<ContainerSettings> {
     const asked = known.get(id) ?? readTemplate(id, shared(options));
     known.set(id, asked);
@@ -105,7 +105,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       known.delete(id);
       await remove(templates.of("DELETE", id), options);
     },
-    // REST v2 shows no template of an endpoint. One that is bound has the template's settings, and no mark.
+    // REST v2 does not return an endpoint's template. A bound endpoint has the template's settings and no mark.
     listBound: async (template, options) =>
       (await listEndpoints(options)).filter(
         ({ container, templateId }) => templateId === undefined && container && runsTheSame(container, template),
@@ -150,7 +150,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     },
     templateChange: (id, templateId) => ({
       url: endpoints.of("PATCH", id),
-      // The service merges the variables of a request with those of the template.
+      // The service merges the variables of the request with the template's variables.
       body: { templateId, env: markOf(templateId) },
     }),
     async readWorkers(id, options) {

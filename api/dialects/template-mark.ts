@@ -10,18 +10,18 @@ export const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";
 /** The variable that names a template. */
 export const markOf = (templateId: string): Record<string, string> => ({ [markVariable]: templateId });
 
-/** A template's settings as its copy: what workers run, the mark among its variables. */
+/** A copy of a template's container settings, with the mark as an additional variable. */
 export const markedCopy = (template: TemplateRecord): ContainerSettings => ({
   ...containerOf(template),
   env: { ...template.env, ...markOf(template.id) },
 });
 
-/** A copy without its mark, and the id of the template that it names; undefined where it names none. */
+/** Removes the mark from a copy; `templateId` is the template that it names, undefined without a mark. */
 export function unmarked(copy: ContainerSettings): { templateId: string | undefined; container: ContainerSettings } {
   const { [markVariable]: templateId, ...env } = copy.env;
   return { templateId, container: { ...copy, env } };
 }
 
-/** Returns true if a container has the settings of a template. */
+/** Returns whether a container has the settings of a template. */
 export const runsTheSame = (container: ContainerSettings, template: TemplateRecord): boolean =>
   isDeepStrictEqual(container, containerOf(template));

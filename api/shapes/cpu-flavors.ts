@@ -1,4 +1,4 @@
-/** CPU flavour and virtual CPUs of an endpoint that names none. */
+/** Default CPU flavour and number of virtual CPUs of an endpoint. */
 export const usualCpu = { flavorId: "cpu3c", vcpuCount: 2 } as const;
 
 /** A CPU flavour with its virtual CPUs; undefined if the response contains no count. */
@@ -7,13 +7,13 @@ interface CpuFlavorCount {
   vcpuCount: number | undefined;
 }
 
-/** Flavour and virtual CPUs of an entry of `cpuFlavorIds`. The count of `cpu5c-8` is 8; `cpu5c` has `vcpuCount`. */
+/** Flavour and virtual CPUs of an entry of `cpuFlavorIds`: 8 for `cpu5c-8`, `vcpuCount` for `cpu5c`. */
 export function cpuFlavorOf<Count>(entry: string, vcpuCount: Count): { id: string; vcpuCount: Count | number } {
   const [, id, count] = /^([^-]+)-(\d+)$/.exec(entry) ?? [];
   return id === undefined ? { id: entry, vcpuCount } : { id, vcpuCount: Number(count) };
 }
 
-/** Entry of `cpuFlavorIds` that contains its count, such as `cpu5c-8`. */
+/** Entry of `cpuFlavorIds` with its count, such as `cpu5c-8`. */
 export const cpuFlavorEntry = ({ id, vcpuCount }: CpuFlavorCount): string =>
   vcpuCount === undefined ? id : `${id}-${vcpuCount}`;
 

@@ -16,7 +16,7 @@ export interface Bounds {
   max: number;
 }
 
-/** Returns the end of a message about a whole number's bounds. */
+/** Returns the end of a message about the bounds of a whole number. */
 export const within = ({ min, max }: Bounds): string => `must be a whole number from ${min} to ${max}`;
 
 /**
@@ -64,7 +64,7 @@ function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefine
   }
   if (!(at instanceof z.ZodNumber) || !at.isInt) return undefined;
   const { minValue: min, maxValue: max } = at;
-  // Every whole number has the bounds that numbers have themselves; those are worth no word.
+  // The bounds of safe integers, which every whole number has, are not mentioned.
   if (min === null || max === null || min <= Number.MIN_SAFE_INTEGER || max >= Number.MAX_SAFE_INTEGER)
     return undefined;
   return { min, max };

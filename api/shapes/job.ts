@@ -5,14 +5,14 @@ import { limits } from "./limits";
 export const jobStatus = z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"]);
 export type JobStatus = z.output<typeof jobStatus>;
 
-/** States that a job leaves only by /retry or removal. */
+/** Final states, which a job leaves only by /retry or removal. */
 export const finalStatus = jobStatus.exclude(["IN_QUEUE", "IN_PROGRESS"]);
 type FinalStatus = z.output<typeof finalStatus>;
 
-/** Returns true if a job in this state is over. */
+/** Returns whether a state is final. */
 export const isFinal = (status: JobStatus): status is FinalStatus => finalStatus.safeParse(status).success;
 
-/** Per-job rules of a submission (interface: policy fields), milliseconds. */
+/** The policy of a submission (interface: policy fields); times in ms. */
 export const jobPolicy = z.strictObject({
   executionTimeout: z
     .int()
@@ -29,7 +29,7 @@ export const jobPolicy = z.strictObject({
     .optional(),
 });
 
-/** Any JSON object: what a handler takes. */
+/** The input of a handler: any JSON object. */
 export const jobInput = z.record(z.string(), z.unknown());
 
 /** Body of /run and /runsync. */
@@ -38,7 +38,7 @@ export const jobSubmission = z.lazy(() =>
     input: jobInput,
     webhook: z.url({ protocol: /^https?$/ }).optional(),
     policy: jobPolicy.optional(),
-    // Clients send more than the interface lists, such as an object path: the worker's code reads it, not the service.
+    // Clients send additional fields, such as an object path, which the worker's code reads.
     s3Config: z
       .looseObject({
         accessId: z.string(),
@@ -52,14 +52,14 @@ export const jobSubmission = z.lazy(() =>
 );
 export type JobSubmission = z.input<typeof jobSubmission>;
 
-/** A job as /run, /runsync, /status, /cancel and /retry return it; times in milliseconds. */
+/** The response of /run, /runsync, /status, /cancel and /retry; times in ms. */
 export const jobRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
     status: jobStatus,
     delayTime: z.number().optional(),
     executionTime: z.number().optional(),
-    /** Worker of the job, if the service reports it. */
+    /** The job's worker, if the service reports it. */
     workerId: z.string().optional().catch(undefined),
     output: z.unknown().optional(),
     error: z.unknown().optional(),
@@ -67,11 +67,11 @@ export const jobRecord = z.lazy(() =>
 );
 export type JobRecord = z.output<typeof jobRecord>;
 
-/** One element of a stream: what the handler yielded, and its metrics. */
+/** A stream element: a value yielded by the handler, and its metrics. */
 export const streamChunk = z.lazy(() => z.looseObject({ output: z.unknown(), metrics: z.unknown().optional() }));
 export type StreamChunk = z.output<typeof streamChunk>;
 
-/** Both shapes of /stream: the bare array of the interface, and the envelope that the SDKs read. */
+/** Both shapes of /stream: the bare array of the interface, and the envelope expected by the SDKs. */
 export const streamAnswer = z.lazy(() =>
   z.union([
     z.array(streamChunk).transform((stream) => ({ status: undefined, stream })),
@@ -79,11 +79,11 @@ export const streamAnswer = z.lazy(() =>
   ]),
 );
 
-/** Answer of /purge-queue. */
+/** The response of /purge-queue. */
 export const purgeAnswer = z.lazy(() => z.looseObject({ removed: z.int(), status: z.string() }));
 
 const counter = (text: string) => z.int().default(0).describe(text);
-/** Answer of /health. */
+/** The response of /health. */
 export const endpointHealth = z.lazy(() =>
   z.looseObject({
     jobs: z

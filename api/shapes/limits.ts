@@ -6,18 +6,18 @@ const day = 24 * hour;
 const megabyte = 1024 * 1024;
 
 export const limits = {
-  /** Characters of an object's name. */
+  /** Maximum length of an object's name, in characters. */
   nameLength: 191,
-  /** Characters of an image's name with its tag and digest: more than registries accept. */
+  /** Maximum length of an image name with tag and digest, in characters; more than registries accept. */
   imageNameLength: 1024,
   runsyncPayload: 20 * megabyte,
   runPayload: 10 * megabyte,
   streamChunk: megabyte,
-  /** Body of a request to a load balancing endpoint, and of its response. */
+  /** Maximum body of a request to a load balancing endpoint and of its response. */
   loadBalancerPayload: 30 * megabyte,
-  /** Wait of a request to a load balancing endpoint for a worker. */
+  /** Maximum wait of a request to a load balancing endpoint for a worker. */
   loadBalancerWait: 2 * minute,
-  /** Time limit of a worker for such a request. */
+  /** Maximum processing time of such a request at a worker. */
   loadBalancerProcessing: 5.5 * minute,
   runsyncWait: { min: second, max: 300 * second, default: 90 * second },
   executionTimeout: { min: 5 * second, max: 7 * day, default: 10 * minute },
@@ -27,7 +27,7 @@ export const limits = {
   templateRelease: 2 * minute,
 } as const;
 
-/** Job operations that have a rate limit of their own. */
+/** Job operations with separate rate limits. */
 export type LimitedOperation =
   | "runsync"
   | "run"
@@ -38,7 +38,7 @@ export type LimitedOperation =
   | "openai"
   | "requests";
 
-/** Base limits per endpoint and operation: `requests` in each `rateWindow`, and `concurrent` at once. */
+/** Base limits per endpoint and operation: `requests` per `rateWindow`, and `concurrent` requests. */
 export const rateLimits: Record<LimitedOperation, { requests: number; concurrent: number | undefined }> = {
   runsync: { requests: 2000, concurrent: 400 },
   run: { requests: 1000, concurrent: 200 },
@@ -50,11 +50,11 @@ export const rateLimits: Record<LimitedOperation, { requests: number; concurrent
   requests: { requests: 10, concurrent: 2 },
 };
 
-/** Defaults of the clients; times in ms, for one attempt and for a call with all attempts. */
+/** Defaults of the clients; times in ms. `attemptTimeout` applies to one attempt, `deadline` to a call with all attempts. */
 export const clientDefaults = { attemptTimeout: 30 * second, deadline: 2 * minute, maxInFlight: 16 } as const;
 
-/** The window that rate limits count in, ms. */
+/** The window of rate limits, ms. */
 export const rateWindow = 10 * second;
 
-/** The text that a template's env uses for a secret; replaced by the value when a worker starts. */
+/** The reference to a secret in a template's env, which is replaced by the value when a worker starts. */
 export const secretReference = (name: string): string => `{{ RUNPOD_SECRET_${name} }}`;

@@ -6,7 +6,7 @@ import { traits } from "./traits";
 
 const losesData = { replaces: true, warns: "a replaced volume loses its data" } as const;
 
-/** The properties of a network volume; inputs, records and bodies contain each of them under its name, or its trait `v2`. */
+/** The properties of a network volume; inputs, records and bodies use the same names, or the trait `v2`. */
 export const networkVolumeFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; need not be unique."),
   size: z

@@ -3,11 +3,11 @@ import { traitsOf } from "./traits";
 
 /** Properties and values of responses. */
 
-/** A value of a response; `fallback` if it is null or absent. */
+/** An optional value of a response; defaults to `fallback` if it is null or absent. */
 export const orElse = <Shape extends z.ZodType>(shape: Shape, fallback: NonNullable<z.output<Shape>>) =>
   shape.nullish().transform((value) => value ?? fallback);
 
-/** A value of a response; undefined if it is null or absent. */
+/** An optional value of a response; undefined if it is null or absent. */
 export const orNothing = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullish().transform((value) => value ?? undefined);
 
@@ -26,7 +26,7 @@ export const isoTimestamp = z.lazy(() =>
     .transform((value) => (typeof value === "string" ? value : undefined)),
 );
 
-/** The properties of a kind by their names. */
+/** The properties of a kind by name. */
 export type Fields = Record<string, z.ZodType>;
 
 /** Values of some properties of a kind. */
@@ -34,7 +34,7 @@ export type Values<Shapes extends Fields> = {
   [Key in keyof Shapes]?: Readonly<z.output<Shapes[Key]>> | undefined;
 };
 
-/** The properties that have a default, with it. */
+/** Adds defaults to properties. */
 export function withDefaults<Shapes extends Fields, Defaults extends Values<Shapes>>(
   fields: Shapes,
   defaults: Defaults,
@@ -48,7 +48,7 @@ export function withDefaults(fields: Fields, defaults: Record<string, unknown>):
   );
 }
 
-/** The type of a property's values in responses, which may have other choices. */
+/** The type of a property's values in responses, which may contain values that requests do not allow. */
 type Unbounded<Value> = Value extends string ? string : Value extends readonly string[] ? string[] : Value;
 
 /** Shape of a property's type, without bounds. */
@@ -95,7 +95,7 @@ const namesInV2 = (fields: Fields): [name: string, inV2: string][] =>
 
 type Named<Value> = Readonly<Record<string, Value>>;
 
-/** The values under the first names of `pairs`, under the second ones; absent values are omitted. */
+/** Renames values from the first to the second name of each pair; absent values are omitted. */
 const picked = <Value>(pairs: [from: string, to: string][], values: Named<Value>): Record<string, Value> =>
   Object.fromEntries(
     pairs.flatMap(([from, to]): [string, Value][] => {

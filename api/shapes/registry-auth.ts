@@ -2,7 +2,7 @@ import { z } from "zod";
 import { limits } from "./limits";
 import { traits } from "./traits";
 
-/** The fields of saved credentials: what the inputs of the resource and the GraphQL inputs are made of. */
+/** The fields of saved credentials, used by the resource's inputs and the GraphQL inputs. */
 export const registryAuthFields = {
   name: z
     .string()

@@ -12,7 +12,7 @@ export const v2Page = z.lazy(() =>
   }),
 );
 
-/** An endpoint as the service returns it. It names no template. */
+/** An endpoint as returned by the service, without its template. */
 export const v2EndpointRecord = z.lazy(() =>
   fromV2(
     templateFields,
@@ -57,30 +57,30 @@ export const v2EndpointRecord = z.lazy(() =>
 );
 export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
 
-/** A release of an endpoint, and its differences from the release before. */
+/** A release of an endpoint and its differences from the previous release. */
 const v2Release = z.lazy(() =>
   z.looseObject({
     id: z.string(),
     version: orNothing(z.number()),
     createdAt: z.string(),
-    /** The names of fields look like `template.imageName`; no source describes the form of values. */
+    /** Field names have the form `template.imageName`; the form of values is undocumented. */
     diff: z.array(z.looseObject({ field: z.string(), old: z.unknown(), new: z.unknown() })),
   }),
 );
 export type EndpointRelease = z.output<typeof v2Release>;
 
-/** Part of the response to GET /serverless/{id}/releases: the first page, newest first. Unreadable releases count as none. */
+/** The first page of GET /serverless/{id}/releases, newest first; empty if it is unreadable. */
 export const v2ReleasesRecord = z.lazy(() =>
   z.looseObject({ endpointVersion: orNothing(z.number()), releases: listOf(v2Release).catch([]) }),
 );
 export type EndpointReleases = z.output<typeof v2ReleasesRecord>;
 
-/** The workers of an endpoint, and the version that new ones run. */
+/** The workers of an endpoint and the version of new workers. */
 export const v2Workers = z.lazy(() =>
   z.looseObject({ workers: listOf(workerRecord), endpointVersion: orNothing(z.number()) }),
 );
 
-/** A GPU type of the catalog: memory in GB, prices in US dollars for an hour; `pool` is null when no serverless endpoint can have it. */
+/** A GPU type of the catalog: memory in GB, prices in US dollars per hour; `pool` is null if serverless endpoints cannot use it. */
 export const v2GpuRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
@@ -90,10 +90,10 @@ export const v2GpuRecord = z.lazy(() =>
     memory: orNothing(z.number()),
     secure: orNothing(z.boolean()),
     community: orNothing(z.boolean()),
-    /** `serverless` is there where a pool of serverless endpoints that has the type is open to the caller. */
+    /** `serverless` is present if the caller can use a serverless pool that contains the type. */
     price: orNothing(z.looseObject({ serverless: orNothing(z.number()) })),
     maxCount: z.unknown().optional(),
-    /** Absent unless the request includes it. */
+    /** Present only if the request includes it. */
     availability: orNothing(z.string()),
     dataCenters: orNothing(z.array(z.looseObject({ id: z.string(), availability: orNothing(z.string()) }))),
     cudaVersions: z.unknown().optional(),
@@ -101,13 +101,13 @@ export const v2GpuRecord = z.lazy(() =>
 );
 export type V2GpuRecord = z.output<typeof v2GpuRecord>;
 
-/** Limits of the account. The reference describes no fields; these are those of the local service, and undefined elsewhere. */
+/** Limits of the account. The reference documents no fields; these are the local service's, and undefined for other services. */
 export const v2AccountLimits = z.lazy(() => {
   const workers = z.looseObject({ limit: z.number().nullable(), used: z.number() });
   return z.looseObject({ serverlessWorkers: workers.optional().catch(undefined) });
 });
 
-/** A CPU flavour of the catalog; prices in US dollars for an hour. */
+/** A CPU flavour of the catalog; prices in US dollars per hour. */
 export const v2CpuRecord = z.lazy(() =>
   z.looseObject({ id: z.string(), price: orNothing(z.looseObject({ serverlessPerVcpu: orNothing(z.number()) })) }),
 );

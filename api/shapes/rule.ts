@@ -15,7 +15,7 @@ export const rule = <Values, const Key extends keyof Values & string>(
     error,
     when: ({ issues }) =>
       !issues.some(({ code, path: [key] = [] }) =>
-        // Without a path it is about the whole object: a property too many keeps no other from being right.
-        key === undefined ? code !== "unrecognized_keys" : keys.some((one) => one === key),
+        // An issue without a path is about the object; an unknown property does not invalidate the others.
+        key === undefined ? code !== "unrecognized_keys" : keys.some((name) => name === key),
       ),
   });

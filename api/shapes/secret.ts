@@ -5,7 +5,7 @@ import { traits } from "./traits";
 
 const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
-/** The fields of a secret: what the inputs of the resource and the GraphQL input are made of. */
+/** The fields of a secret, used by the resource's inputs and the GraphQL input. */
 export const secretFields = {
   name: z
     .string()
@@ -20,12 +20,12 @@ export const secretFields = {
   description: z.string().describe("Purpose of the secret."),
 };
 
-/** A value that a worker can have in its environment: the store would cut it at a null character, and no process can have one there. */
+/** A value that is valid in a worker's environment. The store would truncate it at a null character, which processes cannot have. */
 export const secretValue = secretFields.value.refine((text) => !text.includes("\0"), {
   error: "must not contain a null character",
 });
 
-/** A secret as the service returns it; never with its value. */
+/** A secret as returned by the service, without its value. */
 export const secretRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),

@@ -23,7 +23,7 @@ const ids = z.array(z.string().min(1));
 /** Container settings of an endpoint or a template. */
 export const v2Container = {
   image: z.string().min(1).max(limits.imageNameLength),
-  /** The start command: one command line, or `{"entrypoint": […], "cmd": […]}` in JSON. */
+  /** The start command: a command line, or the JSON text `{"entrypoint": […], "cmd": […]}`. */
   args: z.string(),
   entrypoint: z.array(z.string()),
   cmd: z.array(z.string()),
@@ -52,7 +52,7 @@ const gpu = {
   minCudaVersion: cudaVersion,
 };
 
-/** Milliseconds that a job may run; 0 for the service's default. */
+/** Execution timeout, ms; 0 for the service's default. */
 const timeout = z.int().refine(
   (value) => {
     const { min, max } = limits.executionTimeout;
@@ -61,7 +61,7 @@ const timeout = z.int().refine(
   { error: `must be 0, or from ${limits.executionTimeout.min} to ${limits.executionTimeout.max}` },
 );
 
-/** When workers are added: by how long a job waits, in seconds, or by jobs per worker. */
+/** Scaling criterion: the waiting time of jobs, in seconds, or the number of jobs per worker. */
 const v2Scaling = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("QUEUE_DELAY"), queueDelay: z.number().min(0.5) }),
   z.strictObject({ type: z.literal("REQUEST_COUNT"), requestCount: z.int().min(1) }),
@@ -83,7 +83,7 @@ const settings = {
   ...v2Container,
 };
 
-/** Body of PATCH /serverless/{id}: only what is sent changes. Empty CUDA versions clear them. */
+/** Body of PATCH /serverless/{id}: omitted fields stay unchanged. An empty list of CUDA versions clears them. */
 export const v2EndpointPatch = z
   .strictObject({
     ...settings,
@@ -93,7 +93,7 @@ export const v2EndpointPatch = z
   .partial();
 export type V2EndpointPatch = z.input<typeof v2EndpointPatch>;
 
-/** Body of POST /serverless. Exactly one of `gpu` and `cpu`, and `image` or `templateId`: that both rules hold is for the service to say. */
+/** Body of POST /serverless. Requires exactly one of `gpu` and `cpu`, and `image` or `templateId`; the service checks both rules. */
 export const v2EndpointCreate = v2EndpointPatch.extend({
   name: plainEndpointFields.name,
   type: z.enum(["QUEUE", "LOAD_BALANCER"]),

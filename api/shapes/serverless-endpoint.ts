@@ -10,8 +10,8 @@ const gpuTypes = { noun: "GPU type", ids: gpuTypeIds };
 const restartsWorkers = { warns: "active workers may restart" };
 
 /**
- * The properties of an endpoint. Inputs, records, settings and the bodies of REST v1 contain each of them under its name, except
- * where a trait or a shape below states a difference.
+ * The properties of an endpoint. Inputs, records, settings and the bodies of REST v1 use the same names, unless a trait or a shape below
+ * states a difference.
  */
 export const endpointFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
@@ -143,10 +143,10 @@ export const restEndpointCreate = restFields
     }),
   );
 
-/** Body of PATCH /endpoints/{id}: any field but computeType. It has no null: an empty text clears a field. */
+/** Body of PATCH /endpoints/{id}: all fields except computeType. Null is not allowed; an empty string clears a field. */
 export const restEndpointPatch = restFields.omit({ computeType: true }).partial();
 
-/** A worker of an endpoint; some APIs omit its version and whether that is outdated. */
+/** A worker of an endpoint; some APIs omit its version and whether it is outdated. */
 export const workerRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
@@ -157,14 +157,14 @@ export const workerRecord = z.lazy(() =>
 );
 export type WorkerRecord = z.output<typeof workerRecord>;
 
-/** An endpoint in a response of REST v1. A key that is absent is not shown; undefined means none. */
+/** An endpoint in a response of REST v1. An absent key is not shown by the service; undefined means no value. */
 export const serverlessEndpointRecord = z.lazy(() =>
   z.object({
     ...recordShapes(restFields.shape),
     id: z.string(),
     name: z.string(),
     templateId: z.string(),
-    /** CPU flavour, virtual CPUs and GB of memory, such as `cpu3c-8-16`. */
+    /** CPU flavour, virtual CPUs and memory in GB, such as `cpu3c-8-16`. */
     instanceIds: orNothing(z.array(z.string())),
     version: orNothing(z.number()),
     createdAt: isoTimestamp,
@@ -172,7 +172,7 @@ export const serverlessEndpointRecord = z.lazy(() =>
 );
 export type ServerlessEndpointRecord = z.output<typeof serverlessEndpointRecord>;
 
-/** An endpoint, independent of the dialect; lists are empty if it has none. */
+/** An endpoint, independent of the dialect; lists without values are empty. */
 export interface EndpointRecord
   extends Partial<Omit<ServerlessEndpointRecord, RecordLists | "templateId" | "instanceIds">> {
   id: string;
@@ -182,20 +182,20 @@ export interface EndpointRecord
   dataCenterIds: string[];
   allowedCudaVersions: string[];
   networkVolumeIds: string[];
-  /** The template that it is bound to, or whose copy it has; undefined if the service does not show it. */
+  /** The bound or copied template; undefined if the service does not return it. */
   templateId?: string | undefined;
-  /** Container settings of its workers, if they are a copy of the template's settings. */
+  /** Container settings, if they are a copy of the template's settings. */
   container?: ContainerSettings | undefined;
-  /** Id of the template that is the copy, in a dialect that shows it. */
+  /** Id of the copied template, if the dialect returns it. */
   copyId?: string | undefined;
-  /** True if any GPU type but the excluded ones may serve it. Undefined if `gpuTypeIds` is a list in priority order. */
+  /** True if all GPU types except the excluded types are allowed. Undefined if `gpuTypeIds` is ordered by priority. */
   anyGpuType?: boolean | undefined;
   excludedGpuTypeIds?: string[] | undefined;
-  /** The flavour that stands for none, in a dialect that always needs one. */
+  /** The default flavour, in a dialect that requires a flavour. */
   usualCpuFlavorId?: string | undefined;
   flashbootType?: string | undefined;
   type?: string | undefined;
-  /** Address for its requests, if that is not the job API. */
+  /** Address for requests, if it is not the job API. */
   requestUrl?: string | undefined;
   /** Settings that the dialect does not support; their values are meaningless. */
   unshown?: readonly (keyof EndpointSettings)[] | undefined;

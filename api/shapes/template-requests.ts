@@ -7,7 +7,7 @@ import { plainTemplateFields, templateFields, templatePort } from "./template";
 
 const settings = z.object(templateFields);
 
-/** Input of the GraphQL mutation saveTemplate: with `id` it updates, without it creates. */
+/** Input of the GraphQL mutation saveTemplate, which updates a template if `id` is set and otherwise creates one. */
 export const saveTemplateInput = settings
   .omit({ allowedCudaVersions: true })
   .partial()
@@ -15,7 +15,7 @@ export const saveTemplateInput = settings
   .extend({ id: z.string().optional(), env: z.array(z.object({ key: z.string().min(1), value: z.string() })) });
 
 const words = z.array(z.string());
-/** REST v1 has start arguments as two lists, and ports as one. */
+/** In REST v1, start arguments are two lists, and ports are a list. */
 const restSettings = settings
   .omit({ dockerArgs: true, startSsh: true, startJupyter: true, allowedCudaVersions: true })
   .extend({
@@ -32,7 +32,7 @@ const restSettings = settings
   });
 const rest = restSettings.shape;
 
-/** Body of POST /templates of REST v1, with its own defaults. */
+/** Body of POST /templates of REST v1, with the defaults of REST v1. */
 export const restTemplateCreate = restSettings.partial().extend({
   name: rest.name,
   imageName: rest.imageName,
@@ -61,7 +61,7 @@ export const restTemplatePatch = restSettings
   })
   .partial();
 
-/** A pod's volume; templates of serverless endpoints have none. */
+/** The volume of a pod; serverless templates have no volume. */
 const mounts = z.strictObject({
   persistent: z.strictObject({ size: z.int().min(10), path: z.string().min(1) }).optional(),
 });

@@ -13,8 +13,8 @@ const ports = z
   );
 
 /**
- * The properties of a template. Inputs, records, request bodies and GraphQL selections contain each of them under its name,
- * except where a trait or a shape below states a difference.
+ * The properties of a template. Inputs, records, request bodies and GraphQL selections use the same names, unless a trait or a shape below
+ * states a difference.
  */
 export const templateFields = {
   name: z
@@ -77,7 +77,7 @@ export const templateFields = {
     .register(traits, { dialect: "v2", unordered: true }),
 };
 
-/** Properties of a template that have the same form in every API: all but the container settings and the volume. */
+/** Template properties with the same form in all APIs: all except the container settings and the volume. */
 export const plainTemplateFields = z.object(templateFields).omit({
   imageName: true,
   containerDiskInGb: true,
@@ -120,7 +120,7 @@ export const containerRecord = () => ({
     .transform((id) => id || undefined),
 });
 
-/** A template in a response of REST v1 or GraphQL: env a map, ports one string. */
+/** A template in a response of REST v1 or GraphQL, with env as a map and ports as a string. */
 export const templateRecord = z.lazy(() =>
   z.object({
     ...recordShapes(templateFields),
@@ -140,20 +140,20 @@ export type TemplateRecord = z.output<typeof templateRecord> & {
   unshown?: readonly (keyof TemplateSettings)[] | undefined;
 };
 
-/** Container settings in a record of REST v2, which may show start arguments as lists only. */
+/** Container settings in a record of REST v2, which may return start arguments only as lists. */
 export const v2ContainerRecord = () => ({
   ...containerRecord(),
   entrypoint: listOf(z.string()),
   cmd: listOf(z.string()),
 });
 
-/** The start arguments of such a record as one text. */
+/** The start arguments of a REST v2 record as one text. */
 export const startTextOf = (record: { dockerArgs: string; entrypoint: string[]; cmd: string[] }): string => {
   const { dockerArgs, entrypoint, cmd } = record;
   return dockerArgs || (entrypoint.length + cmd.length === 0 ? "" : JSON.stringify({ entrypoint, cmd }));
 };
 
-/** A template in a response of REST v2, which has no place for free text, and a mount path only beside a volume. */
+/** A template in a response of REST v2, which has no readme, and a mount path only with a volume. */
 export const v2TemplateRecord = z.lazy(() =>
   fromV2(
     templateFields,

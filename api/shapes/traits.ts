@@ -1,43 +1,43 @@
 import { z } from "zod";
 
-/** REST and GraphQL operations by the version of their REST part. */
+/** A set of management operations, named after its REST version. */
 export type Dialect = "v1" | "v2";
 
 /** Semantics of a property beyond its type; read by the dialects, diffs, redaction and the schema generator. */
 export interface Traits {
-  /** Its name in REST v2, if it has another one there. */
+  /** The name in REST v2, if it differs. */
   v2?: string;
-  /** Holds a sensitive value: ciphertext in state, never printed. */
+  /** A sensitive value: encrypted in state, never printed. */
   secret?: true;
-  /** The service never returns it, so an imported object has no value in state. */
+  /** Never returned by the service, so an imported object has no value in state. */
   writeOnly?: true;
-  /** An output made of these inputs: secret as soon as one of them is. */
+  /** Inputs of which an output is computed; the output is secret if one of them is. */
   secretWith?: readonly string[];
-  /** A change cannot be made in place, in any dialect or in the one that is named: the object is replaced. */
+  /** A change replaces the object, in all dialects or in the given dialect. */
   replaces?: true | Dialect;
-  /** Removing it from the program leaves the object as it is. */
+  /** Removing the property from the program does not change the object. */
   keptWhenRemoved?: true;
-  /** The only dialect that has a place for it: with the other one it is refused. */
+  /** The only dialect that supports the property; the other dialect rejects it. */
   dialect?: Dialect;
-  /** A GraphQL service may lack it: only an update's read selects it, because saveTemplate resets absent fields. */
+  /** Optional in GraphQL services. Only the read before an update selects it, because saveTemplate resets absent fields. */
   optionalInGraphql?: true;
-  /** A number that can be raised in place and never lowered; what to do instead, as the end of a message. */
+  /** A number that can be increased in place but never decreased; the value is the remedy, as the end of a message. */
   growsOnly?: string;
-  /** No two objects of the account may share it: a replacement that keeps it has to wait until the old one is deleted. */
+  /** Unique in the account: a replacement with the same value must delete the old object first. */
   unique?: true;
-  /** A list whose order means nothing. */
+  /** A list whose order is meaningless. */
   unordered?: true;
-  /** Matters when the object is made, and never afterwards: a change of it does not change the object. */
+  /** Used only when the object is created; a later change does not change the object. */
   onlyAtCreation?: true;
-  /** Controls deployments only: the service does not store it. */
+  /** Controls only deployments; not stored by the service. */
   stateOnly?: true;
-  /** Catalog of its values: a preview warns about a new value that is not listed. `noun` names one, for example "GPU type". */
+  /** Catalog of the values; a preview warns about a new value that is not listed. `noun` describes a value, such as "GPU type". */
   catalog?: { noun: string; ids: readonly string[] };
-  /** Why a change of this property deserves a warning in a preview. */
+  /** The warning that a preview shows for a change of the property. */
   warns?: string;
 }
 
-/** Registry of traits: `shape.register(traits, { replaces: true })`, as the last call on a property's shape before `optional` and `default`. */
+/** Registry of traits. Call `shape.register(traits, { replaces: true })` last on a property's shape, before `optional` and `default`. */
 export const traits = z.registry<Traits>();
 
 const found = new WeakMap<z.core.$ZodType, Traits>();
@@ -47,7 +47,7 @@ export function traitsOf(shape: z.core.$ZodType): Traits {
   const known = found.get(shape);
   if (known) return known;
   const inner = shape instanceof z.ZodOptional || shape instanceof z.ZodDefault ? traitsOf(shape.def.innerType) : {};
-  // zod merges those of all shapes that this one was made from, at every call.
+  // zod merges the traits of all shapes from which this shape was derived, at every call.
   const own = { ...inner, ...traits.get(shape) };
   found.set(shape, own);
   return own;

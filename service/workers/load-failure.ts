@@ -15,7 +15,7 @@ const foreignFrame = /^\s+at .*(?:\bnode:|[\\/]node_modules[\\/]|[\\/]node-host\
 
 /**
  * Returns the report of a handler file that failed to load: file, line and caret, then the error without foreign stack frames. Returns
- * undefined for a syntax error whose position only Node knows; Node prints it if the error is not caught.
+ * undefined for a syntax error whose position only Node has; Node prints it if the error is not caught.
  */
 export function loadFailure(error: unknown, handler: string): string | undefined {
   if (!(error instanceof Error)) return `the handler file threw ${inspect(error)}`;

@@ -2,7 +2,7 @@ import type { ContainerNeeds } from "../../resources/endpoint-lookup";
 import { loopback, type ServerPorts } from "../worker-server";
 import type { ContainerPlace } from "./place";
 
-/** Whether workers get GPUs: if the engine supports them, always, or never. */
+/** GPUs for workers: if the engine supports them (`auto`), always (`all`), or never (`none`). */
 export type GpuMode = "auto" | "all" | "none";
 
 /** Capabilities of the engine. */

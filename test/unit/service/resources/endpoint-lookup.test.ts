@@ -40,8 +40,8 @@ function listen(): unknown[] {
 
 describe("an invalid environment is reported before a process is started, without its value", () => {
   test.each([
-    [{ TOKEN: "hush\u0000" }, 'env.TOKEN of endpoint "e" holds a null character'],
-    [{ "TO\u0000KEN": "hush" }, 'env.TO\\u0000KEN of endpoint "e" holds a null character'],
+    [{ TOKEN: "hush\u0000" }, 'env.TOKEN of endpoint "e" contains a null character'],
+    [{ "TO\u0000KEN": "hush" }, 'env.TO\\u0000KEN of endpoint "e" contains a null character'],
   ])("%j", (env, told) => {
     const { id } = resources.endpoints.create({ name: "e", templateId: template(env) });
     const read = () => resources.lookup.workerEnvironment(id);

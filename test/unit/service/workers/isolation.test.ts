@@ -84,7 +84,7 @@ test("an invalid variable keeps jobs queued and is named without its value, and 
   expect(health.status).toBe(200);
   const text = JSON.stringify(health.json);
   expect(text).toContain("env.BAD");
-  expect(text).toContain("holds a null character");
+  expect(text).toContain("contains a null character");
   expect(text).not.toContain("opensesame");
   expect(await jobs.reaches(id, "IN_QUEUE")).not.toHaveProperty("error");
 });
