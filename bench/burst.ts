@@ -5,7 +5,7 @@ import { ended } from "./processes";
 import { type MeasuredService, onService } from "./service";
 import { percentile } from "./statistics";
 
-/** Load of ten endpoints at once at the interface's limits: 200 connections and 1,000 requests each. */
+/** Concurrent load of ten endpoints at the interface's limits: 200 connections and 1,000 requests each. */
 export interface BurstRow {
   by: "the service" | "a bare node:http server";
   sent: number;
@@ -30,7 +30,7 @@ interface Response {
   ms: number;
 }
 
-/** Connection that sends its next request after each response. A load tool takes 0.4 s to open 2,000 of its own. */
+/** Opens a connection that sends its next request after each response. A load tool takes 0.4 s to open 2,000 connections. */
 function send(port: number, request: string, requests: number): Promise<Response[]> {
   return new Promise((resolve, reject) => {
     const responses: Response[] = [];

@@ -9,7 +9,7 @@ import { median } from "./statistics";
 export interface ColdStart {
   /** From the start of the process to its addresses on stdout, ms. */
   addresses: number;
-  /** To the first response of the REST API, ms. */
+  /** From the start of the process to the first response of the REST API, ms. */
   firstResponse: number;
   /** Resident memory a second after that, MiB. */
   memory: number;

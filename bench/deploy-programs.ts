@@ -6,7 +6,7 @@ const { version } = require("../provider/package.json");
 
 /** Third-party provider to measure next to ours, against the same service. */
 export interface Peer {
-  /** Its executable, `pulumi-resource-<name>`. */
+  /** Path of the executable, `pulumi-resource-<name>`. */
   path: string;
   /**
    * YAML program. The part before the line `---` appears once (Pulumi.yaml without name, runtime and plugins). The part

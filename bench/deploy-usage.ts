@@ -8,7 +8,7 @@ export interface Usage {
   requests: number;
   /** Processor time of the provider's process, ms. */
   cpu: number;
-  /** Its highest memory, MiB. */
+  /** Peak memory of the provider's process, MiB. */
   memory: number;
 }
 
@@ -52,8 +52,8 @@ export async function startCounter(origin: string): Promise<Counter> {
   };
 }
 
-/** Interval between two samples of the processes, ms. */
-const lookEvery = 15;
+/** Interval between samples of the processes, ms. */
+const sampleInterval = 15;
 
 /** Tests whether a command line belongs to a provider: a plugin, or the process of dynamic resources. */
 const isProvider = (words: string): boolean => /pulumi-resource-|\/dist\/plugin\.js|dynamic-provider/.test(words);
@@ -81,7 +81,7 @@ export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" |
   const watching = (async () => {
     while (!ended) {
       await look();
-      await new Promise((resolve) => setTimeout(resolve, lookEvery));
+      await new Promise((resolve) => setTimeout(resolve, sampleInterval));
     }
   })();
   return async () => {

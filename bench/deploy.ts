@@ -46,7 +46,7 @@ interface Setting {
   env: NodeJS.ProcessEnv;
 }
 
-/** Runs one command and returns its seconds. A command that fails ends the measurement. */
+/** Runs a command and returns its duration, s. A failed command ends the measurement. */
 async function timed({ pulumi, env }: Setting, cwd: string, args: string[]): Promise<number> {
   const began = performance.now();
   const { code, stdout, stderr } = await run(pulumi, [...args, "--non-interactive"], { cwd, env, timeout: 300_000 });

@@ -32,7 +32,7 @@ const root = join(__dirname, "..");
 const answer = z.looseObject({ id: z.string() });
 const record = z.looseObject({ status: z.string(), delayTime: z.number() });
 
-/** Images built from programs of this machine. */
+/** Images built from programs on this machine. */
 const imagesMade = ["bench-first-job/node:1", "bench-first-job/python:1"] as const;
 
 /**
@@ -115,7 +115,7 @@ export async function measureFirstJob(rounds: number, withSdk: boolean): Promise
     }
     return await measureOn(folder, [...processes, ...containers], rounds);
   } finally {
-    // Removes what the measurement left on an engine that already ran.
+    // Removes the images from an engine that was already running.
     if (!engine) for (const host of hosts) await run("docker", ["--host", host, "rmi", "--force", ...imagesMade]);
     await engine?.stop();
     if (before === undefined) delete process.env["DOCKER_HOST"];

@@ -37,7 +37,7 @@ export interface JobBench {
   warmUp: number;
 }
 
-/** Workers of the endpoint: the default of an endpoint. */
+/** Number of workers per endpoint; the default of endpoints. */
 const workersPerEndpoint = 3;
 
 /** Maximum jobs per second of an SDK worker, whose loop sleeps for a second after each (`get_jobs` in rp_scale.py). */
@@ -64,7 +64,7 @@ interface Contender {
 const post = (path: string): Request => ({ method: "POST", path, body });
 
 /** A job that is submitted and then polled once: two requests. */
-function submitAndAsk(endpointId: string): Request[] {
+function submitAndPoll(endpointId: string): Request[] {
   const submit: Request = {
     ...post(`/v2/${endpointId}/run`),
     onResponse: (status, text, context) => {
@@ -85,7 +85,7 @@ function submitAndAsk(endpointId: string): Request[] {
 function contender(service: MeasuredService, operation: JobRow["operation"], by: JobRow["by"]): Contender {
   const { serverlessUrl: url, headers, pid, endpointIds } = service;
   const [endpointId = ""] = endpointIds;
-  const requests = operation === "/runsync" ? [post(`/v2/${endpointId}/runsync`)] : submitAndAsk(endpointId);
+  const requests = operation === "/runsync" ? [post(`/v2/${endpointId}/runsync`)] : submitAndPoll(endpointId);
   const load = (connections: number, seconds: number): Promise<LoadResult> =>
     runLoad({ url, headers, connections, requests, for: { seconds } });
   const settle = async (): Promise<void> => {

@@ -75,9 +75,9 @@ console.log(
     `node -e 0       ${median(measured.map(({ node }) => node)).toFixed(0)} ms`,
     `plugin's port   ${median(measured.map(({ port }) => port)).toFixed(0)} ms`,
     `ratio           ${median(ratios).toFixed(2)} (half of the pairs ${quartile(0.25)} to ${quartile(0.75)})`,
-    `first answer    ${median(measured.map(({ answer }) => answer)).toFixed(0)} ms`,
+    `first response  ${median(measured.map(({ answer }) => answer)).toFixed(0)} ms`,
     `end at SIGINT   ${median(measured.map(({ end }) => end)).toFixed(0)} ms`,
-    `its processor   ${median(measured.map(({ cpu }) => cpu)).toFixed(0)} ms up to the first answer`,
-    `its memory      ${median(measured.map(({ rss }) => rss)).toFixed(0)} MB at the first answer`,
+    `its processor   ${median(measured.map(({ cpu }) => cpu)).toFixed(0)} ms up to the first response`,
+    `its memory      ${median(measured.map(({ rss }) => rss)).toFixed(0)} MB at the first response`,
   ].join("\n"),
 );

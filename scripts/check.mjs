@@ -5,7 +5,7 @@ import { root, runScript } from "./entry.mjs";
 import { createProgress } from "./progress.mjs";
 import { setUpWithoutCli } from "./setup.mjs";
 
-/** Runs every check that is not a test: types, format and lint, generated files, English. */
+/** Runs all checks that are not tests: types, format and lint, generated files, English. */
 await runScript(async () => {
   const progress = createProgress(process.stdout);
   await setUpWithoutCli({ progress });
@@ -30,7 +30,7 @@ await runScript(async () => {
   return failed === 0 ? 0 : 1;
 });
 
-/** Folders with types to check besides the packages. One example requires a generated SDK; its test compiles it. */
+/** Folders whose types are checked, besides the packages. One example requires a generated SDK and is compiled by its test. */
 function projects() {
   const examples = readdirSync(join(root, "examples"))
     .filter((name) => name !== "typescript-plugin")

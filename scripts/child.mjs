@@ -88,7 +88,7 @@ export function run(command, args, options = {}) {
       settled();
       resolve({ code, signal, stdout, stderr, timedOut });
     });
-    // If a command ends without reading its input, its exit code is the error, not this write.
+    // If a command ends without reading its input, the error is its exit code, not this write.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });
@@ -112,7 +112,7 @@ export function endGroup(child, signal) {
   try {
     process.kill(process.platform === "win32" ? child.pid : -child.pid, signal);
   } catch {
-    // The process has ended in the meantime.
+    // The process has already ended.
   }
 }
 
@@ -146,8 +146,7 @@ export function lastLines(finished, lines = 6) {
 }
 
 /**
- * Runs a command in the foreground as a replacement of this script: it gets the terminal, its signals and its exit
- * code.
+ * Runs a command in the foreground in place of this script, with the terminal and its signals.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} options
@@ -156,7 +155,7 @@ export function lastLines(finished, lines = 6) {
 export function handOver(command, args, { cwd, env }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: "inherit" });
-    // The terminal also sends Ctrl-C to the child, which ends in its own way; this process waits for that.
+    // The terminal also sends Ctrl-C to the child; this process waits for the child's end.
     const ignore = () => {};
     const pass = () => child.kill("SIGTERM");
     process.on("SIGINT", ignore);

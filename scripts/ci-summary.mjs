@@ -4,7 +4,7 @@ import { fullOnly } from "../test/full-only.mjs";
 import { isMet, readAllowedSkips } from "./allowed-skips.mjs";
 
 // Summarises a CI run in the current repository: `node scripts/ci-summary.mjs <vitest's JSON report> <step>=<exit
-// code>…`. Each step counts as one besides the tests. Whatever did not run counts as failed: a test file that is
+// code>…`. Each step counts as one, in addition to the tests. Everything that did not run counts as failed: a test file that is
 // missing from the report or has no tests, a skip that .ci/allowed-skips.json does not allow, a run that aborted.
 
 /** @typedef {import("./allowed-skips.mjs").AllowedSkip} AllowedSkip */
@@ -25,9 +25,9 @@ let failed = count("failed");
 console.log(`tests: ${passed} passed, ${failed} failed, ${results.length - passed - failed} skipped`);
 
 const problems = [...files.flatMap(brokenFile), ...notRun(files), ...badSkips(files)];
-if (results.length === 0) problems.push("there is no report of any test");
+if (results.length === 0) problems.push("the report contains no tests");
 if (codes.get("tests") !== "0" && failed + problems.length === 0)
-  problems.push("the run failed without a failed test; its output above has the reason");
+  problems.push("the run failed without a failed test; see its output above");
 for (const problem of problems) console.log(`tests: FAILED: ${problem}`);
 failed += problems.length;
 
@@ -57,7 +57,7 @@ function readReport(path) {
 }
 
 /**
- * A file that failed as a whole: it could not be loaded, or its set-up failed.
+ * A file that failed outside its tests: it could not be loaded, or its setup failed.
  * @param {FileResult} file
  */
 function brokenFile({ name, status, message, assertionResults }) {
@@ -66,7 +66,7 @@ function brokenFile({ name, status, message, assertionResults }) {
 }
 
 /**
- * Test files of the repository that are missing from the report or have no tests in it. Those of full runs may be missing.
+ * Test files of the repository that are missing from the report or have no tests in it. Files of full runs may be missing.
  * @param {FileResult[]} found
  */
 function notRun(found) {
@@ -82,8 +82,8 @@ function notRun(found) {
 }
 
 /**
- * Skips that are not allowed, and list entries that match nothing. Skips in a file that failed as a whole are part of
- * that failure.
+ * Skips that are not allowed, and list entries that match nothing. Skips in a file that failed outside its tests are part of that
+ * failure.
  * @param {FileResult[]} found
  */
 function badSkips(found) {
@@ -108,7 +108,7 @@ function badSkips(found) {
     const why = entries.map(({ when }) => `only with ${when}`).join(", ") || "not in .ci/allowed-skips.json";
     return held ? [] : [`${name}: skipped, which is not allowed (${why}): ${fullName}`];
   });
-  // The tests of a file that failed as a whole, or that only full runs contain, are unknown.
+  // The tests of a file that failed outside its tests, or that only full runs contain, are unknown.
   const unknown = [...found.filter((file) => brokenFile(file).length > 0).map(({ name }) => name), ...later];
   const idle = allowed.filter(
     (entry) =>

@@ -11,7 +11,7 @@ const capabilities = [12n, 21n];
 /** Maximum time for an engine's start or stop, ms. */
 const longest = 60_000;
 
-/** Tests whether an engine responds at the default address of Docker's command line. */
+/** Tests whether an engine responds at the default address of the Docker CLI. */
 export const engineAnswers = () => {
   const { status } = spawnSync("docker", ["version", "--format", "{{.Server.Version}}"], { timeout: 20_000 });
   return status === 0;
@@ -25,11 +25,11 @@ export function engineMissing() {
   if (engineAnswers()) return undefined;
   const none = "no Docker Engine responds, and none can be started:";
   if (process.platform !== "linux") return `${none} this is not Linux`;
-  if (process.getuid?.() !== 0) return `${none} only root can do that`;
+  if (process.getuid?.() !== 0) return `${none} only root can start one`;
   if (spawnSync("dockerd", ["--version"]).status !== 0) return `${none} there is no dockerd on PATH`;
   const [, has = "0"] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
   const isAllowed = capabilities.every((bit) => (BigInt(`0x${has}`) >> bit) & 1n);
-  return isAllowed ? undefined : `${none} this container may not make networks and mounts`;
+  return isAllowed ? undefined : `${none} this container is not allowed to create networks and mounts`;
 }
 
 /**

@@ -26,14 +26,14 @@ import { isAlive } from "./child.mjs";
 export class LockTaken extends Error {
   /** @param {number} pid */
   constructor(pid) {
-    super(`process ${pid} has it`);
+    super(`process ${pid} holds it`);
     this.pid = pid;
   }
 }
 
 /**
- * Runs `work` under an exclusive lock file. The lock of a dead process is taken over immediately; a holder that cannot
- * be looked up (another machine, a reused process id) is considered dead after `silence`.
+ * Runs `work` under an exclusive lock file. The lock of a dead process is taken over immediately. A holder whose state is unknown
+ * (another machine, a reused process id) is considered dead after `silence`.
  * @template T
  * @param {string} path
  * @param {() => Promise<T>} work
@@ -62,7 +62,7 @@ async function acquire(path, { onWait, patience = Number.POSITIVE_INFINITY, sile
   await mkdir(dirname(path), { recursive: true });
   const token = randomUUID();
   const began = performance.now();
-  let told = false;
+  let isReported = false;
   let watched = "";
   let since = 0;
   while (!(await create(path, token))) {
@@ -79,15 +79,15 @@ async function acquire(path, { onWait, patience = Number.POSITIVE_INFINITY, sile
       continue;
     }
     if (performance.now() - began >= patience) throw new LockTaken(holder.pid);
-    if (!told) onWait?.();
-    told = true;
+    if (!isReported) onWait?.();
+    isReported = true;
     await sleep(poll);
   }
   return token;
 }
 
 /**
- * Creates the lock with its content atomically; false if it exists.
+ * Creates the lock with its content atomically; returns false if it exists.
  * @param {string} path
  * @param {string} token
  */

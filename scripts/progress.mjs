@@ -1,5 +1,5 @@
 /**
- * Output of set-up.
+ * Output of the setup.
  * @typedef {object} Progress
  * @property {(text: string) => void} say Prints a line.
  * @property {(text: string) => Step} start Shows a running step with its elapsed seconds.

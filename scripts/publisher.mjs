@@ -7,7 +7,7 @@ import { root } from "./entry.mjs";
  * everywhere and a release fails.
  * @typedef {object} Publisher
  * @property {string | null} repository Owner and name of the GitHub repository, as in `owner/name`.
- * @property {string | null} publisher The name that registries show beside the package.
+ * @property {string | null} publisher The publisher's name in registries.
  * @property {string | null} npmScope The npm scope of the Node SDK, with its `@`; null for none.
  */
 
@@ -48,7 +48,7 @@ export function readPublisher(folder = root) {
 }
 
 /**
- * The addresses that follow from the repository; undefined if there is none.
+ * Addresses derived from the repository; undefined without a repository.
  * @param {Publisher} publisher
  */
 export function repositoryLinks({ repository }) {

@@ -9,7 +9,7 @@ import { prepareWorkspace } from "./workspace.mjs";
 const lowestNode = "20.19.0";
 
 /**
- * Prepares a clean clone: npm packages and compiled sources and, beside them, the Pulumi CLI.
+ * Prepares a clean clone: npm packages, compiled sources and, in parallel, the Pulumi CLI.
  * @param {object} [options]
  * @param {import("./progress.mjs").Progress} [options.progress]
  * @returns {Promise<import("./cli/folder.mjs").Cli>}
@@ -30,7 +30,7 @@ export async function setUp({ progress = createProgress() } = {}) {
  */
 export async function setUpWithoutCli({ progress = createProgress() } = {}) {
   if (isOlder(process.versions.node, lowestNode)) {
-    throw new Error(`Node ${lowestNode} or later is needed; this is ${process.versions.node}. https://nodejs.org/`);
+    throw new Error(`Node ${lowestNode} or later is required; this is ${process.versions.node}. https://nodejs.org/`);
   }
   await prepareWorkspace(root, progress);
 }

@@ -1,4 +1,4 @@
-/** Projects whose tests run a real Pulumi CLI; each has a folder of its name, and some a second project of it for REST v1. */
+/** Projects whose tests run a real Pulumi CLI. Each has a folder with the same name; some have a second project for REST v1. */
 const withEngine = ["engine", "plugin", "executable", "packages"];
 
 /** The other projects. */
@@ -42,7 +42,7 @@ export function withoutEngine(args, missing) {
   const folders = withEngine.map((name) => `test/${name}`);
   return {
     args: [...args, ...otherProjects.map((name) => `--project=${name}`)],
-    text: `NOT RUN: the tests of ${folders.join(", ")}, which need a Pulumi CLI.
+    text: `NOT RUN: the tests of ${folders.join(", ")}, which require a Pulumi CLI.
 ${missing.message}`,
     code: missing.isAbsent ? 0 : 1,
   };

@@ -77,16 +77,16 @@ async function inspectPackages(root, mark) {
   // npm writes this file last, so its presence implies a complete installation.
   const ended = (await changedAt(join(root, "node_modules", ".package-lock.json"))) > 0;
   const isSame = async () => (await readFile(mark, "utf8").catch(() => "")) === checksum;
-  return { checksum, isInstalled: ended && ((await isSame()) || (await holds(root, lockfile))) };
+  return { checksum, isInstalled: ended && ((await isSame()) || (await matches(root, lockfile))) };
 }
 
 /**
- * Tests whether the installed packages match the lockfile, for example after a manual installation. Optional packages
- * may be for another platform.
+ * Tests whether the installed packages match the lockfile, for example after a manual installation. Optional packages for other
+ * platforms may be missing.
  * @param {string} root
  * @param {string} lockfile
  */
-async function holds(root, lockfile) {
+async function matches(root, lockfile) {
   /** @type {{ packages?: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} */
   const { packages: locked = {} } = JSON.parse(lockfile);
   const needed = Object.entries(locked).filter(([, entry]) => entry.version && !entry.optional && !entry.devOptional);

@@ -11,8 +11,8 @@ import { isOlder, parts } from "./folder.mjs";
  * @property {string} version
  * @property {string} [package] Path of its main package below the module.
  * @property {string[]} [sources] Instead of `package`: Go files of ours that use the module.
- * @property {string[]} [others] Further modules with their versions, `module@version`.
- * @property {string} [beside] A file of the module that must be next to the executable.
+ * @property {string[]} [others] Additional modules with versions, `module@version`.
+ * @property {string} [beside] A file of the module that must be in the executable's folder.
  * @property {string[]} [replace] Replace lines, which `go install` rejects.
  * @property {string} [versionVariable] Variable with the output of `pulumi version`.
  */

@@ -54,7 +54,7 @@ export class CliMissing extends Error {
 }
 
 /**
- * Looks for a usable Pulumi CLI on PATH and in the cache of Pulumi's npm launcher. Without one, returns the reasons.
+ * Searches PATH and the cache of Pulumi's npm launcher for a usable Pulumi CLI; returns the reasons if there is none.
  * @param {CliOptions} [options]
  * @returns {Promise<{ cli: Cli } | { tried: string[] }>}
  */
@@ -63,7 +63,7 @@ export async function lookUpCli(options = {}) {
   /** @type {string[]} */
   const tried = [];
   const onPath = await folderOnPath(path, parts.engine);
-  if (onPath === undefined) tried.push("PATH: no pulumi on it");
+  if (onPath === undefined) tried.push("PATH: contains no pulumi");
   else {
     const found = await inspectCli(onPath, { minimum: lowest, path });
     if ("version" in found) return { cli: cliIn(onPath, found.version, "path") };
@@ -91,13 +91,13 @@ export async function findCli(options = {}) {
   try {
     await mkdir(settings.cacheFolder, { recursive: true });
   } catch (error) {
-    throw new CliMissing([...tried, `cache: it cannot be made (${messageOf(error)})`], false);
+    throw new CliMissing([...tried, `cache: cannot be created (${messageOf(error)})`], false);
   }
   /** @type {import("../progress.mjs").Step | undefined} */
   let waiting;
   const work = async () => {
     waiting?.done();
-    // Another process may have finished it during the wait.
+    // Another process may have completed the setup during the wait.
     const again = await inspectCli(bin, { exact: version });
     if ("version" in again) return cliIn(bin, version, "cache");
     tried.push(`cache: ${join(bin, parts.engine)}: ${again.reason}`);

@@ -95,10 +95,10 @@ async function withPatience(url, silence, read) {
   try {
     const response = await fetch(url, { signal: controller.signal });
     timer.refresh();
-    if (!response.ok) throw new ToolMissing(`${url} answered ${response.status}`);
+    if (!response.ok) throw new ToolMissing(`${url} returned ${response.status}`);
     return await read(response, () => timer.refresh());
   } catch (error) {
-    if (controller.signal.aborted) throw new ToolMissing(`${url} gave no answer within ${silence / 1000} s`);
+    if (controller.signal.aborted) throw new ToolMissing(`no response from ${url} within ${silence / 1000} s`);
     throw isFetchFailure(error) ? new ToolMissing(`${basename(url)}: ${faultOf(error)} (${new URL(url).host})`) : error;
   } finally {
     clearTimeout(timer);
@@ -111,7 +111,7 @@ async function* bodyOf(response) {
 }
 
 /**
- * Tests whether `fetch` itself failed, which puts the reason into `cause`.
+ * Tests whether `fetch` itself failed, which sets `cause`.
  * @param {unknown} error
  * @returns {error is TypeError}
  */

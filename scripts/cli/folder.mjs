@@ -15,7 +15,7 @@ export const parts = {
  * @property {string} command Path of the `pulumi` executable.
  * @property {string} folder Folder of the executable, to be first on PATH when it runs.
  * @property {string} version Such as `3.250.0`.
- * @property {"path" | "cache" | "download" | "build"} source Where it came from.
+ * @property {"path" | "cache" | "download" | "build"} source Origin of the CLI.
  */
 
 /**
@@ -24,7 +24,7 @@ export const parts = {
  */
 
 /**
- * Checks whether the `pulumi` in a folder is usable, by running it.
+ * Runs the `pulumi` in a folder to check whether it is usable.
  * @param {string} folder
  * @param {object} wanted
  * @param {string} [wanted.minimum] Lowest accepted version.
@@ -37,22 +37,22 @@ export async function inspectCli(folder, { minimum, exact, path = "" }) {
   if (command === undefined) return { reason: "not there" };
   const places = [folder, dirname(await realpath(command)), ...path.split(delimiter)];
   const host = await firstExecutable(places, parts.nodeHost);
-  if (host === undefined) return { reason: `no ${parts.nodeHost} beside it` };
+  if (host === undefined) return { reason: `no ${parts.nodeHost} in its folder` };
   if ((await firstExecutable(places, parts.dynamicProvider)) === undefined) {
-    return { reason: `no ${parts.dynamicProvider} beside it` };
+    return { reason: `no ${parts.dynamicProvider} in its folder` };
   }
   const version = await versionOf(command);
   if ("reason" in version) return version;
   if (exact !== undefined && version.version !== exact) return { reason: `it is version ${version.version}` };
   if (minimum !== undefined && isOlder(version.version, minimum)) {
-    return { reason: `it is version ${version.version}, ${minimum} or later is needed` };
+    return { reason: `it is version ${version.version}, ${minimum} or later is required` };
   }
   const started = await starts(host);
   return started === undefined ? version : { reason: started };
 }
 
 /**
- * The first folder of a PATH that contains an executable of that name.
+ * The first folder of a PATH that contains an executable with the given name.
  * @param {string} path
  * @param {string} name
  */
@@ -75,7 +75,7 @@ async function versionOf(command) {
 }
 
 /**
- * Starts a language host as a check of its file; hosts have no version option.
+ * Checks a language host by starting it, because hosts have no version option.
  * @param {string} host
  */
 async function starts(host) {

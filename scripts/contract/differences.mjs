@@ -1,7 +1,7 @@
 import { fields, outline, resolve } from "./outline.mjs";
 
 /**
- * A route in the form that both documents share: parts of a request or response → their outlines.
+ * A route in a form common to both documents: parts of a request or response → their outlines.
  * @typedef {Map<string, string>} Outline
  * @typedef {{ route: string, lines: Outline }} Operation
  */

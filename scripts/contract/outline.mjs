@@ -43,8 +43,8 @@ export function resolve(value, document) {
 }
 
 /**
- * A schema as lines: property → its rules in words. Schemas that accept the same values mostly have the same lines,
- * regardless of references and `allOf`.
+ * A schema as lines: property → its rules in words. Equivalent schemas usually have the same lines, regardless of references and
+ * `allOf`.
  * @param {unknown} schema
  * @param {unknown} document Document of its references.
  * @param {string} at

@@ -46,7 +46,7 @@ export function wayOf({ language, text, mark }) {
 export const isProgram = (text) => /^(resources|variables):$/m.test(text);
 
 /**
- * The page with the table of all blocks and the reasons of those that are not run.
+ * The page with the table of all blocks, and the reasons why blocks are not run.
  * @param {string} root
  */
 export function codeBlocksPage(root) {

@@ -51,7 +51,7 @@ const line = (text) => `  /** ${text} */\n`;
 const pascal = (name) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /**
- * Sentences about a property: description, bounds, default, replacement.
+ * The description of a property with bounds, default and replacement.
  * @param {string} name
  * @param {Json} json
  * @param {Traits} traits
@@ -77,7 +77,7 @@ function sentences(name, json, traits, isRequired) {
 }
 
 /**
- * The TypeScript type of a property; `nested` names the type of an object.
+ * The TypeScript type of a property; `nested` returns the name of an object type.
  * @param {Json} json
  * @param {string} nested
  * @param {Wrap} wrap
@@ -130,9 +130,8 @@ function argsInterface(name, doc, json, traitsFor, written) {
 }
 
 /**
- * Outputs of a class: the inputs with defaults, and the computed values. An interface and not a class, because the SDK
- * attributes the caller of the third constructor to the user's line, and those are Resource, CustomResource and the
- * kind's own.
+ * Outputs of a class: the inputs with defaults, and computed values. It is an interface instead of a class, because the SDK finds the
+ * user's line as the caller of the third constructor, after those of Resource, CustomResource and the kind.
  * @param {string} kind
  * @param {Json} inputs
  * @param {Json} outputs
@@ -148,7 +147,7 @@ function outputsInterface(kind, inputs, outputs) {
       return `${json === outputs ? line(property.description) : ""}${field}`;
     }),
   );
-  return `\n/** Outputs of a ${kind}: its inputs with all defaults, and the values that the service computes. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
+  return `\n/** Outputs of a ${kind}: its inputs with all defaults, and values computed by the service. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
 }
 
 const origin = "// Written by scripts/generate from the inputs.ts of each resource: change those, not this file.\n";
@@ -191,5 +190,5 @@ export function propertyNamesText(kinds) {
     const short = `  ${kind}: [${names.join(", ")}],\n`;
     return short.length <= 120 ? short : `  ${kind}: [\n${names.map((name) => `    ${name},\n`).join("")}  ],\n`;
   });
-  return `${origin}\n/** Every property of each kind: the outputs that a class requests from the engine. */\nexport const propertyNames = {\n${lists.join("")}} as const;\n`;
+  return `${origin}\n/** All properties of each kind: the outputs that a class requests from the engine. */\nexport const propertyNames = {\n${lists.join("")}} as const;\n`;
 }

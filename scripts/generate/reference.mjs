@@ -15,7 +15,7 @@ const nameOf = (token) => token.slice(token.lastIndexOf(":") + 1);
  */
 const prose = (description) => description.split("\n\n{{% examples %}}")[0] ?? "";
 
-/** The languages of the examples, as people write them. @type {Record<string, string>} */
+/** Display names of the languages of examples. @type {Record<string, string>} */
 const languageNames = {
   typescript: "TypeScript",
   python: "Python",
@@ -47,7 +47,7 @@ function examples(description) {
 }
 
 /**
- * How an existing object is imported into the state.
+ * The import command for an existing object.
  * @param {string} token
  * @param {Resource} resource
  */

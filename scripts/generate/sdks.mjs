@@ -15,7 +15,7 @@ import { createProgress, silent } from "../progress.mjs";
 
 /** @typedef {"nodejs" | "python" | "go" | "dotnet" | "java"} SdkLanguage */
 
-/** The languages that SDKs are generated for. @type {readonly SdkLanguage[]} */
+/** Languages of the generated SDKs. @type {readonly SdkLanguage[]} */
 export const sdkLanguages = ["nodejs", "python", "go", "dotnet", "java"];
 
 /** Version of Pulumi's module for Go programs, and of the generators in it. */

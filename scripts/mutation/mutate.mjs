@@ -8,14 +8,14 @@ import { describeMutant } from "./sample.mjs";
 
 const usage = "usage: npm run mutate -- <folder> [--sample <number>] [--seed <text>] [--projects <names>]";
 
-/** Fast projects of vitest that hold the rules of a folder; the first matching prefix applies. */
+/** Fast vitest projects that test the rules of a folder; the first matching prefix applies. */
 const defaultProjects = [
   { prefix: "service/", names: "unit" },
   { prefix: "api/dialects", names: "unit,faults,faults-v2" },
   { prefix: "", names: "unit,faults" },
 ];
 
-/** Lowest score in percent with which the command succeeds. */
+/** Minimum score for success, percent. */
 const minimum = 80;
 
 /** Runs Stryker on a seeded sample of a folder's mutants and prints the score and the survivors. */

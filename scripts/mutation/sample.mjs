@@ -7,7 +7,7 @@ import { relative } from "node:path";
  */
 
 /**
- * Position of a mutant in the order of a seed. It depends on no other mutant, so most of a sample survives an edit.
+ * Position of a mutant in the order of a seed. It is independent of other mutants, so that most of a sample survives an edit.
  * @param {Mutant} mutant
  * @param {string} seed
  */
@@ -17,8 +17,8 @@ function rank({ fileName, location, replacement }, seed) {
 }
 
 /**
- * Checker plugin of Stryker, which has no samples of its own: passes the `size` mutants that the seed puts first.
- * All others get the status `CompileError` and do not run.
+ * Stryker checker plugin that selects a sample: accepts the first `size` mutants in the order of the seed.
+ * The other mutants get the status `CompileError` and do not run.
  * @param {{ sample: { size: number, seed: string } }} options
  */
 function createSample({ sample: { size, seed } }) {
@@ -45,7 +45,7 @@ createSample.inject = ["options"];
 export const describeMutant = ({ status, fileName, location: { start }, mutatorName, replacement }) =>
   `${status} ${relative(process.cwd(), fileName)}:${start.line}:${start.column} ${mutatorName}: ${replacement.replaceAll(/\s+/g, " ")}`;
 
-/** Reporter plugin of Stryker: prints each result of the sample at once. */
+/** Stryker reporter plugin that prints each result of the sample immediately. */
 const reporter = {
   /** @param {MutantResult} result */
   onMutantTested(result) {

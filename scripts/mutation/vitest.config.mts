@@ -26,7 +26,7 @@ export default {
               ...project,
               test: {
                 ...project.test,
-                // A failure that depends on the machine's speed must neither end the run nor count as a caught mutant.
+                // A speed-dependent failure must neither end the run nor count as a caught mutant.
                 retry: 1,
                 exclude: [...(project.test?.exclude ?? base.test?.exclude ?? []), ...excluded],
               },

@@ -22,8 +22,7 @@ import { startProcess } from "./service-process.mjs";
  * @property {ServiceAddresses} addresses
  * @property {string} apiKey
  * @property {string} consoleUrl A link that opens the service's console once. It is not stored.
- * @property {boolean} moved True if its addresses differ from the previous run, whose addresses are in the stack's
- * state.
+ * @property {boolean} moved True if the addresses differ from the addresses of the previous run, which are in the stack's state.
  * @property {Promise<string>} ended Resolves after its end, with the last lines of its output.
  * @property {() => Promise<void>} stop Stops it gracefully.
  */
@@ -72,8 +71,8 @@ export async function startService(plan) {
   if (line === undefined) throw new Error(`The local service did not start.\n${await ended}`);
 
   const started = JSON.parse(line);
-  const told = toAddresses(started);
-  const addresses = { ...told, apiKeyFile: resolve(folder, told.apiKeyFile) };
+  const printed = toAddresses(started);
+  const addresses = { ...printed, apiKeyFile: resolve(folder, printed.apiKeyFile) };
   await writeFile(addressFile, JSON.stringify(addresses));
   const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
   const moved = earlier !== undefined && earlier.serverlessUrl !== addresses.serverlessUrl;
@@ -115,7 +114,7 @@ export async function holdings({ addresses, apiKey }) {
   });
   const text = await response.text();
   if (!response.ok || !text.startsWith('{"data"'))
-    throw new Error(`The local service could not list what it holds: ${text}`);
+    throw new Error(`The local service could not list its objects: ${text}`);
   /** @type {{ data: { myself: Record<string, { name: string }[]> } }} */
   const { data } = JSON.parse(text);
   return Object.entries(data.myself).flatMap(([kind, found]) => found.map(({ name }) => `${kind} ${name}`));

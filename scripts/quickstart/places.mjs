@@ -44,7 +44,7 @@ export function quickstartEnvironment(cli, service) {
   return {
     ...withCliOnPath(cli, Object.fromEntries(kept)),
     PULUMI_HOME: places.home,
-    // The language host leaves its pipes behind; `--clean` removes them.
+    // The language host does not delete its pipes; `--clean` removes them.
     TMPDIR: places.temporary,
     PULUMI_BACKEND_URL: `file://${places.backend}`,
     PULUMI_CONFIG_PASSPHRASE_FILE: places.passphrase,

@@ -34,7 +34,7 @@ await runScript(async () => {
     });
   } catch (error) {
     if (!(error instanceof LockTaken)) throw error;
-    throw new Error(`A quickstart is already open here (process ${error.pid}). Close it with Ctrl-C first.`);
+    throw new Error(`A quickstart is already running here (process ${error.pid}). Stop it with Ctrl-C first.`);
   }
 });
 
@@ -54,7 +54,7 @@ async function open(once) {
   });
   try {
     say(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
-    // A run that ends by itself has no reader for the link, and its output is kept in logs.
+    // With --once, no user reads the link, and the output may be stored in logs.
     if (stays) say(`Console: open ${service.consoleUrl} (the link works once)`);
     const stack = createStack(cli.command, quickstartEnvironment(cli, service), interrupt, say);
     await stack.open();
@@ -83,7 +83,7 @@ async function deployAndStay(stack, service, interrupt) {
   const right = await check(stack, outputs);
   showNext(service.addresses, outputs);
   const text = await Promise.race([service.ended, whenAborted(interrupt)]);
-  if (!interrupt.aborted) throw new Error(`The local service ended by itself.\n${text}`.trimEnd());
+  if (!interrupt.aborted) throw new Error(`The local service ended unexpectedly.\n${text}`.trimEnd());
   return right ? 0 : 1;
 }
 
@@ -117,7 +117,7 @@ async function check(stack, outputs) {
 }
 
 function showAfter() {
-  say(`\nThe service is stopped. The stack and its data stay in ${relative(root, places.folder)}.`);
+  say(`\nThe service is stopped. The stack and its data are kept in ${relative(root, places.folder)}.`);
   say("  npm run quickstart              continues with this stack");
   say("  npm run quickstart -- --clean   removes everything");
 }

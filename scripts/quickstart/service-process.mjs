@@ -7,7 +7,7 @@ const patience = 20_000;
 /**
  * A service as a child process.
  * @typedef {object} ServiceProcess
- * @property {string | undefined} line The first line of its output; without one it has ended.
+ * @property {string | undefined} line The first line of its output; undefined if it ended without output.
  * @property {Promise<string>} ended Resolves after its end, with the end of its stderr.
  * @property {() => Promise<void>} stop Stops it gracefully.
  */

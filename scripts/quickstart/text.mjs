@@ -30,8 +30,8 @@ export function showAnswer(answer, fingerprint) {
   const right = given && answer.tokenFingerprint === fingerprint;
   say(
     right
-      ? "The answer came from a worker process that was given the secret: the fingerprint is right."
-      : `The answer does not show the secret's fingerprint, ${fingerprint}: the worker did not get the secret.`,
+      ? "The output comes from a worker process that received the secret: the fingerprint matches."
+      : `The output does not contain the secret's fingerprint, ${fingerprint}: the worker did not receive the secret.`,
   );
   return right;
 }
@@ -44,15 +44,15 @@ export function showAnswer(answer, fingerprint) {
 export function showNext(addresses, outputs) {
   const data = relative(root, places.service);
   const rows = [
-    ["npm run pulumi -- preview", "nothing has changed, so nothing would be done"],
+    ["npm run pulumi -- preview", "shows no changes, because nothing has changed"],
     ["npm run pulumi -- refresh", "compares the state with the service"],
     ["npm run pulumi -- stack", "lists the resources"],
-    ["npm run pulumi -- up", "deploys what you change in examples/quickstart/index.ts, say `workersMax: 2`"],
+    ["npm run pulumi -- up", "deploys your changes to examples/quickstart/index.ts, for example `workersMax: 2`"],
   ];
   const width = Math.max(...rows.map(([command = ""]) => command.length));
-  say("\nThe service stays open until Ctrl-C. Try next, in another terminal:");
+  say("\nThe service runs until you press Ctrl-C. Next steps, in another terminal:");
   for (const [command = "", what] of rows) say(`  ${command.padEnd(width)}   ${what}`);
-  say("\nTo open the console, print another link:");
+  say("\nTo open the console, print a new link:");
   say(`  node service/bin/serverless-compute-local.js open --data ${data}`);
   say("\nOr send a request to the endpoint:");
   say(`  KEY=$(node service/bin/serverless-compute-local.js key --data ${data})`);

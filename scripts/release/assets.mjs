@@ -47,7 +47,7 @@ export async function makeReleaseAssets(target, { tag, sdks, executables = false
   }
   await mkdir(target, { recursive: true });
   const there = await readdir(target);
-  if (there.length > 0) throw new Error(`${target} is not empty: name a folder that only this release will be in`);
+  if (there.length > 0) throw new Error(`${target} is not empty: name a new folder for this release`);
 
   for (const platform of platforms) {
     await (executables && runsExecutable.includes(platform.os) ? archiveExecutable : archivePlugin)(target, platform);

@@ -21,13 +21,13 @@ const manifestShape = z.looseObject({ peerDependencies: z.record(z.string(), z.s
  * @returns {Promise<string>}
  */
 export async function billOfMaterials(folder, name) {
-  // Not `--omit dev`: npm then also leaves out what both a package and a build tool depend on.
+  // Without `--omit dev`, which would also omit dependencies shared by a package and a build tool.
   const args = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only", "--workspace", folder];
   const listed = await run("npm", args, { cwd: root });
-  if (listed.code !== 0) throw new Error(`npm cannot list what ${name} is made of: ${lastLines(listed)}`);
+  if (listed.code !== 0) throw new Error(`npm cannot list the dependencies of ${name}: ${lastLines(listed)}`);
   const bom = bomShape.parse(JSON.parse(listed.stdout));
   const [own] = bom.components.filter((one) => one["bom-ref"].startsWith(`${name}@`));
-  if (own === undefined) throw new Error(`npm lists no ${name} among what ${name} is made of`);
+  if (own === undefined) throw new Error(`npm's dependency list of ${name} does not contain ${name}`);
   const manifest = manifestShape.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
   const peers = Object.keys(manifest.peerDependencies);
   const installed = installedWith(own["bom-ref"], bom.dependencies, peers);
@@ -41,7 +41,7 @@ export async function billOfMaterials(folder, name) {
 }
 
 /**
- * References of a component and of everything that it depends on, without peers.
+ * References of a component and all its dependencies, without peers.
  * @param {string} own
  * @param {{ ref: string, dependsOn: string[] }[]} dependencies
  * @param {string[]} peers

@@ -70,7 +70,7 @@ export async function buildExecutable(folder, platform = presentPlatform()) {
 const bunNotice = `${name} contains Bun ${bunVersion} (MIT licence, https://github.com/oven-sh/bun), which links
 JavaScriptCore and WebKit (LGPL-2.1, https://github.com/oven-sh/WebKit) and other libraries. Their licences:
 https://bun.com/docs/project/license. The rest of the executable is the JavaScript of the npm package
-pulumi-serverless-compute. To link it with another build of Bun, name that one in scripts/release/bun.mjs of the
+pulumi-serverless-compute. To link it with another build of Bun, name that build in scripts/release/bun.mjs of the
 package's repository and run node scripts/release/executable.mjs.
 `;
 

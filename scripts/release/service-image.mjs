@@ -21,7 +21,7 @@ export async function makeServiceImageContext(target, cpu = process.arch) {
   if (!processors.includes(cpu)) throw new Error(`--cpu: "${cpu}" is not allowed, must be ${processors.join(" or ")}`);
   const app = join(target, "app");
   await mkdir(app, { recursive: true });
-  if ((await readdir(target)).length > 1) throw new Error(`${target} is not empty: name a folder of its own`);
+  if ((await readdir(target)).length > 1) throw new Error(`${target} is not empty: name a new folder`);
   /** @param {string} file */
   const copy = async (file) => {
     await mkdir(dirname(join(app, file)), { recursive: true });

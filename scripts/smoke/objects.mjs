@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { fields } from "../contract/outline.mjs";
 
 /**
- * A kind of object that the smoke test creates.
+ * A kind of object created by the smoke test.
  * @typedef {{ kind: string, path: string, list: string, body: Record<string, unknown> }} Planned
  */
 
@@ -10,7 +10,7 @@ import { fields } from "../contract/outline.mjs";
 const listOf = (value) => (Array.isArray(value) ? value : []);
 
 /**
- * The minimal set of objects, in creation order. No worker can start: the endpoint allows none.
+ * The minimal set of objects, in creation order. No worker can start, because the endpoint allows no workers.
  * @param {{ gpus: unknown, dataCenters: unknown, volume: boolean }} options Lists of the catalog, and whether to create
  * a volume.
  * @returns {Planned[]}

@@ -51,7 +51,7 @@ await runScript(async () => {
   const say = (/** @type {string} */ line) => console.log(line.replaceAll(key, "[key]"));
   say(`Smoke test of ${root}/v2`);
   const good = await runSmoke({ call, volume, signal: stop.signal, say });
-  say(good ? "passed: everything that was created is deleted" : "failed");
+  say(good ? "passed: all created objects are deleted" : "failed");
   return stop.signal.aborted ? 130 : good ? 0 : 1;
 });
 

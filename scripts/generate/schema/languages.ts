@@ -1,6 +1,6 @@
 import type { SdkNames } from "../../publisher.mjs";
 
-/** How generated SDKs look: names, what they build on, and the schema's version as theirs. */
+/** Language options of generated SDKs: names, dependencies, and the schema's version as the SDKs' version. */
 export const languages = (names: SdkNames) => ({
   nodejs: {
     packageName: names.nodejs,

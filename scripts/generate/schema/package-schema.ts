@@ -28,7 +28,7 @@ interface ResourceSpec extends ObjectSpec {
   inputProperties: Record<string, PropertySpec>;
   requiredInputs: string[];
   isComponent?: true;
-  /** Filters of a list of its objects; absent if it cannot be listed. */
+  /** Filters of the list of objects; absent if objects cannot be listed. */
   listInputs?: { type: "object"; properties: Record<string, PropertySpec> };
 }
 
@@ -61,7 +61,7 @@ export interface PackageSchema {
 
 const tokenOf = (member: string): string => `${packageName}:index:${member}`;
 
-/** The properties of a shape; its nested types are put into `types`, under names that begin with `owner`. */
+/** The properties of a shape. Nested types are added to `types` under names that begin with `owner`. */
 function properties(
   shape: z.ZodObject,
   io: "input" | "output",
@@ -71,7 +71,7 @@ function properties(
   const schema = z.toJSONSchema(shape, {
     io,
     unrepresentable: "any",
-    // A default is what people may leave out; it means nothing in an output.
+    // Defaults apply to omitted inputs and are meaningless in outputs.
     override: ({ jsonSchema }) => {
       if (io === "output") delete jsonSchema.default;
     },
@@ -85,7 +85,7 @@ function properties(
       ...spec,
       ...(traits.secret ? { secret: true } : {}),
       ...(traits.replaces === true ? { willReplaceOnChanges: true } : {}),
-      // The schema has no word for what only one version of REST replaces.
+      // The schema cannot express a replacement in only one version of REST.
       ...(typeof traits.replaces === "string"
         ? { description: `${spec.description} With REST ${traits.replaces} a change replaces.` }
         : {}),
@@ -96,7 +96,7 @@ function properties(
 
 function resourceSpec(kind: string, { description, inputs, outputs }: ResourceShapes, types: TypeSpecs): ResourceSpec {
   const kept = properties(inputs, "output", kind, types);
-  // Nested types are written twice; what users may leave out decides, so the inputs come last.
+  // Nested types are written twice. The inputs come last, so that their optional properties apply.
   const taken = properties(inputs, "input", kind, types);
   const computed = properties(outputs, "output", kind, types);
   const named = "name" in taken.specs ? ["name"] : [];
@@ -110,11 +110,11 @@ function resourceSpec(kind: string, { description, inputs, outputs }: ResourceSh
   };
 }
 
-/** Optional texts and their descriptions as properties. */
+/** Optional string properties with descriptions. */
 const textSpecs = (texts: Record<string, string>): Record<string, PropertySpec> =>
   Object.fromEntries(Object.entries(texts).map(([name, description]) => [name, { type: "string", description }]));
 
-/** The component. Its inputs hold inputs of its resources, which become nested types. */
+/** The component. Its inputs contain inputs of its resources, which become nested types. */
 function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: TypeSpecs): ResourceSpec {
   const { template, endpoint, verify } = verifiedEndpointInputs.shape;
   const group = (name: string, kind: string, shape: z.ZodObject): PropertySpec => {
@@ -175,7 +175,7 @@ function withExamples<Spec extends { description: string }>(
   );
 }
 
-/** The package schema, made of the shapes and their traits. */
+/** The package schema, generated from the shapes and their traits. */
 export function packageSchema(version: string, publisher: Publisher): PackageSchema {
   const names = sdkNames(publisher);
   const types: TypeSpecs = {};

@@ -10,7 +10,7 @@ export interface PropertySpec {
   items?: PropertySpec;
   additionalProperties?: PropertySpec;
   default?: string | number | boolean;
-  /** Environment variables that a generated SDK reads where no value is given. */
+  /** Environment variables that a generated SDK reads if no value is set. */
   defaultInfo?: { environment: string[] };
   secret?: boolean;
   willReplaceOnChanges?: boolean;
@@ -26,7 +26,7 @@ const safeBounds = new Set([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]);
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Bounds, choices and default as sentences: Pulumi's schema has no place for them. */
+/** Bounds, choices and default as sentences, because Pulumi's schema has no fields for them. */
 function rules(schema: JsonSchema): string[] {
   const low = schema.minimum !== undefined && !safeBounds.has(schema.minimum) ? schema.minimum : undefined;
   const high = schema.maximum !== undefined && !safeBounds.has(schema.maximum) ? schema.maximum : undefined;
@@ -42,14 +42,14 @@ function rules(schema: JsonSchema): string[] {
 
 const isSchema = (schema: unknown): schema is JsonSchema => typeof schema === "object" && schema !== null;
 
-/** Translates JSON schema, as zod writes it, to Pulumi's; nested objects become named types in `types`. */
+/** Converts zod's JSON schema to Pulumi's schema; nested objects become named types in `types`. */
 export function propertySpec(schema: unknown, prefix: string, name: string, types: TypeSpecs): PropertySpec {
   if (!isSchema(schema)) return typeSpec(schema, prefix, name, types);
   const description = [schema.description, ...rules(schema)].filter(Boolean).join(" ");
   return { ...typeSpec(schema, prefix, name, types), ...(description ? { description } : {}) };
 }
 
-/** A type without a description: the elements of lists and maps have none of their own. */
+/** A type without a description, for elements of lists and maps. */
 function typeSpec(schema: unknown, prefix: string, name: string, types: TypeSpecs): PropertySpec {
   if (!isSchema(schema)) return { $ref: "pulumi.json#/Any" };
   if (schema.anyOf) return typeSpec(schema.anyOf.find(isSchema) ?? {}, prefix, name, types);

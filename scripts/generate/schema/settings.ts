@@ -15,8 +15,8 @@ const spec = (rule: SettingRule): PropertySpec => ({
 });
 
 /**
- * The settings of the package. A generated SDK puts default and environment variable into the provider's arguments, and
- * so into state; the key has none here, so that one from the environment gets into no state. The plugin reads it itself.
+ * The settings of the package. A generated SDK writes defaults and environment variables into the provider's arguments, and thus into
+ * state. The key has neither, so that a key from the environment is never stored; the plugin reads it instead.
  */
 export const settingSpecs: Record<string, PropertySpec> = Object.fromEntries(
   settingNames.map((name) => [name, spec(settingTable[name])]),

@@ -1,6 +1,6 @@
 // Writes the SDKs of a package schema, one folder for each language: `sdk-codegen <schema.json> <folder> <language>...`.
-// It is for machines whose language hosts are older than `pulumi package gen-sdk --local`, and calls what is behind that
-// command. Its generators are in one of the other files of this folder.
+// It is for machines whose language hosts do not support `pulumi package gen-sdk --local`, and calls the same generators. They are
+// imported by one of the other files in this folder.
 package main
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 )
 
-// tool is what the generated files say they were written by.
+// tool is the generator's name in generated files.
 const tool = "the Pulumi SDK generator"
 
-// alone is the loader of a schema that refers to no other package; the generators want one in any case.
+// alone is the loader for a schema without references to other packages; the generators require a loader.
 type alone struct{}
 
 func (alone) LoadPackage(name string, _ *semver.Version) (*schema.Package, error) {
@@ -37,7 +37,7 @@ func (a alone) LoadPackageReferenceV2(_ context.Context, wanted *schema.PackageD
 	return a.LoadPackageReference(wanted.Name, wanted.Version)
 }
 
-// bind reads the schema anew for every language, because generators write notes of theirs into what they are given.
+// bind parses the schema for each language, because generators modify it.
 func bind(text []byte) (*schema.Package, error) {
 	var spec schema.PackageSpec
 	if err := json.Unmarshal(text, &spec); err != nil {

@@ -3,7 +3,7 @@ import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program
 
 const step = "    ";
 
-/** A value that a property is set to, or one `inside` a value without a type. */
+/** The text of a property's value, or of a value `inside` an untyped value. */
 function valueText(value: TypedValue, inside = false): string {
   switch (value.is) {
     case "text":

@@ -9,7 +9,7 @@ interface ConfigSecret {
   configSecret: string;
 }
 
-/** A value as all languages have it. */
+/** A language-independent value. */
 export type ExampleValue =
   | string
   | number
@@ -19,16 +19,16 @@ export type ExampleValue =
   | ExampleValue[]
   | { literal: Readonly<Record<string, ExampleValue>> };
 
-/** One statement of an example: a resource that it declares, or an object that it looks up. */
+/** A statement of an example: a resource declaration or a lookup. */
 export interface Step {
-  /** Its variable, and the name of the resource. */
+  /** Name of the variable and of the resource. */
   variable: string;
   /** Name of a resource (`Template`) or a function (`getTemplate`). */
   member: string;
   args: Readonly<Record<string, ExampleValue>>;
 }
 
-/** A whole program, small enough for a reference page; every language's text is made from it. */
+/** A complete program, small enough for a reference page, which is rendered in each language. */
 export interface Example {
   title: string;
   steps: readonly Step[];

@@ -50,7 +50,7 @@ function statements(steps: TypedStep[]): string[] {
   let hasError = false;
   return steps.map(({ variable, member, isLookUp, isRead, args }) => {
     if (isLookUp) {
-      // Those of an object make room for the function that reads its resource.
+      // The arguments of an object lookup leave the name to the function that reads its resource.
       const name = member.replace(/^get/, ofObject.test(member) ? "Lookup" : "Get");
       return `${variable} := ${pkg}.${name}Output(ctx, ${literal(`${pkg}.${name}OutputArgs`, fields(args))}, nil)`;
     }

@@ -35,14 +35,14 @@ function valueText(value: TypedValue): string {
 
 const getters = (property: string[]): string => property.map((name) => `${name}()`).join(".");
 
-/** A list or a map. One that holds what is known only later has to be made later, as a whole. */
+/** A list or map. If it contains an output, it is created in the output's callback. */
 function container(of: string, values: TypedValue[], text: (value: TypedValue, index: number) => string): string {
   const later = values.filter((one): one is Reference => one.is === "reference");
   const [first] = later;
   if (!first) return `${of}(${values.map(text).join(", ")})`;
   if (later.length > 1) throw new Error("an example in Java can have one reference in a list or a map");
   const { isLookUp, variable } = first.step;
-  // What a lambda gets is read as a resource of its own, whose name is that of the last property.
+  // The parameter of a lambda is rendered as a resource named after the last property.
   const name = isLookUp ? "found" : (first.property.at(-1) ?? "value");
   const inner = isLookUp ? `found.${getters(first.property)}` : name;
   const parts = values.map((one, index) =>
@@ -62,7 +62,7 @@ function statement({ variable, member, isLookUp, isRead, args }: TypedStep): str
   return `${isRead ? `var ${variable} = ` : ""}${call};`;
 }
 
-/** The nested types that values are made of. */
+/** The nested types used by values. */
 const nestedTypes = (value: TypedValue): string[] => {
   if (value.is === "object") return [`${value.type}Args`, ...value.entries.flatMap(([, one]) => nestedTypes(one))];
   if (value.is === "map") return value.entries.flatMap(([, one]) => nestedTypes(one));

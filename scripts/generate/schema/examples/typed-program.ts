@@ -19,15 +19,15 @@ export interface TypedStep {
   variable: string;
   member: string;
   isLookUp: boolean;
-  /** True if a later step or an output reads it. */
+  /** True if a later step or an output uses the statement. */
   isRead: boolean;
   args: Entry[];
 }
 
-/** An example whose names were looked up in the schema. */
+/** An example whose names are resolved in the schema. */
 export interface TypedProgram {
   steps: TypedStep[];
-  /** Secrets of the stack's config that it reads. */
+  /** Secrets of the stack's config that the example reads. */
   configSecrets: string[];
   outputs: [name: string, value: Extract<TypedValue, { is: "reference" }>][];
 }
@@ -40,7 +40,7 @@ export interface Vocabulary {
 
 const isReference = (value: object): value is Reference => "variable" in value;
 
-/** Looks every name of an example up. Throws a sentence for a name that the schema does not have. */
+/** Resolves all names of an example; throws an Error for a name that is missing from the schema. */
 export function typedProgram(example: Example, vocabulary: Vocabulary): TypedProgram {
   const steps = new Map<string, TypedStep>();
   const configSecrets: string[] = [];

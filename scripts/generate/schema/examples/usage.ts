@@ -8,7 +8,7 @@ import { type TypedProgram, typedProgram, type Vocabulary } from "./typed-progra
 import { typescriptText } from "./typescript";
 import { yamlText } from "./yaml";
 
-/** How each language writes an example, by the name that Pulumi's documentation has for it. */
+/** Renderers of examples, by the language names of Pulumi's documentation. */
 const renderers = {
   typescript: (program, names) => typescriptText(program, names.nodejs),
   python: (program, names) => pythonText(program, names.python),
@@ -24,6 +24,6 @@ function section(example: Example, vocabulary: Vocabulary, names: SdkNames): str
   return `{{% example %}}\n### ${example.title}\n\n${fences.join("\n")}\n{{% /example %}}`;
 }
 
-/** The examples of a member as Pulumi's documentation and SDKs expect them at the end of a description. */
+/** The examples of a member in the format that Pulumi's documentation and SDKs expect at the end of a description. */
 export const usage = (examples: readonly Example[], vocabulary: Vocabulary, names: SdkNames): string =>
   `\n\n{{% examples %}}\n## Example Usage\n\n${examples.map((one) => section(one, vocabulary, names)).join("\n\n")}\n\n{{% /examples %}}`;

@@ -1,7 +1,7 @@
 import { indented, quoted } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
-/** Texts that YAML reads as such without quotes. */
+/** Texts that do not require quotes in YAML. */
 const plain = /^[A-Za-z][\w./-]*(?::[\w./-]+)?(?: [\w./-]+)*$/;
 const otherThanText = /^(?:true|false|yes|no|on|off|null|y|n)$/i;
 
