@@ -13,7 +13,7 @@ export interface SecretArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** Outputs of a Secret: its inputs with all defaults, and the values that the service computes. */
+/** Outputs of a Secret: its inputs with all defaults, and values computed by the service. */
 export interface SecretOutputs {
   readonly name: pulumi.Output<string>;
   readonly value: pulumi.Output<string>;
@@ -37,7 +37,7 @@ export interface NetworkVolumeArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** Outputs of a NetworkVolume: its inputs with all defaults, and the values that the service computes. */
+/** Outputs of a NetworkVolume: its inputs with all defaults, and values computed by the service. */
 export interface NetworkVolumeOutputs {
   readonly name: pulumi.Output<string>;
   readonly size: pulumi.Output<number>;
@@ -58,7 +58,7 @@ export interface ContainerRegistryAuthArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** Outputs of a ContainerRegistryAuth: its inputs with all defaults, and the values that the service computes. */
+/** Outputs of a ContainerRegistryAuth: its inputs with all defaults, and values computed by the service. */
 export interface ContainerRegistryAuthOutputs {
   readonly name: pulumi.Output<string>;
   readonly username: pulumi.Output<string>;
@@ -110,7 +110,7 @@ export interface TemplateArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** Outputs of a Template: its inputs with all defaults, and the values that the service computes. */
+/** Outputs of a Template: its inputs with all defaults, and values computed by the service. */
 export interface TemplateOutputs {
   readonly name: pulumi.Output<string>;
   readonly imageName: pulumi.Output<string>;
@@ -244,7 +244,7 @@ export interface ServerlessEndpointArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** Outputs of a ServerlessEndpoint: its inputs with all defaults, and the values that the service computes. */
+/** Outputs of a ServerlessEndpoint: its inputs with all defaults, and values computed by the service. */
 export interface ServerlessEndpointOutputs {
   readonly name: pulumi.Output<string>;
   readonly templateId: pulumi.Output<string>;
@@ -305,7 +305,7 @@ export interface JobInvokeArgs {
   expect?: pulumi.Input<JobInvokeExpectArgs>;
 }
 
-/** Outputs of a JobInvoke: its inputs with all defaults, and the values that the service computes. */
+/** Outputs of a JobInvoke: its inputs with all defaults, and values computed by the service. */
 export interface JobInvokeOutputs {
   readonly endpointId: pulumi.Output<string>;
   readonly input: pulumi.Output<Record<string, unknown> | undefined>;

@@ -1,6 +1,6 @@
 // Written by scripts/generate from the inputs.ts of each resource: change those, not this file.
 
-/** Every property of each kind: the outputs that a class requests from the engine. */
+/** All properties of each kind: the outputs that a class requests from the engine. */
 export const propertyNames = {
   Secret: ["name", "value", "description", "adoptExisting", "reference"],
   NetworkVolume: ["name", "size", "dataCenterId", "type", "adoptExisting"],

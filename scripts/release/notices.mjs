@@ -15,8 +15,7 @@ export async function noticesText() {
   const packages = (await bundledPackages()).map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     const texts = readdirSync(join(root, folder)).filter((one) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(one));
-    if (texts.length === 0)
-      throw new Error(`${folder} has no licence file: add its text before bundling it`);
+    if (texts.length === 0) throw new Error(`${folder} has no licence file: add its text before bundling it`);
     const whole = texts.map((one) =>
       readFileSync(join(root, folder, one), "utf8")
         .replaceAll("\r\n", "\n")

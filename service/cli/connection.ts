@@ -15,7 +15,7 @@ export interface ServiceResponse {
 /** Sends one request to the service of a data folder; `body` is JSON text. */
 export type Send = (method: "GET" | "POST" | "PUT", path: string, body?: string) => Promise<ServiceResponse>;
 
-/** How long the service may take to respond, ms. */
+/** Response timeout, ms; longer than the service's routes wait for a job. */
 const usualLimit = 10_000;
 
 /**

@@ -97,7 +97,7 @@ describe("anything that did not run fails the run", () => {
     ["it broke off after its last test", { steps: { tests: 1 } }, "failed without a failed test", "4 passed, 1 failed"],
     ["no report", { report: false }, "report cannot be read: ENOENT", "2 passed, 2 failed"],
     ["half a report", { report: '{"testResults":' }, "report cannot be read: Unexpected end", "2 passed, 2 failed"],
-    ["no tests", { report: '{"testResults":[]}' }, "there is no report of any test", "2 passed, 2 failed"],
+    ["no tests", { report: '{"testResults":[]}' }, "the report contains no tests", "2 passed, 2 failed"],
     ["a file unheard of", { unreported: ["test/z.test.ts"] }, "test/z.test.ts: did not run", "4 passed, 1 failed"],
     [
       "a file without tests",

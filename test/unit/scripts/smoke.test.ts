@@ -51,7 +51,7 @@ const deletes = (): string[] =>
 
 test("creates, reads, lists and deletes each object, and prints neither the key nor a secret's value", async () => {
   const { code, text } = await start("--target", "local", "--volume").ended;
-  expect(text).toContain("passed: everything that was created is deleted");
+  expect(text).toContain("passed: all created objects are deleted");
   for (const kind of ["volume", "secret", "template", "endpoint"])
     for (const verb of ["create", "read", "delete"])
       expect(text).toMatch(new RegExp(`^ok +${verb} the ${kind}: 20`, "m"));

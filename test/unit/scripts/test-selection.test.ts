@@ -30,7 +30,7 @@ describe("without a CLI", () => {
     const rest = withoutEngine(["--reporter=json"], new CliMissing(["build with Go: there is no `go` on PATH"], true));
     expect(rest.args[0]).toBe("--reporter=json");
     expect(rest.text).toMatch(
-      /^NOT RUN: the tests of test\/engine, test\/plugin, test\/executable, test\/packages, which need a Pulumi CLI\.\n/,
+      /^NOT RUN: the tests of test\/engine, test\/plugin, test\/executable, test\/packages, which require a Pulumi CLI\.\n/,
     );
     expect(rest.text).toContain("there is no `go` on PATH");
     expect(rest.code).toBe(0);
