@@ -15,14 +15,14 @@ export interface ServiceResponse {
 /** Sends one request to the service of a data folder; `body` is JSON text. */
 export type Send = (method: "GET" | "POST" | "PUT", path: string, body?: string) => Promise<ServiceResponse>;
 
-/** Response timeout, ms; longer than the service's routes wait for a job. */
-const usualLimit = 10_000;
+/** Default response timeout, ms. */
+const defaultLimit = 10_000;
 
 /**
  * Connects to the service that runs on a data folder. Throws a StartError if none runs, if it does not respond within `limit` ms,
  * or if it rejects the folder's key.
  */
-export function connect(data: string, limit = usualLimit): { serviceUrl: string; send: Send } {
+export function connect(data: string, limit = defaultLimit): { serviceUrl: string; send: Send } {
   const address = readServiceAddress(data);
   const key = readApiKey(data);
   if (address === undefined || key === undefined)

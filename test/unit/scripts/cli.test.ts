@@ -47,7 +47,7 @@ describe("if nothing works", () => {
       "No usable Pulumi CLI was found, and none could be set up:",
       "  - PATH: contains no pulumi",
       `  - cache: ${join(binOf(options), "pulumi")}: not there`,
-      `  - download from ${options.downloadAddress}: ${options.downloadAddress}/pulumi-${version}-checksums.txt answered 404`,
+      `  - download from ${options.downloadAddress}: ${options.downloadAddress}/pulumi-${version}-checksums.txt returned 404`,
       `  - build with Go: there is no \`${options.go}\` on PATH`,
       "Install Pulumi 3.200.0 or later (https://www.pulumi.com/docs/install/) so that `pulumi` is on PATH,",
       "or Go 1.25 or later (https://go.dev/dl/) with access to its modules, and try again.",
