@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createJobCounters } from "../../../../service/jobs/counters";
+import { createJobSearch } from "../../../../service/jobs/search";
 import { createJobStore } from "../../../../service/jobs/store";
 import type { Database } from "../../../../service/store/database";
 import { openJobsRig } from "../jobs/support/jobs-rig";
@@ -25,13 +26,18 @@ beforeAll(() => {
   const { groupCommit } = rig;
   createJobCounters(noting, groupCommit);
   createJobStore(noting);
+  createJobSearch(noting);
 });
 afterAll(() => rig.close());
+
+/** Parameters of a statement; a numbered one may occur several times. */
+const parametersOf = (sql: string): Set<string> =>
+  new Set(Array.from(sql.matchAll(/\?\d*/g), ([name], at) => (name === "?" ? `${at}` : name)));
 
 const planOf = (sql: string): string[] =>
   rig.database
     .query(`EXPLAIN QUERY PLAN ${sql}`, step)
-    .all(...Array.from(sql.matchAll(/\?/g), () => 0))
+    .all(...Array.from(parametersOf(sql), () => 0))
     .map(({ detail }) => detail);
 
 describe("the statements of the job path", () => {
@@ -46,7 +52,12 @@ describe("the statements of the job path", () => {
 
   test.each([
     ["a page of /requests", / AS output FROM .*ORDER BY seq DESC/s, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
-    ["a page of the console", /has_output.*ORDER BY seq DESC/s, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
+    [
+      "a search of the console",
+      /has_output.*ORDER BY seq DESC/s,
+      "jobs_by_endpoint (endpoint_id=? AND seq>? AND seq<?)",
+    ],
+    ["the range of a search", /^SELECT min\(seq\)/, "COVERING INDEX jobs_by_endpoint (endpoint_id=? AND seq<?)"],
     ["what is deleted after its time", /^DELETE FROM jobs .*due_at <= \?/, "jobs_over (due_at<?)"],
     ["the time of the next deletion", /^SELECT min\(due_at\)/, "jobs_over"],
     ["a purge", /DELETE FROM jobs .*IN_QUEUE/, "jobs_live"],
