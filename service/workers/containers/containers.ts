@@ -87,9 +87,12 @@ export function createContainers({
   const volumes = createVolumeFolders(dataFolder);
 
   async function connect(): Promise<void> {
+    // Node 20 collects an AbortSignal.timeout that only AbortSignal.any uses, and then never aborts.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), responseTimeout);
     try {
       const client = createEngineClient(address());
-      const signal = AbortSignal.any([AbortSignal.timeout(responseTimeout), closed.signal]);
+      const signal = AbortSignal.any([limit.signal, closed.signal]);
       const { NCPU, Runtimes } = info.parse(await client.call("GET", "/info", { signal }));
       const removed = await removeContainers(client, dataFolder);
       if (removed > 0) log.warn({ containers: removed }, "removed containers left by an earlier service");
@@ -98,6 +101,8 @@ export function createContainers({
       why = undefined;
     } catch (error) {
       why = error instanceof Error ? error.message : String(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -1,13 +1,23 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { send } from "../../../support/raw-http";
 import { useJobRig } from "../jobs/support/job-rig";
+import { useDockerEngine } from "../workers/support/docker-engine";
 
-test("the listener for workers rejects requests of users", async () => {
-  const rig = await useJobRig();
-  const { id } = await rig.endpoint("none", { workersMax: 0 });
-  const port = await rig.listenForWorkers("127.0.0.1");
+test("the listener for containers rejects requests of users", async () => {
+  const created: string[] = [];
+  const port = await useDockerEngine((body) => {
+    created.push(body);
+    return { status: 201, json: { Id: "c1" } };
+  });
+  vi.stubEnv("DOCKER_HOST", `tcp://127.0.0.1:${port}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const rig = await useJobRig({ runtime: "docker" });
+  const jobs = await rig.endpoint("acme/echo:1");
+  await jobs.run({});
+  await expect.poll(() => created.length).toBeGreaterThan(0);
+  const [, listener] = /RUNPOD_WEBHOOK_GET_JOB=http:\/\/[^:]+:(\d+)\//.exec(created[0] ?? "") ?? [];
   const to = (path: string, text?: string) =>
-    send(text === undefined ? "GET" : "POST", `http://127.0.0.1:${port}/v2/${id}/${path}`, {
+    send(text === undefined ? "GET" : "POST", `http://127.0.0.1:${listener}/v2/${jobs.id}/${path}`, {
       key: "a-key-for-this-test-only",
       ...(text === undefined ? {} : { text }),
     });

@@ -12,7 +12,7 @@ test("/cancel of a finished job returns 200 with its state", async () => {
 });
 
 test("/health and /retry have no rate limit", async () => {
-  const rig = await useJobRig({ images });
+  const rig = await useJobRig({ images, rateLimits: "on" });
   const jobs = await rig.endpoint("tool", { workersMax: 0 });
   const id = await jobs.run({});
   const told = new Set<number>();

@@ -5,7 +5,7 @@ import { useJobRig } from "./support/job-rig";
 const key = "a-key-for-this-test-only";
 
 test("a body that stalls returns 408 and frees its place among the concurrent requests", async () => {
-  const rig = await useJobRig({ timings: { requestLimit: 3000 } });
+  const rig = await useJobRig({ timings: { requestLimit: 3000 }, rateLimits: "on" });
   const jobs = await rig.endpoint("none", { workersMax: 0 });
   const url = `${rig.root}/v2/${jobs.id}/cancel/nosuchjob`;
   // 20 of them have the places of /cancel, the others find none.

@@ -1,34 +1,20 @@
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
 import { createContainers } from "../../../../service/workers/containers/containers";
+import { useDockerEngine } from "./support/docker-engine";
 
-/** A Docker Engine that rejects a size limit with a message, and ends each container immediately. */
+/** Containers of an engine that rejects a size limit with a message. */
 async function useEngine(refusal: { status: number; message: string }) {
   const creates: boolean[] = [];
-  const server = createServer(async (request, response) => {
-    const body = await text(request);
-    const path = request.url?.split("?")[0] ?? "";
-    const send = (status: number, json: unknown): unknown => response.writeHead(status).end(JSON.stringify(json));
-    if (path === "/info") return send(200, { NCPU: 2 });
-    if (path === "/networks" || path === "/containers/json") return send(200, []);
-    if (path === "/containers/create") {
-      const hasLimit = body.includes("StorageOpt");
-      creates.push(hasLimit);
-      return hasLimit ? send(refusal.status, { message: refusal.message }) : send(201, { Id: "c1" });
-    }
-    if (path.endsWith("/attach")) return response.writeHead(200).end();
-    return send(200, { StatusCode: 0 });
+  const port = await useDockerEngine((body) => {
+    const hasLimit = body.includes("StorageOpt");
+    creates.push(hasLimit);
+    return hasLimit ? { status: refusal.status, json: refusal } : { status: 201, json: { Id: "c1" } };
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
   const dataFolder = await mkdtemp(join(tmpdir(), "disk-limits-"));
-  const { port } = z.object({ port: z.number() }).parse(server.address());
   const notes: unknown[] = [];
   const note = (...words: unknown[]): void => void notes.push(words.at(-1));
   const containers = createContainers({
@@ -38,8 +24,6 @@ async function useEngine(refusal: { status: number; message: string }) {
   });
   onTestFinished(async () => {
     await containers.close();
-    server.closeAllConnections();
-    server.close();
     await rm(dataFolder, { recursive: true });
   });
   await containers.open(true);

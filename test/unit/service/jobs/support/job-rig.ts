@@ -1,17 +1,11 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
+import { createService, type Service } from "serverless-compute-local";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
-import { createAuth } from "../../../../../service/api/auth";
-import { createServer } from "../../../../../service/api/server";
-import { createJobPath } from "../../../../../service/job-path";
 import type { JobTimings } from "../../../../../service/jobs/timings";
-import { createResources } from "../../../../../service/resources";
-import { resolveSettings } from "../../../../../service/settings";
-import { openDatabase } from "../../../../../service/store/database";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
 
 export interface RigOptions {
@@ -20,7 +14,9 @@ export interface RigOptions {
   clock?: Clock;
   stream?: "array" | "envelope";
   /** Default `none`. */
-  runtime?: "auto" | "none";
+  runtime?: "auto" | "docker" | "none";
+  /** Default `off`. */
+  rateLimits?: "on" | "off";
   onNotice?: (text: string) => void;
 }
 
@@ -36,8 +32,6 @@ export interface Answer {
 export interface JobRig {
   readonly root: string;
   readonly dataFolder: string;
-  /** Opens a listener for workers' calls only; resolves with its port. */
-  listenForWorkers(address: string): Promise<number>;
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
   graphql(query: string): Promise<Answer>;
   /** The job API of an existing endpoint. */
@@ -79,6 +73,7 @@ export async function useJobRig({
   clock = systemClock,
   stream = "array",
   runtime = "none",
+  rateLimits = "off",
   onNotice = () => undefined,
 }: RigOptions = {}): Promise<JobRig> {
   const dataFolder = await mkdtemp(join(tmpdir(), "job-rig-"));
@@ -89,47 +84,10 @@ export async function useJobRig({
     await discardServiceFolder(dataFolder);
   });
 
-  async function open() {
-    const database = openDatabase(dataFolder);
-    const auth = createAuth(apiKey);
-    const log = pino({ level: "silent" });
-    const resources = createResources({ database, clock, templateRelease: 0, stock: {}, workerQuota: () => undefined });
-    let root = "";
-    const settings = resolveSettings({ dataFolder, images, stream, timings, runtime, clock, onNotice });
-    const deps = { database, clock, settings, endpoints: resources.lookup, events: resources.events, auth, log };
-    const listenForWorkers = (address: string): Promise<number> => server.listenForWorkers(address);
-    const jobPath = createJobPath({ ...deps, serverlessUrl: () => root, listenForWorkers });
-    const rest = { deleteNeedsScaleDown: false, workers: jobPath.workers };
-    const view = { workers: jobPath.workers, logFile: () => "" };
-    const server = createServer({
-      auth,
-      resources,
-      rest,
-      restV2: { rateLimit: undefined, strict: false, pageSize: 1000, serverlessUrl: () => root, clock, view },
-      jobs: jobPath,
-      local: { faults: jobPath.faults, status: async () => [] },
-      metrics: async () => ({ contentType: "text/plain", text: "" }),
-      listening: settings.listening,
-      retire: settings.retire,
-      log,
-      requestLimit: settings.timings.requestLimit,
-    });
-    root = `http://127.0.0.1:${await server.listen(0)}`;
-    await jobPath.start();
-    let stopped: Promise<void> | undefined;
-    const stop = async (deadline: number): Promise<void> => {
-      await jobPath.stop(deadline);
-      await server.close();
-      database.close();
-    };
-    return {
-      root,
-      listenForWorkers,
-      stop: (deadline: number) => {
-        stopped ??= stop(deadline);
-        return stopped;
-      },
-    };
+  function open(): Promise<Service> {
+    const folders = { dataFolder, apiKey };
+    const service = { port: 0, images, timings, clock, stream, runtime, rateLimits, onNotice };
+    return createService({ ...folders, ...service, templateRelease: 0, console: false });
   }
 
   async function send(
@@ -138,7 +96,7 @@ export async function useJobRig({
     json?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const answer = await fetch(`${running.root}${path}`, {
+    const answer = await fetch(`${running.serverlessUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
       ...(json === undefined ? {} : { body: typeof json === "string" ? json : JSON.stringify(json) }),
@@ -185,10 +143,9 @@ export async function useJobRig({
 
   return {
     get root() {
-      return running.root;
+      return running.serverlessUrl;
     },
     dataFolder,
-    listenForWorkers: (address) => running.listenForWorkers(address),
     rest: (method, path, json) => send(method, `/v1${path}`, json),
     graphql: (query) => send("POST", "/graphql", { query }),
     jobs: jobsOf,
