@@ -37,6 +37,7 @@ const withProcesses = [
     "provider/resources/real-jobs",
     "provider/resources/verify",
     "provider/resources/requests",
+    "provider/resources/request-faults",
   ],
   "service/faults/*",
   "service/metrics/*",

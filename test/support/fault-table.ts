@@ -1,8 +1,14 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Clients with a column in the table of docs/service.md. */
-export type FaultClient = "`JobInvoke`" | "`VerifiedEndpoint`" | "npm `runpod-sdk`" | "PyPI `runpod`";
+/** Clients with a column in a table of docs/service.md. */
+export type FaultClient =
+  | "`JobInvoke`"
+  | "`VerifiedEndpoint`"
+  | "npm `runpod-sdk`"
+  | "PyPI `runpod`"
+  | "`JobInvoke.request`"
+  | "`verify.request`";
 
 /** Documented behaviour of a client under an injected fault. */
 export interface FaultRow {
@@ -14,22 +20,24 @@ export interface FaultRow {
   behaviour: string;
 }
 
-/** Reads a client's column of the table "Clients under injected faults" in docs/service.md. */
+/** Reads a client's column of the tables in "Clients under injected faults" of docs/service.md. */
 export function faultTable(client: FaultClient): FaultRow[] {
   const page = readFileSync(fileURLToPath(new URL("../../docs/service.md", import.meta.url)), "utf8");
-  const [, section = ""] = page.split("\n### Clients under injected faults\n");
-  const [titles = [], , ...rows] = section
-    .slice(section.indexOf("\n|") + 1)
-    .split("\n\n", 1)
-    .flatMap((table) => table.split("\n"))
-    .map((line) => line.split("|").map((cell) => cell.trim()));
-  const column = titles.indexOf(client);
-  if (column < 0 || rows.length === 0) throw new Error(`docs/service.md: the table of faults has no column ${client}`);
-  return rows.map((cells) => {
-    const [, fault = ""] = cells;
-    const [, json = "", after] = /^`(\{.*\})`( at `\/status`)?$/.exec(fault) ?? [];
-    return { fault, faults: JSON.parse(json), afterSubmission: after !== undefined, behaviour: cells[column] ?? "" };
-  });
+  const lines = page.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
+  const start = lines.findIndex((cells) => cells[1] === "fault" && cells.includes(client));
+  if (start < 0) throw new Error(`docs/service.md: no table of faults has the column ${client}`);
+  const column = lines[start]?.indexOf(client) ?? 0;
+  const after = lines.slice(start + 2);
+  return after
+    .slice(
+      0,
+      after.findIndex((cells) => cells.length === 1),
+    )
+    .map((cells) => {
+      const [, fault = ""] = cells;
+      const [, json = "", later] = /^`(\{.*\})`( at `\/status`)?$/.exec(fault) ?? [];
+      return { fault, faults: JSON.parse(json), afterSubmission: later !== undefined, behaviour: cells[column] ?? "" };
+    });
 }
 
 /** Returns the check of a documented behaviour; throws if a suite has none. */

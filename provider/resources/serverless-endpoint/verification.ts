@@ -50,7 +50,7 @@ export async function verifyEndpoint(
     const left = deadline.left();
     if (left <= 0)
       throw await failed(
-        `no worker of the new version took the job within ${limit} s (${rollout.text()})`,
+        `no worker of the new version ${request ? "was ready for the request" : "took the job"} within ${limit} s (${rollout.text()})`,
         "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
       );
     const order: JobOrder = {
