@@ -2,11 +2,11 @@ import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits, showValue } from "serverless-compute-api/shapes";
 import { type OldApi, oldApis } from "./api/responses";
-import { isApiKey } from "./api-key";
 import { ServiceError, StartError } from "./errors";
 import { type JobTimings, resolveTimings } from "./jobs/timings";
 import { checkListening, defaultHost, type Listening } from "./listening";
 import { checkStock, type StockEntries } from "./resources/stock";
+import { isApiKey } from "./store/api-key";
 import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
 import type { GpuMode } from "./workers/containers/spec";
 

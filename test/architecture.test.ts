@@ -44,6 +44,10 @@ const offenders: Record<string, [path: string, text: string][]> = {
       ["service/workers/a.ts", 'import { roots } from "../api/responses";'],
       ["service/store/a.ts", 'import type { Job } from "../jobs/job";'],
     ],
+  "only cli imports the settings and the wiring of the service": [
+    ["service/workers/a.ts", 'import type { ServiceSettings } from "../settings";'],
+    ["service/api/b.ts", 'import { createService } from "../index";'],
+  ],
   "provider imports nothing of service": [
     ["provider/a.ts", 'import { createService } from "serverless-compute-local";'],
   ],

@@ -6,7 +6,7 @@ import { notFound } from "../errors";
 import type { Resources } from "../resources";
 import { account } from "../resources/account";
 import { parseInput } from "../validation";
-import type { WorkerState } from "../workers";
+import type { WorkerState } from "../workers/registry";
 import { type Pager, queryInteger } from "./rest-v2-pages";
 import { openWorkerLogEvents } from "./worker-log-events";
 

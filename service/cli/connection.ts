@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { apiKeyFileOf, readApiKey } from "../api-key";
 import { StartError } from "../errors";
-import { readServiceAddress } from "../service-address";
+import { apiKeyFileOf, readApiKey } from "../store/api-key";
+import { readServiceAddress } from "../store/service-address";
 
 /** The response to one request. */
 export interface ServiceResponse {

@@ -1,8 +1,8 @@
 import { systemClock } from "serverless-compute-api/clock";
-import { readApiKey } from "../api-key";
 import { StartError } from "../errors";
 import { lookUpEndpointNames } from "../resources/endpoint-table";
-import { readServiceAddress } from "../service-address";
+import { readApiKey } from "../store/api-key";
+import { readServiceAddress } from "../store/service-address";
 import { lookUpWorkerToken } from "../workers/tokens";
 import type { Output } from "./output";
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readGivenKey } from "../api-key";
 import { StartError } from "../errors";
 import { createService, type Service } from "../index";
 import { apiKeyOfEnvironment, isStartedByNpx, type OldApi, type ServiceOptions } from "../settings";
+import { readGivenKey } from "../store/api-key";
 import { handlerFileOf } from "../workers/handler-files";
 import { complain, exitCodes, type Output } from "./output";
 import { contractRevision } from "./version";

@@ -48,7 +48,7 @@ export function createJobQueue(
   const steady = steadyClock(clock);
   const events = createJobEvents();
   const waits = createJobWaits(events, steady);
-  const groupCommit = createGroupCommit(database);
+  const groupCommit = createGroupCommit(database, () => steady.now());
   const { onRollback } = groupCommit;
   const store = createJobStore(database);
   const counters = createJobCounters(database, groupCommit);

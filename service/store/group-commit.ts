@@ -36,7 +36,8 @@ const batchLimit = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum time between the first work of a transaction and its commit, ms. */
 const longestWait = 3;
 
-export function createGroupCommit(database: Database): GroupCommit {
+/** `now` returns the time in ms from any origin. */
+export function createGroupCommit(database: Database, now: () => number): GroupCommit {
   let pending: Entry[] = [];
   /** The current transaction. */
   let open: { undos: (() => void)[]; writes: (() => void)[] } | undefined;
@@ -46,13 +47,13 @@ export function createGroupCommit(database: Database): GroupCommit {
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
-    const began = performance.now();
+    const began = now();
     let known = 0;
     /** Commits after a turn of the event loop without new works, so that a transaction grows while requests arrive. */
     function turn(): void {
       const grows = pending.length > known && pending.length < batchLimit.works;
       known = pending.length;
-      if (grows && performance.now() - began < longestWait) return void setImmediate(turn);
+      if (grows && now() - began < longestWait) return void setImmediate(turn);
       scheduled = false;
       commitBatch();
       if (pending.length > 0) schedule();

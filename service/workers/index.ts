@@ -6,11 +6,13 @@ import type { EndpointHealth } from "serverless-compute-api/shapes";
 import { StartError } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobQueue } from "../jobs";
+import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
-import type { ServiceSettings } from "../settings";
 import type { Database } from "../store/database";
 import { createBalancer } from "./balancer";
 import { createContainers } from "./containers/containers";
+import type { EngineAddress } from "./containers/engine-address";
+import type { GpuMode } from "./containers/spec";
 import { createDispatcher } from "./dispatcher";
 import { readHealth } from "./health";
 import { createWorkerStarter } from "./launch";
@@ -20,19 +22,19 @@ import { servePipe } from "./pipe";
 import { createWorkerPool } from "./pool";
 import { createWorkerPresence } from "./presence";
 import { createReaper } from "./reaper";
-import { countRunning, createWorkerRegistry, phaseOf, type WorkerPhase, waitForRunningJobs } from "./registry";
+import { countRunning, createWorkerRegistry, stateOf, type WorkerState, waitForRunningJobs } from "./registry";
 import { createWorkerTokens } from "./tokens";
 
-/** A worker of an endpoint. */
-export interface WorkerState {
-  id: string;
-  status: WorkerPhase;
-  /** Start time, ms since the epoch. */
-  startedAt: number;
-  /** The endpoint version of the worker; external workers count as the newest version. */
-  version: number;
-  /** True if the endpoint has changed since the worker's start, so that the worker will be replaced. */
-  isStale: boolean;
+/** Settings of workers. */
+interface WorkerSettings {
+  dataFolder: string;
+  /** Image name → command line or handler file. */
+  images: Record<string, string>;
+  runtime: "auto" | "docker" | "none";
+  gpus: GpuMode;
+  timings: JobTimings;
+  /** Address of the Docker Engine; throws an Error with the reason if it is unknown. */
+  engine(): EngineAddress;
 }
 
 export type Workers = ReturnType<typeof createWorkers>;
@@ -52,7 +54,7 @@ export function createWorkers({
 }: {
   database: Database;
   clock: Clock;
-  settings: Pick<ServiceSettings, "dataFolder" | "engine" | "gpus" | "images" | "runtime" | "timings">;
+  settings: WorkerSettings;
   endpoints: EndpointLookup;
   queue: JobQueue;
   faults: Faults;
@@ -171,10 +173,9 @@ export function createWorkers({
 
     /** The endpoint's workers and their states. */
     list: (endpointId: string): WorkerState[] =>
-      registry.of(endpointId).map((worker) => {
-        const { id, startedAt, stale: isStale, version = endpoints.get(endpointId)?.version ?? 0 } = worker;
-        return { id, status: phaseOf(worker, steady.now(), timings), startedAt, version, isStale };
-      }),
+      registry
+        .of(endpointId)
+        .map((worker) => stateOf(worker, endpoints.get(endpointId)?.version ?? 0, steady.now(), timings)),
 
     /** Replaces the endpoint's workers after their current jobs; no old worker takes another job. */
     restart(endpointId: string): void {

@@ -149,3 +149,21 @@ export async function waitForRunningJobs(
   events.on("queued", () => setImmediate(check));
   if (isRunning()) await clock.sleep(deadline, done.signal).catch(() => undefined);
 }
+
+/** A worker of an endpoint. */
+export interface WorkerState {
+  id: string;
+  status: WorkerPhase;
+  /** Start time, ms since the epoch. */
+  startedAt: number;
+  /** The endpoint version of the worker; external workers count as the newest version. */
+  version: number;
+  /** True if the endpoint has changed since the worker's start, so that the worker will be replaced. */
+  isStale: boolean;
+}
+
+/** The state of a worker; an external worker counts as `newestVersion`. */
+export function stateOf(worker: Worker, newestVersion: number, now: number, timings: JobTimings): WorkerState {
+  const { id, startedAt, stale: isStale, version = newestVersion } = worker;
+  return { id, status: phaseOf(worker, now, timings), startedAt, version, isStale };
+}

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { createClients } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { readApiKey } from "../../service/api-key";
+import { readApiKey } from "../../service/store/api-key";
 import { discardServiceFolder } from "../support/service-artefacts";
 import { containersOf, createEndpoint, useTestEngine } from "./rig";
 

@@ -80,6 +80,13 @@ export const rules: Rule[] = [
       ),
   },
   {
+    sentence: "only cli imports the settings and the wiring of the service",
+    breaches: badImports(
+      (source) => serviceFloors.slice(1).some((folder) => within(source, `service/${folder}`)),
+      (to) => /^service\/(index|job-path|endpoint-removal|settings)(\.ts)?$/.test(to),
+    ),
+  },
+  {
     sentence: "provider imports nothing of service",
     breaches: badImports(
       (source) => within(source, "provider"),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { noteServiceAddress } from "../../../../service/service-address";
+import { noteServiceAddress } from "../../../../service/store/service-address";
 import { askUntil, at, send, stringAt } from "../../../support/raw-http";
 import { command, runLine, startService, useFolder } from "./command";
 

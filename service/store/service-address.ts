@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { removeMark } from "./store/data-folder";
+import { removeMark } from "./data-folder";
 
 const shape = z.object({ serverlessUrl: z.url(), pid: z.int() });
 
