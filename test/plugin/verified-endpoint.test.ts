@@ -1,23 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginFolder } from "./support/way";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
-const withDependencies = z.looseObject({
-  urn: z.string(),
-  propertyDependencies: z
-    .record(
-      z.string(),
-      z
-        .array(z.string())
-        .nullable()
-        .transform((urns) => urns ?? []),
-    )
-    .default({}),
-});
 
 describe.skipIf(yaml.missing !== undefined)("a VerifiedEndpoint in YAML", () => {
   let service: EngineService;
@@ -57,19 +44,6 @@ outputs:
   const component = "serverless-compute:index:VerifiedEndpoint";
   const typesOf = ({ urn }: { urn: string }): string => urn.split("::").slice(2).join(" ");
 
-  it("is previewed with unknown outputs", async () => {
-    await stack.program(program("echo"));
-    const preview = await stack.preview({ args: ["--diff"] });
-    expect(preview.code, preview.output).toBe(0);
-    expect(preview.operations, preview.output).toMatchObject({
-      "VerifiedEndpoint chat": ["create"],
-      "Template chat": ["create"],
-      "ServerlessEndpoint chat": ["create"],
-    });
-    expect(preview.output).not.toContain("open sesame");
-    expect((await service.holdings()).endpoints).toEqual([]);
-  });
-
   it("creates a template and an endpoint below it, and returns their outputs", async () => {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
@@ -94,27 +68,6 @@ outputs:
     );
     for (const [path, text] of await stack.files())
       if (!path.endsWith("Pulumi.yaml")) expect(text.includes("open sesame"), path).toBe(false);
-  });
-
-  it("records the dependencies of its resources and of their readers", async () => {
-    const resources = z.array(withDependencies).parse(await stack.resources());
-    const dependencies = Object.fromEntries(
-      resources.map(({ urn, propertyDependencies }) => [
-        typesOf({ urn }),
-        Object.fromEntries(
-          Object.entries(propertyDependencies).map(([key, urns]) => [key, urns.map((one) => typesOf({ urn: one }))]),
-        ),
-      ]),
-    );
-    expect(dependencies[`${component}$serverless-compute:index:Template chat`]).toMatchObject({
-      env: ["serverless-compute:index:Secret greeting"],
-    });
-    expect(dependencies[`${component}$serverless-compute:index:ServerlessEndpoint chat`]).toMatchObject({
-      templateId: [`${component}$serverless-compute:index:Template chat`],
-    });
-    expect(dependencies["serverless-compute:index:Template watcher"]).toMatchObject({
-      dockerArgs: [expect.stringContaining(component)],
-    });
   });
 
   it("changes nothing on the second deployment", async () => {
@@ -154,18 +107,5 @@ outputs:
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await service.holdings()).toEqual({ endpoints: [], templates: [], volumes: [], secrets: [] });
-  });
-
-  it("passes an explicit provider to its resources", async () => {
-    const account = "  east:\n    type: pulumi:providers:serverless-compute\n    properties: { callLimit: 60 }\n";
-    const text = program("echo", `{ provider: "\${east}" }`).replace("resources:\n", `resources:\n${account}`);
-    await stack.program(text);
-    const up = await stack.up();
-    expect(up.code, up.output).toBe(0);
-    const children = (await stack.resources()).filter((one) => typesOf(one).startsWith(`${component}$`));
-    expect(children).toHaveLength(2);
-    for (const one of children) expect(one).toMatchObject({ provider: expect.stringContaining("::east::") });
-    const destroy = await stack.destroy();
-    expect(destroy.code, destroy.output).toBe(0);
   });
 });

@@ -1,8 +1,6 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createService } from "serverless-compute-local";
@@ -43,20 +41,6 @@ describe("an invalid command line ends with 2 and one line", () => {
 });
 
 describe("a start that cannot succeed ends with 1 and one line with the next step", () => {
-  test("if the port is taken", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    const port = String(address instanceof Object ? address.port : 0);
-    const answer = await runLine("start", "--port", port, "--data", join(folder, "taken-port"));
-    server.close();
-    expect(answer).toEqual({
-      code: 1,
-      out: "",
-      err: `serverless-compute-local: port ${port} on 127.0.0.1 is taken: stop the program that uses it or choose another port with --port (0 selects a free port)`,
-    });
-  });
-
   test("if a handler file does not exist", async () => {
     const file = join(folder, "no-such-handler.mjs");
     const data = join(folder, "no-handler");
@@ -79,24 +63,6 @@ describe("a start that cannot succeed ends with 1 and one line with the next ste
       out: "",
       err: "serverless-compute-local: requires Node 20.19 or later, found 18.20.4; install a newer Node\n",
     });
-  });
-
-  test("if another service uses the data folder", async () => {
-    const dataFolder = join(folder, "taken-folder");
-    const service = await createService({ port: 0, dataFolder });
-    const answer = await runLine("start", "--port", "0", "--data", dataFolder);
-    await service.stop();
-    expect(answer).toEqual({
-      code: 1,
-      out: "",
-      err: `serverless-compute-local: the data folder ${dataFolder} is in use by another local service (process ${process.pid}): stop that service or choose another folder with --data`,
-    });
-  });
-
-  test("if the data folder cannot be created", async () => {
-    const { code, err } = await runLine("start", "--port", "0", "--data", "/dev/null/data");
-    expect(err).toMatch(/^serverless-compute-local: .*\/dev\/null\/data/);
-    expect(code).toBe(1);
   });
 });
 

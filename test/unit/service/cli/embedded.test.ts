@@ -30,7 +30,9 @@ describe("createService", () => {
   test("rejects a port in use and releases the folder", async () => {
     const first = await start({ dataFolder: join(folder, "other") });
     const port = Number(new URL(first.baseUrl).port);
-    await expect(start({ port })).rejects.toThrow(`port ${port} on 127.0.0.1 is taken`);
+    await expect(start({ port })).rejects.toThrow(
+      `port ${port} on 127.0.0.1 is taken: stop the program that uses it or choose another port with --port (0 selects a free port)`,
+    );
     const second = await start();
     await Promise.all([first.stop(), second.stop()]);
   });
