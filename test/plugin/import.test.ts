@@ -84,22 +84,6 @@ it("lists the objects of a kind for `pulumi do`", async () => {
   expect(JSON.parse(output)).toEqual([{ id: ids["NetworkVolume"], name: "models" }]);
 });
 
-if (process.env["FULL"]) {
-  it("reports a missing object", async () => {
-    const args = ["import", "serverless-compute:index:Template", "none", "nowhere", "--yes", "--generate-code=false"];
-    const { code, output } = await stack.command(args);
-    expect(code).not.toBe(0);
-    expect(output).toContain("'nowhere' does not exist");
-  });
-
-  it("reports that a job cannot be imported", async () => {
-    const args = ["import", "serverless-compute:index:JobInvoke", "job", "sync-1", "--yes", "--generate-code=false"];
-    const { code, output } = await stack.command(args);
-    expect(code).not.toBe(0);
-    expect(output).toContain("job sync-1 cannot be imported: a JobInvoke always runs a new job");
-  });
-}
-
 /** In REST v2 credentials are replaced. */
 const unread = { v1: ["update"], v2: ["delete-replaced", "replace", "create-replacement"] }[dialect];
 

@@ -24,12 +24,9 @@ describe.skipIf("reason" in sdk)("a program in TypeScript with the generated SDK
 
   lifeIn({
     example: "typescript-plugin",
-    main: "index.ts",
     install,
     // Compiled below, once.
     environment: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
-    withSharedVolume: (text) =>
-      `${text}\nnew serverless.NetworkVolume("shared", { name: "shared", size: 20, dataCenterId: "EU-RO-1" });\n`,
   });
 
   it("has types that pass the strict compiler", async () => {
