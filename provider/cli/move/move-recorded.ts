@@ -1,34 +1,17 @@
+import type { Properties } from "../../lifecycle/contract";
 import { openAccount } from "../account";
 import { requireEmpty } from "../import/folder";
 import { readObjects } from "../import/objects";
 import { type ProjectFlags, writeProject } from "../import/output";
-import type { Skipped } from "../import/report";
+import type { Report, Skipped } from "../import/report";
 import type { Terminal } from "../terminal";
+import { lostAttributes } from "./lost-attributes";
 import { type RecordedResource, readRecorded, type sources } from "./sources";
 
 /** Options of `move --from`. */
 export interface MoveFlags extends ProjectFlags {
   from: keyof typeof sources;
 }
-
-/** Attributes of other providers without a counterpart in this package, in camel case. */
-const unsupported = [
-  "gpuTypePriority",
-  "cpuFlavorPriority",
-  "cloudType",
-  "bindEndpoint",
-  "hubReleaseId",
-  "flashEnvironmentId",
-  "modelName",
-  "modelReferences",
-  "workersPFBTarget",
-  "requestTTL",
-  "minVram",
-  "minRam",
-  "startScript",
-  "advancedStart",
-  "portsConfig",
-];
 
 /**
  * Writes a project with the objects of a recorded state, and the file for `pulumi import`. The state contributes the ids and
@@ -62,12 +45,21 @@ export async function moveRecorded(
     const resource = wanted.get(keyOf(object.kind, object.id))?.name;
     return resource === undefined ? object : { ...object, resource };
   });
-  const missing = { skipped: [...skipped, ...absent], noCounterpart: recorded.flatMap(lossOf) };
+  const inputsOf = new Map(objects.map(({ kind, id, inputs }) => [keyOf(kind, id), inputs]));
+  const noCounterpart = recorded.flatMap((one) => lossOf(one, inputsOf.get(keyOf(one.kind, one.id))));
+  const missing = { skipped: [...skipped, ...absent], noCounterpart };
   return writeProject(named, missing, flags, io);
 }
 
-function lossOf({ address, kind, type, attributes }: RecordedResource): { address: string; reason: string }[] {
+/** Reasons of the report for a resource or properties that the program lacks. */
+function lossOf(
+  { address, kind, type, attributes }: RecordedResource,
+  inputs: Properties | undefined,
+): Report["noCounterpart"] {
   if (kind === undefined) return [{ address, reason: `${type}: this package has no such resource` }];
-  const lost = attributes.filter((name) => unsupported.includes(name));
-  return lost.length === 0 ? [] : [{ address, reason: `${lost.join(", ")}: this package has no such property` }];
+  const { unknown, unread } = lostAttributes(kind, attributes, inputs);
+  return [
+    { names: unknown, reason: "this package has no such property" },
+    { names: unread, reason: "the service returned no value" },
+  ].flatMap(({ names, reason }) => (names.length === 0 ? [] : [{ address, reason: `${names.join(", ")}: ${reason}` }]));
 }

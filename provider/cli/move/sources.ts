@@ -15,7 +15,7 @@ export interface RecordedResource {
   kind: ObjectKind | undefined;
   /** The service's id; undefined if the state lacks it. */
   id: string | undefined;
-  /** Names of its attributes that have a value, in camel case. */
+  /** Names of its attributes that have a value other than 0 and false, in camel case. */
   attributes: string[];
 }
 
@@ -47,6 +47,8 @@ const isSet = (value: unknown): boolean =>
     value === null ||
     value === undefined ||
     value === "" ||
+    value === 0 ||
+    value === false ||
     (typeof value === "object" && Object.keys(value).length === 0)
   );
 

@@ -1,0 +1,139 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import { moveRecorded } from "../../../../provider/cli/move/move-recorded";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { send, stringAt } from "../../../support/raw-http";
+import { recordedText } from "../../../support/recorded-states";
+
+const bench = await useLifecycleBench();
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "move-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const create = async (path: string, json: object): Promise<string> => {
+  const url = `${bench.proxy.origin}/v2/${path}`;
+  return stringAt(await send("POST", url, { key: bench.addresses.apiKey, json }), "id");
+};
+
+async function move(state: string, out: string) {
+  const lines: string[] = [];
+  const io = { out: (line: string) => lines.push(line), err: () => {}, input: async () => "" };
+  const environment = {
+    SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey,
+    SERVERLESS_COMPUTE_URL: bench.proxy.origin,
+    SERVERLESS_COMPUTE_DIALECT: "v2",
+  };
+  const flags = { out: join(folder, out), language: "yaml", json: true, from: "terraform" } as const;
+  const code = await moveRecorded(flags, state, io, environment);
+  const read = (file: string): Promise<string> => readFile(join(flags.out, file), "utf8");
+  const [program, imports] = [parse(await read("Pulumi.yaml")), JSON.parse(await read("import.json"))];
+  return { code, report: JSON.parse(lines.join("\n")), program, imports };
+}
+
+it("a state that runpod/runpod 1.x recorded becomes a program, and a report of the attributes that it lacks", async () => {
+  // The requests of the provider: an endpoint gets the image of its template_id, but no other setting of the template.
+  const volume = await create("network-volumes", { name: "models", size: 10, dataCenter: "EU-RO-1", type: "STANDARD" });
+  const template = await create("templates", {
+    ...{ name: "worker-7", image: "acme/echo:1", category: "NVIDIA", disk: 20, public: false, serverless: true },
+    ...{ env: { HF_TOKEN: "removed", MODE: "fast" }, ports: ["8888/http", "22/tcp"] },
+  });
+  const gpu = { pools: ["AMPERE_24"], count: 1 };
+  const endpoint = await create("serverless", {
+    ...{ name: "chat", type: "QUEUE", image: "acme/echo:1", gpu, workers: { min: 0, max: 2 }, timeout: 600_000 },
+    ...{ scaling: { type: "QUEUE_DELAY", queueDelay: 4 }, networkVolumes: [volume], dataCenterIds: ["EU-RO-1"] },
+  });
+  const own = await create("serverless", {
+    ...{ name: "own", type: "QUEUE", image: "acme/own:1", gpu, workers: { max: 1 }, env: { MODE: "fast" } },
+    scaling: { type: "REQUEST_COUNT", requestCount: 2 },
+  });
+  const ids = { volume, template, endpoint, own, registry: "", secret: "" };
+  const state = recordedText("terraform-official", ids);
+
+  const before = await move(state, "before");
+  expect(before.code).toBe(3);
+  const reason = expect.stringMatching(/^no template of the account has the settings of its workers; create one /);
+  expect(before.report.skipped).toEqual([
+    { kind: "ServerlessEndpoint", id: own, name: "own", reason },
+    { kind: "ServerlessEndpoint", id: endpoint, name: "chat", reason },
+  ]);
+
+  const chatTemplate = await create("templates", { name: "chat", image: "acme/echo:1", disk: 50, serverless: true });
+  const ownContainer = { image: "acme/own:1", disk: 50, env: { MODE: "fast" } };
+  const ownTemplate = await create("templates", { name: "own", serverless: true, ...ownContainer });
+  const after = await move(state, "after");
+  expect(after.report.skipped).toEqual([]);
+  expect(after.report.noCounterpart).toEqual([
+    { address: "runpod_endpoint.llm", reason: "cloudType, gpuTypePriority: this package has no such property" },
+    { address: "runpod_endpoint.own", reason: "cpuFlavorPriority: this package has no such property" },
+    { address: "runpod_endpoint.own", reason: "cpuFlavorIds: the service returned no value" },
+  ]);
+  const pool = { gpuTypeIds: ["NVIDIA L4", "NVIDIA RTX A5000", "NVIDIA GeForce RTX 3090"] };
+  const type = (kind: string): string => `serverless-compute:${kind}`;
+  expect(after.program.resources).toEqual({
+    "models-volume": {
+      type: type("NetworkVolume"),
+      properties: { name: "models", size: 10, dataCenterId: "EU-RO-1", type: "STANDARD" },
+    },
+    "worker-template": {
+      type: type("Template"),
+      properties: {
+        ...{ name: "worker-7", imageName: "acme/echo:1", category: "NVIDIA", containerDiskInGb: 20 },
+        ...{ env: { HF_TOKEN: "removed", MODE: "fast" }, ports: "8888/http,22/tcp" },
+        ...{ startSsh: true, startJupyter: true },
+      },
+    },
+    "llm-endpoint": {
+      type: type("ServerlessEndpoint"),
+      properties: {
+        // The service's idle timeout: the provider never sent the 30 of the state.
+        ...{ name: "chat", templateId: chatTemplate, ...pool, workersMax: 2, idleTimeout: 10 },
+        ...{ dataCenterIds: ["EU-RO-1"], networkVolumeId: `\${models-volume.id}` },
+      },
+    },
+    "own-endpoint": {
+      type: type("ServerlessEndpoint"),
+      properties: {
+        ...{ name: "own", templateId: ownTemplate, ...pool, workersMax: 1 },
+        ...{ scalerType: "REQUEST_COUNT", scalerValue: 2 },
+      },
+    },
+  });
+  expect(after.imports.resources).toEqual([
+    { type: type("index:NetworkVolume"), name: "models-volume", id: volume },
+    { type: type("index:Template"), name: "worker-template", id: template },
+    { type: type("index:ServerlessEndpoint"), name: "llm-endpoint", id: endpoint },
+    { type: type("index:ServerlessEndpoint"), name: "own-endpoint", id: own },
+  ]);
+});
+
+it("an attribute that is unknown, or that REST v2 does not return, is in the report", async () => {
+  const template = await create("templates", { name: "worker-8", image: "acme/echo:1", serverless: true });
+  const values = {
+    id: template,
+    name: "worker-8",
+    image_name: "acme/echo:1",
+    readme: "The worker",
+    added_later: ["x"],
+  };
+  const resource = {
+    address: "runpod_template.worker",
+    mode: "managed",
+    type: "runpod_template",
+    name: "worker",
+    values,
+  };
+  const { code, report } = await move(
+    JSON.stringify({ format_version: "1.0", values: { root_module: { resources: [resource] } } }),
+    "unknown",
+  );
+  expect(code).toBe(3);
+  expect(report.noCounterpart).toEqual([
+    { address: "runpod_template.worker", reason: "addedLater: this package has no such property" },
+    { address: "runpod_template.worker", reason: "readme: the service returned no value" },
+  ]);
+});
