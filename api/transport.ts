@@ -145,7 +145,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const { signal, waitSignal = signal } = options;
     waitSignal?.throwIfAborted();
     // All calls of a deployment share a signal, which Node would report as a leak of listeners.
-    for (const one of [signal, waitSignal]) if (one) setMaxListeners(0, one);
+    for (const shared of [signal, waitSignal]) if (shared) setMaxListeners(0, shared);
     const facts = requestFacts(request);
     const scope = scopeOf(request);
     const heldFor = request.heldFor ?? 0;

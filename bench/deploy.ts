@@ -118,7 +118,7 @@ export interface DeployOptions {
 }
 
 /**
- * Deploys programs to a local service, all contestants in turn in each round, so that other load on the machine affects
+ * Deploys programs to a local service, interleaving all contestants in each round, so that other load on the machine affects
  * all equally. The plugin is compared with the other provider or the floor, the dynamic provider with the floor.
  * NODE_EXTRA_CA_CERTS is unset for all. Every program uses the version of its plugin.
  */

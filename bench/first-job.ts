@@ -36,7 +36,7 @@ const record = z.looseObject({ status: z.string(), delayTime: z.number() });
 const imagesMade = ["bench-first-job/node:1", "bench-first-job/python:1"] as const;
 
 /**
- * Measures every subject several times, in turns, so that other load affects all equally. Each measurement uses a new
+ * Measures all subjects several times, interleaved, so that other load affects all equally. Each measurement uses a new
  * endpoint.
  */
 async function measureOn(folder: string, subjects: Subject[], rounds: number): Promise<FirstJobRow[]> {

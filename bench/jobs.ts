@@ -140,7 +140,7 @@ function summed(rows: JobRow[]): JobRow {
 }
 
 /**
- * Runs jobs through local workers, SDK workers and the SDK's own server, in turns, so that other load affects all
+ * Runs jobs through local workers, SDK workers and the SDK's server, interleaved, so that other load affects all
  * equally.
  */
 export async function measureJobs(bench: JobBench): Promise<JobRow[]> {

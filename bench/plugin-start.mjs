@@ -1,5 +1,5 @@
 // Time from the start of the plugin to its port and to its first response, compared with a bare `node -e 0`. Both
-// are started in turns, so that other load affects both equally. `node bench/plugin-start.mjs [pairs]`, after `npm
+// are started alternately, so that other load affects both equally. `node bench/plugin-start.mjs [pairs]`, after `npm
 // run build`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";

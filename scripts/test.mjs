@@ -37,7 +37,7 @@ async function findMissing() {
  */
 function runVitest(args, full) {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  // Reporters given here replace those of vitest.config.mts, and this one must always run.
+  // Reporters on the command line replace the reporters of vitest.config.mts, and this reporter must always run.
   const chosen = args.some((arg) => arg.startsWith("--reporter"));
   const secrecy = chosen ? ["--reporter=./test/support/secrecy-reporter.ts"] : [];
   return handOver(process.execPath, [vitest, "run", ...args, ...secrecy], {

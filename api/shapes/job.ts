@@ -18,14 +18,14 @@ export const jobPolicy = z.strictObject({
     .int()
     .min(limits.executionTimeout.min)
     .max(limits.executionTimeout.max)
-    .describe("Milliseconds that the job may run once a worker has it; 600000 when absent.")
+    .describe("Execution timeout in milliseconds, from the start at a worker; 600000 if absent.")
     .optional(),
-  lowPriority: z.boolean().describe("When true the job does not make workers scale up.").optional(),
+  lowPriority: z.boolean().describe("True for a job that does not start workers.").optional(),
   ttl: z
     .int()
     .min(limits.ttl.min)
     .max(limits.ttl.max)
-    .describe("Milliseconds from submission to removal, queue and run included; 86400000 when absent.")
+    .describe("Milliseconds from submission to removal, including queue and execution; 86400000 if absent.")
     .optional(),
 });
 
@@ -88,23 +88,23 @@ export const endpointHealth = z.lazy(() =>
   z.looseObject({
     jobs: z
       .looseObject({
-        completed: counter("Jobs that were completed."),
-        failed: counter("Jobs that failed or ran out of time."),
-        inProgress: counter("Jobs that a worker has."),
-        inQueue: counter("Jobs that wait for a worker."),
-        retried: counter("Jobs that were queued again."),
+        completed: counter("Completed jobs."),
+        failed: counter("Failed and timed-out jobs."),
+        inProgress: counter("Running jobs."),
+        inQueue: counter("Queued jobs."),
+        retried: counter("Requeued jobs."),
       })
-      .describe("Jobs of the endpoint, by what became of them."),
+      .describe("Jobs of the endpoint by state."),
     workers: z
       .looseObject({
-        idle: counter("Workers that wait for a job."),
-        running: counter("Workers that run a job."),
-        initializing: counter("Workers that start."),
-        ready: counter("Idle workers that are requesting a job."),
-        throttled: counter("Workers that the service wants to start and has no room for."),
-        unhealthy: counter("Workers that did not come up or report a fault."),
+        idle: counter("Idle workers."),
+        running: counter("Workers that run jobs."),
+        initializing: counter("Starting workers."),
+        ready: counter("Idle workers with an open request for a job."),
+        throttled: counter("Workers that the service cannot start yet."),
+        unhealthy: counter("Workers that did not start or report a fault."),
       })
-      .describe("Workers of the endpoint, by what they do."),
+      .describe("Workers of the endpoint by state."),
   }),
 );
 export type EndpointHealth = z.output<typeof endpointHealth>;

@@ -13,16 +13,16 @@ export const networkVolumeFields = {
     .int()
     .min(0)
     .max(4096)
-    .describe("Size in GB; it can be raised, never lowered.")
+    .describe("Size in GB; can only be increased.")
     .register(traits, { growsOnly: "create a new volume under another resource name" }),
   dataCenterId: z
     .string()
     .min(1)
-    .describe("Data centre that holds the volume, for example `EU-RO-1`.")
+    .describe("Data centre of the volume, for example `EU-RO-1`.")
     .register(traits, { v2: "dataCenter", catalog: { noun: "data centre", ids: dataCenterIds }, ...losesData }),
   type: z
     .enum(["STANDARD", "HIGH_PERFORMANCE"])
-    .describe("Storage tier; defaults to the data centre's usual tier. REST v2 only.")
+    .describe("Storage tier; defaults to the data centre's default tier. REST v2 only.")
     .register(traits, { keptWhenRemoved: true, dialect: "v2", ...losesData }),
 };
 

@@ -15,32 +15,32 @@ const restartsWorkers = { warns: "active workers may restart" };
  */
 export const endpointFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
-  templateId: z.string().min(1).describe("Id of the template that its workers run."),
-  computeType: z.enum(["GPU", "CPU"]).describe("Hardware of its workers.").register(traits, { replaces: true }),
+  templateId: z.string().min(1).describe("Id of the template of the workers."),
+  computeType: z.enum(["GPU", "CPU"]).describe("Hardware of the workers.").register(traits, { replaces: true }),
   gpuTypeIds: z
     .array(z.string().min(1))
     .describe(
-      'GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available one. REST v2 has no order: it uses any of them.',
+      'GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available type; REST v2 ignores the order.',
     )
     .register(traits, { catalog: gpuTypes, ...restartsWorkers }),
-  gpuCount: z.int().min(1).describe("GPUs of each worker.").register(traits, restartsWorkers),
+  gpuCount: z.int().min(1).describe("Number of GPUs per worker.").register(traits, restartsWorkers),
   cpuFlavorIds: z
     .array(z.string().min(1))
     .describe(
-      'CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with virtual CPUs of its own, for example "cpu5c-8".',
+      'CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with its number of virtual CPUs, for example "cpu5c-8".',
     )
     .register(traits, { catalog: { noun: "CPU flavour", ids: cpuFlavorIds } }),
-  vcpuCount: z.int().min(1).describe("Virtual CPUs of each worker, for flavours without a number of their own."),
+  vcpuCount: z.int().min(1).describe("Number of virtual CPUs per worker, for flavours without a number."),
   dataCenterIds: z
     .array(z.string().min(1))
-    .describe("Data centres its workers may run in; any when empty.")
+    .describe("Allowed data centres of the workers; any if empty.")
     .register(traits, { unordered: true, catalog: { noun: "data centre", ids: dataCenterIds } }),
   allowedCudaVersions: z
     .array(z.string().min(1))
-    .describe("CUDA versions its workers may have; any when empty.")
+    .describe("Allowed CUDA versions of the workers; any if empty.")
     .register(traits, { unordered: true }),
-  minCudaVersion: z.string().describe("Lowest CUDA version its workers may have."),
-  networkVolumeId: z.string().describe("Id of the network volume that its workers mount."),
+  minCudaVersion: z.string().describe("Minimum CUDA version of the workers."),
+  networkVolumeId: z.string().describe("Id of the network volume mounted by the workers."),
   networkVolumeIds: z
     .array(z.string().min(1))
     .describe("Ids of network volumes in several data centres.")
@@ -50,31 +50,31 @@ export const endpointFields = {
     .min(1)
     .max(3600)
     .describe(
-      "Seconds that an idle worker stays up. With REST v2 leave it out for a queue with scalerType REQUEST_COUNT.",
+      "Seconds after which an idle worker stops. With REST v2, omit it for a queue with scalerType REQUEST_COUNT.",
     ),
   executionTimeoutMs: z
     .int()
     .min(limits.executionTimeout.min)
     .max(limits.executionTimeout.max)
-    .describe("Milliseconds that a job may run; a job's own policy overrides it."),
-  flashboot: z.boolean().describe("Whether workers start from a saved state."),
+    .describe("Execution timeout of jobs in milliseconds; a job's policy overrides it."),
+  flashboot: z.boolean().describe("True to start workers from a saved state."),
   scalerType: z
     .enum(["QUEUE_DELAY", "REQUEST_COUNT"])
     .describe("Criterion for adding workers: waiting time or number of jobs."),
   scalerValue: z.int().min(1).describe("Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT)."),
-  workersMin: z.int().min(0).describe("Workers that are always up.").register(traits, restartsWorkers),
-  workersMax: z.int().min(0).describe("Workers at most.").register(traits, restartsWorkers),
+  workersMin: z.int().min(0).describe("Minimum number of workers, which always run.").register(traits, restartsWorkers),
+  workersMax: z.int().min(0).describe("Maximum number of workers.").register(traits, restartsWorkers),
   type: z
     .enum(["QUEUE", "LOAD_BALANCER"])
-    .describe("Delivery of requests to its workers: as jobs of a queue, the default, or directly. REST v2 only.")
+    .describe("Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only.")
     .register(traits, { replaces: true, dialect: "v2" }),
   excludedGpuTypeIds: z
     .array(z.string().min(1))
-    .describe("GPU types that its workers must not have, where gpuTypeIds names none. REST v2 only.")
+    .describe("Excluded GPU types, if gpuTypeIds is empty. REST v2 only.")
     .register(traits, { unordered: true, dialect: "v2", catalog: gpuTypes, ...restartsWorkers }),
   flashbootType: z
     .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
-    .describe("Start of workers from a saved state, with its priority; replaces flashboot. REST v2 only.")
+    .describe("Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only.")
     .register(traits, { dialect: "v2" }),
 };
 

@@ -69,11 +69,11 @@ export const templateFields = {
     .register(traits, { optionalInGraphql: true, keptWhenRemoved: true, v2: "public" }),
   category: z
     .enum(["CPU", "NVIDIA", "AMD"])
-    .describe("Hardware that the template is for; defaults to the service's setting.")
+    .describe("Hardware of the template; defaults to the service's setting.")
     .register(traits, { optionalInGraphql: true, keptWhenRemoved: true }),
   allowedCudaVersions: z
     .array(z.string().min(1))
-    .describe("CUDA versions that its workers may have, for pods; any when empty. REST v2 only.")
+    .describe("Allowed CUDA versions of pods; any if empty. REST v2 only.")
     .register(traits, { dialect: "v2", unordered: true }),
 };
 

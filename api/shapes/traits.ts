@@ -42,7 +42,7 @@ export const traits = z.registry<Traits>();
 
 const found = new WeakMap<z.core.$ZodType, Traits>();
 
-/** The traits of a property's shape, also of one that is optional or has a default; empty if it has none. */
+/** The traits of a property's shape, even if it is optional or has a default; empty without traits. */
 export function traitsOf(shape: z.core.$ZodType): Traits {
   const known = found.get(shape);
   if (known) return known;

@@ -27,8 +27,8 @@ export async function findHost(runtime, cli, { go = "go", env = process.env, pro
   const found = await look();
   if (found !== undefined) return { folder: found };
   const build = async () => {
-    const meanwhile = await look();
-    if (meanwhile !== undefined) return { folder: meanwhile };
+    const installed = await look();
+    if (installed !== undefined) return { folder: installed };
     await installHost(runtime, { label: name, folder: cli.folder, beside: dirname(cli.folder), go, env, progress });
     return { folder: cli.folder };
   };

@@ -100,7 +100,7 @@ const input = (type) => `pulumi.Input<${type}>`;
 const plain = (type) => (type.includes(" | ") ? `(${type})` : type);
 
 /**
- * Interface of inputs, preceded by those of its nested objects. For an interface that exists already, only an alias is
+ * Interface of inputs, preceded by the interfaces of its nested objects. For an interface that already exists, only an alias is
  * written.
  * @param {string} name
  * @param {string} doc

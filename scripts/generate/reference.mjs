@@ -128,7 +128,7 @@ and properties are the same; lookups return promises (\`await getTemplate({ name
 delete of a template ([settings](#settings)). Jobs and verifications have \`timeout\`.`,
     ...resources,
     "## Look-ups",
-    "Lookups find existing objects, for example those of another stack.",
+    "Lookups find existing objects, for example objects of another stack.",
     ...functions,
     "## Nested types",
     ...types,

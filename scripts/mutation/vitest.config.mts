@@ -4,7 +4,7 @@ import base from "../../vitest.config.mts";
 const names = process.env["MUTATION_PROJECTS"]?.split(",") ?? [];
 
 /**
- * Tests of the repository's own text, which mutation changes, tests that take minutes or start processes, and one that needs
+ * Tests of the repository's text, which mutation changes, tests that take minutes or start processes, and a test that requires
  * the stack size of a process instead of a thread.
  */
 const excluded = [

@@ -55,7 +55,7 @@ export async function runSmoke({ call, volume, signal, say }) {
     good = false;
     say(
       signal.aborted
-        ? "stopped: deleting what was created"
+        ? "stopped: deleting the created objects"
         : `FAILED  ${error instanceof Error ? error.message : error}`,
     );
   }

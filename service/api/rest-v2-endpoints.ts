@@ -166,7 +166,7 @@ export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, roo
   },
   scaling: scalingRecord(endpoint),
   networkVolumes: volumesOf(endpoint),
-  // 0 stands for the service's default.
+  // 0 means the service's default.
   timeout: endpoint.executionTimeoutMs ?? 0,
   flashboot: flashBootType(endpoint),
   createdAt: new Date(endpoint.createdAt).toISOString(),

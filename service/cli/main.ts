@@ -120,7 +120,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
 
   program
     .command("init")
-    .description("write a commented seed file beside a handler, and the handler if it does not exist")
+    .description("write a commented seed file next to a handler, and the handler if it does not exist")
     .argument("[handler]", "handler file", "handler.mjs")
     .action(async (handler: string) => (await import("./init.js")).init(handler, output));
 

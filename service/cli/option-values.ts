@@ -54,7 +54,7 @@ export function readOldApis(text: string): OldApi[] {
   });
 }
 
-/** A reader of one of the allowed words. */
+/** Creates a parser that accepts only the given words. */
 export const oneOf =
   (...allowed: string[]) =>
   (text: string): string => {

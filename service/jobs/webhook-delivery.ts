@@ -70,7 +70,7 @@ export function createWebhookDelivery({
     return webhooks.nextDue(clock.now());
   }
 
-  /** Starts deliveries within the limits, one webhook per host in turn. */
+  /** Starts deliveries within the limits, one webhook per host at a time, round-robin. */
   function sendNext(): void {
     for (const host of hosts) {
       if (!started || stopping.signal.aborted || sending.size >= atOnce.all) return;

@@ -59,7 +59,7 @@ export function applySeed(
   const reference = (rows: Row[], path: string, noun: string, name: string): string => {
     const id = idOf(rows, path, name);
     if (id === undefined)
-      throw invalid(`${path}: ${noun} "${name}" does not exist; name one of the file or of the service`);
+      throw invalid(`${path}: ${noun} "${name}" does not exist; name an object of the file or of the service`);
     return id;
   };
   const secretBody = ({ valueFromEnv, value: given, ...rest }: Seed["secrets"][string], path: string): Fields => {

@@ -172,7 +172,7 @@ function wrap(
         },
         each: (visit, ...params) => {
           checkOpen();
-          for (const one of statement.iterate(params)) visit(row.parse(one));
+          for (const found of statement.iterate(params)) visit(row.parse(found));
         },
       };
     },
@@ -189,7 +189,7 @@ function wrap(
         }
       } catch (error) {
         waiting = [];
-        // SQLite rolls back by itself after some faults, such as a full disk.
+        // SQLite rolls back automatically after some faults, such as a full disk.
         if (connection.inTransaction) connection.exec("ROLLBACK");
         throw reported(error);
       } finally {
