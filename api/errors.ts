@@ -173,11 +173,11 @@ function fits(rule: Rule, status: number, text: string, route: string): boolean 
  * Converts an error response to an ApiError. A rejected request was not applied. `text` determines the kind of error; `shown`,
  * the redacted text, becomes its message.
  */
-export function classifyAnswer(
-  answer: { status: number; text: string; shown?: string; retryAfter?: number | undefined },
+export function classifyResponse(
+  response: { status: number; text: string; shown?: string; retryAfter?: number | undefined },
   request: RequestFacts,
 ): ApiError {
-  const { status, text, shown = text, retryAfter } = answer;
+  const { status, text, shown = text, retryAfter } = response;
   const words = withoutNames(text);
   const rule =
     rules.find((one) => fits(one, status, words, routeOf(request))) ??
@@ -201,7 +201,7 @@ export const certain = (error: ApiError): ApiError =>
   error.ambiguous ? new ApiError(error.message, { ...error, ambiguous: false }, { cause: error.cause }) : error;
 
 /** The error for an attempt without a response in time. */
-export function noAnswer(milliseconds: number, request: RequestFacts, sent: boolean): ApiError {
+export function noResponse(milliseconds: number, request: RequestFacts, sent: boolean): ApiError {
   const message = `no response within ${Number((milliseconds / 1000).toPrecision(2))} s`;
   return new ApiError(message, {
     category: sent ? "timeout" : "network",
@@ -213,7 +213,12 @@ export function noAnswer(milliseconds: number, request: RequestFacts, sent: bool
 }
 
 /** The error for an invalid response to a successful request; `detail` names the field, never a value. */
-export function unexpectedAnswer(detail: string, request: RequestFacts, ambiguous: boolean, status?: number): ApiError {
+export function unexpectedResponse(
+  detail: string,
+  request: RequestFacts,
+  ambiguous: boolean,
+  status?: number,
+): ApiError {
   return new ApiError(detail, {
     category: "server",
     code: "unexpected_answer",

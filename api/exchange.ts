@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { type Answer, parseJson } from "./answer";
+import { type ApiResponse, parseJson } from "./response";
 
 /** An outgoing request. */
 export interface Outgoing {
@@ -18,11 +18,11 @@ export function exchange(
   outgoing: Outgoing,
   signal: AbortSignal,
   onSent: () => void,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let status = 0;
-    let headers: Answer["headers"] = {};
+    let headers: ApiResponse["headers"] = {};
     let control: Dispatcher.DispatchController | undefined;
 
     const abort = () => {

@@ -11,7 +11,6 @@ import { clientDefaults } from "./shapes";
 import { createTransport } from "./transport";
 
 export { parseAddress, parseProxy } from "./address";
-export type { UnreadableElement } from "./answer";
 export * from "./clock";
 export * from "./connection-faults";
 export { markVariable } from "./dialects/template-mark";
@@ -20,6 +19,7 @@ export * from "./jobs";
 export * from "./management";
 export * from "./proxies";
 export type { EndpointRequest, EndpointResponse, RequestClient } from "./requests";
+export type { UnreadableElement } from "./response";
 export * from "./shapes";
 
 /** Address of the service and settings of its clients. */

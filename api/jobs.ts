@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import { jobApiRoot, pathSegment, requestFacts } from "./address";
-import { parseAnswer } from "./answer";
 import type { Clock } from "./clock";
 import { invalidArgument } from "./errors";
 import type { CallOptions } from "./management";
+import { parseResponse } from "./response";
 import {
   type EndpointHealth,
   endpointHealth,
@@ -12,9 +12,9 @@ import {
   type JobSubmission,
   jobRecord,
   limits,
-  purgeAnswer,
+  purgeResponse,
   type StreamChunk,
-  streamAnswer,
+  streamResponse,
 } from "./shapes";
 import type { Transport, TransportRequest } from "./transport";
 
@@ -69,9 +69,9 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
       ...(method === "POST" ? { body: {} } : {}),
       ...extras,
     };
-    const answer = await transport.send(request, options);
-    const facts = { ambiguous: !request.idempotent, status: answer.status };
-    return parseAnswer(answer.body, shape, requestFacts(request), facts);
+    const response = await transport.send(request, options);
+    const facts = { ambiguous: !request.idempotent, status: response.status };
+    return parseResponse(response.body, shape, requestFacts(request), facts);
   }
 
   /** Serializes a submission; throws if it exceeds the service's limit, because the service would close the connection. */
@@ -88,19 +88,19 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     let over = false;
     let wait = emptyWait.first;
     for (;;) {
-      const asked = clock.now();
+      const requestedAt = clock.now();
       const extras = { jobId, heldFor: streamHold };
-      const answer = await ask(["GET", "stream"], endpointId, streamAnswer, extras, options);
-      yield* answer.stream;
-      if (answer.status && isFinal(answer.status)) return;
-      if (answer.stream.length > 0) {
+      const response = await ask(["GET", "stream"], endpointId, streamResponse, extras, options);
+      yield* response.stream;
+      if (response.status && isFinal(response.status)) return;
+      if (response.stream.length > 0) {
         wait = emptyWait.first;
         continue;
       }
       // The bare array has no status. A finished job may have yielded after the empty response, so it is read once more.
       if (over) return;
-      if (!answer.status) over = isFinal((await client.status(endpointId, jobId, options)).status);
-      if (over || clock.now() - asked >= streamHold / 2) continue;
+      if (!response.status) over = isFinal((await client.status(endpointId, jobId, options)).status);
+      if (over || clock.now() - requestedAt >= streamHold / 2) continue;
       await clock.sleep(wait, options?.signal);
       wait = Math.min(emptyWait.longest, wait * 2);
     }
@@ -128,7 +128,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     cancel: (endpointId, jobId, options) => ask(["POST", "cancel"], endpointId, jobRecord, { jobId }, options),
     retry: (endpointId, jobId, options) => ask(["POST", "retry"], endpointId, jobRecord, { jobId }, options),
     purgeQueue: async (endpointId, options) =>
-      (await ask(["POST", "purge-queue"], endpointId, purgeAnswer, {}, options)).removed,
+      (await ask(["POST", "purge-queue"], endpointId, purgeResponse, {}, options)).removed,
     health: (endpointId, options) => ask(["GET", "health"], endpointId, endpointHealth, {}, options),
   };
   return client;

@@ -1,4 +1,4 @@
-import type { UnreadableElement } from "./answer";
+import type { UnreadableElement } from "./response";
 import type {
   EndpointChanges,
   EndpointCreate,

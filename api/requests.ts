@@ -1,7 +1,7 @@
 import { isLoopback, requestFacts } from "./address";
-import { headerOf } from "./answer";
 import { invalidArgument } from "./errors";
 import type { CallOptions } from "./management";
+import { headerOf } from "./response";
 import { limits } from "./shapes";
 import type { Transport, TransportRequest } from "./transport";
 
@@ -48,9 +48,9 @@ export function createRequestClient(transport: Transport, baseUrl: string): Requ
         );
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
       const request = { method, url, ...sent, idempotent: false, limitedWith: requestUrl, heldFor, anyStatus: true };
-      const answer = await transport.send(request, options);
-      const workerId = headerOf(answer, "x-worker-id");
-      return { status: answer.status, body: answer.body === undefined ? answer.text : answer.body, workerId };
+      const response = await transport.send(request, options);
+      const workerId = headerOf(response, "x-worker-id");
+      return { status: response.status, body: response.body === undefined ? response.text : response.body, workerId };
     },
   };
 }

@@ -1,15 +1,15 @@
 import { setMaxListeners } from "node:events";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { isLoopback, requestFacts } from "./address";
-import { type Answer, headerOf, refusalText, shorten } from "./answer";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
-import { ApiError, certain, classifyAnswer, isApiError, noAnswer, type RequestFacts } from "./errors";
+import { ApiError, certain, classifyResponse, isApiError, noResponse, type RequestFacts } from "./errors";
 import { exchange, type Outgoing } from "./exchange";
 import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
 import { type Proxies, proxyPasswords } from "./proxies";
 import { createRedaction, redactFault } from "./redaction";
+import { type ApiResponse, headerOf, refusalText, shorten } from "./response";
 import { type RetryAllowance, readRateLimit, readRetryAfter, waitBeforeRetry } from "./retry";
 
 /** Settings of a transport; times in milliseconds. */
@@ -43,7 +43,7 @@ export interface TransportRequest extends RetryAllowance {
   /** Maximum time that the service holds the request, ms; added to the timeouts. */
   heldFor?: number;
   /** Reads the object after an ambiguous failure: its record if the change was applied, undefined if not. Rejects if unknown. */
-  confirm?: (options: CallOptions) => Promise<Answer | undefined>;
+  confirm?: (options: CallOptions) => Promise<ApiResponse | undefined>;
   /** True to treat every status as success, except responses that certainly reached no worker, which are retried. */
   anyStatus?: boolean;
   /** Reads the error from a successful response, as in GraphQL. */
@@ -52,7 +52,7 @@ export interface TransportRequest extends RetryAllowance {
 
 /** Sends requests and retries them if that is safe. Resolves only on success; otherwise rejects with an ApiError. */
 export interface Transport {
-  send(request: TransportRequest, options?: CallOptions): Promise<Answer>;
+  send(request: TransportRequest, options?: CallOptions): Promise<ApiResponse>;
   /** Number of attempts sent. */
   requestCount(): number;
   /** Time of the service's clock, ms since the epoch, accurate to the second; undefined before the first response. */
@@ -83,7 +83,7 @@ export function createTransport(settings: TransportSettings): Transport {
     facts: RequestFacts,
     timeout: number,
     { signal, secrets = [] }: CallOptions,
-  ): Promise<Answer | ApiError> {
+  ): Promise<ApiResponse | ApiError> {
     signal?.throwIfAborted();
     const passwords = proxies ? proxyPasswords(proxies) : [];
     const redact = createRedaction([apiKey, ...passwords, ...(request.secrets ?? []), ...secrets]);
@@ -95,25 +95,28 @@ export function createTransport(settings: TransportSettings): Transport {
     const timer = setTimeout(() => limit.abort(), Math.min(longestTimer, timeout));
     let wentOut = false;
     try {
-      const answer = await exchange(agents.towards(request.url), outgoing(request, apiKey), limit.signal, () => {
+      const response = await exchange(agents.towards(request.url), outgoing(request, apiKey), limit.signal, () => {
         wentOut = true;
         sent += 1;
       });
-      const date = Date.parse(headerOf(answer, "date") ?? "");
+      const date = Date.parse(headerOf(response, "date") ?? "");
       if (!Number.isNaN(date)) ahead = date - clock.now();
-      const succeeded = answer.status >= 200 && answer.status < 300;
-      const text = succeeded ? request.refusal?.(answer.body) : refusalText(answer);
+      const succeeded = response.status >= 200 && response.status < 300;
+      const text = succeeded ? request.refusal?.(response.body) : refusalText(response);
       // If the limit is exhausted, no call is sent before it resets.
-      const usedUp = readRateLimit(headerOf(answer, "ratelimit"));
+      const usedUp = readRateLimit(headerOf(response, "ratelimit"));
       if (usedUp !== undefined) pauses.pause(scopeOf(request), usedUp);
-      if (text === undefined) return answer;
-      const asked = readRetryAfter(headerOf(answer, "retry-after"), clock.now());
-      const retryAfter = answer.status === 429 ? longest(asked, usedUp) : asked;
-      const refused = classifyAnswer({ status: answer.status, text, shown: shorten(redact(text)), retryAfter }, facts);
-      return request.anyStatus && (refused.ambiguous || !refused.retryable) ? answer : refused;
+      if (text === undefined) return response;
+      const requestedWait = readRetryAfter(headerOf(response, "retry-after"), clock.now());
+      const retryAfter = response.status === 429 ? longest(requestedWait, usedUp) : requestedWait;
+      const rejection = classifyResponse(
+        { status: response.status, text, shown: shorten(redact(text)), retryAfter },
+        facts,
+      );
+      return request.anyStatus && (rejection.ambiguous || !rejection.retryable) ? response : rejection;
     } catch (error) {
       signal?.throwIfAborted();
-      if (limit.signal.aborted) return noAnswer(timeout, facts, wentOut);
+      if (limit.signal.aborted) return noResponse(timeout, facts, wentOut);
       return classifyFault(redactFault(error, redact), facts, wentOut, behindProxy);
     } finally {
       clearTimeout(timer);
@@ -141,7 +144,7 @@ export function createTransport(settings: TransportSettings): Transport {
     }
   }
 
-  async function send(request: TransportRequest, options: CallOptions = {}): Promise<Answer> {
+  async function send(request: TransportRequest, options: CallOptions = {}): Promise<ApiResponse> {
     const { signal, waitSignal = signal } = options;
     waitSignal?.throwIfAborted();
     // All calls of a deployment share a signal, which Node would report as a leak of listeners.
@@ -165,11 +168,11 @@ export function createTransport(settings: TransportSettings): Transport {
       options.onRetry?.({ error: outcome, attempt: tries, delay: wait });
       await clock.sleep(wait, waitSignal);
       if (!request.confirm || !outcome.ambiguous) continue;
-      const left = { ...options, deadline: Math.max(1, end - clock.now()) };
-      const made = await request.confirm(left).catch((error: unknown) => {
+      const remaining = { ...options, deadline: Math.max(1, end - clock.now()) };
+      const confirmed = await request.confirm(remaining).catch((error: unknown) => {
         throw isApiError(error) ? outcome : error;
       });
-      if (made) return made;
+      if (confirmed) return confirmed;
     }
   }
 

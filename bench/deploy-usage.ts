@@ -62,7 +62,7 @@ const isProvider = (words: string): boolean => /pulumi-resource-|\/dist\/plugin\
 export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" | "memory">> {
   const read = (pid: number, name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");
   const foreign = new Set<number>();
-  const seen = new Map<number, { cpu: number; memory: number }>();
+  const samples = new Map<number, { cpu: number; memory: number }>();
   const look = async (): Promise<void> => {
     for (const name of await readdir("/proc").catch(() => [])) {
       const pid = Number(name);
@@ -72,8 +72,8 @@ export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" |
       if (environment !== "" && !environment.includes(folder)) foreign.add(pid);
       else if (environment !== "" && isProvider(await read(pid, "cmdline"))) {
         const [cpu, memory] = await Promise.all([processorTime(pid), residentMemory(pid).catch(() => 0)]);
-        const before = seen.get(pid) ?? { cpu: 0, memory: 0 };
-        seen.set(pid, { cpu: Math.max(before.cpu, cpu), memory: Math.max(before.memory, memory || 0) });
+        const before = samples.get(pid) ?? { cpu: 0, memory: 0 };
+        samples.set(pid, { cpu: Math.max(before.cpu, cpu), memory: Math.max(before.memory, memory || 0) });
       }
     }
   };
@@ -87,7 +87,7 @@ export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" |
   return async () => {
     ended = true;
     await watching;
-    const all = [...seen.values()];
+    const all = [...samples.values()];
     return {
       cpu: all.reduce((sum, { cpu }) => sum + cpu, 0),
       memory: Math.max(0, ...all.map(({ memory }) => memory)),

@@ -29,7 +29,7 @@ interface Subject {
 }
 
 const root = join(__dirname, "..");
-const answer = z.looseObject({ id: z.string() });
+const response = z.looseObject({ id: z.string() });
 const record = z.looseObject({ status: z.string(), delayTime: z.number() });
 
 /** Images built from programs on this machine. */
@@ -55,13 +55,13 @@ async function measureOn(folder: string, subjects: Subject[], rounds: number): P
     for (const subject of subjects) {
       const { runtime, worker, image: imageName } = subject;
       const template = { name: `${worker} ${runtime}`, imageName, isServerless: true, volumeInGb: 0 };
-      const { id: templateId } = answer.parse(await call("POST", `${baseUrl}/templates`, template));
+      const { id: templateId } = response.parse(await call("POST", `${baseUrl}/templates`, template));
       templates.set(subject, { templateId, times: [] });
     }
     for (let round = 0; round < rounds; round++) {
       for (const [{ worker }, { templateId, times }] of templates) {
         const endpoint = { name: `first-${round}`, templateId, workersMin: 0, workersMax: 1 };
-        const { id } = answer.parse(await call("POST", `${baseUrl}/endpoints`, endpoint));
+        const { id } = response.parse(await call("POST", `${baseUrl}/endpoints`, endpoint));
         const began = performance.now();
         const job = record.parse(await call("POST", `${serverlessUrl}/v2/${id}/runsync`, { input: { do: "echo" } }));
         const wall = performance.now() - began;

@@ -47,7 +47,7 @@ async function plugin() {
       (/** @type {unknown} */ error) => (error ? reject(error) : resolve(undefined)),
     );
   });
-  const answer = performance.now() - began;
+  const response = performance.now() - began;
   const read = (/** @type {string} */ name) =>
     process.platform === "linux" ? readFileSync(`/proc/${child.pid}/${name}`, "utf8") : "";
   const rss = Number(/VmRSS:\s+(\d+)/.exec(read("status"))?.[1]) / 1024;
@@ -58,7 +58,7 @@ async function plugin() {
   await once(child, "exit");
   const end = performance.now() - asked;
   client.close();
-  return { port, answer, end, rss, cpu: ((user ?? Number.NaN) + (system ?? Number.NaN)) * tick };
+  return { port, response, end, rss, cpu: ((user ?? Number.NaN) + (system ?? Number.NaN)) * tick };
 }
 
 // The first run of each reads cold files.
@@ -75,7 +75,7 @@ console.log(
     `node -e 0       ${median(measured.map(({ node }) => node)).toFixed(0)} ms`,
     `plugin's port   ${median(measured.map(({ port }) => port)).toFixed(0)} ms`,
     `ratio           ${median(ratios).toFixed(2)} (half of the pairs ${quartile(0.25)} to ${quartile(0.75)})`,
-    `first response  ${median(measured.map(({ answer }) => answer)).toFixed(0)} ms`,
+    `first response  ${median(measured.map(({ response }) => response)).toFixed(0)} ms`,
     `end at SIGINT   ${median(measured.map(({ end }) => end)).toFixed(0)} ms`,
     `its processor   ${median(measured.map(({ cpu }) => cpu)).toFixed(0)} ms up to the first response`,
     `its memory      ${median(measured.map(({ rss }) => rss)).toFixed(0)} MB at the first response`,

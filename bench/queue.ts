@@ -50,9 +50,9 @@ async function takeJobs({ serverlessUrl, endpointIds, folder }: MeasuredService,
   for (let at = 0; at < jobs; at++) {
     const began = performance.now();
     const url = `${serverlessUrl}/v2/${endpointId}/job-take/bench-${at}?gpu=0&job_in_progress=0`;
-    const answer = await fetch(url, { headers: { authorization: stdout.trim() } });
-    await answer.text();
-    if (answer.status !== 200) throw new Error(`queue: a take returned ${answer.status}`);
+    const response = await fetch(url, { headers: { authorization: stdout.trim() } });
+    await response.text();
+    if (response.status !== 200) throw new Error(`queue: a take returned ${response.status}`);
     times.push(performance.now() - began);
   }
   return median(times);

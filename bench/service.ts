@@ -82,9 +82,9 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
 
   const make = async (path: string, body: object): Promise<string> => {
-    const answer = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-    const text = await answer.text();
-    if (answer.status !== 200) throw new Error(`POST ${path} returned ${answer.status} ${text}`);
+    const response = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`POST ${path} returned ${response.status} ${text}`);
     return z.object({ id: z.string() }).parse(JSON.parse(text)).id;
   };
   const sizes = { isServerless: true, volumeInGb: 0, containerDiskInGb: 5 };

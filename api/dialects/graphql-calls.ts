@@ -1,9 +1,9 @@
 import { GraphQLClient } from "graphql-request";
 import { z } from "zod";
 import { requestFacts } from "../address";
-import { graphqlRefusal, parseAnswer, parseElements } from "../answer";
-import { isApiError, unexpectedAnswer } from "../errors";
+import { isApiError, unexpectedResponse } from "../errors";
 import type { CallOptions } from "../management";
+import { graphqlRefusal, parseElements, parseResponse } from "../response";
 import type { Transport } from "../transport";
 
 /** One operation of the GraphQL API. */
@@ -32,22 +32,22 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
       // The transport has already parsed the response.
       jsonSerializer: { stringify: JSON.stringify, parse: () => body },
       fetch: async (_url, init) => {
-        const answer = await transport.send({ ...request, body: init?.body, refusal: graphqlRefusal }, options);
-        ({ status, body } = answer);
+        const response = await transport.send({ ...request, body: init?.body, refusal: graphqlRefusal }, options);
+        ({ status, body } = response);
         return new Response(null, { status: 200, headers: { "content-type": "application/json" } });
       },
     });
     const facts = requestFacts(request);
     const data = await client.rawRequest(document, variables).then(
-      (answer): unknown => answer.data,
+      (response): unknown => response.data,
       (error: unknown) => {
         options?.signal?.throwIfAborted();
         if (isApiError(error)) throw error;
         // Errors of the library contain the variables, including secret values, so they are discarded.
-        throw unexpectedAnswer("response is not a GraphQL response", facts, !idempotent, status);
+        throw unexpectedResponse("response is not a GraphQL response", facts, !idempotent, status);
       },
     );
-    return parseAnswer(data ?? null, shape, facts, { ambiguous: !idempotent, status });
+    return parseResponse(data ?? null, shape, facts, { ambiguous: !idempotent, status });
   }
 
   return {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requestFacts } from "../address";
-import { classifyAnswer, invalidArgument, isApiError } from "../errors";
+import { classifyResponse, invalidArgument, isApiError } from "../errors";
 import type { CallOptions, Management } from "../management";
 import { longValues } from "../redaction";
 import {
@@ -86,8 +86,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     const shape = z.looseObject({ saveTemplate: templateRecord });
     const secrets = longValues(input.env.map(({ value }) => value));
     const idempotent = input.id !== undefined;
-    const answer = await ask({ name: "saveTemplate", variables: { input }, shape, idempotent, secrets }, options);
-    return answer.saveTemplate;
+    const response = await ask({ name: "saveTemplate", variables: { input }, shape, idempotent, secrets }, options);
+    return response.saveTemplate;
   }
 
   /** Optional template fields that this service supports, narrowed after rejected queries. */
@@ -101,8 +101,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${selection(requested)} } }`;
       try {
         const operation = { name: "podTemplate", document, variables: { id }, shape, idempotent: true } as const;
-        const answer = await calls.ask(operation, options);
-        if (answer.podTemplate) return answer.podTemplate;
+        const response = await calls.ask(operation, options);
+        if (response.podTemplate) return response.podTemplate;
       } catch (error) {
         if (!isApiError(error) || error.code !== "unknown_field") throw error;
         const refused = requested.filter((field) => error.message.includes(`"${field}"`));
@@ -111,7 +111,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         continue;
       }
       const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: "podTemplate" });
-      throw classifyAnswer({ status: 200, text: `template "${id}" not found` }, facts);
+      throw classifyResponse({ status: 200, text: `template "${id}" not found` }, facts);
     }
   }
 
@@ -134,8 +134,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       const variables = { id: required(id, "template id", "podTemplate") };
       const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
       try {
-        const answer = await ask({ name: "podTemplate", variables, shape, idempotent: true }, options);
-        return answer.podTemplate ?? undefined;
+        const response = await ask({ name: "podTemplate", variables, shape, idempotent: true }, options);
+        return response.podTemplate ?? undefined;
       } catch (error) {
         if (isApiError(error, "missing")) return undefined;
         throw error;
@@ -150,11 +150,11 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     async createSecret({ name, value, description }, options) {
       const shape = z.looseObject({ secretCreate: secretRecord });
       const variables = { name, value, description };
-      const answer = await ask(
+      const response = await ask(
         { name: "secretCreate", variables, shape, idempotent: false, secrets: [value] },
         options,
       );
-      return answer.secretCreate;
+      return response.secretCreate;
     },
     listSecrets: (options) => list("secrets", "secrets", secretRecord, options),
     async updateSecretValue({ id, value }, options) {

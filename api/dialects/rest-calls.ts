@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { requestFacts } from "../address";
-import { parseAnswer, parseElements } from "../answer";
-import { isApiError, unexpectedAnswer } from "../errors";
+import { isApiError, unexpectedResponse } from "../errors";
 import type { CallOptions } from "../management";
+import { parseElements, parseResponse } from "../response";
 import { v2Page } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { changeShown } from "./change-shown";
 
 const elementsUnder = (key: string | undefined) => {
   const bare = z.array(z.unknown());
-  return key === undefined ? bare : z.looseObject({ [key]: bare }).transform((answer) => answer[key] ?? []);
+  return key === undefined ? bare : z.looseObject({ [key]: bare }).transform((response) => response[key] ?? []);
 };
 
 /** Options of a call whose response is shared with other calls, which its deadline and cancellation must not affect. */
@@ -25,9 +25,9 @@ export function createRestCalls(transport: Transport) {
     request: TransportRequest,
     options: CallOptions | undefined,
   ): Promise<z.output<Shape>> {
-    const answer = await transport.send(request, options);
-    const facts = { ambiguous: !request.idempotent, status: answer.status };
-    return parseAnswer(answer.body, shape, requestFacts(request), facts);
+    const response = await transport.send(request, options);
+    const facts = { ambiguous: !request.idempotent, status: response.status };
+    return parseResponse(response.body, shape, requestFacts(request), facts);
   }
 
   return {
@@ -49,16 +49,16 @@ export function createRestCalls(transport: Transport) {
       const found: z.output<Shape>[] = [];
       const cursors = new Set<string>();
       for (let address = url; ; ) {
-        const { body: answer, status } = await transport.send({ ...request, url: address }, options);
-        const elements = parseAnswer(answer, elementsUnder(key), facts, { ambiguous: false, status });
+        const { body: response, status } = await transport.send({ ...request, url: address }, options);
+        const elements = parseResponse(response, elementsUnder(key), facts, { ambiguous: false, status });
         found.push(...parseElements(elements, shape, facts, { at, status, onUnreadable: options?.onUnreadable }));
         if (key === undefined) return found;
-        const { pagination } = parseAnswer(answer, v2Page, facts, { ambiguous: false, status });
+        const { pagination } = parseResponse(response, v2Page, facts, { ambiguous: false, status });
         if (!pagination?.hasNextPage) return found;
         const { nextCursor } = pagination;
         if (!nextCursor || cursors.has(nextCursor)) {
           const wrong = nextCursor ? "repeats a cursor" : "has no cursor for the next page";
-          throw unexpectedAnswer(`"pagination" in the response ${wrong}`, facts, false, status);
+          throw unexpectedResponse(`"pagination" in the response ${wrong}`, facts, false, status);
         }
         cursors.add(nextCursor);
         const next = new URL(url);
@@ -89,10 +89,10 @@ export function createRestCalls(transport: Transport) {
       idempotent: true,
       secrets,
       confirm: async (options) => {
-        const answer = await transport.send({ method: "GET", url, idempotent: true }, options);
-        const shown = changeShown(body, answer.body);
-        if (shown !== "unknown") return shown === "made" ? answer : undefined;
-        throw unexpectedAnswer("the response does not show the change", requestFacts({ method: "GET", url }), true);
+        const response = await transport.send({ method: "GET", url, idempotent: true }, options);
+        const shown = changeShown(body, response.body);
+        if (shown !== "unknown") return shown === "made" ? response : undefined;
+        throw unexpectedResponse("the response does not show the change", requestFacts({ method: "GET", url }), true);
       },
     }),
 

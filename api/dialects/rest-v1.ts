@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pathSegment, requestFacts } from "../address";
-import { classifyAnswer } from "../errors";
+import { classifyResponse } from "../errors";
 import type { CallOptions, Management } from "../management";
 import {
   containerOf,
@@ -64,7 +64,7 @@ function copyIn({ template, ...record }: z.output<typeof endpointWithTemplate>):
 }
 
 const unknownTemplate = (id: string, url: string) =>
-  classifyAnswer(
+  classifyResponse(
     { status: 400, text: `templateId: template "${id}" does not exist` },
     requestFacts({ method: "PATCH", url }),
   );

@@ -11,12 +11,12 @@ export function createRestV2Catalog({ ask, list }: Pick<RestCalls, "ask" | "list
   /** The GPU types, requested once and shared by all calls of a deployment; a failed request is not cached. */
   const gpus = (options: CallOptions | undefined): Promise<V2GpuRecord[]> => {
     if (kept) return kept;
-    const asked = list(v2GpuRecord, `${catalog}/gpus`, shared(options), "gpus");
-    kept = asked;
-    asked.catch(() => {
-      if (kept === asked) kept = undefined;
+    const pending = list(v2GpuRecord, `${catalog}/gpus`, shared(options), "gpus");
+    kept = pending;
+    pending.catch(() => {
+      if (kept === pending) kept = undefined;
     });
-    return asked;
+    return pending;
   };
 
   return {

@@ -1,5 +1,5 @@
 import { pathSegment, requestFacts } from "../address";
-import { classifyAnswer, invalidArgument, type RequestFacts } from "../errors";
+import { classifyResponse, invalidArgument, type RequestFacts } from "../errors";
 import type { CallOptions, Management } from "../management";
 import { longValues } from "../redaction";
 import {
@@ -63,18 +63,18 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
 
   /** The copy of a template for an endpoint. If the template does not exist, rejects with the same error as the service. */
   async function copyOf(id: string, request: RequestFacts, options?: CallOptions): Promise<ContainerSettings> {
-    const asked = known.get(id) ?? readTemplate(id, shared(options));
-    known.set(id, asked);
+    const pending = known.get(id) ?? readTemplate(id, shared(options));
+    known.set(id, pending);
     const forget = (): void => {
-      if (known.get(id) === asked) known.delete(id);
+      if (known.get(id) === pending) known.delete(id);
     };
-    const template = await asked.catch((error: unknown) => {
+    const template = await pending.catch((error: unknown) => {
       forget();
       throw error;
     });
     if (template) return markedCopy(template);
     forget();
-    throw classifyAnswer({ status: 400, text: `templateId: template "${id}" does not exist` }, request);
+    throw classifyResponse({ status: 400, text: `templateId: template "${id}" does not exist` }, request);
   }
 
   const whole = async (record: V2EndpointRecord, options: CallOptions | undefined) =>

@@ -72,7 +72,7 @@ export const streamChunk = z.lazy(() => z.looseObject({ output: z.unknown(), met
 export type StreamChunk = z.output<typeof streamChunk>;
 
 /** Both shapes of /stream: the bare array of the interface, and the envelope expected by the SDKs. */
-export const streamAnswer = z.lazy(() =>
+export const streamResponse = z.lazy(() =>
   z.union([
     z.array(streamChunk).transform((stream) => ({ status: undefined, stream })),
     z.looseObject({ status: jobStatus, stream: z.array(streamChunk).default([]) }),
@@ -80,7 +80,7 @@ export const streamAnswer = z.lazy(() =>
 );
 
 /** The response of /purge-queue. */
-export const purgeAnswer = z.lazy(() => z.looseObject({ removed: z.int(), status: z.string() }));
+export const purgeResponse = z.lazy(() => z.looseObject({ removed: z.int(), status: z.string() }));
 
 const counter = (text: string) => z.int().default(0).describe(text);
 /** The response of /health. */

@@ -27,11 +27,11 @@ export interface SecretOutputs {
 export interface NetworkVolumeArgs {
   /** Name of the volume; need not be unique. Default `<resource name>-<stack>-<random suffix>`. */
   name?: pulumi.Input<string>;
-  /** Size in GB; it can be raised, never lowered. From 0 to 4096. */
+  /** Size in GB; can only be increased. From 0 to 4096. */
   size: pulumi.Input<number>;
-  /** Data centre that holds the volume, for example `EU-RO-1`. A change replaces the resource. */
+  /** Data centre of the volume, for example `EU-RO-1`. A change replaces the resource. */
   dataCenterId: pulumi.Input<string>;
-  /** Storage tier; defaults to the data centre's usual tier. REST v2 only. A change replaces the resource. */
+  /** Storage tier; defaults to the data centre's default tier. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"STANDARD" | "HIGH_PERFORMANCE">;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -96,9 +96,9 @@ export interface TemplateArgs {
   startJupyter?: pulumi.Input<boolean>;
   /** True to let every account use the template; defaults to the service's setting. */
   isPublic?: pulumi.Input<boolean>;
-  /** Hardware that the template is for; defaults to the service's setting. */
+  /** Hardware of the template; defaults to the service's setting. */
   category?: pulumi.Input<"CPU" | "NVIDIA" | "AMD">;
-  /** CUDA versions that its workers may have, for pods; any when empty. REST v2 only. */
+  /** Allowed CUDA versions of pods; any if empty. REST v2 only. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
   /** Entrypoint of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs. Default `[]`. */
   dockerEntrypoint?: pulumi.Input<pulumi.Input<string>[]>;
@@ -166,11 +166,11 @@ export interface ServerlessEndpointVerifyExpectArgs {
 
 /** The input `policy` of a ServerlessEndpointVerify. */
 export interface ServerlessEndpointVerifyPolicyArgs {
-  /** Milliseconds that the job may run once a worker has it; 600000 when absent. From 5000 to 604800000. */
+  /** Execution timeout in milliseconds, from the start at a worker; 600000 if absent. From 5000 to 604800000. */
   executionTimeout?: pulumi.Input<number>;
-  /** When true the job does not make workers scale up. */
+  /** True for a job that does not start workers. */
   lowPriority?: pulumi.Input<boolean>;
-  /** Milliseconds from submission to removal, queue and run included; 86400000 when absent. From 10000 to 604800000. */
+  /** Milliseconds from submission to removal, including queue and execution; 86400000 if absent. From 10000 to 604800000. */
   ttl?: pulumi.Input<number>;
 }
 
@@ -196,47 +196,47 @@ export interface ServerlessEndpointVerifyArgs {
 export interface ServerlessEndpointArgs {
   /** Name of the endpoint; need not be unique. Default `<resource name>-<stack>-<random suffix>`. */
   name?: pulumi.Input<string>;
-  /** Id of the template that its workers run. */
+  /** Id of the template of the workers. */
   templateId: pulumi.Input<string>;
-  /** Hardware of its workers. Default `"GPU"`. A change replaces the resource. */
+  /** Hardware of the workers. Default `"GPU"`. A change replaces the resource. */
   computeType?: pulumi.Input<"GPU" | "CPU">;
-  /** GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available one. REST v2 has no order: it uses any of them. Default `[]`. */
+  /** GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available type; REST v2 ignores the order. Default `[]`. */
   gpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** GPUs of each worker. At least 1. Default `1`. */
+  /** Number of GPUs per worker. At least 1. Default `1`. */
   gpuCount?: pulumi.Input<number>;
-  /** CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with virtual CPUs of its own, for example "cpu5c-8". */
+  /** CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with its number of virtual CPUs, for example "cpu5c-8". */
   cpuFlavorIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Virtual CPUs of each worker, for flavours without a number of their own. At least 1. */
+  /** Number of virtual CPUs per worker, for flavours without a number. At least 1. */
   vcpuCount?: pulumi.Input<number>;
-  /** Data centres its workers may run in; any when empty. Default `[]`. */
+  /** Allowed data centres of the workers; any if empty. Default `[]`. */
   dataCenterIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** CUDA versions its workers may have; any when empty. Default `[]`. */
+  /** Allowed CUDA versions of the workers; any if empty. Default `[]`. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Lowest CUDA version its workers may have. */
+  /** Minimum CUDA version of the workers. */
   minCudaVersion?: pulumi.Input<string>;
-  /** Id of the network volume that its workers mount. */
+  /** Id of the network volume mounted by the workers. */
   networkVolumeId?: pulumi.Input<string>;
   /** Ids of network volumes in several data centres. Default `[]`. */
   networkVolumeIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Seconds that an idle worker stays up. With REST v2 leave it out for a queue with scalerType REQUEST_COUNT. From 1 to 3600. Default `5`. */
+  /** Seconds after which an idle worker stops. With REST v2, omit it for a queue with scalerType REQUEST_COUNT. From 1 to 3600. Default `5`. */
   idleTimeout?: pulumi.Input<number>;
-  /** Milliseconds that a job may run; a job's own policy overrides it. From 5000 to 604800000. */
+  /** Execution timeout of jobs in milliseconds; a job's policy overrides it. From 5000 to 604800000. */
   executionTimeoutMs?: pulumi.Input<number>;
-  /** Whether workers start from a saved state. Default `false`. */
+  /** True to start workers from a saved state. Default `false`. */
   flashboot?: pulumi.Input<boolean>;
   /** Criterion for adding workers: waiting time or number of jobs. Default `"QUEUE_DELAY"`. */
   scalerType?: pulumi.Input<"QUEUE_DELAY" | "REQUEST_COUNT">;
   /** Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT). At least 0.5. Default `4`. */
   scalerValue?: pulumi.Input<number>;
-  /** Workers that are always up. At least 0. Default `0`. */
+  /** Minimum number of workers, which always run. At least 0. Default `0`. */
   workersMin?: pulumi.Input<number>;
-  /** Workers at most. At least 0. Default `3`. */
+  /** Maximum number of workers. At least 0. Default `3`. */
   workersMax?: pulumi.Input<number>;
-  /** Delivery of requests to its workers: as jobs of a queue, the default, or directly. REST v2 only. A change replaces the resource. */
+  /** Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"QUEUE" | "LOAD_BALANCER">;
-  /** GPU types that its workers must not have, where gpuTypeIds names none. REST v2 only. */
+  /** Excluded GPU types, if gpuTypeIds is empty. REST v2 only. */
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Start of workers from a saved state, with its priority; replaces flashboot. REST v2 only. */
+  /** Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
   /** Job or request that a worker of the new version must complete as expected when the endpoint is created and when its template changes: an update that fails verification is rolled back. */
   verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;

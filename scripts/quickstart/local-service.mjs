@@ -62,8 +62,8 @@ export async function startService(plan) {
   /** @param {number} port */
   const launch = (port) => startProcess({ args: [...args, ...flags, "--port", String(port)], folder, env });
 
-  const wanted = [earlier ? Number(new URL(earlier.baseUrl).port) : defaultPort, defaultPort];
-  const port = await freePort(wanted);
+  const candidates = [earlier ? Number(new URL(earlier.baseUrl).port) : defaultPort, defaultPort];
+  const port = await freePort(candidates);
   let running = await launch(port);
   // Another process may have bound the port since the check.
   if (running.line === undefined && (await freePort([port])) !== port) running = await launch(0);

@@ -19,7 +19,7 @@ const deleteAttempts = 4;
  */
 export async function runSmoke({ call, volume, signal, say }) {
   let good = true;
-  /** @param {string} title @param {Answer} answer @param {number} expected */
+  /** @param {string} title @param {Answer} response @param {number} expected */
   const note = (title, { status, json, ms }, expected) => {
     const detail = typeof json["detail"] === "string" ? `: ${json["detail"]}` : "";
     if (status !== expected) good = false;
@@ -31,8 +31,8 @@ export async function runSmoke({ call, volume, signal, say }) {
   /** @param {string} title @param {() => Promise<Answer>} request @param {number} expected */
   const step = async (title, request, expected) => {
     signal.throwIfAborted();
-    const answer = await request();
-    return note(title, answer, expected) ? answer.json : undefined;
+    const response = await request();
+    return note(title, response, expected) ? response.json : undefined;
   };
 
   /** @type {{ planned: Planned, id: unknown }[]} */
@@ -63,9 +63,9 @@ export async function runSmoke({ call, volume, signal, say }) {
     try {
       const found = id ?? (await idByName(call, planned));
       if (found === undefined) continue;
-      const answer = await remove(call, `${planned.path}/${found}`);
+      const response = await remove(call, `${planned.path}/${found}`);
       // Deleting an endpoint may delete its template.
-      const gone = answer.status === 404 ? { ...answer, status: 204 } : answer;
+      const gone = response.status === 404 ? { ...response, status: 204 } : response;
       if (note(`delete the ${planned.kind}`, gone, 204)) continue;
     } catch (error) {
       say(`FAILED  delete the ${planned.kind}: ${error instanceof Error ? error.message : error}`);
@@ -102,11 +102,11 @@ async function idByName(call, { path, list, body }) {
  */
 async function remove(call, path, attempt = 1) {
   const last = attempt === deleteAttempts;
-  const answer = await call("DELETE", path).catch((error) => {
+  const response = await call("DELETE", path).catch((error) => {
     if (last) throw error;
     return undefined;
   });
-  if (answer && (last || answer.status === 204 || answer.status === 404)) return answer;
+  if (response && (last || response.status === 204 || response.status === 404)) return response;
   await sleep(1000 * attempt);
   return remove(call, path, attempt + 1);
 }

@@ -132,10 +132,10 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     throw new ServiceError("invalid", `query: reads more than ${graphqlBounds.objects} objects; ask for less at once`);
   };
   /** The members of a catalog list that match a filter. */
-  const chosen = <Member extends ById>(list: Member[], filter: Filter["input"]): Member[] => {
+  const filtered = <Member extends ById>(list: Member[], filter: Filter["input"]): Member[] => {
     const ids = filter?.ids ?? (filter?.id ? [filter.id] : undefined);
-    const wanted = ids && new Set(counted(ids));
-    return counted(list).filter(({ id }) => !wanted || wanted.has(id));
+    const selected = ids && new Set(counted(ids));
+    return counted(list).filter(({ id }) => !selected || selected.has(id));
   };
 
   const saveTemplate = (input: object | null | undefined): TemplateRow => {
@@ -183,8 +183,9 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     pod: null,
     podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
     serverlessGpuPools: () => gpuPools,
-    gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map((type) => gpuTypeRecord(type, stock.level)),
-    cpuFlavors: ({ input }: Filter) => chosen(cpuFlavors, input).map((flavor) => cpuFlavorRecord(flavor, stock.level)),
+    gpuTypes: ({ input }: Filter) => filtered(gpuTypes, input).map((type) => gpuTypeRecord(type, stock.level)),
+    cpuFlavors: ({ input }: Filter) =>
+      filtered(cpuFlavors, input).map((flavor) => cpuFlavorRecord(flavor, stock.level)),
     dataCenters: () =>
       counted(dataCenters).map((center) => ({
         ...dataCenterRecord(center),

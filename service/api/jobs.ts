@@ -129,7 +129,7 @@ export function registerJobRoutes(
     const { endpointId, jobId } = request.params;
     const reading = await stream.readInTurn(() => records.find(endpointId, jobId)?.job, disconnectSignal(reply));
     if (!reading) throw notFound("job", jobId);
-    onResponseEnd(reply, reading.answered);
+    onResponseEnd(reply, reading.acknowledge);
     const chunks = `[${reading.chunks.join(",")}]`;
     const form = streamForm === "auto" ? streamFormOf(request) : streamForm;
     if (form === "array") return sendText(reply, chunks);

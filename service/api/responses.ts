@@ -58,7 +58,7 @@ function errorBody(path: string, error: ServiceError): object {
 }
 
 /** Sends an error in the form of the requested API; `report` receives internal errors. */
-export function answerError(
+export function sendRequestError(
   error: FastifyError | ServiceError,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -95,7 +95,7 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
  * Sends the response for an unknown path or method. Its message omits the query, which may contain a key. Below the root of the
  * job API, paths without the id of an endpoint are unknown paths of REST v2, which checks the key first.
  */
-export function answerUnknownRoute(
+export function rejectUnknownRoute(
   request: FastifyRequest,
   reply: FastifyReply,
   restV2?: { isEndpoint(id: string): boolean; keyFault(request: FastifyRequest): ServiceError | undefined },
@@ -116,7 +116,7 @@ function errorOfBroken(code: string | undefined): ServiceError {
 }
 
 /** Sends the error of an incomplete or malformed request in the forms of all APIs, because its API is unknown; closes the connection. */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+export function rejectBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const { status, message } = errorOfBroken(error.code);
   const body = JSON.stringify({ message, error: message, data: null, errors: [{ message }] });

@@ -79,11 +79,11 @@ export function registerRestV2Routes(
   registerPodRoutes(app, { pods: [], pagination: { nextCursor: null, hasNextPage: false } });
   registerAccountRoutes(app, resources);
   registerBillingRoutes(app, clock);
-  refuseOthers(app, new Map(methods));
+  rejectOthers(app, new Map(methods));
 }
 
 /** Rejects other methods of the paths with 405, and unknown paths of REST v2 with 404. */
-function refuseOthers(app: FastifyInstance, methods: ReadonlyMap<string, ReadonlySet<string>>): void {
+function rejectOthers(app: FastifyInstance, methods: ReadonlyMap<string, ReadonlySet<string>>): void {
   for (const [url, known] of methods) {
     const allow = [...known].join(", ");
     const path = url.slice(app.prefix.length);

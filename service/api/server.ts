@@ -8,7 +8,7 @@ import type { Auth } from "./auth";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import { type MetricsText, registerMetricsRoute } from "./metrics";
 import { readAway } from "./request-body";
-import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, type OldApi, roots } from "./responses";
+import { longestId, type OldApi, rejectBrokenRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
 
@@ -56,8 +56,8 @@ export function createServer(deps: {
   let requests = 0;
   let started = false;
   let refusing = false;
-  const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
-    answerError(error, request, reply, (fault) =>
+  const handleError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
+    sendRequestError(error, request, reply, (fault) =>
       log.error({ err: fault, route: request.routeOptions.url }, "request failed"),
     );
   const newServer = (): FastifyInstance =>
@@ -72,9 +72,9 @@ export function createServer(deps: {
         headersTimeout: Math.min(60_000, requestLimit),
         connectionsCheckingInterval: Math.min(1000, requestLimit),
       },
-      clientErrorHandler: answerBrokenRequest,
+      clientErrorHandler: rejectBrokenRequest,
       // Errors before routing.
-      frameworkErrors: tellError,
+      frameworkErrors: handleError,
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       // A HEAD request would run the GET handler, which may assign a job or read a stream.
       exposeHeadRoutes: false,
@@ -105,13 +105,13 @@ export function createServer(deps: {
     requests += 1;
     if (refusing) return done(stopping());
     const isEndpoint = (id: string): boolean => resources.endpoints.find(id) !== undefined;
-    answerUnknownRoute(request, reply, { isEndpoint, keyFault: auth.restV2Fault });
+    rejectUnknownRoute(request, reply, { isEndpoint, keyFault: auth.restV2Fault });
   });
   acceptEmptyJson(app);
   app.register(
     async (scope) => {
       ofUsers(scope);
-      if (retire.includes("v1")) return answerRetired(scope, "REST v1", ["/", "/*"]);
+      if (retire.includes("v1")) return rejectRetired(scope, "REST v1", ["/", "/*"]);
       scope.addHook("onRequest", async (request) => auth.checkRest(request));
       registerRestRoutes(scope, resources, rest);
     },
@@ -130,7 +130,7 @@ export function createServer(deps: {
   });
   app.register(async (scope) => {
     ofUsers(scope);
-    if (retire.includes("graphql")) return answerRetired(scope, "GraphQL", [roots.graphql]);
+    if (retire.includes("graphql")) return rejectRetired(scope, "GraphQL", [roots.graphql]);
     scope.addHook("onRequest", async (request) => {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
     });
@@ -139,8 +139,8 @@ export function createServer(deps: {
       const { executeGraphql, needsNoKey } = await import("./graphql.js");
       const { body } = request;
       if (!needsNoKey(body)) auth.checkGraphql(request);
-      const answer = await executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
-      return reply.status(answer.status).send(answer.body);
+      const response = await executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
+      return reply.status(response.status).send(response.body);
     });
   });
   app.register(async (scope) => jobs.routes(scope, ofUsers), { prefix: roots.jobs });
@@ -164,18 +164,18 @@ export function createServer(deps: {
   function setErrorHandler(server: FastifyInstance): void {
     server.setErrorHandler(async (error: FastifyError | ServiceError, request, reply) => {
       if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await readAway(request.raw);
-      tellError(error, request, reply);
+      handleError(error, request, reply);
       return reply;
     });
   }
-  if (log.isLevelEnabled("debug")) logAnswers(app, log);
+  if (log.isLevelEnabled("debug")) logResponses(app, log);
 
   /** Listeners for workers, by address. */
   const ofWorkers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
   function openForWorkers(address: string): Promise<number> {
     const server = newServer();
     server.register(async (scope) => jobs.workerRoutes(scope), { prefix: roots.jobs });
-    server.setNotFoundHandler((request, reply) => answerUnknownRoute(request, reply));
+    server.setNotFoundHandler((request, reply) => rejectUnknownRoute(request, reply));
     setErrorHandler(server);
     const port = listen(server, 0, address);
     ofWorkers.set(address, { server, port });
@@ -206,7 +206,7 @@ export function createServer(deps: {
 }
 
 /** Responds with 410 to all requests of an API, regardless of the key. */
-function answerRetired(scope: FastifyInstance, api: string, paths: string[]): void {
+function rejectRetired(scope: FastifyInstance, api: string, paths: string[]): void {
   for (const path of paths) {
     scope.all(path, async () => {
       throw new ServiceError("retired", `${api}: is retired; use REST v2 (${roots.jobs})`);
@@ -232,7 +232,7 @@ function acceptEmptyJson(app: FastifyInstance): void {
 }
 
 /** Logs responses with their routes instead of URLs, which may contain a key. */
-function logAnswers(app: FastifyInstance, log: Logger): void {
+function logResponses(app: FastifyInstance, log: Logger): void {
   app.addHook("onResponse", ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
     log.debug({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, "response sent");
     done();

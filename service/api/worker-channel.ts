@@ -121,8 +121,8 @@ function checkToken(request: FastifyRequest<OfWorker>, token: (endpointId: strin
   const expected = token(endpointId);
   if (expected === undefined) throw notFound("endpoint", endpointId);
   const given = Buffer.from(request.headers.authorization?.trim().replace(/^Bearer +/i, "") ?? "");
-  const wanted = Buffer.from(expected);
-  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
+  const required = Buffer.from(expected);
+  if (given.length !== required.length || !timingSafeEqual(given, required)) {
     throw new ServiceError("unauthorized", "unauthorized: the worker token is missing or wrong");
   }
 }

@@ -62,9 +62,9 @@ export async function openWorkerLogEvents({
     await tail.close();
     return undefined;
   }
-  const wanted = (lines: LogLine[]): LogLine[] =>
+  const matching = (lines: LogLine[]): LogLine[] =>
     lines.filter((line) => source === line.source && (after === undefined || line.ts > after));
-  const found = wanted(past);
+  const found = matching(past);
   const shown = after === undefined ? found.slice(Math.max(0, found.length - count)) : found;
   return events();
 
@@ -77,7 +77,7 @@ export async function openWorkerLogEvents({
         // Lines written before the worker's end are read once more after it.
         last = !running();
         if (!last) await pause(lookInterval);
-        yield* wanted(read(await tail.more())).map(eventOf);
+        yield* matching(read(await tail.more())).map(eventOf);
       }
     } finally {
       await tail.close();

@@ -1,5 +1,5 @@
 import { systemClock } from "serverless-compute-api/clock";
-import { isFinal, type JobRecord, type JobStatus, jobRecord, streamAnswer } from "serverless-compute-api/shapes";
+import { isFinal, type JobRecord, type JobStatus, jobRecord, streamResponse } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { roots } from "../api/responses";
 import { StartError } from "../errors";
@@ -69,7 +69,7 @@ async function printStream(
   for (;;) {
     // Read before the chunks, so that no chunks follow if the job is over.
     const isOver = isFinal(jobRecord.parse((await status()).json).status);
-    const { stream } = streamAnswer.parse((await recordAt(send, path)).json);
+    const { stream } = streamResponse.parse((await recordAt(send, path)).json);
     for (const chunk of stream) output.out(JSON.stringify(chunk.output));
     if (stream.length > 0) continue;
     if (isOver) return;

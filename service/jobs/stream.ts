@@ -26,13 +26,13 @@ export interface StreamReading {
   done: boolean;
 }
 
-export interface AnsweredReading extends StreamReading {
+export interface AcknowledgedReading extends StreamReading {
   /** Ends the read; if the response was lost, its chunks become unread again. */
-  answered(arrived: boolean): Promise<void>;
+  acknowledge(arrived: boolean): Promise<void>;
 }
 
 /** Maximum length of the chunks in one response, in characters. */
-const answerSize = 8 * 1024 * 1024;
+const responseSize = 8 * 1024 * 1024;
 
 /** Stream chunks of handlers, stored until a client reads them. Each chunk is delivered once. */
 export function createJobStream({
@@ -92,9 +92,9 @@ export function createJobStream({
 
     /**
      * Like `read`, but for concurrent readers: waits until the responses to other readers have been received or lost, so that chunks are
-     * delivered in order and once. The caller must call `answered`.
+     * delivered in order and once. The caller must call `acknowledge`.
      */
-    async readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AnsweredReading | undefined> {
+    async readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AcknowledgedReading | undefined> {
       const until = clock.now() + hold;
       const found = await news(find, signal, hold);
       if (!found) return undefined;
@@ -104,7 +104,7 @@ export function createJobStream({
         const job = find();
         if (!job) return undefined;
         if (clock.now() >= until || signal.aborted)
-          return { job, chunks: [], done: false, answered: () => Promise.resolve() };
+          return { job, chunks: [], done: false, acknowledge: () => Promise.resolve() };
       }
       let end = (): void => undefined;
       const over = new Promise<void>((resolve) => {
@@ -125,7 +125,7 @@ export function createJobStream({
       }
       return {
         ...readingOf(reading),
-        async answered(arrived) {
+        async acknowledge(arrived) {
           try {
             if (!arrived) await commit(() => setRead(id, reading.job.chunksRead));
           } finally {
@@ -148,7 +148,7 @@ export function createJobStream({
   function readNow(id: string): { job: Job; texts: string[] } | undefined {
     const job = records.get(id);
     if (!job || job.chunksRead === job.chunks) return job && { job, texts: [] };
-    const texts = store.chunks(job.seq, job.chunksRead, answerSize);
+    const texts = store.chunks(job.seq, job.chunksRead, responseSize);
     setRead(id, job.chunksRead + texts.length);
     return { job, texts };
   }

@@ -73,8 +73,8 @@ function handlerCommand(
 
 /** Path of the Node worker. In a source tree, an up-to-date compiled file is preferred, because it starts three times as fast. */
 function hostProgram(): string {
-  const compiled = join(__dirname, "node-host.js");
-  if (existsSync(compiled)) return compiled;
+  const sibling = join(__dirname, "node-host.js");
+  if (existsSync(sibling)) return sibling;
   const source = join(__dirname, "node-host.ts");
   const compiled = join(__dirname, "..", "dist", "workers", "node-host.js");
   return existsSync(compiled) && statSync(compiled).mtimeMs >= statSync(source).mtimeMs ? compiled : source;

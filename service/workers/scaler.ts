@@ -55,9 +55,9 @@ export interface ScalingPlan {
 export function planWorkers(rules: ScalingRules, state: ScalingState): ScalingPlan {
   const { workersMin, workersMax } = rules;
   const demand = rules.scalerType === "REQUEST_COUNT" ? byRequestCount(rules, state) : byQueueDelay(rules, state);
-  const wanted = Math.min(Math.max(demand.workers, workersMin), workersMax);
+  const target = Math.min(Math.max(demand.workers, workersMin), workersMax);
   const retire = surplus(rules, state, Math.min(Math.max(demand.keep, workersMin), workersMax));
-  const start = Math.max(0, Math.min(wanted, workersMax - state.leaving) - state.workers.length);
+  const start = Math.max(0, Math.min(target, workersMax - state.leaving) - state.workers.length);
   return { start, retire: retire.ids, reviewAt: Math.min(demand.reviewAt, retire.reviewAt) };
 }
 
@@ -79,8 +79,8 @@ function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, wo
   const anyWaits = jobs > 0;
   const least = (phase: ScaledWorker["phase"]): number => (anyWaits && phase === "busy" ? 1 : 0);
   for (const worker of workers) jobs += Math.max(worker.jobs, least(worker.phase));
-  const wanted = Math.ceil(jobs / scalerValue);
-  return { workers: wanted, keep: wanted, reviewAt: Number.POSITIVE_INFINITY };
+  const target = Math.ceil(jobs / scalerValue);
+  return { workers: target, keep: target, reviewAt: Number.POSITIVE_INFINITY };
 }
 
 /** The first waiting job starts the first worker immediately; each job that has waited too long adds a worker. */
@@ -99,8 +99,8 @@ function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, work
     const free = workers.filter(({ phase }) => phase !== "busy").length;
     const more = Math.max(0, late - free);
     const least = any && workers.length === 0 ? 1 : 0;
-    const wanted = Math.max(workers.length + more, least);
-    return { workers: wanted, keep: more > 0 ? wanted : 0, reviewAt };
+    const target = Math.max(workers.length + more, least);
+    return { workers: target, keep: more > 0 ? target : 0, reviewAt };
   }
 }
 

@@ -1,4 +1,4 @@
-import { classifyAnswer, classifyFault } from "serverless-compute-api";
+import { classifyFault, classifyResponse } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 
 const get = { method: "GET", url: "http://127.0.0.1/v1/endpoints/x" };
@@ -40,14 +40,14 @@ describe("a service's error", () => {
     [graphql, 200, 'template "does not exist" is in use by endpoint "must be unique" (abc)', "inUse", "in_use"],
     [remove, 400, 'endpoint "scale to 0" is odd', "invalid", "invalid_request"],
   ] as const)("for %j with %i %j is %s", (request, status, text, category, code) => {
-    const error = classifyAnswer({ status, text }, request);
+    const error = classifyResponse({ status, text }, request);
     expect(error).toMatchObject({ category, code, status });
     if (category === "retired") expect(error).toMatchObject({ retryable: false, ambiguous: false });
     expect(error.message).not.toBe("");
   });
 
   test("without a text contains its status", () => {
-    expect(classifyAnswer({ status: 502, text: "" }, get).message).toBe("HTTP 502 Bad Gateway");
+    expect(classifyResponse({ status: 502, text: "" }, get).message).toBe("HTTP 502 Bad Gateway");
   });
 });
 

@@ -81,7 +81,7 @@ test("deletes the created objects after Ctrl-C, also one that is being created",
     .toBe(true);
   child.kill("SIGINT");
   const { code, text } = await ended;
-  expect(text).toContain("stopped: deleting what was created");
+  expect(text).toContain("stopped: deleting the created objects");
   expect(code).toBe(130);
   expect(deletes()).toEqual(["serverless", "templates", "account"]);
   expect(await held()).toEqual(nothing);

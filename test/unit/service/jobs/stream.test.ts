@@ -16,7 +16,7 @@ function rigOf() {
   /** One of several concurrent reads; it must complete unless `arrives` is false. */
   const read = async (id: string, signal = never, arrives = true) => {
     const reading = await stream.readInTurn(find(id), signal);
-    if (arrives) await reading?.answered(true);
+    if (arrives) await reading?.acknowledge(true);
     return {
       ...reading,
       chunks: (reading?.chunks ?? []).map((text) => chunk.parse(JSON.parse(text))),

@@ -102,12 +102,12 @@ describe("a seed file", () => {
     [
       "template: base",
       "template: bare",
-      'endpoints.echo.template: template "bare" does not exist; name one of the file',
+      'endpoints.echo.template: template "bare" does not exist; name an object of the file',
     ],
     [
       "[models]",
       "[model]",
-      'endpoints.echo.networkVolumes: network volume "model" does not exist; name one of the file',
+      'endpoints.echo.networkVolumes: network volume "model" does not exist; name an object of the file',
     ],
     ["workers:", "worker:", "endpoints.echo.worker: unknown property"],
     ["type: QUEUE\n", "\n", "endpoints.echo.type: is required, must be"],

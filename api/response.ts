@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type ApiError, type RequestFacts, unexpectedAnswer } from "./errors";
+import { type ApiError, type RequestFacts, unexpectedResponse } from "./errors";
 
 /** Response to one attempt. */
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
@@ -21,8 +21,8 @@ const wireError = z.lazy(() =>
       errors: z.array(z.string()).optional().catch(undefined),
     })
     .transform(({ message, error, detail, title, errors = [] }) => {
-      const said = message ?? error ?? detail ?? title;
-      return said === undefined || errors.length === 0 ? said : `${said.replace(/[.:]$/, "")}: ${errors.join("; ")}`;
+      const text = message ?? error ?? detail ?? title;
+      return text === undefined || errors.length === 0 ? text : `${text.replace(/[.:]$/, "")}: ${errors.join("; ")}`;
     }),
 );
 
@@ -35,8 +35,8 @@ const graphqlErrors = z.lazy(() =>
 const longestText = 500;
 
 /** A response header; the first of repeated headers. */
-export function headerOf(answer: Answer, name: string): string | undefined {
-  const value = answer.headers[name];
+export function headerOf(response: ApiResponse, name: string): string | undefined {
+  const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
@@ -58,15 +58,15 @@ export function graphqlRefusal(body: unknown): string | undefined {
 }
 
 /** Returns the error text of an unsuccessful response; empty if there is none. Must be redacted before it is shortened. */
-export function refusalText(answer: Answer): string {
-  const { text, body } = answer;
+export function refusalText(response: ApiResponse): string {
+  const { text, body } = response;
   if (typeof body === "string") return body;
   if (body !== undefined) return graphqlRefusal(body) ?? wireError.safeParse(body).data ?? "";
-  const location = headerOf(answer, "location");
-  if (location !== undefined) return `HTTP ${answer.status}: redirects to ${location}`;
+  const location = headerOf(response, "location");
+  if (location !== undefined) return `HTTP ${response.status}: redirects to ${location}`;
   if (/^\s*<(!doctype|html)/i.test(text)) {
     const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]?.trim();
-    return `received an HTML page${title ? `: "${title}"` : ""} (HTTP ${answer.status})`;
+    return `received an HTML page${title ? `: "${title}"` : ""} (HTTP ${response.status})`;
   }
   return text.trim();
 }
@@ -100,16 +100,17 @@ function misfit({ issues: [first] }: z.ZodError, at: PropertyKey[] = []): string
 }
 
 /** Parses a response by its shape; throws an ApiError `unexpected_answer` that names an invalid field. */
-export function parseAnswer<Shape extends z.ZodType>(
+export function parseResponse<Shape extends z.ZodType>(
   value: unknown,
   shape: Shape,
   request: RequestFacts,
   facts: { ambiguous: boolean; status?: number },
 ): z.output<Shape> {
-  if (value === undefined) throw unexpectedAnswer("response is not valid JSON", request, facts.ambiguous, facts.status);
+  if (value === undefined)
+    throw unexpectedResponse("response is not valid JSON", request, facts.ambiguous, facts.status);
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw unexpectedAnswer(misfit(parsed.error), request, facts.ambiguous, facts.status);
+  throw unexpectedResponse(misfit(parsed.error), request, facts.ambiguous, facts.status);
 }
 
 /** A list element that does not match the shape of its kind. */
@@ -141,7 +142,7 @@ export function parseElements<Shape extends z.ZodType>(
   return elements.flatMap((element, index) => {
     const parsed = shape.safeParse(element);
     if (parsed.success) return [parsed.data];
-    const error = unexpectedAnswer(misfit(parsed.error, [...at, index]), request, false, status);
+    const error = unexpectedResponse(misfit(parsed.error, [...at, index]), request, false, status);
     if (!onUnreadable) throw error;
     const { id, name } = identified.safeParse(element).data ?? { id: undefined, name: undefined };
     onUnreadable({ id, name, error });
