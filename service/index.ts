@@ -232,6 +232,6 @@ async function startService(
 function notListening(error: unknown, { port, listening: { host } }: ServiceSettings): StartError | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
-  const way = "stop the program that uses it or choose another port with --port (0 selects a free port)";
-  return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${way}`) : undefined;
+  const remedy = "stop the program that uses it or choose another port with --port (0 selects a free port)";
+  return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${remedy}`) : undefined;
 }

@@ -108,18 +108,18 @@ function checkOptions(options: ServiceOptions): void {
     if (value !== undefined && !right)
       throw new StartError(`${name}: ${showValue(value)} is not allowed, must be ${allowed}`);
   };
-  const whole = (value: number | undefined, max: number): boolean =>
+  const isWhole = (value: number | undefined, max: number): boolean =>
     Number.isSafeInteger(value) && value !== undefined && value >= 0 && value <= max;
-  check("port", port, whole(port, 65_535), "a whole number from 0 to 65535");
+  check("port", port, isWhole(port, 65_535), "a whole number from 0 to 65535");
   const oneOf = (name: string, value: unknown, allowed: string[]): void =>
     check(name, value, allowed.includes(String(value)), `one of ${allowed.join(", ")}`);
   oneOf("runtime", runtime, ["auto", "docker", "none"]);
   oneOf("gpus", gpus, ["auto", "all", "none"]);
   const milliseconds = "a whole number of milliseconds, 0 or more";
-  check("templateRelease", templateRelease, whole(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
+  check("templateRelease", templateRelease, isWhole(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
   const { pageSize, workerQuota } = options;
-  check("pageSize", pageSize, pageSize !== 0 && whole(pageSize, 1000), "a whole number from 1 to 1000");
-  check("workerQuota", workerQuota, whole(workerQuota, Number.MAX_SAFE_INTEGER), "a whole number, 0 or more");
+  check("pageSize", pageSize, pageSize !== 0 && isWhole(pageSize, 1000), "a whole number from 1 to 1000");
+  check("workerQuota", workerQuota, isWhole(workerQuota, Number.MAX_SAFE_INTEGER), "a whole number, 0 or more");
   check("stream", stream, ["auto", "array", "envelope"].includes(String(stream)), '"auto", "array" or "envelope"');
   check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
   const isOld = Array.isArray(retire) && retire.every((api) => oldApis.includes(api));

@@ -8,7 +8,7 @@ import {
   cudaVersionsOf,
   gpuTypesOf,
   instanceOf,
-  most,
+  maxPerWorker,
   pricePerHour,
   shownGpuIds,
   splitList,
@@ -151,12 +151,12 @@ export const gpuTypeRecord = (type: (typeof gpuTypes)[number], level: Level) => 
   ...available,
   secureSpotPrice: 0,
   communitySpotPrice: 0,
-  maxGpuCount: most.gpus,
+  maxGpuCount: maxPerWorker.gpus,
   lowestPrice({ input }: Input<{ gpuCount: number; dataCenterId: string; allowedCudaVersions: (string | null)[] }>) {
     const { gpuCount, dataCenterId, allowedCudaVersions } = input ?? {};
     const isLimited = allowedCudaVersions != null && allowedCudaVersions.length > 0;
     const versions = cudaVersionsOf(type).filter((version) => !isLimited || allowedCudaVersions.includes(version));
-    const fits = (gpuCount ?? 1) <= most.gpus && (!isLimited || versions.length > 0);
+    const fits = (gpuCount ?? 1) <= maxPerWorker.gpus && (!isLimited || versions.length > 0);
     const stockStatus = fits ? statuses[level(type.id, dataCenterId ? [dataCenterId] : undefined)] : null;
     const availability = stockStatus === null ? "UNAVAILABLE" : "AVAILABLE";
     return {
@@ -176,10 +176,10 @@ export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number], level: Leve
   displayName: flavor.groupName,
   groupId: flavor.id,
   minVcpu: 2,
-  maxVcpu: most.vcpus,
+  maxVcpu: maxPerWorker.vcpus,
   specifics({ input }: Input<{ dataCenterId: string; instanceId: string }>) {
     const { dataCenterId, instanceId } = input ?? {};
-    const fits = !instanceId || instanceOf(instanceId).vcpuCount <= most.vcpus;
+    const fits = !instanceId || instanceOf(instanceId).vcpuCount <= maxPerWorker.vcpus;
     const places = dataCenterId ? [dataCenterId] : undefined;
     return { stockStatus: fits ? statuses[level(flavor.id, places)] : null, securePrice: 0, slsPrice: 0 };
   },

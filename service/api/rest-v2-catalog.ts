@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
-import { countryOf, cudaVersionsOf, most, pricePerHour } from "../resources/catalog";
+import { countryOf, cudaVersionsOf, maxPerWorker, pricePerHour } from "../resources/catalog";
 import type { Stock } from "../resources/stock";
 import {
   type CpuQuery,
@@ -50,7 +50,7 @@ function gpuStock({ id, pool, ...type }: GpuType, query: GpuQuery, level: Level)
   const fits = floor === undefined ? !exact || shown.length > 0 : shown.some((version) => isAtLeast(version, floor));
   const places = dataCenters.filter((center) => countryCodes?.includes(countryOf(center.id)) ?? true);
   const isSold = pool !== undefined || product.some((one) => one !== "SERVERLESS");
-  const stock = availabilityIn(id, isSold && fits && count <= most.gpus ? places : [], level);
+  const stock = availabilityIn(id, isSold && fits && count <= maxPerWorker.gpus ? places : [], level);
   const available = stock.availability !== "NONE";
   return {
     ...stock,
@@ -70,7 +70,7 @@ function gpuRecord(type: GpuType, query: GpuQuery, level: Level) {
     memory,
     secure: true,
     community: true,
-    maxCount: { secure: most.gpus, community: most.gpus },
+    maxCount: { secure: maxPerWorker.gpus, community: maxPerWorker.gpus },
     price: { secure: 0, community: 0, ...(serverless === null ? {} : { serverless }) },
     ...(query.include && gpuStock(type, query, level)),
   };
@@ -88,10 +88,10 @@ function cpuRecord({ id, groupName, ramMultiplier }: CpuFlavor, { include, vcpuC
     id,
     name: groupName,
     group: id,
-    vcpu: { min: 2, max: most.vcpus },
+    vcpu: { min: 2, max: maxPerWorker.vcpus },
     ramGbPerVcpu: ramMultiplier,
     price: { securePerVcpu: 0, serverlessPerVcpu: 0 },
-    ...(include && availabilityIn(id, vcpuCount <= most.vcpus ? dataCenters : [], level)),
+    ...(include && availabilityIn(id, vcpuCount <= maxPerWorker.vcpus ? dataCenters : [], level)),
   };
 }
 

@@ -56,17 +56,17 @@ export function createFaults(clock: Clock, note: (endpointId: string, text: stri
   const kills = new Map<string, () => void>();
   const dropped = new WeakSet<ServerResponse>();
 
-  /** Consumes one counted fault; returns false if none is left. */
+  /** Consumes one counted fault; returns false if none remains. */
   function takes(
     endpointId: string,
     fault: "tooManyRequests" | "serverErrors" | "dropResponses" | "failJobs" | "crashJobs",
     text: string,
   ): boolean {
     const faults = endpoints.get(endpointId);
-    const left = faults?.[fault] ?? 0;
-    if (left === 0) return false;
-    endpoints.set(endpointId, { ...faults, [fault]: left - 1 });
-    note(endpointId, `injected fault: ${text}; ${fault} ${left - 1} left`);
+    const remaining = faults?.[fault] ?? 0;
+    if (remaining === 0) return false;
+    endpoints.set(endpointId, { ...faults, [fault]: remaining - 1 });
+    note(endpointId, `injected fault: ${text}; ${fault} ${remaining - 1} left`);
     return true;
   }
 

@@ -26,9 +26,9 @@ export function createDeadlines(
 
   /** The trigger of a passed deadline; undefined if none has passed. */
   function triggerDue(job: Job, now: number): JobTrigger | undefined {
-    const own = ownEnd(job);
-    if (Math.min(own, job.expiresAt) > now) return undefined;
-    if (own >= job.expiresAt) return "outlive";
+    const end = ownEnd(job);
+    if (Math.min(end, job.expiresAt) > now) return undefined;
+    if (end >= job.expiresAt) return "outlive";
     return isOver(job) ? "expire" : "timeOut";
   }
 

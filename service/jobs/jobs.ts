@@ -178,7 +178,7 @@ export function createJobs({
 
     /** Removes the endpoint's waiting jobs; resolves with the number of removed jobs. */
     async purge(endpointId: string): Promise<number> {
-      const gone = await commit(
+      const removed = await commit(
         () => {
           const all = live.of(endpointId);
           const waiting = all.filter((job) => allows(job, "purge"));
@@ -192,7 +192,7 @@ export function createJobs({
           for (const job of waiting) events.emit("removed", job);
         },
       );
-      return gone.length;
+      return removed.length;
     },
 
     /** Sets a job's ttl, ms from its submission. */

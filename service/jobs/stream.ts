@@ -56,7 +56,7 @@ export function createJobStream({
   hold: number;
 }) {
   /** Reads in progress, by job id; each promise resolves when the response has ended. */
-  const onTheWay = new ShortLivedMap<string, Promise<void>>();
+  const inFlight = new ShortLivedMap<string, Promise<void>>();
 
   return {
     /** Stores a yielded value in parts of at most 1 MB; returns false if the job is not assigned to the worker. */
@@ -99,7 +99,7 @@ export function createJobStream({
       const found = await news(find, signal, hold);
       if (!found) return undefined;
       const { id } = found;
-      for (let other = onTheWay.get(id); other; other = onTheWay.get(id)) {
+      for (let other = inFlight.get(id); other; other = inFlight.get(id)) {
         await soonerOf(other, until, signal);
         const job = find();
         if (!job) return undefined;
@@ -110,9 +110,9 @@ export function createJobStream({
       const over = new Promise<void>((resolve) => {
         end = resolve;
       });
-      onTheWay.set(id, over);
+      inFlight.set(id, over);
       const leave = (): void => {
-        onTheWay.delete(id);
+        inFlight.delete(id);
         end();
       };
       const reading = await commit(() => readNow(id)).catch((error: unknown) => {
@@ -186,15 +186,15 @@ function chunkTexts({ output = "null", metrics }: YieldedChunk, first: number): 
   const parts = splitText(isText ? z.string().parse(JSON.parse(output)) : output);
   const encoding = isText ? {} : { encoding: "json" };
   return parts.map((part, at) => {
-    const own = { stream_index: first + at, part: at + 1, parts: parts.length, ...encoding };
-    return chunkText(JSON.stringify(part), own, metrics);
+    const serviceMetrics = { stream_index: first + at, part: at + 1, parts: parts.length, ...encoding };
+    return chunkText(JSON.stringify(part), serviceMetrics, metrics);
   });
 }
 
 /** A chunk's JSON: the service's metrics, then the worker's unchanged metrics, which override metrics of the same name. */
-function chunkText(output: string, own: Record<string, unknown>, metrics: string | undefined): string {
+function chunkText(output: string, serviceMetrics: Record<string, unknown>, metrics: string | undefined): string {
   const measured = metrics !== undefined && isObjectText(metrics) ? memberTexts(metrics) : undefined;
-  const ours = Object.entries(own).filter(([name]) => !measured?.has(name));
+  const ours = Object.entries(serviceMetrics).filter(([name]) => !measured?.has(name));
   const all = [
     ...ours.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
     ...(measured?.size ? [metrics?.slice(1, -1)] : []),

@@ -101,8 +101,8 @@ export function createWebhookDelivery({
       .finally(() => {
         sending.delete(id);
         bytesSending -= bytes;
-        const left = (sendingTo.get(host) ?? 1) - 1;
-        if (left > 0) sendingTo.set(host, left);
+        const remaining = (sendingTo.get(host) ?? 1) - 1;
+        if (remaining > 0) sendingTo.set(host, remaining);
         else sendingTo.delete(host);
         hosts.add(host);
         sendSoon();

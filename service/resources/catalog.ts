@@ -34,7 +34,7 @@ export function pricePerHour(pool: string | undefined): number | null {
 }
 
 /** Maximum numbers of GPUs and virtual CPUs per worker. */
-export const most = { gpus: 8, vcpus: 32 } as const;
+export const maxPerWorker = { gpus: 8, vcpus: 32 } as const;
 
 /** CUDA versions of machines with a GPU type; none for AMD GPUs. */
 export const cudaVersionsOf = ({ manufacturer }: { manufacturer: string }): string[] =>

@@ -51,8 +51,8 @@ export function createEndpointContainers(deps: { database: Database; endpoints: 
     create: (values: EndpointValues, container: Container, templateId: string | undefined): EndpointRow =>
       database.transaction(() => {
         const id = endpoints.newId();
-        const whole = templateId === undefined ? container : copyOf(templateId, container);
-        return endpoints.create({ ...values, templateId: bind({ id, name: values.name }, whole).id }, id);
+        const complete = templateId === undefined ? container : copyOf(templateId, container);
+        return endpoints.create({ ...values, templateId: bind({ id, name: values.name }, complete).id }, id);
       }),
 
     /** Updates an endpoint: undefined keeps a value, null clears it. The first change to a user's template creates a bound copy. */

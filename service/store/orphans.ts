@@ -43,8 +43,8 @@ export function setAsideOrphans(
       const target = setAside(dataFolder, path);
       report(`${path}: belongs to no ${owner} of the database and was moved to ${join(dataFolder, target)}`);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      report(`${path}: belongs to no ${owner} of the database and could not be moved (${why})`);
+      const reason = error instanceof Error ? error.message : String(error);
+      report(`${path}: belongs to no ${owner} of the database and could not be moved (${reason})`);
     }
   }
 }

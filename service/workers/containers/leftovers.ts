@@ -37,10 +37,10 @@ export async function removeContainers(client: EngineClient, dataFolder: string)
   const list = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
   const found = await list();
   const until = performance.now() + longestRemoval;
-  for (let left = found; left.length > 0; left = await list()) {
+  for (let remaining = found; remaining.length > 0; remaining = await list()) {
     if (performance.now() > until)
-      throw new EngineError(0, `the Docker Engine has not removed the container ${left[0]?.Id}`);
-    await Promise.all(left.map(({ Id }) => removed(client, `/containers/${Id}`, { force: "1", v: "1" })));
+      throw new EngineError(0, `the Docker Engine has not removed the container ${remaining[0]?.Id}`);
+    await Promise.all(remaining.map(({ Id }) => removed(client, `/containers/${Id}`, { force: "1", v: "1" })));
     await pause(lookInterval);
   }
   return found.length;

@@ -61,7 +61,7 @@ test("chunks of a lost response are read again", async () => {
   const id = await rig.running();
   await rig.append(id, "w", "a");
   const lost = await rig.read(id, never, false);
-  await lost.answered?.(false);
+  await lost.acknowledge?.(false);
   expect((await rig.read(id)).chunks).toHaveLength(1);
 });
 
@@ -75,7 +75,7 @@ test("two readers of a stream: chunks of one's lost response reach the other in 
   await rig.append(id, "w", "b");
   const second = rig.read(id);
   await rig.clock.advance(100);
-  await first.answered?.(false);
+  await first.acknowledge?.(false);
   expect((await second).chunks.map(({ output }) => output)).toEqual(["a", "b"]);
   await rig.jobs.finish(id, "w", { output: "[]" });
   expect((await rig.read(id)).chunks).toEqual([]);
@@ -89,7 +89,7 @@ test("two readers of a stream: a reader that arrives during a response gets the 
   await rig.append(id, "w", "b");
   const second = rig.read(id);
   await rig.clock.advance(100);
-  await first.answered?.(true);
+  await first.acknowledge?.(true);
   expect((await second).chunks.map(({ output }) => output)).toEqual(["b"]);
 });
 
@@ -102,7 +102,7 @@ test("two readers of a stream: a slow reader delays the other no longer than an 
   await rig.append(id, "w", "b");
   await rig.clock.advance(9_500);
   expect(await other).toMatchObject({ chunks: [], done: false });
-  await slow.answered?.(true);
+  await slow.acknowledge?.(true);
   expect((await rig.read(id)).chunks.map(({ output }) => output)).toEqual(["b"]);
 });
 
