@@ -37,8 +37,8 @@ const terraformState = (module: object): string =>
 /**
  * States of other providers with the same objects, and one object that this package does not have. Those of Pulumi's providers were
  * recorded with them: runpod 0.1.5 and runpod-native 1.9.99. Terraform's were not: version 1.x has the attributes of the schema in
- * the provider's repository, which also those resources have that it cannot create with REST v2; version 2.0 has those of the
- * vendor's migration guide (both as of November 2026).
+ * the provider's repository, including those that it cannot set with REST v2; version 2.0 has those of the vendor's migration guide
+ * (both as of November 2026).
  */
 export const recordedStates: Record<string, { from: MoveFlags["from"]; text(ids: RecordedIds): string }> = {
   "the official Pulumi provider": { from: "runpod-pulumi", text: (ids) => pulumiState("runpod-pulumi", ids) },
