@@ -12,7 +12,7 @@ const questions: [question: string, page: string, heading: string][] = [
   ["what happens when I destroy a used template", "docs/guides/templates-in-use.md", "delete"],
   ["how do I preview in a pull request", "docs/guides/pull-requests.md", "the-preview-as-a-comment"],
   ["how do I use my own image locally", "docs/guides/local-development.md", "use-your-own-image"],
-  ["what does it cost to leave this running", "docs/guides/costs.md", "what-a-running-stack-costs"],
+  ["what does it cost to leave this running", "docs/guides/costs.md", "costs-of-a-running-stack"],
 ];
 
 /** Pages linked from a page. */
