@@ -3,7 +3,7 @@ import type { GroupCommit } from "../store/group-commit";
 import type { JobEvents } from "./events";
 import { type TakenJob, taken as takenBy } from "./job";
 import type { LiveJobs } from "./live-jobs";
-import type { Taker } from "./ready-queue";
+import type { WaitingWorker } from "./ready-queue";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
 import { storePause } from "./timings";
@@ -11,7 +11,7 @@ import type { Transitions } from "./transitions";
 
 /** A job and its assigned worker. */
 interface Served {
-  taker: Taker;
+  waiter: WaitingWorker;
   taken: TakenJob;
 }
 
@@ -48,31 +48,31 @@ export function createAssignment({
   function serve(endpointId: string): Served | undefined {
     const queue = live.queue(endpointId);
     if (queue.size === 0) return undefined;
-    const taker = live.nextTaker(endpointId);
-    const taken = taker && takeNext(endpointId, taker.workerId);
-    if (taker && !taken) queue.wait(taker);
-    return taker && taken && { taker, taken };
+    const waiter = live.nextWorker(endpointId);
+    const taken = waiter && takeNext(endpointId, waiter.workerId);
+    if (waiter && !taken) queue.wait(waiter);
+    return waiter && taken && { waiter, taken };
   }
 
-  function give(served: Served | undefined): void {
+  function deliver(served: Served | undefined): void {
     if (!served) return;
     events.emit("started", served.taken.job);
-    served.taker.give(served.taken);
+    served.waiter.deliver(served.taken);
   }
 
   /** Assigns the first waiting job to a waiting worker, if both exist. */
   function serveSoon(endpointId: string): void {
-    const { size, hasTaker } = live.queue(endpointId);
-    if (size === 0 || !hasTaker) return;
-    commit(() => serve(endpointId), give).catch(() => clock.sleep(storePause).then(() => serveSoon(endpointId)));
+    const { size, hasWorker } = live.queue(endpointId);
+    if (size === 0 || !hasWorker) return;
+    commit(() => serve(endpointId), deliver).catch(() => clock.sleep(storePause).then(() => serveSoon(endpointId)));
   }
 
   /** Assigns the first waiting job to a worker that ends with the service and commits the start later; returns false if no job waits. */
-  function beginNext(endpointId: string, taker: Taker): boolean {
+  function beginNext(endpointId: string, waiter: WaitingWorker): boolean {
     const { first } = live.queue(endpointId);
     const payload = first && records.isVisible(first) ? store.payload(first.seq) : undefined;
     if (!first || !payload) return false;
-    const job = takenBy(first, taker.workerId, clock.now());
+    const job = takenBy(first, waiter.workerId, clock.now());
     live.put(job);
     // If this fails, the row keeps its old state until the job's next change; no client depends on the row.
     commit(() =>
@@ -80,12 +80,12 @@ export function createAssignment({
         if (live.get(job.id) === job) store.save(job);
       }),
     ).catch(() => undefined);
-    give({ taker, taken: { job, ...payload } });
+    deliver({ waiter, taken: { job, ...payload } });
     return true;
   }
 
   return {
-    give,
+    deliver,
     serveSoon,
 
     /** Assigns up to `max` waiting jobs to a worker. */
@@ -105,9 +105,9 @@ export function createAssignment({
       ),
 
     /** Assigns the first waiting job to a worker, or the next submission. */
-    await(endpointId: string, taker: Taker): void {
-      if (taker.endsWithService && beginNext(endpointId, taker)) return;
-      live.queue(endpointId).wait(taker);
+    await(endpointId: string, waiter: WaitingWorker): void {
+      if (waiter.endsWithService && beginNext(endpointId, waiter)) return;
+      live.queue(endpointId).wait(waiter);
       serveSoon(endpointId);
     },
   };

@@ -89,7 +89,7 @@ export const transitions = {
   /** The execution timeout passed. */
   timeOut: { from: ["IN_PROGRESS"], to: "TIMED_OUT" },
   /** The worker was lost. */
-  giveBack: { from: ["IN_PROGRESS"], to: "IN_QUEUE" },
+  requeue: { from: ["IN_PROGRESS"], to: "IN_QUEUE" },
   /** POST /cancel. */
   cancel: { from: ["IN_QUEUE", "IN_PROGRESS"], to: "CANCELLED" },
   /** POST /retry. */
@@ -177,9 +177,9 @@ export const cancelled = (job: Before<"cancel">, now: number): After<"cancel"> =
 
 /** A requeued job without output. It keeps its place after the loss of a worker, and gets a new `place` after /retry. */
 export const queuedAgain = (
-  job: Before<"giveBack" | "retry">,
+  job: Before<"requeue" | "retry">,
   changes: Partial<Pick<JobFacts, "queuedAt" | "place" | "retries" | "crashes">>,
-): After<"giveBack" | "retry"> => ({
+): After<"requeue" | "retry"> => ({
   ...job,
   status: "IN_QUEUE",
   workerId: undefined,

@@ -18,7 +18,7 @@ import type { WebhookStore } from "./webhook-store";
 export type JobOutcome = { output: string | undefined } | { error: string; output: string | undefined };
 
 /** The reason for a requeue. Only a crash counts towards the crash limit. `undelivered` is not counted, because no worker ran the job. */
-export type GiveBackReason = "crashed" | "interrupted" | "undelivered";
+export type RequeueReason = "crashed" | "interrupted" | "undelivered";
 
 export type Jobs = ReturnType<typeof createJobs>;
 
@@ -34,7 +34,7 @@ export function createJobs({
   webhooks,
   groupCommit: { commit },
   transitions,
-  assignment: { give, serveSoon, take, await: awaitJob },
+  assignment: { deliver, serveSoon, take, await: awaitJob },
   events,
   clock,
   exists,
@@ -81,16 +81,16 @@ export function createJobs({
         () => {
           const { endpointId } = job;
           if (!exists(endpointId)) return undefined;
-          const taker = live.queue(endpointId).size === 0 ? live.nextTaker(endpointId) : undefined;
+          const waiter = live.queue(endpointId).size === 0 ? live.nextWorker(endpointId) : undefined;
           const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
-          const started = taker && becomes.taken(queued, taker.workerId, clock.now());
+          const started = waiter && becomes.taken(queued, waiter.workerId, clock.now());
           store.insert(started ?? queued, job);
           live.put(started ?? queued);
-          return { queued, started, taker };
+          return { queued, started, waiter };
         },
         (done) => {
-          if (done?.started && done.taker)
-            give({ taker: done.taker, taken: { job: done.started, input: job.input, s3Config: job.s3Config } });
+          if (done?.started && done.waiter)
+            deliver({ waiter: done.waiter, taken: { job: done.started, input: job.input, s3Config: job.s3Config } });
           else if (done) announce({ before: done.queued, after: done.queued });
         },
         sizeOf(job),
@@ -131,7 +131,7 @@ export function createJobs({
      * Requeues a worker's job, or fails it after too many crashes. If the store fails, rejects and retries in the background, because no
      * other caller would requeue the job of a lost worker.
      */
-    giveBack: (id: string, workerId: string, reason: GiveBackReason, error: string): Promise<boolean> =>
+    requeue: (id: string, workerId: string, reason: RequeueReason, error: string): Promise<boolean> =>
       untilCommitted(() =>
         change(() => {
           const before = runBy(id, workerId);

@@ -1,7 +1,7 @@
 import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import type { LiveJob, QueuedJob } from "./job";
-import { createReadyQueue, type ReadyQueue, type Taker } from "./ready-queue";
+import { createReadyQueue, type ReadyQueue, type WaitingWorker } from "./ready-queue";
 
 export type LiveJobs = ReturnType<typeof createLiveJobs>;
 
@@ -80,11 +80,11 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     /** Number of waiting jobs of an endpoint. */
     waiting: (endpointId: string): number => queue(endpointId).size,
     /** Removes and returns a waiting worker. */
-    nextTaker(endpointId: string): Taker | undefined {
+    nextWorker(endpointId: string): WaitingWorker | undefined {
       const waiting = queue(endpointId);
-      const taker = waiting.nextTaker();
-      if (taker) onRollback(() => waiting.wait(taker));
-      return taker;
+      const waiter = waiting.nextWorker();
+      if (waiter) onRollback(() => waiting.wait(waiter));
+      return waiter;
     },
     /** Unfinished jobs of an endpoint. */
     of: (endpointId: string): LiveJob[] => [...jobs.values()].filter((job) => job.endpointId === endpointId),

@@ -2,14 +2,14 @@ import type { QueuedJob, TakenJob } from "./job";
 import { createOrderedQueue } from "./ordered-queue";
 
 /** A worker that waits for a job. */
-export interface Taker {
+export interface WaitingWorker {
   workerId: string;
   /** The worker gets a job only if no other worker waits. */
   last?: boolean;
   /** The worker ends with the service, so it may start a job before the commit; a kill requeues the job in both cases. */
   endsWithService?: boolean;
   /** Receives the assigned job; called once. */
-  give(taken: TakenJob): void;
+  deliver(taken: TakenJob): void;
 }
 
 export type ReadyQueue = ReturnType<typeof createReadyQueue>;
@@ -19,7 +19,7 @@ export function createReadyQueue() {
   const normal = createOrderedQueue<QueuedJob>();
   // Low-priority jobs do not start workers, and a search for jobs that do must not read thousands of them.
   const low = createOrderedQueue<QueuedJob>();
-  const takers: Taker[] = [];
+  const waiters: WaitingWorker[] = [];
   const queueOf = ({ lowPriority }: QueuedJob) => (lowPriority ? low : normal);
   function firstQueue() {
     const [firstNormal, firstLow] = [normal.first, low.first];
@@ -48,21 +48,21 @@ export function createReadyQueue() {
       yield* low;
     },
     /** True if a worker waits. */
-    get hasTaker(): boolean {
-      return takers.length > 0;
+    get hasWorker(): boolean {
+      return waiters.length > 0;
     },
     /** Adds a waiting worker. */
-    wait: (taker: Taker): void => void (taker.last ? takers.unshift(taker) : takers.push(taker)),
+    wait: (waiter: WaitingWorker): void => void (waiter.last ? waiters.unshift(waiter) : waiters.push(waiter)),
     /** Removes a waiting worker; returns false if it was not waiting. */
-    leave(taker: Taker): boolean {
-      const at = takers.lastIndexOf(taker);
-      if (at !== -1) takers.splice(at, 1);
+    leave(waiter: WaitingWorker): boolean {
+      const at = waiters.lastIndexOf(waiter);
+      if (at !== -1) waiters.splice(at, 1);
       return at !== -1;
     },
     /**
      * Removes and returns the worker that began to wait most recently, so that the others may become idle and stop. Workers with `last`
      * come after all others.
      */
-    nextTaker: (): Taker | undefined => takers.pop(),
+    nextWorker: (): WaitingWorker | undefined => waiters.pop(),
   };
 }

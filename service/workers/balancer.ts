@@ -20,7 +20,7 @@ export interface Lease {
 export interface Waiter {
   id: string;
   queuedAt: number;
-  give(worker: Worker): void;
+  assign(worker: Worker): void;
   fail(error: ServiceError): void;
 }
 
@@ -93,7 +93,7 @@ export function createBalancer({
       const waiter: Waiter = {
         id: randomUUID(),
         queuedAt: clock.now(),
-        give(worker) {
+        assign(worker) {
           leave();
           resolve(worker);
         },
@@ -125,7 +125,7 @@ export function createBalancer({
       if (!isNew) return;
       for (const waiter of waitersOf(worker.endpointId)) {
         const ready = pick(worker.endpointId);
-        if (ready) waiter.give(ready);
+        if (ready) waiter.assign(ready);
       }
       changed(worker.endpointId);
       return;

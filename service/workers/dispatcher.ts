@@ -3,7 +3,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../jobs/events";
 import type { TakenJob } from "../jobs/job";
 import type { JobOutcome, Jobs } from "../jobs/jobs";
-import type { Taker } from "../jobs/ready-queue";
+import type { WaitingWorker } from "../jobs/ready-queue";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
 import { aborted, createLongPolls, createStopPolls } from "./long-poll";
@@ -36,9 +36,9 @@ export function createDispatcher({
   log,
   changed,
 }: {
-  jobs: Pick<Jobs, "take" | "await" | "finish" | "giveBack">;
+  jobs: Pick<Jobs, "take" | "await" | "finish" | "requeue">;
   /** An endpoint's waiting jobs and workers. */
-  queue(endpointId: string): { readonly size: number; leave(taker: Taker): boolean };
+  queue(endpointId: string): { readonly size: number; leave(waiter: WaitingWorker): boolean };
   events: JobEvents;
   registry: WorkerRegistry;
   presence: Pick<WorkerPresence, "jobRequested">;
@@ -54,7 +54,7 @@ export function createDispatcher({
   const stops = createStopPolls(longPolls, timings);
   const pipes = new WeakMap<Worker, WorkerPipe>();
   /** Workers waiting in their endpoint's queue. */
-  const takers = new ShortLivedMap<Worker, Taker>();
+  const waiters = new ShortLivedMap<Worker, WaitingWorker>();
   const freed = (worker: Worker): void => {
     if (!isBusy(worker)) worker.idleSince = clock.now();
     changed(worker.endpointId);
@@ -97,7 +97,7 @@ export function createDispatcher({
     for (const [jobId, { since, recovered }] of [...worker.jobs]) {
       if (clock.now() - since < timings.lostJob) continue;
       worker.jobs.delete(jobId);
-      await jobs.giveBack(
+      await jobs.requeue(
         jobId,
         worker.id,
         // A job that was interrupted by the service's end does not count as a crash.
@@ -112,35 +112,35 @@ export function createDispatcher({
   async function undelivered(worker: Worker, taken: TakenJob[]): Promise<void> {
     for (const { job } of taken) {
       worker.jobs.delete(job.id);
-      await jobs.giveBack(job.id, worker.id, "undelivered", "the worker had ended");
+      await jobs.requeue(job.id, worker.id, "undelivered", "the worker had ended");
     }
     freed(worker);
   }
 
-  /** Waits in the queue; `give` receives the job, or undefined if the worker has ended. */
-  function wait(worker: Worker, give: (taken: TakenJob | undefined) => void, endsWithService = false): void {
-    const taker: Taker = {
+  /** Waits in the queue; `deliver` receives the job, or undefined if the worker has ended. */
+  function wait(worker: Worker, deliver: (taken: TakenJob | undefined) => void, endsWithService = false): void {
+    const waiter: WaitingWorker = {
       workerId: worker.id,
       last: worker.stale,
       endsWithService,
-      give(taken) {
-        if (takers.get(worker) === taker) takers.delete(worker);
+      deliver(taken) {
+        if (waiters.get(worker) === waiter) waiters.delete(worker);
         // The worker ended during the transaction that assigned the job, so this job was not requeued with its other jobs.
-        if (!isGone(worker)) return give(taken);
+        if (!isGone(worker)) return deliver(taken);
         undelivered(worker, [taken])
           .catch(() => undefined)
-          .finally(() => give(undefined));
+          .finally(() => deliver(undefined));
       },
     };
-    takers.set(worker, taker);
-    jobs.await(worker.endpointId, taker);
+    waiters.set(worker, waiter);
+    jobs.await(worker.endpointId, waiter);
   }
   function leaveQueue(worker: Worker): void {
-    const taker = takers.get(worker);
-    if (!taker) return;
-    takers.delete(worker);
+    const waiter = waiters.get(worker);
+    if (!waiter) return;
+    waiters.delete(worker);
     if (pipes.has(worker)) worker.openTakes = 0;
-    queue(worker.endpointId).leave(taker);
+    queue(worker.endpointId).leave(waiter);
   }
 
   /** Sends the next job to a worker with a pipe. */
@@ -148,11 +148,11 @@ export function createDispatcher({
     if (closed || worker.retiring) return;
     worker.openTakes = 1;
     worker.lastTakeAt = clock.now();
-    const give = (taken: TakenJob | undefined): void => {
+    const deliver = (taken: TakenJob | undefined): void => {
       worker.openTakes = 0;
       if (taken) pipe.send(taken);
     };
-    wait(worker, give, true);
+    wait(worker, deliver, true);
   }
 
   /** Waits for a first job while the poll is open; adds further waiting jobs, up to `max`. */
@@ -243,7 +243,7 @@ export function createDispatcher({
     /** Stops assigning jobs. */
     close(): void {
       closed = true;
-      for (const worker of [...takers.keys()]) leaveQueue(worker);
+      for (const worker of [...waiters.keys()]) leaveQueue(worker);
       wakeAll();
     },
   };

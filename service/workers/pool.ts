@@ -3,7 +3,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { createAlarm } from "../jobs/alarm";
 import type { JobEvents } from "../jobs/events";
 import type { QueuedJob } from "../jobs/job";
-import type { GiveBackReason, Jobs } from "../jobs/jobs";
+import type { Jobs, RequeueReason } from "../jobs/jobs";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoint-table";
@@ -41,7 +41,7 @@ export function createWorkerPool({
 }: {
   registry: WorkerRegistry;
   dispatcher: Pick<Dispatcher, "dismiss">;
-  jobs: Pick<Jobs, "refuse" | "giveBack">;
+  jobs: Pick<Jobs, "refuse" | "requeue">;
   events: JobEvents;
   /** The waiting jobs of an endpoint that may start workers. */
   pressing(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
@@ -139,10 +139,10 @@ export function createWorkerPool({
   }
 
   /** Requeues the jobs of a lost worker. */
-  async function requeueJobs(worker: Worker, reason: GiveBackReason, error: () => string): Promise<void> {
+  async function requeueJobs(worker: Worker, reason: RequeueReason, error: () => string): Promise<void> {
     for (const jobId of [...worker.jobs.keys()])
       await jobs
-        .giveBack(jobId, worker.id, reason, error())
+        .requeue(jobId, worker.id, reason, error())
         .catch((fault) =>
           log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"),
         );

@@ -59,7 +59,7 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
 function compareQueue(endpointId: string, model: Model, life: Player["life"]): void {
   const ids = [...life.live.queue(endpointId).all()].map(({ id }) => id);
   expect(ids, `the queue of ${endpointId}`).toEqual(model.queued(endpointId).map(({ id }) => id));
-  const takers = model.takers.get(endpointId)?.length ?? 0;
-  expect(life.live.queue(endpointId).hasTaker, `whether workers wait at ${endpointId}`).toBe(takers > 0);
-  if (takers > 0) expect(ids, `${takers} workers wait at ${endpointId}, so no job does`).toEqual([]);
+  const waiters = model.waiters.get(endpointId)?.length ?? 0;
+  expect(life.live.queue(endpointId).hasWorker, `whether workers wait at ${endpointId}`).toBe(waiters > 0);
+  if (waiters > 0) expect(ids, `${waiters} workers wait at ${endpointId}, so no job does`).toEqual([]);
 }

@@ -52,7 +52,7 @@ export class Model {
   /** Notifications to deliver, "<job> <status>". */
   notices: string[] = [];
   /** Workers waiting at the endpoints' queues, and their deliveries as "<job> <worker>". */
-  readonly takers = new Map<string, string[]>();
+  readonly waiters = new Map<string, string[]>();
   given: string[] = [];
   /** Endpoints with a requeued job, which a waiting worker gets at the end of the turn. */
   #unserved: string[] = [];
@@ -63,7 +63,7 @@ export class Model {
     for (const [id, job] of this.jobs) copy.jobs.set(id, { ...job });
     for (const [id, counted] of this.counters) copy.counters.set(id, { ...counted });
     copy.notices = [...this.notices];
-    for (const [endpointId, workers] of this.takers) copy.takers.set(endpointId, [...workers]);
+    for (const [endpointId, workers] of this.waiters) copy.waiters.set(endpointId, [...workers]);
     copy.#arrivals = this.#arrivals;
     return copy;
   }
@@ -102,12 +102,12 @@ export class Model {
 
   /** A worker begins to wait at a queue; served in its turn when the queue has jobs. */
   wait(endpointId: string, workerId: string): void {
-    this.takers.set(endpointId, [...(this.takers.get(endpointId) ?? []), workerId]);
+    this.waiters.set(endpointId, [...(this.waiters.get(endpointId) ?? []), workerId]);
   }
 
   /** The first waiting job goes to the worker that began to wait last. */
   serve(endpointId: string, now: number): void {
-    const workers = this.takers.get(endpointId) ?? [];
+    const workers = this.waiters.get(endpointId) ?? [];
     const worker = workers.at(-1);
     const [jobId] = worker === undefined ? [] : this.takeFirst(endpointId, worker, now);
     if (jobId === undefined) return;
@@ -168,7 +168,7 @@ export class Model {
     return true;
   }
 
-  giveBack(job: ModelJob, workerId: string, now: number, reason: string, error: string): boolean {
+  requeue(job: ModelJob, workerId: string, now: number, reason: string, error: string): boolean {
     if (!this.#isOf(job, workerId, now)) return false;
     if (reason === "crashed") job.crashes++;
     if (job.crashes > 2) return this.#end(job, "FAILED", now, undefined, error);
@@ -250,7 +250,7 @@ export class Model {
       this.#queueAgain(job);
     }
     for (const job of present) job.passedOver = false;
-    this.takers.clear();
+    this.waiters.clear();
     this.#unserved = [];
   }
 

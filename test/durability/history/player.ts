@@ -18,7 +18,7 @@ const fits: Record<Extract<Operation, { at: number }>["kind"], ModelJob["status"
   done: ["IN_PROGRESS"],
   fail: ["IN_PROGRESS"],
   progress: ["IN_PROGRESS"],
-  giveBack: ["IN_PROGRESS"],
+  requeue: ["IN_PROGRESS"],
   refuse: ["IN_QUEUE"],
   cancel: ["IN_QUEUE", "IN_PROGRESS"],
   retry: ["FAILED", "TIMED_OUT"],
@@ -162,9 +162,9 @@ export class Player {
         const { endpointId } = operation;
         const workerId = `worker-${operation.worker}`;
         const { signal, live } = this.#life;
-        const give = ({ job }: TakenJob): void => void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
+        const deliver = ({ job }: TakenJob): void => void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
         const isServed = live.queue(endpointId).size > 0 && !this.#startedEarly.has(operation);
-        jobs.await(endpointId, { workerId, give, endsWithService: startsEarly(operation.worker) });
+        jobs.await(endpointId, { workerId, deliver, endsWithService: startsEarly(operation.worker) });
         // With a job in the queue it is served in its turn, otherwise by the next job that comes.
         if (isServed) model.serve(endpointId, now);
         return undefined;
@@ -197,9 +197,9 @@ export class Player {
         );
       case "progress":
         return call(jobs.progress(id, worker, '"half"'), model.progress(job, worker, now, '"half"'), id);
-      case "giveBack": {
+      case "requeue": {
         const { reason } = operation;
-        return call(jobs.giveBack(id, worker, reason, "lost"), model.giveBack(job, worker, now, reason, "lost"), id);
+        return call(jobs.requeue(id, worker, reason, "lost"), model.requeue(job, worker, now, reason, "lost"), id);
       }
       case "refuse":
         return call(jobs.refuse(id, "refused"), model.refuse(job, now, "refused"), id);

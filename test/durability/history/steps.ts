@@ -16,7 +16,7 @@ export type Operation =
     }
   | { kind: "take" | "wait"; endpointId: string; worker: number }
   | { kind: "done" | "fail" | "progress"; at: number; fitting: boolean }
-  | { kind: "giveBack"; at: number; fitting: boolean; reason: "crashed" | "interrupted" | "undelivered" }
+  | { kind: "requeue"; at: number; fitting: boolean; reason: "crashed" | "interrupted" | "undelivered" }
   | { kind: "cancel" | "retry" | "refuse"; at: number; fitting: boolean }
   | { kind: "setTtl"; at: number; fitting: boolean; ttl: number }
   | { kind: "purge"; endpointId: string };
@@ -48,7 +48,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      kind: kind("giveBack"),
+      kind: kind("requeue"),
       at,
       fitting,
       reason: kind("crashed", "interrupted", "undelivered"),

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { TakenJob } from "../../../../service/jobs/job";
-import type { Taker } from "../../../../service/jobs/ready-queue";
+import type { WaitingWorker } from "../../../../service/jobs/ready-queue";
 import { openJobsRig } from "./support/jobs-rig";
 
 /** Jobs, and a worker that ends with the service. */
@@ -9,8 +9,8 @@ function rigOf() {
   const rig = openJobsRig();
   onTestFinished(() => rig.close());
   const begun: string[] = [];
-  const give = ({ job }: TakenJob): void => void begun.push(job.id);
-  const local: Taker = { workerId: "w", endsWithService: true, give };
+  const deliver = ({ job }: TakenJob): void => void begun.push(job.id);
+  const local: WaitingWorker = { workerId: "w", endsWithService: true, deliver };
   const stored = () =>
     rig
       .killed()
@@ -34,8 +34,8 @@ test.each([true, false])(
   "a waiting worker receives a submission once it is durable (ends with the service: %s)",
   async (endsWithService) => {
     const rig = rigOf();
-    const give = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
-    rig.jobs.await("endpoint", { workerId: "w", endsWithService, give });
+    const deliver = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+    rig.jobs.await("endpoint", { workerId: "w", endsWithService, deliver });
     const job = rig.newJob({ operation: "runsync" });
     const accepted = rig.jobs.submit(job);
     expect(rig.begun).toEqual([]);
@@ -58,8 +58,8 @@ test("a worker elsewhere starts a waiting job once the store has that", async ()
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
-  const give = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
-  rig.jobs.await("endpoint", { workerId: "elsewhere", give });
+  const deliver = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+  rig.jobs.await("endpoint", { workerId: "elsewhere", deliver });
   expect(rig.begun).toEqual([]);
   await expect.poll(() => rig.begun, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
 });
@@ -147,7 +147,7 @@ test("a job of a lost worker is requeued as soon as that can be stored", async (
   const job = rig.newJob();
   await rig.jobs.submit(job);
   rig.failNextTransaction();
-  await expect(rig.jobs.giveBack(job.id, "w", "crashed", "lost")).rejects.toThrow("disk full");
+  await expect(rig.jobs.requeue(job.id, "w", "crashed", "lost")).rejects.toThrow("disk full");
   expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", [`${job.id} IN_PROGRESS`]]);
   await rig.clock.advance(1000);
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_QUEUE`]);

@@ -30,9 +30,9 @@ test("a requeued job precedes later jobs of the same millisecond", async () => {
   for (const id of ["a", "b", "c"]) await rig.submit(id);
   const first = await take(rig);
   await take(rig);
-  await rig.jobs.giveBack(first, "w", "crashed", "lost");
+  await rig.jobs.requeue(first, "w", "crashed", "lost");
   expect(rig.order()).toEqual(["a", "c"]);
-  await rig.jobs.giveBack("b", "w", "crashed", "lost");
+  await rig.jobs.requeue("b", "w", "crashed", "lost");
   expect(rig.order()).toEqual(["a", "b", "c"]);
   expect(rig.orderAfterRestart()).toEqual(["a", "b", "c"]);
 });

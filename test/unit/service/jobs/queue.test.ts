@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type QueuedJob, queued } from "../../../../service/jobs/job";
 import { createOrderedQueue } from "../../../../service/jobs/ordered-queue";
-import { createReadyQueue, type ReadyQueue, type Taker } from "../../../../service/jobs/ready-queue";
+import { createReadyQueue, type ReadyQueue, type WaitingWorker } from "../../../../service/jobs/ready-queue";
 
 const submission = {
   endpointId: "endpoint",
@@ -26,7 +26,7 @@ function shiftAll(queue: ReadyQueue): string[] {
   for (let next = queue.shift(); next; next = queue.shift()) ids.push(next.id);
   return ids;
 }
-const taker = (workerId: string): Taker => ({ workerId, give: () => undefined });
+const waiter = (workerId: string): WaitingWorker => ({ workerId, deliver: () => undefined });
 
 test("jobs are taken in the order of their places", () => {
   expect(shiftAll(filled(job("a", 0), job("b", 1), job("c", 2)))).toEqual(["a", "b", "c"]);
@@ -106,8 +106,8 @@ test("the time to work off a queue grows linearly with its length", () => {
 
 test("the worker that asked last is next, so that the others can become idle", () => {
   const queue = createReadyQueue();
-  for (const id of ["first", "last"]) queue.wait(taker(id));
-  expect([queue.nextTaker()?.workerId, queue.nextTaker()?.workerId, queue.nextTaker()]).toEqual([
+  for (const id of ["first", "last"]) queue.wait(waiter(id));
+  expect([queue.nextWorker()?.workerId, queue.nextWorker()?.workerId, queue.nextWorker()]).toEqual([
     "last",
     "first",
     undefined,
@@ -116,8 +116,8 @@ test("the worker that asked last is next, so that the others can become idle", (
 
 test("a worker that stopped waiting receives no job", () => {
   const queue = createReadyQueue();
-  const [left, stays] = [taker("left"), taker("stays")];
+  const [left, stays] = [waiter("left"), waiter("stays")];
   for (const one of [stays, left]) queue.wait(one);
   expect([queue.leave(left), queue.leave(left)]).toEqual([true, false]);
-  expect([queue.nextTaker()?.workerId, queue.hasTaker]).toEqual(["stays", false]);
+  expect([queue.nextWorker()?.workerId, queue.hasWorker]).toEqual(["stays", false]);
 });

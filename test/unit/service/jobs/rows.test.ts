@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Taker } from "../../../../service/jobs/ready-queue";
+import type { WaitingWorker } from "../../../../service/jobs/ready-queue";
 import { openJobsRig } from "./support/jobs-rig";
 
 /** Jobs with one worker that takes each job as soon as it is submitted. */
 function rigOf() {
   const rig = openJobsRig();
   onTestFinished(() => rig.close());
-  const worker: Taker = { workerId: "w", endsWithService: true, give: () => undefined };
+  const worker: WaitingWorker = { workerId: "w", endsWithService: true, deliver: () => undefined };
   const run = async (fields: Parameters<typeof rig.newJob>[0]) => {
     rig.jobs.await("endpoint", worker);
     const submission = rig.newJob(fields);

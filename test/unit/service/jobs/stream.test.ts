@@ -110,7 +110,7 @@ test("a worker that lost the job adds nothing to its stream, and the next worker
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", "old");
-  await rig.jobs.giveBack(id, "w", "crashed", "x");
+  await rig.jobs.requeue(id, "w", "crashed", "x");
   expect(await rig.append(id, "w", "late")).toBe(false);
   await rig.jobs.take("endpoint", "other", 1);
   await rig.append(id, "other", "new");

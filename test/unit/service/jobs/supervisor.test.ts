@@ -84,7 +84,7 @@ test("a job with an expired ttl is removed even while running, and its worker's 
   await rig.clock.advance(10_000);
   expect(await rig.jobs.progress(id, "w", "1")).toBe(false);
   expect(await rig.jobs.finish(id, "w", { output: "1" })).toBe(false);
-  expect(await rig.jobs.giveBack(id, "w", "crashed", "x")).toBe(false);
+  expect(await rig.jobs.requeue(id, "w", "crashed", "x")).toBe(false);
   expect(rig.counters.read("endpoint")).toEqual({ completed: 0, failed: 0, retried: 0 });
   expect(rig.webhooks.dueHosts(Number.MAX_SAFE_INTEGER)).toEqual([]);
   await rig.supervisor.pass();
