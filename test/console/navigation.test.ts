@@ -36,6 +36,33 @@ test("an endpoint's page contains its URL, scaling, template and volume, and loc
   expect(await time.textContent()).toBe(local);
 });
 
+test("a load balancer's page contains its URL and a request to send, and nothing about jobs", async (context) => {
+  const rig = await useConsole(context);
+  const { url, serverlessUrl, apiKey: key } = rig.service;
+  const json = {
+    name: "server",
+    type: "LOAD_BALANCER",
+    image: "acme/greeter:1",
+    gpu: { pools: ["ADA_24"] },
+    scaling: { type: "REQUEST_COUNT", requestCount: 1 },
+  };
+  const { text } = await send("POST", `${url}/v2/serverless`, { key, json });
+  const { id } = JSON.parse(text);
+  const page = await rig.open(`#/endpoints/${id}`);
+  await shows(page, ".facts dd", `${serverlessUrl}/load-balancers/${id}`);
+  await shows(
+    page,
+    ".command",
+    `curl -H "Authorization: Bearer $(npx --no serverless-compute-local key)" ${serverlessUrl}/load-balancers/${id}/`,
+  );
+  expect(await page.getByRole("heading", { level: 2 }).allTextContents()).toEqual([
+    "Send a request",
+    expect.stringMatching(/^Workers/),
+    expect.stringMatching(/^Injected faults/),
+  ]);
+  expect(await accessibilityProblems(page)).toEqual([]);
+});
+
 test("an endpoint's page has an address with its name; endpoints of one name are a list to choose from", async (context) => {
   const rig = await useConsole(context);
   const id = await rig.endpoint("my chat");

@@ -1,5 +1,6 @@
 import { h } from "./dom.mjs";
 import { count } from "./endpoint-list.mjs";
+import { urlOf } from "./format.mjs";
 
 /** @typedef {import("./connection.mjs").Endpoint} Endpoint */
 
@@ -8,7 +9,7 @@ import { count } from "./endpoint-list.mjs";
  * @param {Endpoint} endpoint
  */
 export function endpointHeader(endpoint) {
-  const { id, name, imageName, jobs, message, version } = endpoint;
+  const { id, name, type, imageName, jobs, message, version } = endpoint;
   return [
     h(
       "header",
@@ -19,15 +20,16 @@ export function endpointHeader(endpoint) {
     ),
     facts(endpoint),
     h("p", { class: "warning", "data-key": "message", hidden: message === undefined }, message),
-    h(
-      "dl",
-      { class: "counts tiles", "data-key": "counts" },
-      count("in queue", jobs.inQueue, "waits"),
-      count("running", jobs.inProgress, "busy"),
-      count("completed", jobs.completed),
-      count("failed", jobs.failed, "bad"),
-      count("queued again", jobs.retried),
-    ),
+    type === "QB" &&
+      h(
+        "dl",
+        { class: "counts tiles", "data-key": "counts" },
+        count("in queue", jobs.inQueue, "waits"),
+        count("running", jobs.inProgress, "busy"),
+        count("completed", jobs.completed),
+        count("failed", jobs.failed, "bad"),
+        count("queued again", jobs.retried),
+      ),
   ];
 }
 
@@ -35,20 +37,11 @@ export function endpointHeader(endpoint) {
  * List of an endpoint's URL and settings.
  * @param {Endpoint} endpoint
  */
-function facts({
-  id,
-  templateId,
-  templateName,
-  volumes,
-  scalerType,
-  scalerValue,
-  idleTimeout,
-  workersMin,
-  workersMax,
-}) {
+function facts(endpoint) {
+  const { templateId, templateName, volumes, scalerType, scalerValue, idleTimeout, workersMin, workersMax } = endpoint;
   const unit = scalerType === "QUEUE_DELAY" ? `${scalerValue} s` : `${scalerValue}`;
   const rows = {
-    URL: `${location.origin}/v2/${id}`,
+    URL: urlOf(endpoint),
     Scaling: `${workersMin} to ${workersMax} workers, ${scalerType} ${unit}, idle timeout ${idleTimeout} s`,
     Template: templateName === undefined ? templateId : `${templateName} (${templateId})`,
     Volume: volumes.join(", ") || "none",

@@ -10,7 +10,7 @@ import { createJobFilter } from "./job-filter.mjs";
 import { createJobForm } from "./job-form.mjs";
 import { jobList } from "./job-list.mjs";
 import { createJobPages } from "./job-pages.mjs";
-import { noJob, noMatch } from "./next-steps.mjs";
+import { noJob, noMatch, sendRequest } from "./next-steps.mjs";
 import { createRetryDialog } from "./retry-dialog.mjs";
 import { workerList } from "./worker-list.mjs";
 import { createWorkerLog } from "./worker-log.mjs";
@@ -114,29 +114,34 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
     },
 
     /** @param {Endpoint} endpoint */
-    view: (endpoint) =>
-      h(
+    view(endpoint) {
+      const hasJobs = endpoint.type === "QB";
+      return h(
         "div",
         { "data-key": endpointId, class: "endpoint" },
         ...endpointHeader(endpoint),
-        h("div", { "data-key": "charts" }, charts(metrics, range, endpoint.jobs.inQueue)),
+        hasJobs && h("div", { "data-key": "charts" }, charts(metrics, range, endpoint.jobs.inQueue)),
         h(
           "div",
           { class: "columns", "data-key": "columns" },
-          h("section", { class: "panel" }, h("h2", {}, "Run a job"), own(form.element)),
+          hasJobs
+            ? h("section", { class: "panel", "data-key": "form" }, h("h2", {}, "Run a job"), own(form.element))
+            : sendRequest(endpoint),
           workerList(endpoint, log.element),
         ),
         own(faults.element),
-        jobList({
-          endpoint: asked,
-          page: pages.shown,
-          pageNumber: pages.number,
-          detailOf: details.of,
-          filter: filter.element,
-          canRetry: isRetryable(pages.filter.state ?? "FAILED"),
-          empty: filterQuery(pages.filter) === "" ? noJob(endpoint) : noMatch(linkedJob),
-        }),
+        hasJobs &&
+          jobList({
+            endpoint: asked,
+            page: pages.shown,
+            pageNumber: pages.number,
+            detailOf: details.of,
+            filter: filter.element,
+            canRetry: isRetryable(pages.filter.state ?? "FAILED"),
+            empty: filterQuery(pages.filter) === "" ? noJob(endpoint) : noMatch(linkedJob),
+          }),
         own(retryDialog.element),
-      ),
+      );
+    },
   };
 }

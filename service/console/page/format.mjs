@@ -85,3 +85,9 @@ export const isOver = (status) => status !== "IN_QUEUE" && status !== "IN_PROGRE
 
 /** @param {string} status */
 export const isRetryable = (status) => status === "FAILED" || status === "TIMED_OUT";
+
+/**
+ * Root of an endpoint's job API, or of a load balancer's requests.
+ * @param {import("./connection.mjs").Endpoint} endpoint
+ */
+export const urlOf = ({ id, type }) => `${location.origin}/${type === "LB" ? "load-balancers" : "v2"}/${id}`;

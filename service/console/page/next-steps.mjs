@@ -1,5 +1,6 @@
 import { command } from "./command.mjs";
 import { h } from "./dom.mjs";
+import { urlOf } from "./format.mjs";
 
 /** @typedef {import("./connection.mjs").Endpoint} Endpoint */
 
@@ -33,27 +34,30 @@ export const noEndpoint = () =>
   );
 
 /**
+ * The command that sends a request to a load balancer.
+ * @param {Endpoint} endpoint
+ */
+export const sendRequest = (endpoint) =>
+  h(
+    "section",
+    { class: "panel", "data-key": "requests" },
+    h("h2", {}, "Send a request"),
+    h("p", {}, "A load balancer has no jobs. It forwards requests to its workers:"),
+    command(`curl -H "Authorization: Bearer $(npx --no serverless-compute-local key)" ${urlOf(endpoint)}/`),
+  );
+
+/**
  * A list of jobs without a job: the command that submits the first one.
  * @param {Endpoint} endpoint
  */
-export function noJob({ id, name, type }) {
-  if (type === "LB")
-    return h(
-      "div",
-      { class: "next", "data-key": "empty" },
-      h("p", {}, "A load balancer has no jobs. Send it requests:"),
-      command(
-        `curl -H "Authorization: Bearer $(npx --no serverless-compute-local key)" ${location.origin}/load-balancers/${id}/`,
-      ),
-    );
-  return h(
+export const noJob = ({ name }) =>
+  h(
     "div",
     { class: "next", "data-key": "empty" },
     h("p", {}, "No jobs yet: run one with the form above, or in the folder in which the service was started:"),
     command(`npx --no serverless-compute-local run ${quoted(name)} '{"prompt":"Hello"}' --sync`),
     h("p", { class: "quiet" }, "Results are kept for 30 minutes."),
   );
-}
 
 /**
  * A list of jobs in which none matches.
