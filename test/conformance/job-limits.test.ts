@@ -84,12 +84,4 @@ describe("Limits: payload and timing", () => {
       }
     },
   );
-
-  test("a payload of 9 MB reaches the handler and is returned complete", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
-    const text = "y".repeat(9_000_000);
-    const answer = await jobs.runsync({ text });
-    expectAnswer(answer, 200);
-    expect(answer.text.includes(text), `${answer.text.length} bytes came back`).toBe(true);
-  });
 });

@@ -72,6 +72,13 @@ describe("REST v2: an endpoint and its template", () => {
     expect(await shown({ minCudaVersion: "12.4" })).toMatchObject({ allowedCudaVersions: [], minCudaVersion: "12.4" });
   });
 
+  test("PATCH changes the name and the category of a template", async () => {
+    const id = await make("/templates", { name: uniqueName("template"), image: "conformance/none:1" });
+    const change = { name: uniqueName("renamed"), category: "AMD" };
+    expectAnswer(await call("PATCH", `/templates/${id}`, change), 200, change);
+    expectAnswer(await call("GET", `/templates/${id}`), 200, change);
+  });
+
   test("the mount of a template cannot be cleared", async () => {
     const mounts = { persistent: { size: 10, path: "/data" } };
     const made = await call("POST", "/templates", { name: uniqueName("pod"), image: "conformance/none:1", mounts });

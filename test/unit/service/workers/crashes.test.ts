@@ -14,19 +14,6 @@ beforeEach(async () => {
 const pidOf = async (on: Jobs): Promise<number> =>
   z.number().parse((await on.reaches(await on.run({ do: "pid" })))["output"]);
 
-test("a job whose worker is killed is requeued and completes with the next one", async () => {
-  const job = await jobs.reaches(await jobs.run({ do: "crashOnce", file: scratchFile() }));
-  expect(job).toMatchObject({ status: "COMPLETED", output: "second time", retries: 1 });
-  expect((await jobs.health()).jobs).toMatchObject({ completed: 1, failed: 0, retried: 1 });
-});
-
-test("a job whose workers crash three times is FAILED with the causes and the last lines of stderr", async () => {
-  const job = await jobs.reaches(await jobs.run({ do: "crash" }));
-  expect(job).toMatchObject({ status: "FAILED", retries: 2 });
-  expect(job["error"]).toMatch(/ended with exit code 3 while it ran the job[^\n]*\nlast words/);
-  expect((await jobs.health()).jobs).toMatchObject({ completed: 0, failed: 1, retried: 2 });
-});
-
 test("/retry resets the crash count of a job", async () => {
   const id = await jobs.run({ do: "crash" });
   await jobs.reaches(id, "FAILED");

@@ -74,17 +74,3 @@ test("the output of workers is in the endpoint's log, without secret values", as
   expect(log.match(/hello \[secret\]/g)).toHaveLength(2);
   expect(log).not.toContain("s3cr3t-value");
 });
-
-test("an invalid variable keeps jobs queued and is named without its value, and the service continues", async () => {
-  const rig = await useJobRig({ images, timings: shortTimings });
-  const jobs = await rig.endpoint("tool", {}, { env: { BAD: "opensesame\0b" } });
-  const id = await jobs.run({});
-  await jobs.healthBecomes(({ workers }) => workers["throttled"] === 1);
-  const health = await jobs.call("GET", "/health");
-  expect(health.status).toBe(200);
-  const text = JSON.stringify(health.json);
-  expect(text).toContain("env.BAD");
-  expect(text).toContain("contains a null character");
-  expect(text).not.toContain("opensesame");
-  expect(await jobs.reaches(id, "IN_QUEUE")).not.toHaveProperty("error");
-});
