@@ -14,28 +14,17 @@ test("a create with a 429 is retried, because it was not applied", async () => {
 });
 
 describe.each([429, 503])("if the service responds with %i", (status) => {
-  test("Retry-After in seconds is obeyed", async () => {
-    const { clients, clock, result } = await startRig([busy(status, "7"), json([])]);
+  test.each([
+    ["in seconds is obeyed", "7", 7000 + 0.5 * 1750],
+    ["as a date is obeyed", new Date(Date.UTC(2026, 0, 1) + 9000).toUTCString(), 9000 + 0.5 * 2000],
+    ["that is invalid is ignored", "soon", 125],
+  ])("a Retry-After %s", async (_what, retryAfter, wait) => {
+    const { clients, clock, result } = await startRig([busy(status, retryAfter), json([])]);
     const { waits, onRetry } = waitsOf();
     const start = clock.now();
     await result(clients.management.listEndpoints({ onRetry }));
-    expect(waits).toEqual([7000 + 0.5 * 1750]);
-    expect(clock.now() - start).toBeGreaterThanOrEqual(7000);
-  });
-
-  test("Retry-After as a date is obeyed", async () => {
-    const start = Date.UTC(2026, 0, 1);
-    const { clients, result } = await startRig([busy(status, new Date(start + 9000).toUTCString()), json([])]);
-    const { waits, onRetry } = waitsOf();
-    await result(clients.management.listEndpoints({ onRetry }));
-    expect(waits).toEqual([9000 + 0.5 * 2000]);
-  });
-
-  test("an invalid Retry-After is ignored", async () => {
-    const { clients, result } = await startRig([busy(status, "soon"), json([])]);
-    const { waits, onRetry } = waitsOf();
-    await result(clients.management.listEndpoints({ onRetry }));
-    expect(waits).toEqual([125]);
+    expect(waits).toEqual([wait]);
+    expect(clock.now() - start).toBeGreaterThanOrEqual(wait);
   });
 
   test("a Retry-After past the deadline fails immediately and names the wait", async () => {

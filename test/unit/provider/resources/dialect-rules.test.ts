@@ -137,21 +137,33 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ["ServerlessEndpoint", { templateId: Unknown.value, idleTimeout: Unknown.value, minCudaVersion: Unknown.value }],
   ])("unknown values of a %s pass", (kind, news) => expect(failuresOf(kind, news, "v2")).toEqual([]));
 
-  test("an excluded GPU type is named once and is not a flag", () => {
-    const excluding = (...excludedGpuTypeIds: string[]) =>
-      failuresOf("ServerlessEndpoint", { templateId: "t", excludedGpuTypeIds }, "v2");
-    expect(excluding("NVIDIA L4", "NVIDIA L4")).toEqual([
-      'excludedGpuTypeIds: contains "NVIDIA L4" twice; remove one of them',
-    ]);
-    expect(excluding("-L4")).toEqual([
-      'excludedGpuTypeIds: contains "-L4"; a GPU type begins with neither - nor only blanks',
-    ]);
-  });
-
-  test("a CUDA version of a template is major.minor", () => {
-    expect(failuresOf("Template", { imageName: "a:1", allowedCudaVersions: ["12"] }, "v2")).toEqual([
+  test.each<[string, keyof typeof kinds, Properties, string]>([
+    [
+      "a CUDA version of a template that is not major.minor",
+      "Template",
+      { imageName: "a:1", allowedCudaVersions: ["12"] },
       'allowedCudaVersions: contains "12"; CUDA versions have the form major.minor in REST v2, such as "12.4"',
-    ]);
+    ],
+    [
+      "a load balancer without REQUEST_COUNT",
+      "ServerlessEndpoint",
+      { templateId: "t", type: "LOAD_BALANCER" },
+      'scalerType: is "QUEUE_DELAY"; must be REQUEST_COUNT if type is LOAD_BALANCER',
+    ],
+    [
+      "an excluded GPU type twice",
+      "ServerlessEndpoint",
+      { templateId: "t", excludedGpuTypeIds: ["NVIDIA L4", "NVIDIA L4"] },
+      'excludedGpuTypeIds: contains "NVIDIA L4" twice; remove one of them',
+    ],
+    [
+      "an excluded GPU type that looks like a flag",
+      "ServerlessEndpoint",
+      { templateId: "t", excludedGpuTypeIds: ["-L4"] },
+      'excludedGpuTypeIds: contains "-L4"; a GPU type begins with neither - nor only blanks',
+    ],
+  ])("%s is rejected by REST v2", (_, kind, news, failure) => {
+    expect(failuresOf(kind, news, "v2")).toEqual([failure]);
   });
 
   test("a volume of 4096 GB requires REST v2", () => {
@@ -174,12 +186,6 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ]);
     expect(failuresOf("ServerlessEndpoint", { ...endpoint, scalerType: "REQUEST_COUNT" }, "v2")).toEqual([
       "scalerValue: is 0.5; must be a whole number if scalerType is REQUEST_COUNT",
-    ]);
-  });
-
-  test("a load balancer requires REQUEST_COUNT", () => {
-    expect(failuresOf("ServerlessEndpoint", { templateId: "t", type: "LOAD_BALANCER" }, "v2")).toEqual([
-      'scalerType: is "QUEUE_DELAY"; must be REQUEST_COUNT if type is LOAD_BALANCER',
     ]);
   });
 });

@@ -25,23 +25,6 @@ test("a second change during a rollout continues from there: the oldest workers 
   await expect.poll(() => endpoint.workers()).toHaveLength(3);
 });
 
-test("a change back is a version of its own, with its own rollout", async () => {
-  const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
-  const load = startLoad(endpoint.call);
-  await endpoint.answersFrom("1");
-  await endpoint.deploy({ VERSION: "2" });
-  await endpoint.answersFrom("2");
-  await endpoint.deploy({ VERSION: "1" });
-  await endpoint.rolledOut(3);
-  const since = Date.now();
-  await endpoint.answersFrom("1");
-  const ends = await load.stop();
-  const { "COMPLETED 1": ones, "COMPLETED 2": _twos, ...others } = tally(ends);
-  expect([ones, others]).toEqual([expect.any(Number), {}]);
-  expect(Object.keys(tally(ends.filter(({ at }) => at >= since)))).not.toContain("COMPLETED 2");
-  expect(endpoint.most()).toBeLessThanOrEqual(3);
-});
-
 test("workers of a version that completed jobs finish theirs after a rollback", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
   await endpoint.answersFrom("1");
@@ -73,25 +56,6 @@ test("a change of the workers' hardware replaces them within the same version", 
   await endpoint.rolledOut(1);
   expect((await endpoint.workers()).filter(({ id }) => before.includes(id))).toEqual([]);
   expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
-});
-
-test("workersMax 0 during a rollout ends the workers of both versions and starts none", async () => {
-  const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
-  await endpoint.answersFrom("1");
-  await endpoint.deploy({ VERSION: "2", BREAKS: "silence" });
-  await expect.poll(() => endpoint.versions()).toContain(2);
-  await endpoint.change({ workersMin: 0, workersMax: 0 });
-  await expect.poll(() => endpoint.workers()).toEqual([]);
-  expect((await endpoint.v2("/releases")).json).toMatchObject({ rollout: { inProgress: false, workersTotal: 0 } });
-});
-
-test("an endpoint without a job scales to 0 after a rollout as before it", async () => {
-  const endpoint = await useRollingEndpoint({ workersMin: 0, workersMax: 2, idleTimeout: 2 });
-  await endpoint.answersFrom("1");
-  await endpoint.deploy({ VERSION: "2" });
-  await expect.poll(() => endpoint.versions()).toEqual([2]);
-  await expect.poll(() => endpoint.workers()).toEqual([]);
-  await endpoint.answersFrom("2");
 });
 
 test("a service that is killed during a rollout continues with the new version, and no job is lost", async () => {

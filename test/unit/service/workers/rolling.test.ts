@@ -22,18 +22,6 @@ test.each([1, 2, 3])(
   },
 );
 
-test("at workersMax 1 the old worker ends first, and jobs wait for the new one", async () => {
-  const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 1 });
-  const load = startLoad(endpoint.call);
-  await endpoint.answersFrom("1");
-  await endpoint.deploy({ VERSION: "2" });
-  await endpoint.rolledOut(2);
-  await load.answeredBy("2");
-  const counts = tally(await load.stop());
-  expect(counts).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 2": expect.any(Number) });
-  expect(endpoint.most()).toBe(1);
-});
-
 test("an old worker finishes its job and takes no other once a new one is proven", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
   await endpoint.answersFrom("1");
