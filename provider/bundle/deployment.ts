@@ -1,4 +1,4 @@
-// Before anything that makes a shape.
+// Must precede every import that creates a shape.
 import "./zod-settings";
 
 import { createProviders } from "../dynamic/provider";
@@ -9,7 +9,7 @@ import { obeyEngine } from "../process/cancellation";
 import { createHost } from "../process/host";
 import { kinds } from "../resources";
 
-/** Creates the providers of these kinds for the plugin and for the process of dynamic resources. */
+/** Creates the plugin and the dynamic providers for the resource kinds in a table. */
 export const deploymentOf = (table: Readonly<Record<string, Lifecycle>>) => ({
   rest: {
     begin: (listener, engineAddress) => {
@@ -21,5 +21,5 @@ export const deploymentOf = (table: Readonly<Record<string, Lifecycle>>) => ({
   provider: createProviders(table),
 });
 
-/** Everything that either way loads only for a deployment: one bundle. */
+/** Code that both provider variants load only for a deployment, in one bundle. */
 export const { rest, provider } = deploymentOf(kinds);

@@ -11,7 +11,7 @@ import type { Context } from "../lifecycle/contract";
 import type { InvokeJobArgs, JobInvokeOutputs } from "../resources/job-invoke/inputs";
 import { programSettings } from "../settings/program-config";
 import type { Settings } from "../settings/settings";
-import type { LookUp } from "./look-ups";
+import type { LookUp } from "./lookups";
 
 export type { InvokeJobArgs, LookUp };
 
@@ -71,7 +71,7 @@ function inOneLine(thrown: unknown): unknown {
   return thrown;
 }
 
-const lookUps = () => import("./look-ups.js");
+const lookUps = () => import("./lookups.js");
 
 /**
  * An existing template, for example of another stack:

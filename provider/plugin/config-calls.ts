@@ -19,7 +19,7 @@ import {
 import { isSettingName, settingNames, settingTable } from "../settings/setting-table";
 import { type ConfigLookup, resolveService, serviceSettings, settingMistakes } from "../settings/settings";
 
-/** A setting as the settings file reads it: numbers come as such from programs in YAML, as texts from all others. */
+/** Text of a setting. YAML programs send numbers as numbers; all other programs send them as strings. */
 const settingText = (value: Value | undefined): string | undefined =>
   typeof value === "number" ? String(value) : typeof value === "string" ? value : undefined;
 
@@ -28,30 +28,30 @@ const lookupIn =
   (key) =>
     settingText(properties[key.slice(key.indexOf(":") + 1)]);
 
-/** Returns the faults in a provider's arguments, before any request uses them. */
-function mistakes({ properties, secretPaths }: PropertySet): string[] {
-  const misspelt = Object.keys(properties).flatMap((key) => {
-    // The engine adds settings of its own, such as version and pluginDownloadURL.
-    const meant = isSettingName(key) ? undefined : closest(key, [...settingNames]);
-    return meant ? [`${key}: unknown setting; did you mean "${meant}"?`] : [];
+/** Returns the validation errors of a provider's arguments. */
+function validationErrors({ properties, secretPaths }: PropertySet): string[] {
+  const misspelled = Object.keys(properties).flatMap((key) => {
+    // The engine adds its own settings, such as version and pluginDownloadURL.
+    const suggestion = isSettingName(key) ? undefined : closest(key, [...settingNames]);
+    return suggestion ? [`${key}: unknown setting; did you mean "${suggestion}"?`] : [];
   });
-  const ofWrongType = new Map<string, string>();
+  const wrongTypes = new Map<string, string>();
   for (const name of settingNames) {
     const value = properties[name] ?? undefined;
     const { type, secret } = settingTable[name];
     if (value === undefined || value instanceof Unknown || typeof value === "string") continue;
     if (typeof value === "number" && type !== "string") continue;
     const shown = secret || isSecretAt([name], secretPaths) ? "" : `is ${showValue(value)}; `;
-    ofWrongType.set(name, `${name}: ${shown}must be ${type === "string" ? "a string" : "a number"}`);
+    wrongTypes.set(name, `${name}: ${shown}must be ${type === "string" ? "a string" : "a number"}`);
   }
-  const unusable = settingMistakes(lookupIn(properties))
-    .filter(({ name }) => !(properties[name] instanceof Unknown) && !ofWrongType.has(name))
+  const invalid = settingMistakes(lookupIn(properties))
+    .filter(({ name }) => !(properties[name] instanceof Unknown) && !wrongTypes.has(name))
     .map(({ reason }) => reason);
-  const clean = createRedaction(secretsAmong([properties], secretPaths).values);
-  return [...misspelt, ...ofWrongType.values(), ...unusable.map(clean)];
+  const redact = createRedaction(secretsAmong([properties], secretPaths).values);
+  return [...misspelled, ...wrongTypes.values(), ...invalid.map(redact)];
 }
 
-/** The calls that concern the provider's own configuration. */
+/** Handlers of CheckConfig, DiffConfig and Configure. */
 export function configCalls(host: Host) {
   return {
     checkConfig: ({ news }: Request<typeof checkRequest>): Response<typeof checkResponse> => {
@@ -59,25 +59,25 @@ export function configCalls(host: Host) {
       const key = properties["apiKey"] === undefined ? [] : [["apiKey"]];
       return {
         inputs: { properties, secretPaths: [...secretPaths, ...key] },
-        failures: mistakes(news).map((reason) => ({ property: "", reason })),
+        failures: validationErrors(news).map((reason) => ({ property: "", reason })),
       };
     },
 
     /**
-     * Another service replaces the provider and its resources. A new key does not, because its account is unknown here. Neither
-     * does an address that is unknown in a preview.
+     * Replaces the provider and its resources if the settings identify another service. A new API key does not replace them,
+     * because the key's account is unknown. An address that is unknown in a preview does not replace them either.
      */
     diffConfig: ({ olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
       const differing = settingNames.filter(
         (name) => settingText(olds.properties[name]) !== settingText(news.properties[name]),
       );
       const isKnown = !serviceSettings.some((name) => news.properties[name] instanceof Unknown);
-      const [was, is] = [olds, news].map(({ properties }) => resolveService(lookupIn(properties)));
-      const moves = isKnown && was !== undefined && is !== undefined && was !== is;
+      const [oldService, newService] = [olds, news].map(({ properties }) => resolveService(lookupIn(properties)));
+      const isMoved = isKnown && oldService !== undefined && newService !== undefined && oldService !== newService;
       return {
         changes: differing.length > 0 ? diffChanges.some : diffChanges.none,
         diffs: differing,
-        replaces: moves ? differing.filter((name) => serviceSettings.some((one) => one === name)) : [],
+        replaces: isMoved ? differing.filter((name) => serviceSettings.some((setting) => setting === name)) : [],
       };
     },
 

@@ -16,24 +16,24 @@ interface Property {
   value: Value;
   /** Paths that begin with the key. */
   secretPaths: readonly Path[];
-  /** URNs of the resources that it depends on. */
+  /** URNs of the resources that the property depends on. */
   urns: readonly string[];
 }
 
 const prefix = "serverless-compute:index:";
 const component = `${prefix}VerifiedEndpoint`;
 
-/** Registers a VerifiedEndpoint, its template and its endpoint with the engine, which deploys the two through this provider. */
+/** Registers a VerifiedEndpoint with the engine, which deploys its template and its endpoint through this provider. */
 export async function construct(request: ConstructRequest): Promise<ConstructResponse> {
   const { type, name, monitorEndpoint, inputs, customTimeouts } = request;
-  if (type !== component) throw new Error(`unknown component ${type}; this provider has ${component}`);
+  if (type !== component) throw new Error(`unknown component ${type}; this provider supports only ${component}`);
   const { failures } = checkInputs(verifiedEndpointInputs, {}, inputs.properties, undefined, inputs.secretPaths);
   if (failures.length > 0) throw new Error(failures.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
 
   const monitor = connectMonitor(monitorEndpoint);
   try {
     const { urn } = await monitor.register(componentOf(request));
-    // The engine passes the options of the component to its resources, but not the timeouts.
+    // The engine passes the component's options to its resources, except for the timeouts.
     const register = (kind: string, properties: readonly Property[]): Promise<Registered> =>
       monitor.register({
         type: prefix + kind,
@@ -67,13 +67,13 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
   }
 }
 
-/** The component itself with its options. */
+/** Registration of the component, with its resource options. */
 function componentOf({ inputs: _inputs, inputDependencies: _dependencies, ...options }: ConstructRequest) {
   const { dryRun: _dryRun, monitorEndpoint: _monitorEndpoint, ...registration } = options;
   return registration;
 }
 
-/** An input of the component. */
+/** Input of the component. */
 const inputOf = (key: string, { inputs, inputDependencies }: ConstructRequest): Property => ({
   key,
   value: inputs.properties[key] ?? null,
@@ -82,10 +82,10 @@ const inputOf = (key: string, { inputs, inputDependencies }: ConstructRequest): 
 });
 
 const { template, endpoint } = verifiedEndpointInputs.shape;
-/** Inputs of the component that hold inputs of a resource. */
+/** Component inputs that contain the inputs of a resource. */
 const groups = { template: template.shape, endpoint: endpoint.unwrap().shape };
 
-/** The inputs of a resource that an input of the component holds. If that is unknown in a preview, each of them is. */
+/** Resource inputs in a component input. If the component input is unknown in a preview, all of its resource inputs are unknown. */
 function inputsIn(group: keyof typeof groups, request: ConstructRequest): Property[] {
   const { value, secretPaths, urns } = inputOf(group, request);
   const isUnknown = value instanceof Unknown;
@@ -100,7 +100,7 @@ function inputsIn(group: keyof typeof groups, request: ConstructRequest): Proper
   }));
 }
 
-/** An output of a deployed resource under a key of its own. A preview does not know all of them. */
+/** Component output `key` with the value of a resource's output; a value that is missing in a preview is unknown. */
 function outputOf(
   { urn, id, object }: Registered,
   output: string,

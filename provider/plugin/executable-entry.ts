@@ -1,13 +1,15 @@
 import { main } from "./main";
 
-/** Version of the package and its schema as JSON, put in when the executable is built (scripts/release/executable.mjs). */
+/** Package version, inserted when the executable is built (scripts/release/executable.mjs). */
 declare const packageVersion: string;
+/** Package schema as JSON, inserted with the version. */
 declare const packageSchema: string;
 
-// The entry of the executable: its parts are in the file itself.
+// Entry point of the executable, which contains all parts.
 main({
   version: packageVersion,
-  // An installed plugin has a version, so the engine keeps its schema: whoever starts it deploys, and connects meanwhile.
+  // The engine caches the schema of an installed plugin, so it starts the executable only for deployments.
+  // The rest loads while the engine connects.
   idleLimit: 0,
   schema: () => packageSchema,
   server: () => require("../protocol/grpc-server.js"),

@@ -9,7 +9,7 @@ import { isObjectKind, type ObjectKind, objectKindNames, objectKinds } from "../
 type ListRequest = Request<typeof listRequest>;
 type ListResponse = Response<typeof listResponse>;
 
-/** The call that lists the objects of a kind, by id, with ids that Read accepts. */
+/** Handler of List, which returns the objects of a kind ordered by id; Read accepts these ids. */
 export function listCalls(host: Host) {
   return {
     list: async (request: ListRequest): Promise<ListResponse[]> => {
@@ -26,26 +26,26 @@ export function listCalls(host: Host) {
   };
 }
 
-/** One page: its objects, and the token of the next page if there is one. */
+/** Objects of one page, followed by the token of the next page if the list continues. */
 function pageOf(
   objects: readonly { id: string; name: string }[],
   { limit, pageSize }: ListRequest,
   count: number,
 ): ListResponse[] {
-  const wanted = limit > 0 ? objects.slice(0, Math.max(0, limit - count)) : objects;
-  const page = pageSize > 0 ? wanted.slice(0, pageSize) : wanted;
+  const limited = limit > 0 ? objects.slice(0, Math.max(0, limit - count)) : objects;
+  const page = pageSize > 0 ? limited.slice(0, pageSize) : limited;
   const results = page.map(({ id, name }) => ({ result: { id, name } }));
   const last = page.at(-1);
-  if (!last || page.length === wanted.length) return results;
+  if (!last || page.length === limited.length) return results;
   return [...results, { continuation: { continuationToken: `${count + page.length}:${last.id}` } }];
 }
 
-/** Number of objects on the pages before, and the last of their ids. */
+/** Parses a token: the number of objects on the previous pages and the last id. */
 function readToken(token: string): { count: number; lastId: string } {
   if (token === "") return { count: 0, lastId: "" };
   const [, count, lastId] = /^(\d+):(.+)$/s.exec(token) ?? [];
   if (count === undefined || lastId === undefined)
-    throw new Error(`continuationToken: ${JSON.stringify(token)} is not a token of a list; start without a token`);
+    throw new Error(`continuationToken: ${JSON.stringify(token)} is not a valid list token; start without a token`);
   return { count: Number(count), lastId };
 }
 
@@ -68,7 +68,7 @@ function kindOf(token: string): ObjectKind {
   throw new Error(`${token} cannot be listed; this provider lists ${objectKindNames.join(", ")}`);
 }
 
-/** The prefix of a query; undefined if it is unknown until deployment. */
+/** Name prefix of a query; undefined if it is unknown in a preview. */
 function prefixIn(query: Properties): string | undefined {
   const allowed = Object.keys(listInputs);
   const unknown = Object.keys(query).find((key) => !allowed.includes(key));

@@ -3,28 +3,29 @@ import { createServer, type Server } from "node:net";
 import type { Call } from "../protocol/grpc-server";
 import { flag, message, text } from "../protocol/protobuf";
 
-/** Calls that concern a deployment. The service has more; for those that are missing here the provider has nothing. */
+/** Calls of the engine that belong to a deployment. Calls of Pulumi's service that are missing from this file are unimplemented. */
 const deploymentCalls = [
   ...(["CheckConfig", "DiffConfig", "Configure", "Construct", "Invoke", "Cancel"] as const),
   ...(["Check", "Diff", "Create", "Read", "Update", "Delete", "List"] as const),
 ] as const;
 type DeploymentCall = (typeof deploymentCalls)[number];
+/** Handlers of the deployment calls. */
 export type DeploymentCalls = Readonly<Record<DeploymentCall, Call>>;
 
-/** The rest of the provider, which takes longer to load than everything here. */
+/** Main part of the provider, loaded on demand because loading it takes longer than loading everything in this file. */
 export interface Rest {
-  /** Begins to serve at `listener` for the engine at an address. */
+  /** Starts serving the engine at `engineAddress` through `listener`. */
   begin(listener: Server, engineAddress: () => string | undefined): DeploymentCalls;
 }
 
-/** Source of the plugin's parts: files next to the running one, or the executable itself. */
+/** Loaders of the plugin's parts, from files next to the running file or from the executable itself. */
 export interface Parts {
   version: string;
   /** The package schema as JSON. */
   schema(): string;
   rest(): Rest;
   server(): typeof import("../protocol/grpc-server");
-  /** Milliseconds without requests after which the process loads the rest, which monitors the engine's process. */
+  /** Delay (ms) after which the process loads the rest even without a request; the rest monitors the engine's process. */
   idleLimit: number;
 }
 
@@ -37,9 +38,9 @@ const nothing = Buffer.alloc(0);
 const service = "/pulumirpc.ResourceProvider/";
 
 /**
- * Serves the provider. The engine waits for the port and then connects, so the port is opened and printed before anything
- * else. Some of its processes are only asked for the schema, and killed: those never load the resources. A process that
- * is to deploy gets a handshake first.
+ * Serves the provider. The engine waits for the port before it connects, so the port is opened and printed first. The engine
+ * starts some processes only to read the schema, then kills them; these never load the resources. Before a deployment it sends
+ * a handshake.
  */
 export function main({ version, schema, rest, server, idleLimit }: Parts): void {
   let engineAddress = process.argv.slice(2).find((word) => !word.startsWith("-"));
@@ -49,8 +50,8 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
     return calls;
   };
   /**
-   * Loads the rest without a call that could report a failure. After a failure the process ends with the engine's
-   * connection: the engine presents an earlier exit as a bug in the provider, with the process's output.
+   * Loads the rest when no call can report a failure. After a failure, the process exits once the engine's connection is
+   * closed: the engine reports an earlier exit as a bug in the provider, together with the process's output.
    */
   const loadAhead = (): DeploymentCalls | undefined => {
     try {
@@ -67,7 +68,7 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
     },
     GetPluginInfo: () => pluginInfo.encode({ version }),
     GetSchema: () => schemaResponse.encode({ schema: schema() }),
-    /** The engine's address, when a debugger started this process instead of the engine. */
+    /** Receives the engine's address if a debugger, not the engine, started this process. */
     Attach: (request) => {
       engineAddress = attachRequest.decode(request).address;
       return nothing;
@@ -76,9 +77,9 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
   const callAt = (path: string): Call | undefined => {
     if (!path.startsWith(service)) return undefined;
     const name = path.slice(service.length);
-    // The engine sends Cancel before it ends this process, even if nothing could be loaded.
+    // The engine sends Cancel before it ends this process, even after a failed load.
     if (name === "Cancel") return loadAhead()?.Cancel ?? (() => nothing);
-    const known = deploymentCalls.find((one) => one === name);
+    const known = deploymentCalls.find((call) => call === name);
     return known ? load()[known] : Object.hasOwn(early, name) ? early[name] : undefined;
   };
 
@@ -92,9 +93,9 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
   listener.listen(0, "127.0.0.1", () => {
     const address = listener.address();
     if (address === null || typeof address === "string") throw new Error("a listening server has a port");
-    // The engine reads the port from the first line and nothing else may be printed there.
+    // The engine reads the port from the first line, which must contain nothing else.
     writeSync(1, `${address.port}\n`);
-    // In the same turn: a connection that comes meanwhile waits in the system's queue and finds the calls in place.
+    // In the same turn of the event loop, so that the calls are registered before the first connection is accepted.
     server().serveCalls(listener, callAt);
     setTimeout(loadAhead, idleLimit);
   });

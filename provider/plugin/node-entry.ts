@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { loadPart } from "../process/load-part";
 import { main, type Rest } from "./main";
 
-/** Version of the package, put in when the plugin is bundled (scripts/release/bundle-plugin.mjs). */
+/** Package version, inserted when the plugin is bundled (scripts/release/bundle-plugin.mjs). */
 declare const packageVersion: string;
 
 const isRest = (value: unknown): value is Rest =>
   typeof value === "object" && value !== null && "begin" in value && typeof value.begin === "function";
 
-// The entry under Node: its parts are files beside it.
+// Entry point under Node, which loads the parts from files in its own folder.
 main({
   version: packageVersion,
   idleLimit: 1000,

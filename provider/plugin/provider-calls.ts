@@ -8,11 +8,11 @@ import type { Message } from "../protocol/protobuf";
 import { configCalls } from "./config-calls";
 import { construct } from "./construct";
 import { listCalls } from "./list-calls";
-import { lookUpCalls } from "./look-up-calls";
+import { lookupCalls } from "./lookup-calls";
 import type { DeploymentCalls } from "./main";
 import { resourceCalls } from "./resource-calls";
 
-/** The calls of Pulumi's ResourceProvider service that concern a deployment, over the lifecycles. */
+/** Implements the deployment calls of Pulumi's ResourceProvider service with the lifecycles. */
 export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>): DeploymentCalls {
   const config = configCalls(host);
   const resource = resourceCalls(host, lifecycles);
@@ -31,13 +31,13 @@ export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Li
     Read: call(messages.readRequest, messages.readResponse, resource.read),
     Update: call(messages.updateRequest, messages.updateResponse, resource.update),
     Delete: call(messages.deleteRequest, messages.empty, resource.delete),
-    Invoke: call(messages.invokeRequest, messages.invokeResponse, lookUpCalls(host).invoke),
+    Invoke: call(messages.invokeRequest, messages.invokeResponse, lookupCalls(host).invoke),
     List: call(messages.listRequest, streamOf(messages.listResponse), listCalls(host).list),
     Cancel: call(messages.empty, messages.empty, cancel),
   };
 }
 
-/** A function over messages as a call over bytes; whatever it throws becomes a failure with a sentence. */
+/** Wraps a handler of messages as a call on bytes; a thrown error becomes a CallFailure with its message. */
 function call<Request, Response>(
   request: Message<Request>,
   response: { encode(value: Response): Reply },
@@ -52,7 +52,7 @@ function call<Request, Response>(
   };
 }
 
-/** A stream of messages, which are sent once all are known. */
+/** Encoder for a stream of messages, which are sent together. */
 const streamOf = <Of>({ encode }: Message<Of>) => ({ encode: (all: readonly Partial<Of>[]) => all.map(encode) });
 
 function failure(thrown: unknown): CallFailure {
@@ -60,8 +60,8 @@ function failure(thrown: unknown): CallFailure {
   const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
   if (!unfinished) return new CallFailure(status.unknown, message);
   const { id, outputs, inputs } = unfinished;
-  const kept = messages.initFailed.encode({ id, inputs, properties: outputs, reasons: [asReason(message)] });
-  const details = [{ typeUrl: "type.googleapis.com/pulumirpc.ErrorResourceInitFailed", value: kept }];
+  const value = messages.initFailed.encode({ id, inputs, properties: outputs, reasons: [asReason(message)] });
+  const details = [{ typeUrl: "type.googleapis.com/pulumirpc.ErrorResourceInitFailed", value }];
   return new CallFailure(
     status.unknown,
     message,

@@ -30,7 +30,7 @@ import {
 } from "../verbs/resource-verbs";
 import { autoNaming, readUrn } from "../verbs/urn";
 
-/** The calls that concern one resource. */
+/** Handlers of Check, Diff, Create, Update, Read and Delete. */
 export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {
   const verbsByKind = new Map(
     Object.entries(lifecycles).map(([kind, lifecycle]) => [kind, createResourceVerbs(lifecycle, host)]),
@@ -39,7 +39,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
     const { type } = readUrn(urn);
     const verbs = verbsByKind.get(type.slice(type.lastIndexOf(":") + 1));
     if (verbs) return verbs;
-    throw new Error(`unknown resource type ${type}; this provider has ${[...verbsByKind.keys()].join(", ")}`);
+    throw new Error(`unknown resource type ${type}; this provider supports ${[...verbsByKind.keys()].join(", ")}`);
   };
 
   return {
@@ -53,9 +53,9 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       const { id, urn, olds, news } = request;
       const verbs = verbsFor(request);
       const { changes, replaces, deleteBeforeReplace } = await verbs.diff({ urn }, id, olds, news);
-      const had = olds.properties;
-      // Where nothing changes the engine does not ask what stays as it is.
-      const outputs = changes.length > 0 ? verbs.previewOutputs({ urn }, id, olds, news).properties : had;
+      const oldOutputs = olds.properties;
+      // Without changes, the engine does not use `stables`.
+      const outputs = changes.length > 0 ? verbs.previewOutputs({ urn }, id, olds, news).properties : oldOutputs;
       return {
         replaces,
         deleteBeforeReplace,
@@ -63,7 +63,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
         hasDetailedDiff: true,
         detailedDiff: new Map(changes.map((change) => [pathText(change.path), { kind: diffKind(change) }])),
         diffs: touched(changes),
-        stables: Object.keys(had).filter((key) => isDeepStrictEqual(had[key], outputs[key])),
+        stables: Object.keys(oldOutputs).filter((key) => isDeepStrictEqual(oldOutputs[key], outputs[key])),
       };
     },
 
@@ -95,13 +95,13 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
   };
 }
 
-/** The resource of a request and the time that it allows; the protocol has seconds, 0 for none. */
+/** URN and timeout (ms) of a request. The protocol sends the timeout in seconds, 0 for none. */
 const callOf = ({ urn, timeout }: { urn: string; timeout: number }): ResourceCall => ({
   urn,
   timeout: timeout > 0 ? timeout * 1000 : undefined,
 });
 
-/** The naming of a resource; `pulumi:autonaming` in the stack's config proposes a name, or disables generated ones. */
+/** Naming of a resource. `pulumi:autonaming` in the stack's config proposes a name or disables generated names. */
 function namingOf({ urn, randomSeed, autonaming }: Request<typeof checkRequest>): Naming {
   const naming = autoNaming(urn, randomSeed);
   if (!autonaming) return naming;
@@ -109,7 +109,7 @@ function namingOf({ urn, randomSeed, autonaming }: Request<typeof checkRequest>)
   return { ...naming, defaultName: mode === autonamingDisabled ? undefined : { name, isUnique: false } };
 }
 
-/** A failure with its property; in brackets, which is the same path, the engine does not find the value and so does not print it. */
+/** Check failure for the engine. The engine prints the value at a path, unless the path is in brackets, which it does not resolve. */
 const propertyFailure = ({ path, reason, isPrintable }: CheckFailure) => ({
   property: isPrintable ? path : `[${JSON.stringify(path)}]`,
   reason,

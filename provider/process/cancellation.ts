@@ -1,21 +1,18 @@
 import { Server } from "node:net";
 import { watchEngine } from "./engine-watch";
 
-/** Runs verbs so that they can be stopped. */
+/** Runs verbs with a signal that cancels them. */
 export interface Cancellation {
-  run<Answer>(verb: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
-  /**
-   * Stops running and later verbs: the engine cancels once, and a verb that it had already sent may arrive
-   * afterwards.
-   */
+  run<Result>(verb: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
+  /** Aborts running and later verbs. The engine cancels once, and a verb that it sent before may arrive later. */
   cancel(): void;
-  /** A new deployment begins in this process, as under a debugger: verbs run again. */
+  /** Allows verbs to run again, for another deployment in the same process (under a debugger). */
   renew(): void;
-  /** Resolves once nothing runs; to whether anything had to be waited for. */
+  /** Resolves when no verb is running; true if a verb was running at the time of the call. */
   idle(): Promise<boolean>;
 }
 
-/** `atEnd` runs once when the engine ends a command in which nothing is running any more, so not after a Ctrl-C. */
+/** Creates a Cancellation. `atEnd` runs once, if no verb is running when the engine ends the command; it does not run after Ctrl-C. */
 export function createCancellation(atEnd: () => Promise<void> = async () => {}): Cancellation {
   const running = new Map<Promise<unknown>, AbortController>();
   let cancelled = false;
@@ -24,13 +21,13 @@ export function createCancellation(atEnd: () => Promise<void> = async () => {}):
     run: async (verb) => {
       const controller = new AbortController();
       if (cancelled) stop(controller);
-      // The detour makes a verb that throws at once a rejection like any other.
-      const answer = Promise.resolve().then(() => verb(controller.signal));
-      running.set(answer, controller);
+      // Inside `then`, a synchronous throw of the verb becomes a rejection.
+      const result = Promise.resolve().then(() => verb(controller.signal));
+      running.set(result, controller);
       try {
-        return await answer;
+        return await result;
       } finally {
-        running.delete(answer);
+        running.delete(result);
       }
     },
     cancel: () => {
@@ -53,33 +50,33 @@ export function createCancellation(atEnd: () => Promise<void> = async () => {}):
   };
 }
 
-/** Milliseconds for tidying up: the engine kills a process 5 s after telling it to end. */
-export const tidyUpLimit = 4000;
-/** Time for the last responses to leave the process, ms. */
-const lastAnswers = 20;
+/** Time for cleanup at the end (ms); the engine kills a process 5 s after SIGINT. */
+export const cleanupLimit = 4000;
+/** Time to send the last responses before the process exits (ms). */
+const flushTime = 20;
 
 /**
- * Follows the engine at `address`. After one Ctrl-C it calls Cancel, which the SDK handles without a callback. At the
- * end of a command, or after a second Ctrl-C, it sends SIGINT. Running verbs get the time to clean up, even if the engine
- * itself was killed and sends nothing.
+ * Cancels verbs and ends this process when the engine at `address` requests it. After one Ctrl-C the engine calls Cancel, which
+ * the SDK handles without a callback. At the end of a command, or after a second Ctrl-C, the engine sends SIGINT. Running verbs
+ * have time to clean up, even if the engine was killed and sends no signal.
  */
 export function obeyEngine(
   cancellation: Cancellation,
   address: string | undefined,
-  { servers = openServers(), limit = tidyUpLimit }: { servers?: readonly Server[]; limit?: number } = {},
+  { servers = openServers(), limit = cleanupLimit }: { servers?: readonly Server[]; limit?: number } = {},
 ): void {
   watchCancelCalls(servers, () => cancellation.cancel());
   const end = async (): Promise<void> => {
-    // A second signal ends the process at once, as it would without us.
+    // A second signal ends the process immediately, which is Node's default.
     process.off("SIGINT", onSignal);
     stopWatching();
     cancellation.cancel();
-    const tired = new Promise((resolve) => setTimeout(resolve, limit).unref());
+    const timeout = new Promise((resolve) => setTimeout(resolve, limit).unref());
     const done = cancellation.idle().then((waited) => {
       // The engine waits for this process at the end of every command. If no verb ran, no response is left to send.
-      return new Promise<void>((resolve) => void (waited ? setTimeout(resolve, lastAnswers) : setImmediate(resolve)));
+      return new Promise<void>((resolve) => void (waited ? setTimeout(resolve, flushTime) : setImmediate(resolve)));
     });
-    await Promise.race([tired, done]);
+    await Promise.race([timeout, done]);
     process.kill(process.pid, "SIGINT");
   };
   const onSignal = (): void => void end();
@@ -88,8 +85,8 @@ export function obeyEngine(
 }
 
 /**
- * The servers of this process. The SDK does not expose its own, so this searches the open handles. If Node no
- * longer lists them, one Ctrl-C waits for running verbs, and a killed engine leaves this process behind.
+ * Returns the servers among Node's open handles, because the SDK does not expose its server. If a version of Node does not list
+ * the handles, one Ctrl-C waits for running verbs, and this process keeps running after the engine is killed.
  */
 export function openServers(): Server[] {
   const openHandles: unknown = Reflect.get(process, "_getActiveHandles");
@@ -97,7 +94,7 @@ export function openServers(): Server[] {
   return Array.isArray(handles) ? handles.filter((handle) => handle instanceof Server) : [];
 }
 
-/** Calls back on every Cancel that reaches one of the servers; it only listens. */
+/** Calls `cancelled` for every Cancel request to one of the servers; it only observes the request. */
 export function watchCancelCalls(servers: readonly Server[], cancelled: () => void): void {
   for (const server of servers) {
     if (server.listenerCount("stream") === 0) continue;

@@ -1,9 +1,9 @@
 import { connect, type Server } from "node:net";
 
-/** Milliseconds between two looks at the connections. */
-const lookEvery = 500;
+/** Interval between checks of the connections (ms). */
+const checkInterval = 500;
 
-/** Returns true if an address refuses connections. After any other result the engine counts as running. */
+/** Returns true if an address refuses connections; any other result means that the engine may be running. */
 function isRefused(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect({ host, port });
@@ -15,29 +15,29 @@ function isRefused(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** How many connections a server has; unknown counts as one. */
+/** Number of connections to a server; 1 if it cannot be determined. */
 function connectionsOf(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 1 : count)));
 }
 
 /**
- * Calls back once when the engine is gone. An engine ends its providers with a signal; a killed engine leaves them
- * running. Then its connections to `servers` break and its own address (host:port) refuses connections. Both are
- * required, because an idle connection may close while the engine lives. Keeps no process alive. Returns a function that
- * ends the watch.
+ * Calls `gone` once when the engine no longer exists. The engine normally ends its providers with a signal, but a killed engine
+ * leaves them running. Its connections to `servers` then close, and its address (host:port) refuses connections. Both are
+ * required, because an idle connection may close while the engine runs. The watch does not keep the process alive. Returns a
+ * function that ends the watch.
  */
 export function watchEngine(servers: readonly Server[], address: string, gone: () => void): () => void {
   const [, host = "", port = ""] = /^(.+):(\d+)$/.exec(address) ?? [];
   if (host === "" || servers.length === 0) return () => {};
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const connections = await Promise.all(servers.map(connectionsOf));
     const isGone = connections.every((count) => count === 0) && (await isRefused(host, Number(port)));
     if (ended) return;
     if (isGone) gone();
-    else timer = setTimeout(() => void look(), lookEvery).unref();
+    else timer = setTimeout(() => void check(), checkInterval).unref();
   };
   let ended = false;
-  let timer = setTimeout(() => void look(), lookEvery).unref();
+  let timer = setTimeout(() => void check(), checkInterval).unref();
   return () => {
     ended = true;
     clearTimeout(timer);

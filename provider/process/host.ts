@@ -15,47 +15,47 @@ import {
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
 
-/** The warning before the first objects in the hosted service. */
-const untriedService =
+/** Warning before the first objects are created in the hosted service. */
+const untestedService =
   "serverless-compute:target (or SERVERLESS_COMPUTE_TARGET): the provider has not been tested with the hosted service; " +
   `follow the checklist in ${pagesAddress ?? "docs"}/hosted-service.md#checklist`;
 
-/** Facilities of the process for the dynamic provider and the plugin. */
+/** State and services of the provider's process, used by the dynamic provider and the plugin. */
 export interface Host {
   /**
-   * Stores the source of configuration without reading it yet. The dynamic SDK calls it at the first verb of each kind,
-   * during a deployment, so the state of the process, above all a cancellation, is not reset.
+   * Stores the configuration source without reading it. The dynamic SDK calls this during a deployment, at the first verb of
+   * each kind, so the state of the process, including a cancellation, is kept.
    */
   keepConfiguration(get: ConfigLookup): void;
-  /** Begins a deployment: keeps where configuration comes from, and forgets an earlier deployment in this process. */
+  /** Begins a deployment: stores the configuration source and discards the state of an earlier deployment in this process. */
   beginDeployment(get: ConfigLookup): void;
-  /** The clients, made at the first call; throws a sentence when the configuration is incomplete or wrong. */
+  /** Returns the clients, created at the first call; throws if the configuration is incomplete or invalid. */
   connect(): { clients: Clients; settings: LifecycleSettings };
-  /** The dialect that is configured; needs no key. Throws a sentence where the settings contradict each other. */
+  /** Returns the configured dialect; requires no API key. Throws if the settings contradict each other. */
   dialect(): Dialect;
-  /** The mode of the preflight; needs no key. Throws a sentence if the setting is invalid. */
+  /** Returns the preflight mode; requires no API key. Throws if the setting is invalid. */
   preflight(): PreflightMode;
-  /** Properties, without secrets, of objects that the present deployment found or made, by id. */
+  /** Non-secret properties of the objects that the current deployment found or created, by id. */
   objects(): Map<string, Properties>;
-  /** Ids of objects that the present deployment found in the state or adopted. */
+  /** Ids of the objects that the current deployment found in the state or adopted. */
   held(): Context["held"];
-  /** Host address of the job API as it is configured; undefined where it is not usable. Needs no key. */
+  /** Configured host address of the job API; undefined if it is invalid. Requires no API key. */
   serverlessUrl(): string | undefined;
   clock: Clock;
   log: EngineLog;
   cancellation: Cancellation;
-  /** Counts an object of the state that the service has or does not have; the end of a command that found none warns. */
+  /** Counts an object of the state as found or missing. A warning at the end of the command reports that all were missing. */
   sighted(exists: boolean): void;
   /**
-   * Reports the check of a resource; `isNew` if the state does not have it. The first check of a command warns if the key would be
-   * sent unencrypted, the first one of a new resource about the hosted service.
+   * Logs the warnings due at the check of a resource; `isNew` if the state does not contain it. The first check of a command warns
+   * if the API key would be sent unencrypted. The first check of a new resource warns about the hosted service.
    */
   checking(isNew: boolean): void;
 }
 
 /**
- * The process that the engine starts for a provider; the engine passes it its own address.
- * Clients are made at the first verb that needs them: a deployment that changes nothing opens no connection.
+ * Creates the host of a provider's process; `engineAddress` returns the address that the engine passed to the process.
+ * The first verb that requires clients creates them, so a deployment without changes opens no connection.
  */
 export function createHost(engineAddress: () => string | undefined): Host {
   const cancellation = createCancellation(async () => {
@@ -72,13 +72,13 @@ export function createHost(engineAddress: () => string | undefined): Host {
   let [hasAdded, hasExposed] = [false, false];
   let held: Context["held"] = new Map();
   let log: { address: string; show: EngineLog } | undefined;
-  const show = async (way: keyof EngineLog, urn: string, text: string): Promise<void> => {
+  const show = async (method: keyof EngineLog, urn: string, text: string): Promise<void> => {
     const address = engineAddress();
     if (address === undefined) return;
     if (log?.address !== address) log = { address, show: createEngineLog(address) };
-    await log.show[way](urn, text);
+    await log.show[method](urn, text);
   };
-  /** Warns once per command, before the first request; about no resource in particular, so under the stack. */
+  /** Warns once per command, before the first request; the warning refers to the stack because it applies to every resource. */
   const warnOfExposure = (): void => {
     if (!hasExposed) for (const warning of keyExposures(config)) void show("warning", "", warning);
     hasExposed = true;
@@ -136,7 +136,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
     checking: (isNew) => {
       warnOfExposure();
       if (!isNew) return;
-      if (!hasAdded && resolveService(config) === "hosted") void show("warning", "", untriedService);
+      if (!hasAdded && resolveService(config) === "hosted") void show("warning", "", untestedService);
       hasAdded = true;
     },
   };

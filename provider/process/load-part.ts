@@ -18,8 +18,8 @@ export function loadPart<Part>(bundle: string, name: string, isPart: (value: unk
     throw damaged(bundle, messageOf(thrown), thrown);
   }
   if (isPart(part)) return part;
-  throw damaged(bundle, `it has no ${name}`);
+  throw damaged(bundle, `it does not export ${name}`);
 }
 
 const damaged = (bundle: string, reason: string, cause?: unknown): Error =>
-  new Error(`pulumi-serverless-compute: ${bundle} cannot be loaded (${reason}); install the package again`, { cause });
+  new Error(`pulumi-serverless-compute: ${bundle} cannot be loaded (${reason}); reinstall the package`, { cause });

@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import { getServerlessEndpoint } from "../../provider/functions/look-ups";
+import { getServerlessEndpoint } from "../../provider/functions/lookups";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { restPaths } from "../support/dialect";

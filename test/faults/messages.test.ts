@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { getTemplate } from "../../provider/functions/look-ups";
+import { getTemplate } from "../../provider/functions/lookups";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { configCalls } from "../../provider/plugin/config-calls";
 import { createHost } from "../../provider/process/host";

@@ -102,7 +102,7 @@ it("reports a damaged installation in the response to every call, and ends with 
     // As the engine, which keeps its connection: every call shares it.
     const engine = new Client(`127.0.0.1:${Number(printed())}`, credentials.createInsecure());
     await new Promise((resolve) => engine.waitForReady(Date.now() + 60_000, resolve));
-    const message = `pulumi-serverless-compute: ${path} cannot be loaded (half a file); install the package again`;
+    const message = `pulumi-serverless-compute: ${path} cannot be loaded (half a file); reinstall the package`;
     for (const call of ["Configure", "Check"]) await expect(ask(call)).rejects.toMatchObject({ details: message });
     // The engine regards a plugin that ends without a Cancel as crashed.
     expect(await ask("Cancel")).toHaveLength(0);

@@ -4,9 +4,9 @@ import { connect, createServer } from "node:http2";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import {
+  cleanupLimit,
   createCancellation,
   openServers,
-  tidyUpLimit,
   watchCancelCalls,
 } from "../../../../provider/process/cancellation";
 
@@ -84,7 +84,7 @@ describe("a process that obeys the engine", () => {
   });
 
   /** A process with one running verb that needs `tidyUp` ms to end after its cancellation; without `tidyUp`, no verb runs. */
-  async function obeying(tidyUp?: number, limit = tidyUpLimit): Promise<ChildProcess> {
+  async function obeying(tidyUp?: number, limit = cleanupLimit): Promise<ChildProcess> {
     const script = fileURLToPath(new URL("./obeying-process.ts", import.meta.url));
     const child = fork(script, [String(tidyUp ?? "none"), String(limit)], { execArgv: ["--import", "tsx"] });
     children.push(child);
@@ -118,6 +118,6 @@ describe("a process that obeys the engine", () => {
     const { signal, said, took } = await interrupted(await obeying(60_000, 200));
     expect({ signal, said }).toEqual({ signal: "SIGINT", said: ["told"] });
     expect(took).toBeLessThan(4500);
-    expect(tidyUpLimit).toBeLessThan(4500);
+    expect(cleanupLimit).toBeLessThan(4500);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { Unknown } from "../../../../provider/lifecycle/contract";
-import { lookUpCalls } from "../../../../provider/plugin/look-up-calls";
+import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { createHost, type Host } from "../../../../provider/process/host";
 import type { checkResponse, Response } from "../../../../provider/protocol/messages";
@@ -90,7 +90,7 @@ test("a verb's message contains no secret, in whatever form the service echoes i
 
 test("a lookup's message contains no secret", async () => {
   const request = { token: "serverless-compute:index:getSecret", args: sent({ name: asSecret(secret) }) };
-  const look = lookUpCalls(await hostThatHears(`no ${secret}`));
+  const look = lookupCalls(await hostThatHears(`no ${secret}`));
   const message = await failureOf(look.invoke(request));
   expect(message).toMatch(/^Secret "\[secret\]\s": .*no \[secret\]$/);
 });

@@ -6,7 +6,7 @@ import {
   getServerlessEndpoint,
   getTemplate,
   type LookUp,
-} from "../../../../provider/functions/look-ups";
+} from "../../../../provider/functions/lookups";
 import * as front from "../../../../provider/functions/program-calls";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { stringAt } from "../../../support/raw-http";
