@@ -3,18 +3,19 @@ import { z } from "zod";
 import type { ResourceShapes } from "../lifecycle/define";
 import { kinds } from "../resources";
 
-/** A function of the package. All arguments are text. */
+/** Function of the package; all arguments are strings. */
 export interface FunctionShape {
   description: string;
-  /** Argument → description. */
+  /** Descriptions of the arguments, by name. */
   args: Readonly<Record<string, string>>;
+  /** Names of the required arguments. */
   required: readonly string[];
   /** Outputs; created on demand, because most processes call no function. */
   outputs(): z.ZodObject;
 }
 
-/** Result of a lookup: id, inputs and outputs, without secrets and properties that the service does not store. */
-function found({ inputs, outputs }: ResourceShapes): z.ZodObject {
+/** Result of a lookup: id, inputs and outputs, without secrets or properties that the service does not store. */
+function resultOf({ inputs, outputs }: ResourceShapes): z.ZodObject {
   const shown = Object.entries(inputs.shape).filter(([key, shape]) => {
     const { secret, onlyAtCreation, stateOnly } = traitsOf(shape);
     return key !== "name" && !secret && !onlyAtCreation && !stateOnly;
@@ -27,14 +28,14 @@ function found({ inputs, outputs }: ResourceShapes): z.ZodObject {
   });
 }
 
-const lookUp = (noun: string, resource: ResourceShapes, remark = "", also: z.ZodRawShape = {}): FunctionShape => ({
+const lookup = (noun: string, resource: ResourceShapes, remark = "", also: z.ZodRawShape = {}): FunctionShape => ({
   description: `Finds an existing ${noun} by its id or its unique name.${remark}`,
   args: {
-    id: `Id of the ${noun}; required without a name.`,
-    name: `Name of the ${noun}, which must be unique; required without an id.`,
+    id: `Id of the ${noun}; required if no name is set.`,
+    name: `Name of the ${noun}, which must be unique; required if no id is set.`,
   },
   required: [],
-  outputs: () => found(resource).extend(also),
+  outputs: () => resultOf(resource).extend(also),
 });
 
 const gpuType = () =>
@@ -44,7 +45,10 @@ const gpuType = () =>
       name: z.string().describe("Short name."),
       memoryInGb: z.number().describe("GB of memory.").optional(),
       manufacturer: z.string().describe('Manufacturer: "NVIDIA" or "AMD".').optional(),
-      pool: z.string().describe("Pool of serverless endpoints that contains the type; absent if none does.").optional(),
+      pool: z
+        .string()
+        .describe("Pool of serverless endpoints that contains the type; absent if the type is in no pool.")
+        .optional(),
       price: z.number().describe("Price in US dollars per hour, if the service reports one.").optional(),
     })
     .describe("A GPU type of the service.");
@@ -59,15 +63,15 @@ const dataCenter = () =>
 
 /** All functions by name. */
 export const functionShapes = {
-  getTemplate: lookUp("template", kinds.Template),
-  getServerlessEndpoint: lookUp("serverless endpoint", kinds.ServerlessEndpoint, "", {
+  getTemplate: lookup("template", kinds.Template),
+  getServerlessEndpoint: lookup("serverless endpoint", kinds.ServerlessEndpoint, "", {
     imageName: z
       .string()
       .optional()
       .describe("Image that new workers run; absent if the endpoint's template is deleted."),
   }),
-  getNetworkVolume: lookUp("network volume", kinds.NetworkVolume),
-  getSecret: lookUp("secret", kinds.Secret, " Its value cannot be read."),
+  getNetworkVolume: lookup("network volume", kinds.NetworkVolume),
+  getSecret: lookup("secret", kinds.Secret, " Its value cannot be read."),
   getGpuTypes: {
     description: "Lists the GPU types of the service, cheapest first.",
     args: { pool: "Pool of serverless endpoints; defaults to all types, including types without a pool." },
@@ -76,7 +80,7 @@ export const functionShapes = {
   },
   getDataCenters: {
     description: "Lists the data centres of the service.",
-    args: { region: "Region of the world; defaults to all." },
+    args: { region: "Region of the world; defaults to all regions." },
     required: [],
     outputs: () => z.object({ dataCenters: z.array(dataCenter()).describe("The data centres.") }),
   },
@@ -91,5 +95,5 @@ export const functionShapes = {
 /** Name of a function. */
 export type FunctionName = keyof typeof functionShapes;
 
-/** Filters of a list of objects and their descriptions; each is optional. */
+/** Optional filters of a list of objects, with their descriptions. */
 export const listInputs = { namePrefix: "Prefix of the names of the listed objects." };

@@ -23,24 +23,25 @@ import { revisionOf } from "../resources/template/revision";
 /** Identifies an existing object by its id, or by a name that is unique for its kind. */
 export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };
 
-type LookUpContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "secrets">;
+type LookupContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "secrets">;
 
+/** Reads of a kind's objects. */
 interface Source<Found> {
-  all(context: LookUpContext): Promise<Listing<Found>>;
-  one(id: string, context: LookUpContext): Promise<Found | undefined>;
+  all(context: LookupContext): Promise<Listing<Found>>;
+  one(id: string, context: LookupContext): Promise<Found | undefined>;
 }
 
-/** Finds one object; rejects with a sentence when there is none or the name fits several. */
+/** Finds an object; rejects if it does not exist or if several objects have the name. */
 async function find<Found extends { id: string; name: string }>(
   kind: string,
   { id, name }: LookUp,
   source: Source<Found>,
-  context: LookUpContext,
+  context: LookupContext,
 ): Promise<Found> {
-  const asked = id ?? name ?? "";
-  if (asked === "" || (id !== undefined && name !== undefined))
+  const key = id ?? name ?? "";
+  if (key === "" || (id !== undefined && name !== undefined))
     throw new TypeError(`a lookup of a ${kind} requires either an id or a name, not both`);
-  const label = `${kind} "${asked}"`;
+  const label = `${kind} "${key}"`;
   try {
     if (id !== undefined) {
       const found = await source.one(id, context);
@@ -48,34 +49,34 @@ async function find<Found extends { id: string; name: string }>(
       throw new Error(`${label} does not exist: no object in the account has this id`);
     }
     const listing = await source.all(context);
-    const [found, ...others] = listing.found.filter((one) => one.name === name);
-    // One that cannot be read may be the one that is meant, or another one of its name.
-    const suspect = listing.unreadable.find((one) => one.name === undefined || one.name === name);
+    const [found, ...others] = listing.found.filter((candidate) => candidate.name === name);
+    // An unreadable object may have the requested name.
+    const suspect = listing.unreadable.find((candidate) => candidate.name === undefined || candidate.name === name);
     if (suspect) throw suspect.error;
     if (!found) throw new Error(`${label} does not exist: no object in the account has this name`);
     if (others.length === 0) return found;
-    const ids = [found, ...others].map((one) => one.id).join(", ");
+    const ids = [found, ...others].map((object) => object.id).join(", ");
     throw new Error(`${label} is ambiguous, several objects have this name (${ids}): look it up by id`);
   } catch (error) {
     throw explained(error, { label, verb: "look up" });
   }
 }
 
-/** A template that exists, with the hash of what its workers run. */
+/** Finds a template and computes the hash of its workers' content. */
 export async function getTemplate(
-  which: LookUp,
-  context: LookUpContext,
+  lookup: LookUp,
+  context: LookupContext,
 ): Promise<TemplateRecord & { revision: string }> {
-  const record = await find("Template", which, template.reads(context), context);
+  const record = await find("Template", lookup, template.reads(context), context);
   return { ...record, revision: revisionOf(record) };
 }
 
-/** An existing endpoint, with its version, the image of its workers and the URL of its requests. */
+/** Finds an endpoint, with its version, its workers' image and the URL for requests. */
 export async function getServerlessEndpoint(
-  which: LookUp,
-  context: LookUpContext,
+  lookup: LookUp,
+  context: LookupContext,
 ): Promise<EndpointRecord & { url: string; imageName: string | undefined }> {
-  const record = await find("ServerlessEndpoint", which, serverlessEndpoint.reads(context), context);
+  const record = await find("ServerlessEndpoint", lookup, serverlessEndpoint.reads(context), context);
   const { jobs, management } = context.clients;
   const options = callOptions(context);
   const version = record.version ?? (await management.readReleases(record.id, options))?.endpointVersion;
@@ -85,20 +86,20 @@ export async function getServerlessEndpoint(
   return { ...record, version, imageName, url: record.requestUrl ?? jobs.url(record.id) };
 }
 
-/** A network volume that exists. */
-export const getNetworkVolume = (which: LookUp, context: LookUpContext): Promise<NetworkVolumeRecord> =>
-  find("NetworkVolume", which, networkVolume.reads(context), context);
+/** Finds a network volume. */
+export const getNetworkVolume = (lookup: LookUp, context: LookupContext): Promise<NetworkVolumeRecord> =>
+  find("NetworkVolume", lookup, networkVolume.reads(context), context);
 
-/** A secret that exists, with the text that templates refer to it by; never its value. */
-export async function getSecret(which: LookUp, context: LookUpContext): Promise<SecretRecord & { reference: string }> {
-  const record = await find("Secret", which, secret.reads(context), context);
+/** Finds a secret, with the reference for templates but without its value. */
+export async function getSecret(lookup: LookUp, context: LookupContext): Promise<SecretRecord & { reference: string }> {
+  const record = await find("Secret", lookup, secret.reads(context), context);
   return { ...record, reference: secretReference(record.name) };
 }
 
-/** Lists a catalog of the service in its own terms; `kind` is for error messages. */
+/** Lists a catalogue of the service; `kind` is used in error messages. */
 async function catalogue<Found>(
   kind: string,
-  context: LookUpContext,
+  context: LookupContext,
   list: (management: Management) => List<Found>,
 ): Promise<Found[]> {
   try {
@@ -108,28 +109,28 @@ async function catalogue<Found>(
   }
 }
 
-/** The GPU types of the service, or of one pool, cheapest first; those without a price come last. */
+/** Lists the GPU types of the service or of one pool, cheapest first; types without a price are last. */
 export async function getGpuTypes(
   { pool }: { pool?: string | undefined },
-  context: LookUpContext,
+  context: LookupContext,
 ): Promise<{ gpuTypes: GpuTypeRecord[] }> {
   const all = await catalogue("GPU types", context, (management) => management.listGpuTypes);
   const found = all.filter((type) => pool === undefined || type.pool === pool);
-  const price = ({ price: one = Number.POSITIVE_INFINITY }: GpuTypeRecord): number => one;
+  const price = ({ price: perHour = Number.POSITIVE_INFINITY }: GpuTypeRecord): number => perHour;
   return { gpuTypes: found.toSorted((a, b) => (price(a) === price(b) ? 0 : price(a) - price(b))) };
 }
 
-/** The data centres of the service, or of one region. */
+/** Lists the data centres of the service or of one region. */
 export async function getDataCenters(
   { region }: { region?: string | undefined },
-  context: LookUpContext,
+  context: LookupContext,
 ): Promise<{ dataCenters: DataCenterRecord[] }> {
   const all = await catalogue("data centres", context, (management) => management.listDataCenters);
   return { dataCenters: all.filter((center) => region === undefined || center.region === region) };
 }
 
-/** Jobs and workers of an endpoint as they are now. */
-export async function getEndpointHealth(endpointId: string, context: LookUpContext): Promise<EndpointHealth> {
+/** Counts the current jobs and workers of an endpoint. */
+export async function getEndpointHealth(endpointId: string, context: LookupContext): Promise<EndpointHealth> {
   const label = `endpoint "${endpointId}"`;
   try {
     return await context.clients.jobs.health(endpointId, callOptions(context));

@@ -15,17 +15,17 @@ import type { LookUp } from "./lookups";
 
 export type { InvokeJobArgs, LookUp };
 
-/** How a look-up is made. */
+/** Options of a lookup. */
 export interface LookUpOptions {
-  /** Addresses and settings of the service; default: the stack's config or the environment, as for resources. */
+  /** Addresses and settings of the service; defaults to the stack's config or the environment, as for resources. */
   settings?: Pick<Settings, "clients">;
-  /** Cancels the lookup, which rejects with the signal's reason. */
+  /** Cancels the lookup, which then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
-/** How a job is run from a script. */
+/** Options of {@link invokeJob}. */
 export interface InvokeJobOptions {
-  /** Addresses and settings of the service; default: the stack's config or the environment, as for resources. */
+  /** Addresses and settings of the service; defaults to the stack's config or the environment, as for resources. */
   settings?: Pick<Settings, "clients">;
   /** Cancels the job on the service, then rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -33,11 +33,11 @@ export interface InvokeJobOptions {
   onProgress?: (text: string) => void;
 }
 
-/** Runs one call over clients of its own. They are loaded here, so that a program without such calls starts without them. */
-async function calling<Answer>(
+/** Runs a call with its own clients, which are loaded on demand so that other programs start faster. */
+async function withClients<Result>(
   options: InvokeJobOptions,
-  act: (context: Pick<Context, "clients" | "clock" | "signal" | "progress">) => Promise<Answer>,
-): Promise<Answer> {
+  act: (context: Pick<Context, "clients" | "clock" | "signal" | "progress">) => Promise<Result>,
+): Promise<Result> {
   try {
     const { createClients, systemClock } = await import("serverless-compute-api");
     const settings = options.settings ?? programSettings();
@@ -53,83 +53,84 @@ async function calling<Answer>(
       await clients.close();
     }
   } catch (thrown) {
-    throw inOneLine(thrown);
+    throw withoutStack(thrown);
   }
 }
 
 /**
- * Prepares an error for Pulumi, which prints one with this mark, as its own RunError has it, without its stack. It colours
- * the stack all the same, and Node 20 can take half a minute for that when it leads through installed packages: only
- * the places in the user's own program stay.
+ * Marks an error as Pulumi's RunError, which Pulumi prints without the stack. Pulumi formats the stack in any case, which can take
+ * half a minute under Node 20 if it contains frames of installed packages, so only frames of the user's program are kept.
  */
-function inOneLine(thrown: unknown): unknown {
-  for (let one = thrown; one instanceof Error; one = one.cause) {
-    const places = one.stack?.split("\n").filter((line) => !/^\s+at .*[/\\]node_modules[/\\]/.test(line));
-    if (places) one.stack = places.join("\n");
+function withoutStack(thrown: unknown): unknown {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    const frames = error.stack?.split("\n").filter((line) => !/^\s+at .*[/\\]node_modules[/\\]/.test(line));
+    if (frames) error.stack = frames.join("\n");
   }
   if (thrown instanceof Error) Object.defineProperty(thrown, "__pulumiRunError", { value: true });
   return thrown;
 }
 
-const lookUps = () => import("./lookups.js");
+const lookups = () => import("./lookups.js");
 
 /**
- * An existing template, for example of another stack:
+ * Finds an existing template, for example one of another stack:
  * ```ts
  * const { id } = await getTemplate({ name: "chat-prod" });
  * new ServerlessEndpoint("chat", { templateId: id });
  * ```
- * Rejects when there is none, or when a name fits several.
+ * Rejects if no template matches, or if several templates have the name.
  */
 export const getTemplate = (
-  which: LookUp,
+  lookup: LookUp,
   options: LookUpOptions = {},
 ): Promise<TemplateRecord & { revision: string }> =>
-  calling(options, async (context) => (await lookUps()).getTemplate(which, context));
+  withClients(options, async (context) => (await lookups()).getTemplate(lookup, context));
 
-/** An existing endpoint, by its id or unique name. `url` is the root of its job API; `imageName` is the image that new workers run. */
+/** Finds an endpoint by its id or unique name. `url` is the root of its job API; `imageName` is the image of new workers. */
 export const getServerlessEndpoint = (
-  which: LookUp,
+  lookup: LookUp,
   options: LookUpOptions = {},
 ): Promise<EndpointRecord & { url: string; imageName: string | undefined }> =>
-  calling(options, async (context) => (await lookUps()).getServerlessEndpoint(which, context));
+  withClients(options, async (context) => (await lookups()).getServerlessEndpoint(lookup, context));
 
-/** A network volume that exists, by its id or unique name. */
-export const getNetworkVolume = (which: LookUp, options: LookUpOptions = {}): Promise<NetworkVolumeRecord> =>
-  calling(options, async (context) => (await lookUps()).getNetworkVolume(which, context));
+/** Finds a network volume by its id or unique name. */
+export const getNetworkVolume = (lookup: LookUp, options: LookUpOptions = {}): Promise<NetworkVolumeRecord> =>
+  withClients(options, async (context) => (await lookups()).getNetworkVolume(lookup, context));
 
-/** A secret that exists, by its id or name; `reference` is what a template's env uses. Its value cannot be read. */
-export const getSecret = (which: LookUp, options: LookUpOptions = {}): Promise<SecretRecord & { reference: string }> =>
-  calling(options, async (context) => (await lookUps()).getSecret(which, context));
+/** Finds a secret by its id or name. `reference` is the text for a template's env; the value cannot be read. */
+export const getSecret = (lookup: LookUp, options: LookUpOptions = {}): Promise<SecretRecord & { reference: string }> =>
+  withClients(options, async (context) => (await lookups()).getSecret(lookup, context));
 
 /**
- * The GPU types that the service has, cheapest first, for programs that choose by memory and price:
+ * Lists the GPU types of the service, cheapest first, for programs that select by memory and price:
  * ```ts
  * const gpuTypes = await getGpuTypes();
  * const gpuTypeIds = gpuTypes.filter(({ pool, memoryInGb = 0 }) => pool && memoryInGb >= 40).map(({ id }) => id).slice(0, 3);
  * ```
- * `pool` is there where serverless endpoints can have the type.
+ * `pool` is set if serverless endpoints support the type.
  */
-export const getGpuTypes = (which: { pool?: string } = {}, options: LookUpOptions = {}): Promise<GpuTypeRecord[]> =>
-  calling(options, async (context) => (await (await lookUps()).getGpuTypes(which, context)).gpuTypes);
+export const getGpuTypes = (lookup: { pool?: string } = {}, options: LookUpOptions = {}): Promise<GpuTypeRecord[]> =>
+  withClients(options, async (context) => (await (await lookups()).getGpuTypes(lookup, context)).gpuTypes);
 
-/** The data centres that the service has, or those of one region. */
+/** Lists the data centres of the service or of one region. */
 export const getDataCenters = (
-  which: { region?: string } = {},
+  lookup: { region?: string } = {},
   options: LookUpOptions = {},
 ): Promise<DataCenterRecord[]> =>
-  calling(options, async (context) => (await (await lookUps()).getDataCenters(which, context)).dataCenters);
+  withClients(options, async (context) => (await (await lookups()).getDataCenters(lookup, context)).dataCenters);
 
-/** Jobs and workers of an endpoint as they are now (interface: Queue health). */
+/** Counts the current jobs and workers of an endpoint (interface: Queue health). */
 export const getEndpointHealth = (endpointId: string, options: LookUpOptions = {}): Promise<EndpointHealth> =>
-  calling(options, async (context) => (await lookUps()).getEndpointHealth(endpointId, context));
+  withClients(options, async (context) => (await lookups()).getEndpointHealth(endpointId, context));
 
 /**
- * Runs one job and waits for it, as the resource JobInvoke does, from a script or a pipeline:
+ * Runs a job from a script or a pipeline and waits for its result, like the resource JobInvoke:
  * ```ts
  * const { output } = await invokeJob({ endpointId, input: { prompt: "ping" }, expect: { output: { text: "pong" } } });
  * ```
- * Rejects with what a person needs to know when the job does not end as expected.
+ * Rejects with an explanation if the job does not end as expected.
  */
 export const invokeJob = (args: InvokeJobArgs, options: InvokeJobOptions = {}): Promise<JobInvokeOutputs> =>
-  calling(options, async (context) => (await import("../resources/job-invoke/verdict.js")).invokeJob(args, context));
+  withClients(options, async (context) =>
+    (await import("../resources/job-invoke/verdict.js")).invokeJob(args, context),
+  );

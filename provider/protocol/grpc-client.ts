@@ -17,7 +17,7 @@ export function callUnary(session: ClientHttp2Session, path: string, request: Ui
       if (code !== undefined)
         failure = Number(code) === status.ok ? undefined : new CallFailure(Number(code), plainText(String(text)));
     };
-    // A call that fails at once has its status in the first headers.
+    // A call that fails immediately has its status in the response headers.
     stream.on("response", readStatus);
     stream.on("trailers", readStatus);
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -34,7 +34,7 @@ export function callUnary(session: ClientHttp2Session, path: string, request: Ui
   });
 }
 
-/** The text of a status in a header, which is percent-encoded. */
+/** Decodes a percent-encoded status message. */
 function plainText(header: string): string {
   try {
     return decodeURIComponent(header);

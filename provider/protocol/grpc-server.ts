@@ -3,18 +3,18 @@ import type { Server as Listener } from "node:net";
 import { messageOf } from "../lifecycle/failures";
 import { CallFailure, framed, headerText, isCallFailure, status, unframed } from "./grpc";
 
-/** Bytes of the response; a list for a call that streams its messages. */
+/** Bytes of the response; a list if the call streams its messages. */
 export type Reply = Uint8Array | readonly Uint8Array[];
 
-/** Takes the bytes of a request and returns those of the response. */
+/** Handler of a call, from the bytes of the request to the bytes of the response. */
 export type Call = (request: Buffer) => Reply | Promise<Reply>;
 
-/** Bytes of one message: the engine sends whole states at once. */
+/** Maximum size of a message (bytes); the engine sends an entire state in one message. */
 const longestMessage = 400 * 1024 * 1024;
-/** Bytes that a peer may send before we have read them. */
+/** Flow-control window (bytes): data that a peer may send before it has been read. */
 const window = 16 * 1024 * 1024;
 
-/** Serves gRPC calls with one request message, by their path, on the connections of a server that listens already. */
+/** Serves gRPC calls with a single request message, by path, on the connections of a listening server. */
 export function serveCalls(
   listener: Listener,
   callAt: (path: string) => Call | undefined,
@@ -22,14 +22,14 @@ export function serveCalls(
 ): void {
   const server = createServer({
     settings: { initialWindowSize: window },
-    // A failed create hands its whole state back in a header.
+    // A failed create returns its entire state in a header.
     maxSendHeaderBlockLength: longestMessage,
-    // Megabytes; with the default of 10, a large state would shut out every other call meanwhile.
+    // Megabytes. With the default of 10, a large state would block all other calls while it is sent.
     maxSessionMemory: 1024,
   });
   server.on("session", (session) => session.setLocalWindowSize(window));
   server.on("stream", (stream, headers) => {
-    // A call that the engine gave up: the response has nowhere to go.
+    // The engine abandoned the call, so the response is dropped.
     stream.on("error", () => {});
     const isCall = headers[":method"] === "POST" && /^application\/grpc\b/.test(headers["content-type"] ?? "");
     if (!isCall) return stream.respond({ ":status": 415 }, { endStream: true });
@@ -43,8 +43,8 @@ export function serveCalls(
   listener.on("connection", (socket) => server.emit("connection", socket));
 }
 
-/** Reads a request to its end and responds with what `answer` returns or throws. */
-function receive(stream: ServerHttp2Stream, limit: number, answer: (body: () => Buffer) => Promise<Reply>): void {
+/** Reads a request to its end and sends the result or the error of `handle`. */
+function receive(stream: ServerHttp2Stream, limit: number, handle: (body: () => Buffer) => Promise<Reply>): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const body = (): Buffer => {
@@ -56,15 +56,15 @@ function receive(stream: ServerHttp2Stream, limit: number, answer: (body: () => 
     if (size <= limit) chunks.push(chunk);
     else {
       chunks.length = 0;
-      refuse(stream, new CallFailure(status.exhausted, `the message is longer than ${limit} bytes`));
+      reject(stream, new CallFailure(status.exhausted, `the message is longer than ${limit} bytes`));
       stream.close(constants.NGHTTP2_NO_ERROR);
     }
   });
   stream.on("end", () => {
     if (size > limit) return;
-    answer(body).then(
+    handle(body).then(
       (reply) => respond(stream, reply),
-      (thrown: unknown) => refuse(stream, thrown),
+      (thrown: unknown) => reject(stream, thrown),
     );
   });
 }
@@ -79,7 +79,7 @@ function respond(stream: ServerHttp2Stream, reply: Reply): void {
   else stream.end(Buffer.concat(reply.map(framed)));
 }
 
-function refuse(stream: ServerHttp2Stream, thrown: unknown): void {
+function reject(stream: ServerHttp2Stream, thrown: unknown): void {
   if (stream.destroyed || stream.headersSent) return;
   const failure = isCallFailure(thrown) ? thrown : new CallFailure(status.unknown, messageOf(thrown));
   const details = failure.details && Buffer.from(failure.details).toString("base64");

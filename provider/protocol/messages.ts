@@ -1,15 +1,16 @@
 import { bytes, count, double, flag, map, message, nested, optionalFlag, repeated, text } from "./protobuf";
 import { properties } from "./structs";
 
-/** Types of a call's request and response. */
+/** Type of a call's request. */
 export type Request<Of extends { decode(bytes: Buffer): unknown }> = ReturnType<Of["decode"]>;
+/** Type of a call's response. */
 export type Response<Of extends { encode(value: never): unknown }> = Parameters<Of["encode"]>[0];
 
-// The messages of Pulumi's ResourceProvider service (proto/pulumi/provider.proto), with the fields that the plugin uses.
+// Messages of Pulumi's ResourceProvider service (proto/pulumi/provider.proto), limited to the fields that the plugin uses.
 
 const checkFailure = message({ property: text(1), reason: text(2) });
 const autonaming = message({ proposedName: text(1), mode: count(2) });
-/** Modes of autonaming: a name is proposed, or the resource must be given one by the user. */
+/** Mode of autonaming in which the user must set the name; in the other modes, the engine proposes one. */
 export const autonamingDisabled = 2;
 
 export const checkRequest = message({
@@ -22,9 +23,9 @@ export const checkRequest = message({
 export const checkResponse = message({ inputs: properties(1), failures: repeated(nested(2, checkFailure)) });
 
 export const diffRequest = message({ id: text(1), urn: text(2), olds: properties(3), news: properties(4) });
-/** Values of `changes` in a response to Diff. */
+/** Values of `changes` in the response to Diff. */
 export const diffChanges = { none: 1, some: 2 } as const;
-/** Kinds of property differences: in place, and with a replacement. */
+/** Codes of each kind of difference: in place, and with a replacement. */
 export const diffKinds = { add: [0, 1], delete: [2, 3], update: [4, 5] } as const;
 export const diffResponse = message({
   replaces: repeated(text(1)),
@@ -77,7 +78,7 @@ export const listRequest = message({
   pageSize: count(4),
   continuationToken: text(5),
 });
-/** One message of the stream: that the list is unknown, an object, or the token of the next page. */
+/** Message of the response stream: an unknown list, an object, or the token of the next page. */
 export const listResponse = message({
   computed: nested(1, message({})),
   result: nested(2, message({ id: text(1), name: text(2) })),
@@ -87,7 +88,7 @@ export const listResponse = message({
 /** URNs of the resources that a property depends on. */
 const dependencies = message({ urns: repeated(text(1)) });
 
-/** Options of a component are kept as bytes where the engine's monitor takes the same message. */
+/** Request of Construct. Options that the engine's monitor accepts in the same encoding remain bytes. */
 export const constructRequest = message({
   dryRun: flag(4),
   monitorEndpoint: text(6),

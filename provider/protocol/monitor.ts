@@ -15,9 +15,9 @@ export type Registered = Request<typeof registerResourceResponse>;
 
 /** The engine's resource monitor, which deploys the resources of a component. */
 interface Monitor {
-  /** Resolves when the resource is deployed, in a preview when it is planned. */
+  /** Registers a resource; resolves when it is deployed, or planned in a preview. */
   register(resource: Response<typeof registerResourceRequest>): Promise<Registered>;
-  /** Sets the outputs of a component. */
+  /** Registers the outputs of a component. */
   registerOutputs(outputs: Response<typeof registerOutputsRequest>): Promise<unknown>;
   close(): void;
 }
@@ -25,7 +25,7 @@ interface Monitor {
 /** Connects to the monitor at `address` (host:port). */
 export function connectMonitor(address: string): Monitor {
   const session = connect(`http://${address}`);
-  // Each call fails by itself.
+  // Each pending call rejects with its own error.
   session.on("error", () => session.destroy());
   const call = async <Sent, Received>(
     name: string,

@@ -4,7 +4,7 @@ import { type Reader, type Writer, wireTypes } from "./wire-format";
 
 type Plain = Record<string, unknown>;
 
-/** google.protobuf.Struct, read and written as the JSON object that it stands for; undefined where it is absent. */
+/** Field of type google.protobuf.Struct, converted from and to a JSON object; undefined if absent. */
 export const struct = (number: number): Field<Plain | undefined> =>
   nested(number, {
     readFrom: readStruct,
@@ -12,7 +12,7 @@ export const struct = (number: number): Field<Plain | undefined> =>
   });
 
 function readStruct(reader: Reader): Plain {
-  const found: Plain = {};
+  const properties: Plain = {};
   while (!reader.done) {
     const tag = reader.varint();
     if (tag !== 10) {
@@ -28,9 +28,9 @@ function readStruct(reader: Reader): Plain {
       else if (part === 18) value = readValue(entry.inner());
       else entry.skip(part);
     }
-    setOwn(found, key, value);
+    setOwn(properties, key, value);
   }
-  return found;
+  return properties;
 }
 
 function readValue(reader: Reader): unknown {
@@ -72,7 +72,7 @@ function writeStruct(writer: Writer, properties: object): void {
   }
 }
 
-/** A JSON value with its length. Anything else would be a mistake of ours, found before the engine fails over it. */
+/** Writes a JSON value with its length. Throws for any other value, which is a bug in the provider, before the engine fails on it. */
 function writeValue(writer: Writer, value: unknown): void {
   const before = writer.size;
   if (value === null) {
@@ -88,8 +88,8 @@ function writeValue(writer: Writer, value: unknown): void {
     writer.varint(value ? 1 : 0);
     writer.tag(4, wireTypes.varint);
   } else if (Array.isArray(value)) {
-    for (const one of value.toReversed()) {
-      writeValue(writer, one);
+    for (const item of value.toReversed()) {
+      writeValue(writer, item);
       writer.tag(1, wireTypes.sized);
     }
     writer.length(before);

@@ -1,11 +1,12 @@
 import { MalformedMessage, Reader, type WireType, Writer, wireTypes } from "./wire-format";
 
-/** A kind of field: what it is when it is absent, and how it is read and written (its value, then its tag: backwards). */
+/** Type of a field: its default, and functions that read it and write it (backwards: the value, then the tag). */
 export interface Field<Value> {
   readonly number: number;
   readonly type: WireType;
+  /** Returns the value of an absent field. */
   absent(): Value;
-  /** `before` is what an earlier occurrence of the same field gave. */
+  /** Reads the value; `before` is the value of an earlier occurrence of the field. */
   read(reader: Reader, before: Value): Value;
   write(writer: Writer, value: Value): void;
 }
@@ -13,20 +14,23 @@ export interface Field<Value> {
 type Fields = Readonly<Record<string, Field<unknown>>>;
 type Values<Of extends Fields> = { [Name in keyof Of]: Of[Name] extends Field<infer Value> ? Value : never };
 
-/** A message of the protocol: a table of its fields. Fields that the table lacks are passed over. */
+/** Message of the protocol, defined by a table of its fields. Unknown fields are skipped. */
 export interface Message<Value> {
   decode(bytes: Buffer): Value;
   encode(value: Partial<Value>): Buffer;
-  /** The same as a part of another message. */
+  /** Decodes the message as part of another message. */
   readFrom(reader: Reader): Value;
+  /** Encodes the message as part of another message. */
   writeTo(writer: Writer, value: Partial<Value>): void;
 }
 
+/** Defines a message by its fields. */
 export function message<const Of extends Fields>(fields: Of): Message<Values<Of>> {
   const entries = Object.entries(fields);
   const byTag = new Map(entries.map(([name, field]) => [field.number * 8 + field.type, { name, field }]));
-  /** Returns true if every field has a value; each value was read by the field of its name. */
-  const isWhole = (values: Record<string, unknown>): values is Values<Of> => entries.every(([name]) => name in values);
+  /** Returns true if every field has a value; each value was read by the field of that name. */
+  const isComplete = (values: Record<string, unknown>): values is Values<Of> =>
+    entries.every(([name]) => name in values);
   const readFrom = (reader: Reader): Values<Of> => {
     const values: Record<string, unknown> = {};
     for (const [name, field] of entries) values[name] = field.absent();
@@ -37,7 +41,7 @@ export function message<const Of extends Fields>(fields: Of): Message<Values<Of>
       else if (tag < 8) throw new MalformedMessage("a field has no number");
       else reader.skip(tag);
     }
-    if (!isWhole(values)) throw new MalformedMessage("a field is missing");
+    if (!isComplete(values)) throw new MalformedMessage("a field is missing");
     return values;
   };
   const writeTo = (writer: Writer, values: Partial<Values<Of>>): void => {
@@ -58,7 +62,7 @@ export function message<const Of extends Fields>(fields: Of): Message<Values<Of>
   };
 }
 
-/** A field of one value, which is left out where it equals `zero`. */
+/** Field with a single value, which is omitted if it equals `zero`. */
 function single<Value>(
   number: number,
   type: WireType,
@@ -79,6 +83,7 @@ function single<Value>(
   };
 }
 
+/** String field. */
 export const text = (number: number): Field<string> =>
   single(
     number,
@@ -88,6 +93,7 @@ export const text = (number: number): Field<string> =>
     (writer, value) => writer.text(value),
   );
 
+/** Boolean field. */
 export const flag = (number: number): Field<boolean> =>
   single(
     number,
@@ -97,7 +103,7 @@ export const flag = (number: number): Field<boolean> =>
     (writer, value) => writer.varint(value ? 1 : 0),
   );
 
-/** A boolean that may be absent, which differs from false. */
+/** Boolean field that distinguishes absent from false. */
 export const optionalFlag = (number: number): Field<boolean | undefined> =>
   single<boolean | undefined>(
     number,
@@ -107,7 +113,7 @@ export const optionalFlag = (number: number): Field<boolean | undefined> =>
     (writer, value) => writer.varint(value ? 1 : 0),
   );
 
-/** A whole number from 0 on, or an enumeration's value. */
+/** Field with an integer, 0 or more, or a value of an enumeration. */
 export const count = (number: number): Field<number> =>
   single(
     number,
@@ -117,6 +123,7 @@ export const count = (number: number): Field<number> =>
     (writer, value) => writer.varint(value),
   );
 
+/** Floating-point field. */
 export const double = (number: number): Field<number> =>
   single(
     number,
@@ -126,6 +133,7 @@ export const double = (number: number): Field<number> =>
     (writer, value) => writer.double(value),
   );
 
+/** Field with bytes; undefined if absent. */
 export const bytes = (number: number): Field<Uint8Array | undefined> =>
   single<Uint8Array | undefined>(
     number,
@@ -135,7 +143,7 @@ export const bytes = (number: number): Field<Uint8Array | undefined> =>
     (writer, value) => value && writer.bytes(value),
   );
 
-/** A field that is a message itself; undefined where it is absent. */
+/** Field with a nested message; undefined if absent. */
 export const nested = <Value>(
   number: number,
   of: Pick<Message<Value>, "readFrom" | "writeTo">,
@@ -152,32 +160,32 @@ export const nested = <Value>(
     },
   );
 
-/** A field that occurs any number of times. */
-export function repeated<Value>(one: Field<Value>): Field<Exclude<Value, undefined>[]> {
-  const isThere = (value: Value): value is Exclude<Value, undefined> => value !== undefined;
+/** Field that can occur any number of times. */
+export function repeated<Value>(field: Field<Value>): Field<Exclude<Value, undefined>[]> {
+  const isPresent = (value: Value): value is Exclude<Value, undefined> => value !== undefined;
   return {
-    number: one.number,
-    type: one.type,
+    number: field.number,
+    type: field.type,
     absent: () => [],
     read: (reader, before) => {
-      const value = one.read(reader, one.absent());
-      return isThere(value) ? [...before, value] : before;
+      const value = field.read(reader, field.absent());
+      return isPresent(value) ? [...before, value] : before;
     },
     write: (writer, values) => {
       for (const value of values.toReversed()) {
         const before = writer.size;
-        one.write(writer, value);
-        // In a list an empty value counts, too.
+        field.write(writer, value);
+        // A list also contains its empty values.
         if (writer.size === before) {
           writer.varint(0);
-          writer.tag(one.number, one.type);
+          writer.tag(field.number, field.type);
         }
       }
     },
   };
 }
 
-/** A field that maps texts to messages. */
+/** Field with a map from strings to messages. */
 export function map<Value>(number: number, of: Message<Value>): Field<Map<string, Value>> {
   const entry = message({ key: text(1), value: nested(2, of) });
   return {

@@ -4,11 +4,11 @@ import type { Field } from "./protobuf";
 import { struct } from "./protobuf-struct";
 import { fromWire, isSecret, propertiesFromWire, sealed, toWire, type Wire } from "./values";
 
-/** Adds the places of what is secret in a value to `found`. */
+/** Adds the paths of the secrets in a value to `found`. */
 function findSecrets(value: unknown, path: readonly string[], found: Path[]): void {
   if (typeof value !== "object" || value === null) return;
   if (isSecret(value)) found.push(path);
-  else for (const [key, one] of Object.entries(value)) findSecrets(one, [...path, key], found);
+  else for (const [key, item] of Object.entries(value)) findSecrets(item, [...path, key], found);
 }
 
 const secretPathsIn = (value: object): Path[] => {
@@ -17,13 +17,13 @@ const secretPathsIn = (value: object): Path[] => {
   return found;
 };
 
-/** Properties as the engine sent them: secrets unwrapped and their places kept. */
+/** Converts properties sent by the engine: secrets are unwrapped and their paths recorded. */
 export const received = (plain: Wire): PropertySet => ({
   properties: propertiesFromWire(plain),
   secretPaths: secretPathsIn(plain),
 });
 
-/** A field that holds the properties of a resource. Absent it is empty; the values at the secret paths travel marked. */
+/** Field with the properties of a resource, empty if absent. The values at the secret paths are sent as secrets. */
 export function properties(number: number): Field<PropertySet> {
   const { type, read, write } = struct(number);
   return {
@@ -35,7 +35,7 @@ export function properties(number: number): Field<PropertySet> {
   };
 }
 
-/** The text of an argument, undefined when absent or not known yet. */
+/** Text of an argument; undefined if it is absent, empty, unknown or not a string. */
 export function textOf(value: unknown): string | undefined {
   const plain = fromWire(value);
   return typeof plain === "string" && plain !== "" ? plain : undefined;

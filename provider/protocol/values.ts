@@ -5,15 +5,15 @@ const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const signature = "4dabf18193072939515e22adb298388d";
 const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 
-/** Properties on their way to the engine: JSON, unknowns as the engine's text. */
+/** Properties in the engine's form: JSON, with a placeholder for unknown values. */
 export type Wire = Record<string, unknown>;
 
-/** Returns true if a value is an object with properties of its own, not a list and not null. */
+/** Returns true if a value is an object, but not an array or null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A value as the engine sent it, unknowns as Unknown and secret wrappers taken off. */
+/** Converts a value sent by the engine: placeholders become Unknown, and secrets are unwrapped. */
 export function fromWire(value: unknown): Value {
   if (value === unknownText) return Unknown.value;
   if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string") {
@@ -25,14 +25,14 @@ export function fromWire(value: unknown): Value {
   return propertiesFromWire(value);
 }
 
-/** Sets an own property, whatever its name: keys are of a program's choice, and one could be that of an object's prototype. */
+/** Sets an own property of any name. Programs choose the keys, and `__proto__` would otherwise set the object's prototype. */
 export function setOwn<Of>(target: Record<string, Of>, key: string, value: Of): void {
   if (key === "__proto__")
     Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
   else target[key] = value;
 }
 
-/** The same for a whole object; what is undefined is left out. */
+/** Converts an object sent by the engine, without its undefined properties. */
 export function propertiesFromWire(value: Record<string, unknown>): Properties {
   const properties: Properties = {};
   for (const key of Object.keys(value)) {
@@ -41,14 +41,14 @@ export function propertiesFromWire(value: Record<string, unknown>): Properties {
   return properties;
 }
 
-/** A value as JSON has it; undefined where JSON has none. */
+/** Converts a value to JSON; undefined if JSON cannot represent it. */
 function plain(value: unknown): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value !== "object") return undefined;
   if (value instanceof Unknown) return unknownText;
-  if (Array.isArray(value)) return value.map((one) => plain(one) ?? null);
+  if (Array.isArray(value)) return value.map((item) => plain(item) ?? null);
   if (value instanceof Set) return plain([...value]);
   if (value instanceof Map) return plain(Object.fromEntries(value));
   if (value instanceof Date) return plain(value.toJSON());
@@ -56,19 +56,19 @@ function plain(value: unknown): unknown {
 }
 
 /**
- * Properties as JSON, the only values of the engine's protocol. An undefined or a BigInt in a response makes the engine fail
- * after the object exists, or hang, and a Date would arrive as an empty object.
+ * Converts properties to JSON, the only values that the engine's protocol supports. An undefined or a BigInt in a response makes
+ * the engine hang, or fail after the object was created. A Date would arrive as an empty object.
  */
 export function toWire(properties: object): Wire {
   const wire: Wire = {};
   for (const [key, value] of Object.entries(properties)) {
-    const one = plain(value);
-    if (one !== undefined) setOwn<unknown>(wire, key, one);
+    const converted = plain(value);
+    if (converted !== undefined) setOwn<unknown>(wire, key, converted);
   }
   return wire;
 }
 
-/** Returns true if a value is one that the engine marked as secret. */
+/** Returns true if the engine marked a value as secret. */
 export const isSecret = (value: unknown): boolean => isRecord(value) && value[signature] === secretSignature;
 
 /** Remainders of the paths that begin with `key`. */
@@ -77,12 +77,12 @@ const below = (paths: readonly (readonly string[])[], key: string): string[][] =
 
 function sealedValue(value: unknown, paths: readonly (readonly string[])[]): unknown {
   if (value === undefined || paths.length === 0 || isSecret(value)) return value;
-  // A list is sealed as a whole, because positions in it may change outside the program.
+  // A list is marked as a whole, because the positions of its items may change outside the program.
   if (Array.isArray(value) || paths.some((path) => path.length === 0)) return { [signature]: secretSignature, value };
   return isRecord(value) ? sealed(value, paths) : value;
 }
 
-/** Marks the values at `paths` as secret, so that the engine keeps them encrypted in state and hides them on screen. */
+/** Marks the values at `paths` as secret, so that the engine encrypts them in the state and hides them in its output. */
 export function sealed(properties: Wire, paths: readonly (readonly string[])[]): Wire {
   if (paths.length === 0) return properties;
   return Object.fromEntries(

@@ -1,13 +1,14 @@
-/** Error for bytes that are not a message of the protocol. */
+/** Error for bytes that do not form a valid message. */
 export class MalformedMessage extends Error {
   override readonly name = "MalformedMessage";
 }
 
-/** How a field's value stands in the bytes: a number of one to ten bytes, eight bytes, or a length and as many bytes. */
+/** Encodings of a field's value: a varint of one to ten bytes, a fixed size of eight or four bytes, or a length-prefixed value. */
 export const wireTypes = { varint: 0, fixed64: 1, sized: 2, fixed32: 5 } as const;
+/** Code of an encoding. */
 export type WireType = (typeof wireTypes)[keyof typeof wireTypes];
 
-/** Reads protobuf's wire format up to an end that no read passes. */
+/** Reads protobuf's wire format between two offsets; throws a MalformedMessage if a value extends past the end. */
 export class Reader {
   #at: number;
   readonly #end: number;
@@ -23,7 +24,7 @@ export class Reader {
     return this.#at >= this.#end;
   }
 
-  /** A whole number; one above 2^53 is not exact, which no field of the protocol needs. */
+  /** Reads an integer. Integers above 2^53 are inexact; no field of the protocol requires them. */
   varint(): number {
     let value = 0;
     for (let scale = 1, size = 1; size <= 10; scale *= 128, size++) {
@@ -50,7 +51,7 @@ export class Reader {
     return this.#bytes.subarray(from, this.#at);
   }
 
-  /** A reader of the message that stands here. */
+  /** Returns a reader of the nested message at the current position. */
   inner(): Reader {
     const from = this.#take(this.varint());
     return new Reader(this.#bytes, from, this.#at);
@@ -74,7 +75,7 @@ export class Reader {
   }
 }
 
-/** Writes a message from its end to its beginning, so that a length is known when it is written. */
+/** Writes a message from its end to its beginning, so that each length is known before it is written. */
 export class Writer {
   #bytes = Buffer.allocUnsafe(1024);
   #at = this.#bytes.length;
@@ -106,7 +107,7 @@ export class Writer {
     this.#bytes.writeDoubleLE(value, at);
   }
 
-  /** Half of a surrogate pair is invalid text and becomes the replacement character. */
+  /** Writes a string; a lone surrogate becomes the replacement character. */
   text(value: string): void {
     const size = Buffer.byteLength(value);
     const at = this.#reserve(size);
@@ -120,7 +121,7 @@ export class Writer {
     this.varint(value.length);
   }
 
-  /** The length of what was written since the size was `before`. */
+  /** Writes the number of bytes written since `size` was `before`. */
   length(before: number): void {
     this.varint(this.size - before);
   }

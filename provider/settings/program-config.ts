@@ -1,10 +1,10 @@
 import { log, runtime } from "@pulumi/pulumi";
 import { type ConfigLookup, keyExposures, plainKeyWarning, resolveSettings, type Settings } from "./settings";
 
-/** The config of the stack whose program runs; nothing where none does, as in a script. */
+/** Config of the running program's stack; empty outside a Pulumi program, for example in a script. */
 export const programConfig: ConfigLookup = (key) => runtime.getConfig(key);
 
-/** Warnings that were already logged, because a program may have many resources and lookups. */
+/** Warnings that were already logged; a program with many resources and lookups logs each warning once. */
 const warned = new Set<string>();
 
 function warnOnce(warning: string): void {
@@ -19,7 +19,7 @@ export function warnOfPlainKey(): void {
   if (warning !== undefined) warnOnce(warning);
 }
 
-/** Returns the settings for lookups of a program; warns once if the key would be sent unencrypted. */
+/** Returns the settings for a program's lookups; warns once if the API key would be sent unencrypted. */
 export function programSettings(): Settings {
   const settings = resolveSettings(programConfig);
   keyExposures(programConfig).forEach(warnOnce);

@@ -7,9 +7,9 @@ export interface SettingRule {
   variable: string;
   type: "string" | "number" | "integer";
   description: string;
-  /** Default value; the key has none, and addresses default to those of the target. */
+  /** Default value. The API key has none; addresses default to the target's. */
   fallback?: string | number;
-  /** Allowed values of an enumeration. */
+  /** Allowed values. */
   choices?: readonly string[];
   secret?: true;
 }
@@ -17,7 +17,7 @@ export interface SettingRule {
 /** Default address of the local service. */
 const local = "http://127.0.0.1:7337";
 
-/** Addresses of a target's service, and its current dialect. */
+/** Addresses and default dialect of a target's service. */
 interface Target {
   dialect: Dialect;
   baseUrl: Record<Dialect, string>;
@@ -25,7 +25,7 @@ interface Target {
   serverlessUrl: string;
 }
 
-/** The addresses of a service that has all its APIs below one root, as the local service does. */
+/** Returns the addresses of a service with all APIs below one root, such as the local service. */
 export const addressesBelow = (url: string) => ({
   baseUrl: { v1: `${url}/v1`, v2: `${url}/v2` },
   graphqlUrl: `${url}/graphql`,
@@ -34,7 +34,7 @@ export const addressesBelow = (url: string) => ({
 
 const targetTable = {
   local: { dialect: "v2", ...addressesBelow(local) },
-  // REST v1 was announced to end on 15 November 2026.
+  // REST v1 was scheduled to end on 15 November 2026.
   hosted: {
     dialect: "v2",
     baseUrl: { v1: "https://rest.runpod.io/v1", v2: "https://api.runpod.io/v2" },
@@ -45,9 +45,10 @@ const targetTable = {
 
 /** Name of a target. */
 export type TargetName = keyof typeof targetTable;
+/** Addresses and dialect of each target. */
 export const targets: Readonly<Record<TargetName, Target>> = targetTable;
 
-/** Seconds that a template delete waits beyond the documented limit. */
+/** Time that a template delete waits beyond the documented limit (s). */
 const releaseMargin = 30;
 
 const rules = {
@@ -67,7 +68,8 @@ const rules = {
   dialect: {
     variable: "SERVERLESS_COMPUTE_DIALECT",
     type: "string",
-    description: "Version of the REST API: `v1` or `v2`. Defaults to the version that `baseUrl` ends in, else to `v2`.",
+    description:
+      "Version of the REST API: `v1` or `v2`. Defaults to the version at the end of `baseUrl`, otherwise to `v2`.",
     choices: ["v1", "v2"],
   },
   url: {
@@ -80,22 +82,22 @@ const rules = {
   baseUrl: {
     variable: "SERVERLESS_COMPUTE_BASE_URL",
     type: "string",
-    description: "Root of the REST API, version prefix included, instead of the target's.",
+    description: "Root of the REST API, including the version prefix; overrides the target's.",
   },
   graphqlUrl: {
     variable: "SERVERLESS_COMPUTE_GRAPHQL_URL",
     type: "string",
-    description: "Address of the GraphQL API, instead of the target's.",
+    description: "Address of the GraphQL API; overrides the target's.",
   },
   serverlessUrl: {
     variable: "SERVERLESS_COMPUTE_SERVERLESS_URL",
     type: "string",
-    description: "Host address of the job API, instead of the target's.",
+    description: "Host address of the job API; overrides the target's.",
   },
   callLimit: {
     variable: "SERVERLESS_COMPUTE_CALL_LIMIT",
     type: "number",
-    description: "Seconds for one call to the service with all its attempts; more than 0.",
+    description: "Time limit in seconds for one call to the service, including its retries; more than 0.",
     fallback: clientDefaults.deadline / 1000,
   },
   maxInFlight: {
@@ -115,7 +117,8 @@ const rules = {
   templateReleaseLimit: {
     variable: "SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT",
     type: "number",
-    description: "Seconds that the delete of a template waits until the service releases it; more than 0.",
+    description:
+      "Time limit in seconds for the delete of a template, which waits until the service releases it; more than 0.",
     fallback: limits.templateRelease / 1000 + releaseMargin,
   },
 } satisfies Record<string, SettingRule>;
@@ -123,11 +126,11 @@ const rules = {
 /** Name of a setting. */
 export type SettingName = keyof typeof rules;
 
-/** Every setting by its name in the stack's config and in the arguments of an explicit provider. */
+/** Settings by their name in the stack's config and in the arguments of an explicit provider. */
 export const settingTable: Readonly<Record<SettingName, SettingRule>> = rules;
 
-/** Returns true if a word names a setting. */
+/** Returns true if a name is the name of a setting. */
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingTable, name);
 
-/** The names of all settings. */
+/** Names of all settings. */
 export const settingNames: readonly SettingName[] = Object.keys(settingTable).filter(isSettingName);

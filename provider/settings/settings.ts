@@ -1,5 +1,5 @@
 import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
-// The whole of the api package would load the clients into every program, which makes no call, and its shapes zod.
+// Importing the entire api package would load its clients and zod into every program, most of which make no calls.
 import { isLoopback, parseAddress, parseProxy, restVersionIn } from "serverless-compute-api/address";
 import { createRedaction, showValue } from "serverless-compute-api/redaction";
 import type { LifecycleSettings } from "../lifecycle/contract";
@@ -13,9 +13,10 @@ import {
   targets,
 } from "./setting-table";
 
-/** Looks up one configuration key, namespace included: `serverless-compute:apiKey`. */
+/** Looks up a configuration key, including its namespace: `serverless-compute:apiKey`. */
 export type ConfigLookup = (key: string) => string | undefined;
 
+/** Validated settings of the clients and the lifecycles. */
 export interface Settings {
   clients: ClientSettings;
   lifecycle: LifecycleSettings;
@@ -24,45 +25,45 @@ export interface Settings {
 type Environment = Record<string, string | undefined>;
 
 const addressNames = ["baseUrl", "graphqlUrl", "serverlessUrl"] as const;
-const isAddress = (name: SettingName): boolean => addressNames.some((one) => one === name);
+const isAddress = (name: SettingName): boolean => addressNames.some((address) => address === name);
 
 /**
- * A setting's text: from the stack's config, else the environment; undefined if neither has one. If the stack's config names a
- * service by `url`, addresses in the environment belong to another service and are ignored.
+ * Text of a setting in the stack's config or, if it is missing there, in the environment. If the stack's config sets `url`,
+ * addresses in the environment belong to another service and are ignored.
  */
 function textOf(name: SettingName, config: ConfigLookup, environment: Environment): string | undefined {
   const configured = (key: SettingName): string | undefined => config(`serverless-compute:${key}`)?.trim() || undefined;
-  const own = configured(name);
-  if (own !== undefined || (isAddress(name) && configured("url") !== undefined)) return own;
+  const value = configured(name);
+  if (value !== undefined || (isAddress(name) && configured("url") !== undefined)) return value;
   return environment[settingTable[name].variable]?.trim() || undefined;
 }
 
-/** A setting whose value is not usable, and a sentence that names it, the value and what is allowed. */
+/** Invalid setting, with a message that contains its name, its value and the allowed values. */
 interface SettingMistake {
   name: SettingName;
   reason: string;
 }
 
-/** Returns the invalid settings. A missing key is not a mistake, because previews require none. */
+/** Returns the invalid settings. A missing API key is not reported, because previews do not require it. */
 export function settingMistakes(config: ConfigLookup, environment: Environment = process.env): SettingMistake[] {
   const apiKey = textOf("apiKey", config, environment) ?? "";
-  const each = settingNames.flatMap((name): SettingMistake[] => {
+  const mistakes = settingNames.flatMap((name): SettingMistake[] => {
     const text = textOf(name, config, environment);
-    const reason = text === undefined ? undefined : judge(name, text, apiKey);
+    const reason = text === undefined ? undefined : faultIn(name, text, apiKey);
     return reason === undefined ? [] : [{ name, reason }];
   });
-  return each.length > 0 ? each : combinationMistakes(config, environment);
+  return mistakes.length > 0 ? mistakes : combinationMistakes(config, environment);
 }
 
 const subjectOf = (name: SettingName): string => `serverless-compute:${name} (or ${settingTable[name].variable})`;
 
-/** Settings that do not go together, each of which is usable. */
+/** Returns conflicts between settings that are valid on their own. */
 function combinationMistakes(config: ConfigLookup, environment: Environment): SettingMistake[] {
   const given = (name: SettingName): string | undefined => textOf(name, config, environment);
   const mistakes: SettingMistake[] = [];
   if (given("target") === "hosted") {
-    for (const name of (["url", ...addressNames] as const).filter((one) => given(one) !== undefined)) {
-      const reason = `${subjectOf(name)} must not be set while serverless-compute:target is "hosted", which has its own addresses; remove one of them`;
+    for (const name of (["url", ...addressNames] as const).filter((address) => given(address) !== undefined)) {
+      const reason = `${subjectOf(name)} cannot be combined with serverless-compute:target "hosted", which has its own addresses; remove one of them`;
       mistakes.push({ name, reason });
     }
   }
@@ -74,25 +75,25 @@ function combinationMistakes(config: ConfigLookup, environment: Environment): Se
   return mistakes;
 }
 
-/** Returns the service's addresses from valid settings. */
-function placeOf(config: ConfigLookup, environment: Environment) {
+/** Returns the service's addresses and dialect; requires valid settings. */
+function addressesOf(config: ConfigLookup, environment: Environment) {
   const given = (name: SettingName): string | undefined => textOf(name, config, environment);
   const name: TargetName = given("target") === "hosted" ? "hosted" : "local";
   const target = targets[name];
   const url = given("url")?.replace(/\/+$/, "");
-  const addresses = url === undefined ? target : addressesBelow(url);
+  const defaults = url === undefined ? target : addressesBelow(url);
   const chosen = given("dialect");
   const dialect: Dialect =
     chosen === "v1" || chosen === "v2" ? chosen : (restVersionIn(given("baseUrl")) ?? target.dialect);
   return {
     dialect,
-    baseUrl: given("baseUrl") ?? addresses.baseUrl[dialect],
-    graphqlUrl: given("graphqlUrl") ?? addresses.graphqlUrl,
-    serverlessUrl: given("serverlessUrl") ?? addresses.serverlessUrl,
+    baseUrl: given("baseUrl") ?? defaults.baseUrl[dialect],
+    graphqlUrl: given("graphqlUrl") ?? defaults.graphqlUrl,
+    serverlessUrl: given("serverlessUrl") ?? defaults.serverlessUrl,
   };
 }
 
-const placeSettings: readonly SettingName[] = ["target", "dialect", "url", "baseUrl"];
+const dialectSettings: readonly SettingName[] = ["target", "dialect", "url", "baseUrl"];
 
 /** Settings that identify a service for {@link resolveService}. */
 export const serviceSettings = ["target", "url", "baseUrl"] as const satisfies readonly SettingName[];
@@ -100,50 +101,50 @@ export const serviceSettings = ["target", "url", "baseUrl"] as const satisfies r
 const hostedHosts: readonly string[] = Object.values(targets.hosted.baseUrl).map((url) => new URL(url).hostname);
 
 /**
- * Name of the service that the settings lead to: `local` for every loopback address, `hosted` for the hosted service's own hosts,
- * else the host of `baseUrl`. Ports, paths, and REST versions do not count. Undefined if the address is not usable.
+ * Name of the configured service: `local` for a loopback address, `hosted` for a host of the hosted service, otherwise the host of
+ * `baseUrl`. Ports, paths and REST versions are ignored. Undefined if the address is invalid.
  */
 export function resolveService(config: ConfigLookup, environment: Environment = process.env): string | undefined {
-  const { baseUrl } = placeOf(config, environment);
+  const { baseUrl } = addressesOf(config, environment);
   if (!URL.canParse(baseUrl)) return undefined;
   const { hostname } = new URL(baseUrl);
   if (isLoopback(baseUrl)) return "local";
   return hostedHosts.includes(hostname) ? "hosted" : hostname;
 }
 
-/** The dialect that the settings choose; needs no key. Throws a sentence when what they say of it does not do. */
+/** Returns the configured dialect; requires no API key. Throws if a setting that determines the dialect is invalid. */
 export function resolveDialect(config: ConfigLookup, environment: Environment = process.env): Dialect {
-  const mistake = settingMistakes(config, environment).find(({ name }) => placeSettings.includes(name));
+  const mistake = settingMistakes(config, environment).find(({ name }) => dialectSettings.includes(name));
   if (mistake) throw new Error(mistake.reason);
-  return placeOf(config, environment).dialect;
+  return addressesOf(config, environment).dialect;
 }
 
-/** Effect of findings of the preflight. */
+/** Handling of the problems that the preflight finds. */
 export type PreflightMode = "off" | "warn" | "error";
 
-/** Returns the mode of the preflight; needs no key. Throws a sentence if the setting is invalid. */
+/** Returns the preflight mode; requires no API key. Throws if the setting is invalid. */
 export function resolvePreflight(config: ConfigLookup, environment: Environment = process.env): PreflightMode {
   const text = textOf("preflight", config, environment) ?? "off";
-  const reason = judge("preflight", text, "");
+  const reason = faultIn("preflight", text, "");
   if (reason !== undefined) throw new Error(reason);
   return text === "warn" || text === "error" ? text : "off";
 }
 
-/** Returns the fault in a setting's text; undefined if it is valid. */
-function judge(name: SettingName, text: string, apiKey: string): string | undefined {
+/** Returns the error in a setting's text; undefined if the text is valid. */
+function faultIn(name: SettingName, text: string, apiKey: string): string | undefined {
   const { type, secret, choices } = settingTable[name];
   const subject = subjectOf(name);
   const value = Number(text);
-  // A key in the wrong place is a likely mistake.
-  const unusable = (rule: string): string =>
+  // The text may be an API key that was assigned to the wrong setting.
+  const invalid = (rule: string): string =>
     `${subject} is ${showValue(text, createRedaction([apiKey]))}: must be ${rule}`;
-  if (type === "number") return Number.isFinite(value) && value > 0 ? undefined : unusable("seconds, more than 0");
+  if (type === "number") return Number.isFinite(value) && value > 0 ? undefined : invalid("seconds, more than 0");
   if (type === "integer")
-    return Number.isSafeInteger(value) && value >= 1 ? undefined : unusable("a whole number, 1 or more");
+    return Number.isSafeInteger(value) && value >= 1 ? undefined : invalid("a whole number, 1 or more");
   if (secret) return undefined;
-  if (choices) return choices.includes(text) ? undefined : unusable(choices.join(" or "));
+  if (choices) return choices.includes(text) ? undefined : invalid(choices.join(" or "));
   if (name === "url" && restVersionIn(text) !== undefined)
-    return unusable(`the service's root, without /${restVersionIn(text)}`);
+    return invalid(`the service's root, without /${restVersionIn(text)}`);
   try {
     parseAddress(subject, text, apiKey);
     return undefined;
@@ -153,15 +154,15 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
 }
 
 /**
- * Host address of the job API in the form that the clients use; undefined if it is invalid. Requires no key: programs derive
- * an endpoint's address from it.
+ * Returns the host address of the job API in the clients' form; undefined if it is invalid. Requires no API key, because programs
+ * derive an endpoint's URL from it.
  */
 export function resolveServerlessUrl(config: ConfigLookup, environment: Environment = process.env): string | undefined {
-  const text = placeOf(config, environment).serverlessUrl;
-  return judge("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
+  const text = addressesOf(config, environment).serverlessUrl;
+  return faultIn("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
 }
 
-/** The proxies that the environment names; in small letters goes first, as with other tools. Undefined where it has none. */
+/** Returns the proxies in the environment; lower-case variables take precedence. Undefined if none is set. */
 function proxiesOf(environment: Environment): Proxies | undefined {
   const text = (name: string): string | undefined =>
     environment[name.toLowerCase()]?.trim() || environment[name]?.trim() || undefined;
@@ -174,18 +175,17 @@ function proxiesOf(environment: Environment): Proxies | undefined {
 }
 
 /**
- * Returns the service's addresses and call settings from the stack's config, else the environment, else the target's defaults.
- * Commands that read no stack pass no config. The only reader of both in this package. Throws if the key is missing or a value
- * is invalid.
+ * Returns the service's addresses and call settings. The stack's config takes precedence over the environment, and both over the
+ * target's defaults. Commands without a stack pass no config. Throws if the API key is missing or a value is invalid.
  */
 export function resolveSettings(given?: ConfigLookup, environment: Environment = process.env): Settings {
   const config: ConfigLookup = given ?? (() => undefined);
   const text = (name: SettingName): string => textOf(name, config, environment) ?? String(settingTable[name].fallback);
-  const place = placeOf(config, environment);
+  const addresses = addressesOf(config, environment);
   const apiKey = textOf("apiKey", config, environment);
   if (apiKey === undefined) {
     const sources = given ? keySources : settingTable.apiKey.variable;
-    throw new Error(`the API key of ${place.baseUrl} is missing: set ${sources}${localKeyHint(place.baseUrl)}`);
+    throw new Error(`the API key of ${addresses.baseUrl} is missing: set ${sources}${localKeyHint(addresses.baseUrl)}`);
   }
   const [mistake] = settingMistakes(config, environment);
   if (mistake) throw new Error(mistake.reason);
@@ -194,7 +194,7 @@ export function resolveSettings(given?: ConfigLookup, environment: Environment =
     clients: {
       ...(proxies ? { proxies } : {}),
       apiKey,
-      ...place,
+      ...addresses,
       deadline: Number(text("callLimit")) * 1000,
       maxInFlight: Number(text("maxInFlight")),
     },
@@ -203,24 +203,24 @@ export function resolveSettings(given?: ConfigLookup, environment: Environment =
 }
 
 /**
- * A sentence for each setting that sends the API key unencrypted over a network; addresses derived from `url` count as `url`.
- * Requires neither a key nor valid settings.
+ * Returns a warning for each setting whose address receives the API key unencrypted over a network. An address derived from `url`
+ * is reported as `url`. Requires neither an API key nor valid settings.
  */
 export function keyExposures(config: ConfigLookup = () => undefined, environment: Environment = process.env): string[] {
-  const place = placeOf(config, environment);
-  const exposed = addressNames.filter((name) => /^http:/i.test(place[name]) && URL.canParse(place[name]));
-  const sentences = exposed
-    .filter((name) => !isLoopback(place[name]))
+  const addresses = addressesOf(config, environment);
+  const exposed = addressNames.filter((name) => /^http:/i.test(addresses[name]) && URL.canParse(addresses[name]));
+  const warnings = exposed
+    .filter((name) => !isLoopback(addresses[name]))
     .map((name) => {
       const source = textOf(name, config, environment) === undefined ? "url" : name;
-      return `${subjectOf(source)}: the API key is sent to ${new URL(place[name]).origin} unencrypted; use https://`;
+      return `${subjectOf(source)}: the API key is sent to ${new URL(addresses[name]).origin} unencrypted; use https://`;
     });
-  return [...new Set(sentences)];
+  return [...new Set(warnings)];
 }
 
 /**
- * A sentence if the API key is plain text in the config of the program's stack: the engine copies the config of dynamic resources
- * to the default provider in the state as it is.
+ * Returns a warning if the API key is plain text in the config of the program's stack. The engine copies the config, unencrypted, to
+ * the default provider of dynamic resources in the state.
  */
 export function plainKeyWarning(config: ConfigLookup, environment: Environment = process.env): string | undefined {
   const key = "serverless-compute:apiKey";

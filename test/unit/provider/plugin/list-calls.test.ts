@@ -89,7 +89,11 @@ describe("a list", () => {
     ["a kind without objects", { token: "serverless-compute:index:JobInvoke" }, "JobInvoke cannot be listed; this pr"],
     ["an unknown filter", { query: sent({ prefix: "a" }) }, "prefix: unknown list input; expected one of namePrefix"],
     ["a prefix that is no text", { query: sent({ namePrefix: 1 }) }, "namePrefix: is 1; must be a string"],
-    ["a token of another provider", { continuationToken: "page-2" }, 'continuationToken: "page-2" is not a valid list token'],
+    [
+      "a token of another provider",
+      { continuationToken: "page-2" },
+      'continuationToken: "page-2" is not a valid list token',
+    ],
   ])("rejects %s", async (_, asked, message) => {
     await expect(ask("Secret", asked)).rejects.toThrow(message);
   });

@@ -240,9 +240,9 @@ describe("target and dialect", () => {
   test.each<[Record<string, string>, string, string]>([
     [{ target: "moon" }, "target", 'is "moon": must be local or hosted'],
     [{ dialect: "v3" }, "dialect", 'is "v3": must be v1 or v2'],
-    [{ target: "hosted", baseUrl: "https://rest.example.com/v1" }, "baseUrl", "must not be set while"],
-    [{ target: "hosted", graphqlUrl: "https://x.example.com" }, "graphqlUrl", "must not be set while"],
-    [{ target: "hosted", url: "https://x.example.com" }, "url", "must not be set while"],
+    [{ target: "hosted", baseUrl: "https://rest.example.com/v1" }, "baseUrl", "cannot be combined with"],
+    [{ target: "hosted", graphqlUrl: "https://x.example.com" }, "graphqlUrl", "cannot be combined with"],
+    [{ target: "hosted", url: "https://x.example.com" }, "url", "cannot be combined with"],
     [{ url: "http://127.0.0.1:80/v2" }, "url", "must be the service's root, without /v2"],
     [
       { dialect: "v2", baseUrl: "http://127.0.0.1:1/v1" },
