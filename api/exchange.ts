@@ -62,7 +62,7 @@ export function exchange(
         },
         onResponseError(_controller, error) {
           signal.removeEventListener("abort", abort);
-          reject(status === 0 ? error : new Error(`the response was cut off: ${error.message}`));
+          reject(status === 0 ? error : new Error(`the response was truncated: ${error.message}`));
         },
       },
     );

@@ -98,7 +98,7 @@ export function createClients(settings: ClientSettings): Clients {
 
 function headerSafeKey(apiKey: string): string {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
-  const found = apiKey === "" ? "empty" : "not one word of plain ASCII characters (check for spaces and line breaks)";
+  const found = apiKey === "" ? "empty" : "not a single word of ASCII characters (check for spaces and line breaks)";
   throw new TypeError(`apiKey is ${found}`);
 }
 

@@ -54,7 +54,7 @@ export function parseJson(text: string): unknown {
 export function graphqlRefusal(body: unknown): string | undefined {
   const { data } = graphqlErrors.safeParse(body);
   const first = data?.errors?.[0];
-  return first && (first.message || "the service gave no reason");
+  return first && (first.message || "the service returned no reason");
 }
 
 /** Returns the error text of an unsuccessful response; empty if there is none. Must be redacted before it is shortened. */

@@ -239,7 +239,7 @@ function outgoing(request: TransportRequest, apiKey: string): Outgoing {
 
 function pausedTooLong(pause: number, request: RequestFacts): ApiError {
   const seconds = Math.ceil(pause / 1000);
-  return new ApiError(`the service asked to wait ${seconds} s more, which is past the call's deadline`, {
+  return new ApiError(`the service requires a wait of ${seconds} s, which exceeds the call's deadline`, {
     category: "throttled",
     code: "rate_limited",
     request,

@@ -103,7 +103,7 @@ export const notFoundOnDelete = (what: string, id: string): ServiceError =>
 
 /** The error for an unexpected failure; details are only in the service's log. */
 export const internalError = (): ServiceError =>
-  new ServiceError("internal", "internal server error: the service's log has the reason");
+  new ServiceError("internal", "internal server error; see the service's log");
 
 /** A command failure that the user can correct; printed as one line without a stack. */
 export class StartError extends Error {

@@ -57,7 +57,7 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
   function refuse(operation: LimitedOperation, what: string, seconds: number): never {
     throw new ServiceError(
       "tooManyRequests",
-      `too many requests: /${operation} of this endpoint takes ${what}; try again in ${seconds} s`,
+      `too many requests: /${operation} of this endpoint accepts ${what}; retry in ${seconds} s`,
       { "retry-after": String(seconds) },
     );
   }
@@ -77,7 +77,7 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
         refuse(operation, `${limit} requests per ${rateWindow / 1000} s`, Math.ceil(wait / 1000));
       }
       const atOnce = concurrent === undefined ? Number.POSITIVE_INFINITY : effective(concurrent, workers);
-      if (usage.open >= atOnce) refuse(operation, `${atOnce} requests at once`, 1);
+      if (usage.open >= atOnce) refuse(operation, `${atOnce} concurrent requests`, 1);
       usage.times.push(now);
       usage.open++;
       reply.raw.once("close", () => {

@@ -21,7 +21,7 @@ const shownLimit = `${payloadLimit / 1024 ** 2} MB`;
 
 /** The error for a request body above the limit. */
 export const bodyTooLarge = (): ServiceError =>
-  new ServiceError("tooLarge", `body: is too large, ${shownLimit} (${payloadLimit} bytes) are allowed`);
+  new ServiceError("tooLarge", `body: is too large; the limit is ${shownLimit} (${payloadLimit} bytes)`);
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), which a proxy does not forward. */
 const hopByHop = ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];

@@ -129,7 +129,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
   const counted = <Row>(rows: Row[]): Row[] => {
     read += rows.length + 1;
     if (read <= graphqlBounds.objects) return rows;
-    throw new ServiceError("invalid", `query: reads more than ${graphqlBounds.objects} objects; ask for less at once`);
+    throw new ServiceError("invalid", `query: reads more than ${graphqlBounds.objects} objects; request fewer objects`);
   };
   /** The members of a catalog list that match a filter. */
   const filtered = <Member extends ById>(list: Member[], filter: Filter["input"]): Member[] => {

@@ -85,7 +85,7 @@ export function registerOpenaiRoute(
         if (waits.closed) return new ServiceError("stopping", "the service is stopping");
         return new ServiceError(
           "jobTimedOut",
-          `job "${job?.id}" did not end within ${wait / 1000} s and is cancelled, it was ${job?.status}: send long work to /run`,
+          `job "${job?.id}" did not end within ${wait / 1000} s and was cancelled while ${job?.status}; use /run for long jobs`,
         );
     }
   }

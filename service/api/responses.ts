@@ -76,7 +76,7 @@ export const longestId = 500;
 function translated(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     const bytes = routeOptions.bodyLimit ?? 0;
-    const text = `body: is too large, ${bytes / 1024 ** 2} MB (${bytes} bytes) are allowed`;
+    const text = `body: is too large; the limit is ${bytes / 1024 ** 2} MB (${bytes} bytes)`;
     return new ServiceError("tooLarge", text);
   }
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {

@@ -38,8 +38,8 @@ function excludedFrom(pools: readonly string[], sent: readonly string[]): string
   const excluded = sent.map((type) => type.trim());
   const types = gpuTypesOf(pools.join(","));
   const unknown = excluded.find((type) => !types.includes(type));
-  if (unknown !== undefined) throw refused(`gpu.excludedTypes: "${unknown}" is in none of the pools`);
-  if (types.every((type) => excluded.includes(type))) throw refused("gpu.excludedTypes: must leave one type at least");
+  if (unknown !== undefined) throw refused(`gpu.excludedTypes: "${unknown}" is not in any of the pools`);
+  if (types.every((type) => excluded.includes(type))) throw refused("gpu.excludedTypes: must leave at least one type");
   return excluded;
 }
 
@@ -47,7 +47,7 @@ function excludedFrom(pools: readonly string[], sent: readonly string[]): string
 function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   const { pools, excludedTypes = [], count, allowedCudaVersions, minCudaVersion } = gpu;
   if (allowedCudaVersions?.length && minCudaVersion) {
-    throw refused("gpu: allowedCudaVersions and minCudaVersion must not be given together");
+    throw refused("gpu: allowedCudaVersions and minCudaVersion cannot be combined");
   }
   for (const pool of pools ?? []) {
     if (gpuPools.some(({ id }) => id === pool)) continue;
@@ -74,9 +74,9 @@ function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
 }
 
 const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): EndpointValues => {
-  if (current && cpu && current.computeType === "GPU") throw refused("cpu: must not be given for a GPU endpoint");
-  if (current && gpu && current.computeType === "CPU") throw refused("gpu: must not be given for a CPU endpoint");
-  if (!current && Boolean(gpu) === Boolean(cpu)) throw refused("gpu, cpu: exactly one of them must be given");
+  if (current && cpu && current.computeType === "GPU") throw refused("cpu: cannot be set for a GPU endpoint");
+  if (current && gpu && current.computeType === "CPU") throw refused("gpu: cannot be set for a CPU endpoint");
+  if (!current && Boolean(gpu) === Boolean(cpu)) throw refused("gpu, cpu: exactly one is required");
   return { ...(gpu && gpuValues(gpu)), ...(cpu && cpuValues(cpu)) };
 };
 

@@ -25,7 +25,7 @@ export const queryInteger = (least: number, most: number) =>
 
 /** Reads the position of the previous page's last element; throws a ServiceError `unprocessable` for an invalid or foreign cursor. */
 function positionIn(cursor: string, operation: string, limit: number | undefined): number {
-  const fault = new ServiceError("unprocessable", "cursor: is not one of this list with these parameters");
+  const fault = new ServiceError("unprocessable", "cursor: does not belong to this list and its parameters");
   const text = Buffer.from(cursor, "base64url").toString();
   if (Buffer.from(text).toString("base64url") !== cursor) throw fault;
   try {

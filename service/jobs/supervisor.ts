@@ -56,7 +56,7 @@ export function createSupervisor({
     if (!trigger) return undefined;
     if (trigger !== "timeOut" || !allows(job, "timeOut")) return transitions.remove(job);
     const limit = deadlines.executionLimit(job);
-    const error = `the job ran longer than its executionTimeout of ${limit} ms: raise policy.executionTimeout`;
+    const error = `the job exceeded its executionTimeout of ${limit} ms; raise policy.executionTimeout`;
     return transitions.end(job, timedOut(job, error, clock.now()));
   }
   /** Applies all passed deadlines; resolves with the time of the next pass. */

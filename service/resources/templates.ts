@@ -71,7 +71,7 @@ export function createTemplates(deps: {
     if (user) {
       throw new ServiceError(
         "inUse",
-        `template "${name}" is in use by endpoint "${user.name}" (${user.id}): delete that endpoint or give it another template first`,
+        `template "${name}" is in use by endpoint "${user.name}" (${user.id}); delete that endpoint or set another template for it first`,
       );
     }
     if (lastUsedAt === undefined) return;
@@ -79,7 +79,7 @@ export function createTemplates(deps: {
     if (since < templateRelease) {
       throw new ServiceError(
         "inUse",
-        `template "${name}" is still in use: an endpoint let go of it ${Math.floor(since / 1000)} s ago, it can be deleted in ${Math.ceil((templateRelease - since) / 1000)} s`,
+        `template "${name}" is still in use: an endpoint released it ${Math.floor(since / 1000)} s ago; it can be deleted in ${Math.ceil((templateRelease - since) / 1000)} s`,
       );
     }
   };

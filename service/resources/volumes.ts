@@ -58,13 +58,13 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
         if (size < current.size) {
           throw new ServiceError(
             "invalid",
-            `size: ${size} is not allowed, a volume only grows: must be ${current.size} or more`,
+            `size: ${size} is not allowed, must be ${current.size} or more; volumes cannot shrink`,
           );
         }
         if (dataCenterId !== undefined && dataCenterId !== current.dataCenterId) {
           throw new ServiceError(
             "invalid",
-            `dataCenterId: "${dataCenterId}" is not allowed, a volume stays where it is: must be "${current.dataCenterId}"`,
+            `dataCenterId: "${dataCenterId}" is not allowed, must be "${current.dataCenterId}"; volumes cannot be moved`,
           );
         }
         write.run(name, size, id);
@@ -78,7 +78,7 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
           if (!user) return;
           throw new ServiceError(
             "inUse",
-            `network volume "${name}" is in use by endpoint "${user.name}" (${user.id}): delete that endpoint or take the volume from it first`,
+            `network volume "${name}" is in use by endpoint "${user.name}" (${user.id}); delete that endpoint or detach the volume first`,
           );
         });
         database.afterCommit(() => endpoints.events.emit("volumeDeleted", id));

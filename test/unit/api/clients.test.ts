@@ -49,7 +49,7 @@ describe.each(["baseUrl", "graphqlUrl", "serverlessUrl"])("%s", (name) => {
 
 test.each(["", "two words", "line\nbreak", "naïve"])("the key %j is rejected without being shown", (apiKey) => {
   const message = messageOf({ apiKey });
-  expect(message).toMatch(/^apiKey is (empty|not one word)/);
+  expect(message).toMatch(/^apiKey is (empty|not a single word)/);
   if (apiKey !== "") expect(message).not.toContain(apiKey);
 });
 

@@ -28,7 +28,7 @@ describe("a body that is too large", () => {
       });
       expect(results).toEqual(Array.from({ length: 10 }, () => "413 with a body"));
       const answer = await send("POST", roots[api](), { key: key(), text: " ".repeat(1_048_577) });
-      expect(messageOf(answer)).toBe("body: is too large, 1 MB (1048576 bytes) are allowed");
+      expect(messageOf(answer)).toBe("body: is too large; the limit is 1 MB (1048576 bytes)");
     },
   );
 });
@@ -73,7 +73,7 @@ describe("an excessive GraphQL query", () => {
   test("with lists nested many times is rejected by its cost", async () => {
     const answer = await ask(`{ ${many(40, (n) => `d${n}: dataCenters { gpuAvailability { available } }`)} }`);
     expectAnswer(answer, 200, { data: null });
-    expect(messageOf(answer)).toBe("query: reads more than 10000 objects; ask for less at once");
+    expect(messageOf(answer)).toBe("query: reads more than 10000 objects; request fewer objects");
   });
 
   test.each([

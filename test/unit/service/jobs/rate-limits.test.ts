@@ -60,10 +60,10 @@ test("many running workers raise the limit of concurrent requests, few do not", 
     for (let at = 0; at < count; at++) limits.admit(endpointId, "cancel", answer());
   };
   open(20, "few");
-  expect(() => open(1, "few")).toThrow("20 requests at once");
+  expect(() => open(1, "few")).toThrow("20 concurrent requests");
   workers = 30;
   open(60, "many");
-  expect(() => open(1, "many")).toThrow("60 requests at once");
+  expect(() => open(1, "many")).toThrow("60 concurrent requests");
 });
 
 test("a rejection contains the wait", async () => {
@@ -80,7 +80,7 @@ test("concurrent requests count until their response ends, in whatever way", () 
   const limits = createRateLimits(new ManualClock(), () => 0);
   const open = Array.from({ length: 20 }, answer);
   for (const reply of open) limits.admit("e", "cancel", reply);
-  expect(() => limits.admit("e", "cancel", answer())).toThrow("20 requests at once");
+  expect(() => limits.admit("e", "cancel", answer())).toThrow("20 concurrent requests");
   open[0]?.raw.emit("close");
   expect(() => limits.admit("e", "cancel", answer())).not.toThrow();
 });

@@ -164,7 +164,7 @@ test("bodies of 30 MB pass in both directions, and larger ones do not", async ()
     const response = await send();
     expect([response.status, await response.json()]).toEqual([
       413,
-      { error: "body: is too large, 30 MB (31457280 bytes) are allowed" },
+      { error: "body: is too large; the limit is 30 MB (31457280 bytes)" },
     ]);
   }
   const most = await request(`/?bytes=${limit}`);
