@@ -38,7 +38,7 @@ function excludedFrom(pools: readonly string[], sent: readonly string[]): string
   const excluded = sent.map((type) => type.trim());
   const types = gpuTypesOf(pools.join(","));
   const unknown = excluded.find((type) => !types.includes(type));
-  if (unknown !== undefined) throw refused(`gpu.excludedTypes: "${unknown}" is not in any of the pools`);
+  if (unknown !== undefined) throw refused(`gpu.excludedTypes: "${unknown}" is in none of the pools`);
   if (types.every((type) => excluded.includes(type))) throw refused("gpu.excludedTypes: must leave at least one type");
   return excluded;
 }
@@ -47,7 +47,7 @@ function excludedFrom(pools: readonly string[], sent: readonly string[]): string
 function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   const { pools, excludedTypes = [], count, allowedCudaVersions, minCudaVersion } = gpu;
   if (allowedCudaVersions?.length && minCudaVersion) {
-    throw refused("gpu: allowedCudaVersions and minCudaVersion cannot be combined");
+    throw refused("gpu: allowedCudaVersions and minCudaVersion must not be set together");
   }
   for (const pool of pools ?? []) {
     if (gpuPools.some(({ id }) => id === pool)) continue;

@@ -92,7 +92,7 @@ describe("REST v2: POST /serverless", () => {
     [
       "an excluded type of another pool",
       { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA L4"] } },
-      /not in any of the pools/,
+      /none of the pools/,
     ],
     ["no type left", { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA GeForce RTX 4090"] } }, /one type/],
     [
