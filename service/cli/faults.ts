@@ -13,8 +13,8 @@ export async function callFaults(
   data: string,
   output: Output,
 ): Promise<void> {
-  const { id } = findEndpoint(endpoint, data);
   const { send } = connect(data);
+  const { id } = findEndpoint(endpoint, data);
   const path = localPaths.faults(id);
   const response = await (faults === undefined ? send("GET", path) : send("PUT", path, faults));
   output.out(expectSuccess(response).text);

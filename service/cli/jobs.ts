@@ -42,8 +42,8 @@ export async function runJob(
   { data, sync, stream }: RunFlags,
   output: Output,
 ): Promise<void> {
-  const { id: endpointId } = findEndpoint(endpoint, data);
   const { send } = connect(data, responseLimit);
+  const { id: endpointId } = findEndpoint(endpoint, data);
   const path = `${roots.jobs}/${endpointId}`;
   const submitted = expectSuccess(await send("POST", `${path}/run`, `{"input":${input}}`));
   if (!sync && !stream) return output.out(submitted.text);
@@ -81,8 +81,8 @@ const page = z.object({ requests: z.array(jobRecord), cursor: z.string().nullabl
 
 /** Prints an endpoint's jobs, newest first, as a table. */
 export async function listJobs(endpoint: string, { data, state, limit }: JobsFlags, output: Output): Promise<void> {
-  const { id: endpointId } = findEndpoint(endpoint, data);
   const { send } = connect(data, responseLimit);
+  const { id: endpointId } = findEndpoint(endpoint, data);
   const found: JobRecord[] = [];
   let cursor: string | null = "";
   while (cursor !== null && found.length < limit) {

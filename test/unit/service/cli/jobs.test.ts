@@ -119,6 +119,15 @@ describe("jobs, cancel and retry", () => {
   });
 });
 
+test.each([["run"], ["jobs"], ["faults"]])("%s reports first that no service runs", async (command) => {
+  const unused = join(folder, "unused");
+  expect(await runLine(command, "echo", "--data", unused)).toEqual({
+    code: 1,
+    out: "",
+    err: `serverless-compute-local: no service runs with the folder ${unused}; start one, or pass its folder with --data`,
+  });
+});
+
 test("/healthz and /readyz respond without a key", async () => {
   for (const path of ["/healthz", "/readyz"]) {
     const { status, json } = await send("GET", `${service.serverlessUrl}${path}`);
