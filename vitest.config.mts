@@ -20,7 +20,7 @@ const alias = [
 
 /** Suites of the provider that also run in dialect v2. */
 const faultsInV2 = [
-  ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "time-outs"],
+  ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "timeouts"],
   ...["schedules", "previews", "two-backends", "capped-lists", "unreadable-objects", "service-additions"],
   ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "preflight"],
 ];

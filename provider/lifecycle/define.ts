@@ -194,7 +194,7 @@ async function explaining<Answer>(
   }
 }
 
-/** Runs a verb within its time-out. */
+/** Runs a verb within its timeout. */
 const attempt = <Answer>(
   subject: Subject,
   inputs: Properties,

@@ -1,7 +1,7 @@
 import { traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 
-/** The input that lets a resource adopt an object that was created elsewhere. */
+/** Input with which a resource adopts an existing object. */
 export const adoptExisting = z
   .boolean()
   .describe(

@@ -1,10 +1,12 @@
 import type { Failure, Value } from "../lifecycle/contract";
 
-/** CUDA versions at `path` that REST v2 rejects (contract: GpuCreate, TemplateCreate): every version is `major.minor`. */
+/** Returns a failure for each CUDA version that is not `major.minor`, as REST v2 requires (contract: GpuCreate, TemplateCreate). */
 export const malformedCudaVersions = (path: string, value: Value | undefined): Failure[] =>
   [value]
     .flat()
-    .filter((one): one is string => typeof one === "string" && one !== "" && !/^\d+\.\d+$/.test(one))
+    .filter(
+      (version): version is string => typeof version === "string" && version !== "" && !/^\d+\.\d+$/.test(version),
+    )
     .map((version) => ({
       path,
       reason: `contains ${JSON.stringify(version)}; CUDA versions have the form major.minor in REST v2, such as "12.4"`,

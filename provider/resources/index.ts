@@ -6,7 +6,7 @@ import { secret } from "./secret/lifecycle";
 import { serverlessEndpoint } from "./serverless-endpoint/lifecycle";
 import { template } from "./template/lifecycle";
 
-/** Every kind of resource, in the order of a first program: what both ways, the schema and the argument types are made from. */
+/** Resource kinds in the order of a typical program; the source of both provider variants, the schema and the argument types. */
 export const kinds = {
   Secret: secret,
   NetworkVolume: networkVolume,
@@ -20,14 +20,14 @@ export const kinds = {
 export type Kind = keyof typeof kinds;
 
 const { JobInvoke: _run, ...objects } = kinds;
-/** The kinds whose resources are objects of the account; a JobInvoke is a run. */
+/** Kinds whose resources are objects in the account: all except JobInvoke. */
 export const objectKinds = objects;
 
-/** Name of such a kind. */
+/** Name of a kind in `objectKinds`. */
 export type ObjectKind = keyof typeof objectKinds;
 
-/** Returns true if a name is that of a kind of object. */
+/** Returns true if a kind is in `objectKinds`. */
 export const isObjectKind = (kind: string): kind is ObjectKind => Object.hasOwn(objectKinds, kind);
 
-/** Names of the kinds of objects, in the order of `kinds`: each refers to earlier ones only. */
+/** Names of the object kinds in the order of `kinds`; each kind refers only to earlier kinds. */
 export const objectKindNames: readonly ObjectKind[] = Object.keys(objectKinds).filter(isObjectKind);

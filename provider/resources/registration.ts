@@ -3,28 +3,29 @@ import { propertyNames } from "../generated/property-names";
 import { warnOfPlainKey } from "../settings/program-config";
 
 /**
- * The program text that a resource keeps in state: it leads to the code of the installed package and holds none itself.
- * Refresh and destroy run the text of the state that is there, so every text that was ever shipped has to work for ever:
- * never change it. It is one constant per kind, so an upgrade of the package makes no difference.
+ * Returns the program text that a resource stores in the state; it only loads the code of the installed package.
+ * Refresh and destroy run the text in the state, so every released text must continue to work: never change it. The text is
+ * constant for each kind, so an upgrade of the package causes no diff.
  */
 export const stubText = (kind: string): string =>
   `exports.handler=()=>require("pulumi-serverless-compute/dynamic").provider("${kind}")`;
 
-/** Type token of a resource of the dynamic way. It lands in every URN: never change it. */
+/** Type token of a resource of the dynamic provider. It is part of every URN: never change it. */
 export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/serverless:${kind}`;
 
-/** The paths below `value` whose values the program made secret. */
+/** Returns the paths of the values below `value` that the program marked as secret. */
 async function secretPaths(value: unknown, path: string[]): Promise<string[][]> {
   if (pulumi.Output.isInstance(value)) return (await pulumi.isSecret(value)) ? [path] : [];
   if (value instanceof Promise) return secretPaths(await value, path);
   if (typeof value !== "object" || value === null || pulumi.Resource.isInstance(value)) return [];
-  const below = Object.entries(value).map(([key, one]) => secretPaths(one, [...path, key]));
+  const below = Object.entries(value).map(([key, item]) => secretPaths(item, [...path, key]));
   return (await Promise.all(below)).flat();
 }
 
 /**
- * The URN that the engine will give a resource, as a promise: as an output it would make the parent a dependency.
- * When the parent fails there is none: waiting for it would hang the program, which the SDK ends with the parent's error.
+ * Returns the URN that the engine assigns to a resource. The result is a promise, because an output would make the parent a
+ * dependency. It resolves to undefined if the parent fails: waiting for the URN would hang the program, which otherwise ends with
+ * the parent's error.
  */
 async function ownUrn(kind: string, name: string, opts: pulumi.CustomResourceOptions): Promise<string | undefined> {
   const urn = pulumi.createUrn(name, typeToken(kind), opts.parent);
@@ -34,7 +35,7 @@ async function ownUrn(kind: string, name: string, opts: pulumi.CustomResourceOpt
   return typeof settled.urn === "string" ? settled.urn : undefined;
 }
 
-/** Registers the time-outs that a resource's own transforms set; those of components and of the stack run later. */
+/** Records the timeouts set by a resource's own transforms; transforms of components and of the stack run later. */
 const recordTimeouts: pulumi.ResourceTransform = ({ props, opts }) => {
   const given = Object.entries(opts.customTimeouts ?? {}).filter(([, time]) => time !== "");
   return { props: { ...props, __timeouts: given.length > 0 ? Object.fromEntries(given) : undefined }, opts };
@@ -51,12 +52,12 @@ export function registration(
   opts: pulumi.CustomResourceOptions = {},
 ): [type: string, name: string, inputs: pulumi.Inputs, opts: pulumi.CustomResourceOptions] {
   for (const reserved of ["id", "urn"]) {
-    // The SDK would drop it without a word.
+    // The SDK would drop the input silently.
     if (reserved in args)
       throw new pulumi.ResourceError(`${kind} "${name}": "${reserved}" is not an input`, opts.parent);
   }
   if (opts.id === "") {
-    // The SDK would take it for no id and make a new resource.
+    // The SDK would treat an empty id as absent and create a new resource.
     throw new pulumi.ResourceError(`${kind} "${name}": the id of the resource to read is empty`, opts.parent);
   }
   warnOfPlainKey();
@@ -69,18 +70,18 @@ export function registration(
     __timeouts: opts.customTimeouts,
     __replaceOnChanges: opts.replaceOnChanges,
     __existing: opts.id === undefined ? undefined : true,
-    // A value that fails to arrive fails the registration itself, with its own message.
+    // A rejected value fails the registration itself, with its own error.
     __secrets: secrets.catch(() => undefined),
   };
   const { transforms = [] } = opts;
-  const own = transforms.length > 0 ? { ...opts, transforms: [...transforms, recordTimeouts] } : opts;
-  return [typeToken(kind), name, inputs, own];
+  const options = transforms.length > 0 ? { ...opts, transforms: [...transforms, recordTimeouts] } : opts;
+  return [typeToken(kind), name, inputs, options];
 }
 
 /**
- * Takes stacks off the errors that are made until the returned function is called: around nothing but a constructor's
- * `super()`. In it the SDK makes an error for each property, to show it if the property fails, and reads its stack at
- * once, which is a large part of the time that a program with many resources takes.
+ * Disables stack traces of new errors until the returned function is called; use it only around a constructor's `super()`.
+ * There, the SDK creates an error for each property, in case the property fails, and reads its stack immediately. This takes a
+ * large part of the running time of a program with many resources.
  */
 export function pauseStacks(): () => void {
   const before = Error.stackTraceLimit;
@@ -92,22 +93,22 @@ export function pauseStacks(): () => void {
 
 /** Returns `actual` if it is known, else `other`. */
 export function orElse<Value>(actual: pulumi.Output<Value>, other: pulumi.Output<Value>): pulumi.Output<Value> {
-  // The SDK does not declare it, but its outputs have had it since they could be unknown.
+  // The SDK does not declare `isKnown`, but every version that supports unknown outputs has it.
   const isKnown = "isKnown" in actual ? actual.isKnown : undefined;
   if (!(isKnown instanceof Promise)) return actual;
   return pulumi.output(isKnown.then(Boolean)).apply((known) => (known ? actual : other));
 }
 
 /**
- * An output that the class computes in previews. In the preview of an update, only the id and outputs equal to an input are
- * known; everything derived from other outputs would show as changed. Known outputs take precedence, and a deployment uses only
- * those.
+ * Returns an output that the class derives in previews. In the preview of an update, only the id and outputs equal to an input are
+ * known, so values that depend on other outputs would appear as changed. A known output takes precedence, and a deployment never
+ * uses the derived value.
  */
 export function previewed(
   actual: pulumi.Output<string>,
   derive: () => pulumi.Output<string> | undefined,
 ): pulumi.Output<string> {
-  // It is as secret as the inputs that it is made of, and so is the provider's own response (`secretWith` in the shapes).
+  // The derived value is secret if its inputs are, like the output in the provider's response (`secretWith` in the shapes).
   const derived = pulumi.runtime.isDryRun() ? derive() : undefined;
   return derived ? orElse(actual, derived) : actual;
 }

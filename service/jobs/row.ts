@@ -103,7 +103,7 @@ export function createJobRows() {
       endpointId: shared(text(values[2], "endpoint_id")),
       operation: oneOf(record[0], "operation", operations),
       lowPriority: record[1] === 1,
-      executionTimeout: numberOrNone(record[2], "execution time-out"),
+      executionTimeout: numberOrNone(record[2], "execution timeout"),
       createdAt: number(record[3], "time of creation"),
       queuedAt: number(record[4], "time in the queue"),
       place: number(record[5], "place"),

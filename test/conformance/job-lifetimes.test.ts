@@ -55,7 +55,7 @@ describe("Limits: policy defaults and waits", () => {
     const id = await worker.jobs.submit({});
     expectAnswer(await worker.take(), 200, { id });
     const stateAfter = async (ms: number) => {
-      // The worker pings on, so that only the time-out can end the job.
+      // The worker pings on, so that only the timeout can end the job.
       for (let passed = 0; passed < ms; passed += 10_000) {
         await target.pass(Math.min(10_000, ms - passed), context);
         await worker.ping(id);

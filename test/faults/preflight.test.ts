@@ -171,7 +171,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     }
     for (const label of ["quota of workers", "stock of GPU types"]) {
       const [warning, ...others] = warnings.filter((text) =>
-        text.startsWith(`one preflight is not complete: ${label}: `),
+        text.startsWith(`one preflight is incomplete: ${label}: `),
       );
       expect(warning).toMatch(reason);
       expect(others).toEqual([]);

@@ -127,7 +127,7 @@ export function failuresThrough(way: Way): void {
     const up = await stack.up({ args: ["--continue-on-error"] });
     expect(up.code).not.toBe(0);
     expect(errorAbout(up, "JobInvoke throws")).toMatch(
-      /^job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED\nerror: .*no such model[\s\S]*\nendpoint: jobs .* 1 failed.*workers .*\nThe endpoint's logs have the details\..*runs the job again\.$/,
+      /^job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED\nerror: .*no such model[\s\S]*\nendpoint: jobs .* 1 failed.*workers .*\nSee the endpoint's logs\..*runs the job again\.$/,
     );
     expect(errorAbout(up, "JobInvoke differs")).toMatch(
       /^job \S+ on endpoint "\w+" ended COMPLETED, but its output differs from the expected one\noutput\.text: expected "pong", got "pang"\n/,

@@ -9,26 +9,26 @@ import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { adoptExisting } from "../adopt-existing";
 
-/** Inputs of a ContainerRegistryAuth resource as people write them: credentials for private images. */
+/** Inputs of a ContainerRegistryAuth resource in a program. */
 const registryAuthInputs = z.strictObject({ ...fields, name: fields.name.optional(), adoptExisting });
 
-/** The inputs as the verbs get them: checked, the name filled in. */
+/** Checked inputs with a name, as passed to the verbs. */
 const resolvedInputs = z.object({ ...registryAuthInputs.shape, name: z.string() });
 type Inputs = z.output<typeof resolvedInputs>;
 
 type Outputs = Record<never, never>;
 
-/** User name and password are never shown: what was deployed last is kept. */
+/** Converts a record. The service never returns the credentials, so the last deployed values are kept. */
 const fromRecord = ({ name }: RegistryAuthRecord): Actual<Inputs, Outputs> => ({ inputs: { name }, outputs: {} });
 
-/** Characters that REST v2 accepts (contract: RegistryCreate). */
-const longest = { username: 191, password: 16_384 };
+/** Maximum lengths in REST v2 (characters; contract: RegistryCreate). */
+const maxLength = { username: 191, password: 16_384 };
 
 const dialectRules = (inputs: Properties, dialect: Dialect): Failure[] =>
-  Object.entries(longest).flatMap(([path, most]) => {
+  Object.entries(maxLength).flatMap(([path, max]) => {
     const text = inputs[path];
-    if (dialect === "v1" || typeof text !== "string" || text.length <= most) return [];
-    return [{ path, reason: `has ${text.length} characters; must have ${most} or fewer with REST v2` }];
+    if (dialect === "v1" || typeof text !== "string" || text.length <= max) return [];
+    return [{ path, reason: `has ${text.length} characters; must have ${max} or fewer with REST v2` }];
   });
 
 async function update(
@@ -43,12 +43,12 @@ async function update(
 }
 
 /**
- * Credentials for private images, which a template names by id. User name and password can never be read back; they change in
- * place with REST v1, with REST v2 another one is another object, as another name is with both. Names are unique.
+ * Credentials for private images; a template refers to them by id. User name and password cannot be read back. With REST v1 they
+ * change in place; with REST v2 a change replaces the credentials. A change of the name always replaces them. Names are unique.
  */
 export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthRecord>({
   kind: "ContainerRegistryAuth",
-  description: "Credentials for private images; a template names them by id. They are never read back.",
+  description: "Credentials for private images; a template refers to them by id. They cannot be read back.",
   inputs: registryAuthInputs,
   resolved: resolvedInputs,
   outputs: z.object({}),
@@ -58,7 +58,7 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   warnings: (changes, keepsName) =>
     keepsName && isReplacement(changes)
       ? [
-          "replacing credentials under the same name deletes the old ones first, and workers that start meanwhile cannot pull " +
+          "replacing credentials under the same name deletes the old ones first, and workers that start in between cannot pull " +
             "private images; change or remove the name to create the new ones first",
         ]
       : [],

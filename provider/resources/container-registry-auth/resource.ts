@@ -3,7 +3,7 @@ import type { ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "..
 import { pauseStacks, registration } from "../registration";
 
 /**
- * Credentials for a private image registry; a template names them by id.
+ * Credentials for a private image registry; a template refers to them by id.
  *
  * ```ts
  * const config = new pulumi.Config();
@@ -17,9 +17,10 @@ import { pauseStacks, registration } from "../registration";
  * ```ts
  * new ContainerRegistryAuth("registry", { name: "acme", username: "acme-robot", password, adoptExisting: true });
  * ```
- * User name and password change in place. The password is kept encrypted in state, also when it was passed in plain.
+ * User name and password change in place with REST v1; with REST v2 a change replaces the credentials. The password is encrypted
+ * in the state, even if the program passes it as plain text.
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class ContainerRegistryAuth extends pulumi.CustomResource {
   constructor(name: string, args: ContainerRegistryAuthArgs, opts?: pulumi.CustomResourceOptions) {
     // A missing value stays undefined, so that the check reports it.

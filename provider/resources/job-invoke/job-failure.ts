@@ -1,4 +1,4 @@
-/** A job that did not do what was expected of it; the message holds what a person needs to find out why. */
+/** Error for a job that did not end as expected; the message contains the details and a remedy. */
 export class JobFailure extends Error {
   override readonly name = "JobFailure";
   constructor(
@@ -11,9 +11,9 @@ export class JobFailure extends Error {
   }
 }
 
-/** Characters of a handler's error text that a message shows. */
+/** Maximum length of a handler's error text in a message (characters). */
 const errorLength = 4000;
 
-/** Shortens a text for a message. */
+/** Truncates a text for a message. */
 export const shortened = (text: string | undefined): string | undefined =>
   text !== undefined && text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;

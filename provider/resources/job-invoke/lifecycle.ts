@@ -3,16 +3,16 @@ import { defineLifecycle } from "../../lifecycle/define";
 import { type JobOrder, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
 import { outcomeOf, runExpected } from "./verdict";
 
-/** Everything that a run may come out differently by. */
-const order = ["endpointId", "input", "request", "mode", "policy", "timeout", "triggers", "expect"] as const;
+/** Inputs that affect the result of a run. */
+const runInputs = ["endpointId", "input", "request", "mode", "policy", "timeout", "triggers", "expect"] as const;
 
 const run = async (inputs: JobOrder, context: Context): Promise<Outputs> =>
   outcomeOf(await runExpected(inputs, context));
 
 /**
- * One job that has to go well for the deployment to go on. It runs when it is created and when an input or a trigger
- * changes, never in a preview; one that fails stays undone, so the next deployment runs it again. Deleting it touches
- * nothing, and a job that ran is not read again: its result is kept by the service for minutes only.
+ * Job that must succeed before the deployment continues. It runs when it is created and when an input or a trigger changes, never
+ * in a preview. A failed run is not recorded, so the next deployment runs the job again. A delete makes no API calls, and a
+ * finished job is not read again, because the service keeps its result only for minutes.
  */
 export const jobInvoke = defineLifecycle<JobOrder, Outputs>({
   kind: "JobInvoke",
@@ -22,7 +22,7 @@ export const jobInvoke = defineLifecycle<JobOrder, Outputs>({
   inputs: jobInvokeInputs,
   resolved: jobInvokeInputs,
   outputs: jobInvokeOutputs,
-  alters: { jobId: order, status: order, output: order, delayTime: order, executionTime: order },
+  alters: { jobId: runInputs, status: runInputs, output: runInputs, delayTime: runInputs, executionTime: runInputs },
 
   async create(inputs, context) {
     const outputs = await run(inputs, context);
@@ -35,9 +35,9 @@ export const jobInvoke = defineLifecycle<JobOrder, Outputs>({
     return { inputs: {}, outputs: {} };
   },
 
-  // An update may change no more than a time-out.
+  // The only change may be the resource option customTimeouts.
   update: async (_id, { olds, news, changed }, context) =>
-    order.some(changed) ? run(news, context) : jobInvokeOutputs.parse(olds),
+    runInputs.some(changed) ? run(news, context) : jobInvokeOutputs.parse(olds),
 
   delete: async () => {},
 });

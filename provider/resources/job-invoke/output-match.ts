@@ -3,7 +3,7 @@ import { showValue } from "serverless-compute-api/shapes";
 import type { Path, Secrets } from "../../lifecycle/contract";
 import { hiddenValue, holdsSecret } from "../../lifecycle/properties/secret-paths";
 
-/** One place where an output is not what was expected. */
+/** Difference between the expected and the actual output. */
 interface Mismatch {
   /** Path such as `output`, `items`, `0`, `text`. */
   path: Path;
@@ -21,42 +21,42 @@ const kindOf = (value: unknown, redact: (text: string) => string): string => {
 };
 
 /**
- * Compares an output with what it must contain: an object may have more properties than expected, wherever it stands;
- * a list must have the same elements in the same order; everything else must be equal.
+ * Compares an output with the expected output. Objects at any depth may have additional properties; a list must have the same
+ * elements in the same order; all other values must be equal.
  */
 export function mismatches(expected: unknown, got: unknown, path: Path = ["output"]): Mismatch[] {
   if (Array.isArray(expected) && Array.isArray(got)) {
     if (expected.length !== got.length) return [{ path, expected, got }];
-    return expected.flatMap((one, index) => mismatches(one, got[index], [...path, String(index)]));
+    return expected.flatMap((item, index) => mismatches(item, got[index], [...path, String(index)]));
   }
   if (isObject(expected) && isObject(got)) {
     const found = new Map<string, unknown>(Object.entries(got));
-    return Object.entries(expected).flatMap(([key, one]) => mismatches(one, found.get(key), [...path, key]));
+    return Object.entries(expected).flatMap(([key, value]) => mismatches(value, found.get(key), [...path, key]));
   }
   if (Object.is(expected, got) || (expected === 0 && got === 0)) return [];
   return [{ path, expected, got }];
 }
 
-/** Lines that a message shows at most. */
-const shown = 20;
+/** Maximum number of lines in a message. */
+const maxLines = 20;
 
 /**
- * Mismatches as lines: `output.text: expected "pong", got "ping"`. An output that was made of something secret, or has to
- * be something secret, is as secret as that; other values are shown without the secrets in them.
+ * Formats mismatches as lines such as `output.text: expected "pong", got "ping"`. If the input, the request or the expected output
+ * contains a secret, the actual output is hidden. Secrets in all other values are redacted.
  */
 export function mismatchLines(found: Mismatch[], { paths, values }: Secrets = { paths: [], values: [] }): string[] {
   const redact = createRedaction(values);
   const isHidden = [["input"], ["expect", "output"], ["request"]].some((at) => holdsSecret(at, paths));
-  const wanted = (path: Path, value: unknown): string => {
-    const of = path[0] === "body" ? ["request", "expect"] : ["expect"];
-    if (holdsSecret([...of, ...path], paths)) return hiddenValue;
+  const expectedText = (path: Path, value: unknown): string => {
+    const root = path[0] === "body" ? ["request", "expect"] : ["expect"];
+    if (holdsSecret([...root, ...path], paths)) return hiddenValue;
     return isObject(value) ? showValue(value, redact) : kindOf(value, redact);
   };
   const lines = found
-    .slice(0, shown)
+    .slice(0, maxLines)
     .map(
       ({ path, expected, got }) =>
-        `${path.join(".")}: expected ${wanted(path, expected)}, got ${isHidden && got !== undefined ? hiddenValue : kindOf(got, redact)}`,
+        `${path.join(".")}: expected ${expectedText(path, expected)}, got ${isHidden && got !== undefined ? hiddenValue : kindOf(got, redact)}`,
     );
-  return found.length > shown ? [...lines, `and ${found.length - shown} more`] : lines;
+  return found.length > maxLines ? [...lines, `and ${found.length - maxLines} more`] : lines;
 }

@@ -9,19 +9,19 @@ import { JobFailure, shortened } from "./job-failure";
 import { mismatches, mismatchLines } from "./output-match";
 import type { JobContext } from "./run";
 
-/** A JobOrder with a request. */
+/** Job order with a request. */
 type Order = JobOrder & { request: RequestOrder };
 
 const titleOf = ({ endpointId, request: { method, path } }: Order): string =>
   `${method} ${path.replace(/[?#].*$/s, "")} on endpoint "${endpointId}"`;
 
-/** Sends the request of an order, and returns the response whatever its status. Rejects with a JobFailure if there is none in time. */
+/** Sends the request of an order and returns the response, whatever its status. Rejects with a JobFailure if none arrives. */
 export async function sendRequest(order: Order, context: JobContext): Promise<Ended> {
   const { endpointId, request, timeout } = order;
   const { clients, clock, end } = context;
   const fail = (lines: string[], cause?: unknown): JobFailure =>
     new JobFailure(lines, endpointId, undefined, { cause });
-  const began = clock.now();
+  const started = clock.now();
   const endpoint = await clients.management.readEndpoint(endpointId, callOptions(context));
   if (!endpoint) throw fail([`endpoint "${endpointId}" is unknown to the service. Check endpointId.`]);
   const { requestUrl } = endpoint;
@@ -33,21 +33,21 @@ export async function sendRequest(order: Order, context: JobContext): Promise<En
   context.progress(`${title}: waiting for the response`);
   try {
     const response = await making(context, (options) => {
-      const left = Math.min(began + timeout * 1000, end ?? Number.POSITIVE_INFINITY) - clock.now();
-      return clients.requests.send(requestUrl, request, { ...options, deadline: Math.max(1, left) });
+      const remaining = Math.min(started + timeout * 1000, end ?? Number.POSITIVE_INFINITY) - clock.now();
+      return clients.requests.send(requestUrl, request, { ...options, deadline: Math.max(1, remaining) });
     });
     const { status, body, workerId } = response;
     context.progress(`${title} returned ${status}`);
-    const executionTime = Math.round(clock.now() - began);
+    const executionTime = Math.round(clock.now() - started);
     return { id: randomUUID(), status: "COMPLETED", output: body, executionTime, workerId, httpStatus: status };
   } catch (error) {
     if (!isApiError(error)) throw error;
     const remedy = "Raise timeout if its workers start slowly, and check the endpoint's logs.";
-    throw fail([`${title} has no response: ${error.message}`, remedy], error);
+    throw fail([`${title} received no response: ${error.message}`, remedy], error);
   }
 }
 
-/** Holds a response to what is expected of it; rejects with a JobFailure. */
+/** Compares a response with the expected response; throws a JobFailure if they differ. */
 export function holdResponse(order: Order, { id, output, httpStatus }: Ended, { secrets }: JobContext): void {
   const { endpointId, request } = order;
   const { expect } = request;

@@ -3,23 +3,23 @@ import type { JobInvokeArgs, JobInvokeOutputs } from "../../generated/args";
 import { pauseStacks, registration } from "../registration";
 
 /**
- * Runs one job on an endpoint as a part of the deployment: the deployment goes on only when the job went well. It runs
- * when it is created and when an input or a trigger changes, never in a preview; destroying it touches nothing.
+ * Runs a job on an endpoint as part of the deployment, which continues only if the job succeeds. The job runs when the resource is
+ * created and when an input or a trigger changes, never in a preview. A destroy makes no API calls.
  *
- * The smallest one, a job that has to complete:
+ * Minimal example, a job that must complete:
  * ```ts
  * new JobInvoke("chat-works", { endpointId: endpoint.id, input: { prompt: "ping" } });
  * ```
- * A smoke test that runs again whenever the workers change, and looks at the output:
+ * Smoke test that checks the output and runs again whenever the workers change:
  * ```ts
- * new JobInvoke("chat-answers", {
+ * new JobInvoke("chat-responds", {
  *   endpointId: endpoint.id,
  *   input: { prompt: "ping" },
  *   expect: { output: { text: "pong" } },
  *   triggers: [template.revision],
  * });
  * ```
- * With limits of its own, for a job that takes long:
+ * Long-running job with its own time limits:
  * ```ts
  * const index = new JobInvoke("build-index", {
  *   endpointId: endpoint.id,
@@ -29,12 +29,12 @@ import { pauseStacks, registration } from "../registration";
  * });
  * export const pages = index.output;
  * ```
- * A job that must fail, for instance to see that input is checked:
+ * Job that must fail, for example to test the validation of its input:
  * ```ts
- * new JobInvoke("refuses-nonsense", { endpointId: endpoint.id, input: {}, expect: { status: "FAILED" } });
+ * new JobInvoke("rejects-empty-input", { endpointId: endpoint.id, input: {}, expect: { status: "FAILED" } });
  * ```
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class JobInvoke extends pulumi.CustomResource {
   constructor(name: string, args: JobInvokeArgs, opts?: pulumi.CustomResourceOptions) {
     const resumeStacks = pauseStacks();

@@ -5,7 +5,7 @@ import { callOptions, isOver, making, tidyingOptions } from "../../lifecycle/cal
 import type { Context } from "../../lifecycle/contract";
 import type { JobOrder } from "./inputs";
 
-/** Part of a verb's context that a job requires. */
+/** Subset of a verb's context that a job requires. */
 export type JobContext = Pick<
   Context,
   "clients" | "clock" | "signal" | "progress" | "end" | "tidyEnd" | "onDeadline" | "secrets"
@@ -13,32 +13,33 @@ export type JobContext = Pick<
 
 const second = 1000;
 
-/** Milliseconds between two looks at a job in its first 5 s. Who chooses `sync` has a short job and wants its end at once. */
-const firstLooks = { async: 250, sync: 75 } as const satisfies Record<JobOrder["mode"], number>;
+/** Polling interval in the first 5 s of a job (ms); shorter for `sync`, which is intended for short jobs. */
+const firstInterval = { async: 250, sync: 75 } as const satisfies Record<JobOrder["mode"], number>;
 
 /**
- * Milliseconds to the next look at a job that began `passed` ago. Its end is seen after half of that in the median: at most 250 ms
- * late within ten minutes, the default execution time-out (interface: Limits), then 1/2400 of the time passed. An hour takes 3,700 looks.
+ * Polling interval (ms) of a job that started `elapsed` ms ago. The median delay until its end is detected is half the interval: at
+ * most 250 ms within ten minutes, the default execution timeout (interface: Limits), then 1/2400 of the elapsed time. An hour takes
+ * 3,700 polls.
  */
-const lookInterval = (passed: number, mode: JobOrder["mode"]): number =>
-  passed < 5 * second ? firstLooks[mode] : Math.min(Math.max(400, passed / 1200), 2 * second);
+const pollInterval = (elapsed: number, mode: JobOrder["mode"]): number =>
+  elapsed < 5 * second ? firstInterval[mode] : Math.min(Math.max(400, elapsed / 1200), 2 * second);
 
-/** Milliseconds between two lines of progress while nothing changes: fewer than looks, since a CI log keeps every line. */
-const firstLine = 500;
-const lastLine = 2000;
+/** First and longest interval between unchanged progress lines (ms), longer than polls because a CI log keeps each line. */
+const firstLineInterval = 500;
+const longestLineInterval = 2000;
 
-/** Milliseconds in the queue after which it is asked why, and between two such questions. */
-const firstQuestion = 5000;
-const nextQuestion = 30_000;
+/** Time in the queue before the endpoint's health is read, and interval between reads (ms). */
+const firstHealthRead = 5000;
+const healthInterval = 30_000;
 
-/** A job that was not over when its time was. */
+/** Error for a job that did not finish within its time limit. */
 export class JobTimeout extends Error {
   override readonly name = "JobTimeout";
   constructor(
     readonly jobId: string,
-    /** State it was in last. */
+    /** Last known state. */
     readonly status: JobStatus,
-    /** Milliseconds that were waited. */
+    /** Waiting time (ms). */
     readonly waited: number,
     readonly cancelled: boolean,
   ) {
@@ -46,7 +47,7 @@ export class JobTimeout extends Error {
   }
 }
 
-/** A job that the service does not know any more. */
+/** Error for a job that no longer exists in the service. */
 export class JobGone extends Error {
   override readonly name = "JobGone";
   constructor(readonly jobId: string) {
@@ -55,8 +56,8 @@ export class JobGone extends Error {
 }
 
 /**
- * Runs one job to its end and returns its record, whatever state it ended in. The submission is sent once: a lost response
- * rejects. A job that is not over in time, or when the signal aborts, is cancelled on the service.
+ * Runs a job to its end and returns its record with any final state. The submission is sent once; a lost response rejects.
+ * The job is cancelled if it does not finish in time or if the signal aborts.
  */
 export async function runJob(order: JobOrder, context: JobContext): Promise<JobRecord> {
   const { clock, signal } = context;
@@ -68,16 +69,16 @@ export async function runJob(order: JobOrder, context: JobContext): Promise<JobR
   } catch (error) {
     if (error instanceof JobGone) throw error;
     // The result is no longer needed, so the job must not occupy a worker.
-    const left = await cancel(order.endpointId, submitted.id, context);
+    const final = await cancel(order.endpointId, submitted.id, context);
     if (signal.aborted || !(error instanceof JobTimeout)) throw error;
-    if (left && isFinal(left.status) && left.status !== "CANCELLED") return left;
-    throw new JobTimeout(error.jobId, error.status, error.waited, left?.status === "CANCELLED");
+    if (final && isFinal(final.status) && final.status !== "CANCELLED") return final;
+    throw new JobTimeout(error.jobId, error.status, error.waited, final?.status === "CANCELLED");
   }
 }
 
 function submit({ endpointId, input, mode, policy }: JobOrder, context: JobContext): Promise<JobRecord> {
   const submission = { input: input ?? {}, ...(policy ? { policy } : {}) };
-  // The shortest wait: the id is needed soon, for a cancellation; a longer job is waited for by /status.
+  // The shortest wait, because a cancellation requires the id; longer jobs are polled with /status.
   const wait = limits.runsyncWait.min;
   const { jobs } = context.clients;
   return making(context, (options) =>
@@ -96,44 +97,44 @@ async function untilFinal(
 ): Promise<JobRecord> {
   const { clock, signal } = context;
   let job = submitted;
-  let question = firstQuestion;
+  let nextHealthRead = firstHealthRead;
   let reason: string | undefined;
   let shown = "";
   let nextLine = 0;
-  let betweenLines = firstLine;
+  let lineInterval = firstLineInterval;
   while (!isFinal(job.status)) {
-    const left = end - clock.now();
-    const passed = limit - left;
-    if (left <= 0) throw new JobTimeout(job.id, job.status, passed, false);
-    const waits = job.status === "IN_QUEUE";
-    if (waits && passed >= question) {
-      question = passed + nextQuestion;
+    const remaining = end - clock.now();
+    const elapsed = limit - remaining;
+    if (remaining <= 0) throw new JobTimeout(job.id, job.status, elapsed, false);
+    const isQueued = job.status === "IN_QUEUE";
+    if (isQueued && elapsed >= nextHealthRead) {
+      nextHealthRead = elapsed + healthInterval;
       const health = await context.clients.jobs.health(endpointId, tidyingOptions(context)).catch(() => undefined);
       reason = health && workerProblem(health, context);
     }
-    const because = waits && reason ? `; ${reason.split("\n", 1)}` : "";
-    if (passed >= nextLine || shown !== job.status + because) {
-      shown = job.status + because;
-      nextLine = passed + betweenLines;
-      betweenLines = Math.min(betweenLines * 1.5, lastLine);
-      const time = `${Math.round(passed / second)} s of at most ${Math.round(limit / second)} s`;
-      context.progress(`job ${job.id} ${job.status}: ${time}${because}`);
+    const cause = isQueued && reason ? `; ${reason.split("\n", 1)}` : "";
+    if (elapsed >= nextLine || shown !== job.status + cause) {
+      shown = job.status + cause;
+      nextLine = elapsed + lineInterval;
+      lineInterval = Math.min(lineInterval * 1.5, longestLineInterval);
+      const time = `${Math.round(elapsed / second)} s of at most ${Math.round(limit / second)} s`;
+      context.progress(`job ${job.id} ${job.status}: ${time}${cause}`);
     }
-    await clock.sleep(Math.min(lookInterval(passed, mode), left), signal);
-    job = await look(endpointId, job.id, context);
+    await clock.sleep(Math.min(pollInterval(elapsed, mode), remaining), signal);
+    job = await poll(endpointId, job.id, context);
   }
   context.progress(`job ${job.id} ${job.status}`);
   return job;
 }
 
-/** Returns the reason why no worker starts, which only the local service reports, in a field beyond the interface. */
+/** Returns the reason why no worker starts. Only the local service reports it, in an additional field. */
 export function workerProblem({ message }: EndpointHealth, { secrets }: JobContext): string | undefined {
   if (typeof message !== "string" || message.trim() === "") return undefined;
   return createRedaction(secrets?.values ?? [])(message.trim());
 }
 
-async function look(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord> {
-  // The last look comes when the verb's calls have no time left: what is kept for looking up is its own.
+async function poll(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord> {
+  // The last poll runs after the time limit of the verb's calls, in the time reserved for cleanup.
   const options = isOver(context) ? tidyingOptions(context) : callOptions(context);
   try {
     return await context.clients.jobs.status(endpointId, jobId, options);
@@ -142,7 +143,7 @@ async function look(endpointId: string, jobId: string, context: JobContext): Pro
   }
 }
 
-/** Cancels a job; returns the state it is left in, undefined when that is not known. */
+/** Cancels a job and returns its record; undefined if its state is unknown. */
 async function cancel(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord | undefined> {
   const { clients } = context;
   try {

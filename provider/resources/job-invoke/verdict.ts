@@ -12,23 +12,22 @@ import { type JobContext, JobGone, JobTimeout, runJob, workerProblem } from "./r
 /** Remedies by a job's final state (interface: Job-level situations). */
 const remedies: Record<JobStatus, string> = {
   IN_QUEUE:
-    "No worker took it. Raise workersMax, or timeout if its workers start slowly, and check the endpoint's health.",
-  IN_PROGRESS: "It needs more time. Raise timeout, or check the endpoint's logs for what delays it.",
+    "No worker started the job. Raise workersMax, or timeout if its workers start slowly, and check the endpoint's health.",
+  IN_PROGRESS: "The job needs more time. Raise timeout, or check the endpoint's logs for the cause of the delay.",
   COMPLETED: "Correct the handler or `expect`.",
-  FAILED:
-    "The endpoint's logs have the details. Correct the handler or the input; the next deployment runs the job again.",
+  FAILED: "See the endpoint's logs. Correct the handler or the input; the next deployment runs the job again.",
   CANCELLED: "It was cancelled outside this deployment. The next deployment runs a new job.",
   TIMED_OUT: "It exceeded its execution timeout. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
 };
 
-/** Runs a job and holds it to what is expected of it; rejects with a JobFailure when it does not meet that. */
+/** Runs a job and checks its result; rejects with a JobFailure if the job does not end as expected. */
 export async function runExpected(order: JobOrder, context: JobContext): Promise<JobRecord> {
   const job = await runToEnd(order, context);
   await holdTo(order, job, context);
   return job;
 }
 
-/** Runs a job to its end, whatever state that is, or sends a request; rejects with a JobFailure if it does not end. */
+/** Runs a job to any final state, or sends a request; rejects with a JobFailure if it does not finish. */
 export function runToEnd(order: JobOrder, context: JobContext): Promise<Ended> {
   if (isRequest(order)) return sendRequest(order, context);
   return runJob(order, context).catch(async (error) => {
@@ -36,7 +35,7 @@ export function runToEnd(order: JobOrder, context: JobContext): Promise<Ended> {
   });
 }
 
-/** Holds a job that is over, or a response, to what is expected of it; rejects with a JobFailure. */
+/** Compares a finished job or a response with the expected result; rejects with a JobFailure if they differ. */
 export async function holdTo(order: JobOrder, job: Ended, context: JobContext): Promise<void> {
   if (isRequest(order)) return holdResponse(order, job, context);
   const { endpointId, expect } = order;
@@ -98,7 +97,7 @@ function errorText(error: unknown, redact: (text: string) => string): string | u
   return shortened(typeof error === "string" ? redact(error.trim()) : showValue(error, redact));
 }
 
-/** How an endpoint is: its jobs and workers, and what keeps workers from coming up beside an error that was `shown` already. */
+/** Describes an endpoint's jobs and workers, and the reason why no worker starts unless it equals `shown`. */
 export async function healthLine(endpointId: string, context: JobContext, shown?: string): Promise<string> {
   try {
     const health = await context.clients.jobs.health(endpointId, tidyingOptions(context));
@@ -115,24 +114,24 @@ function healthText({ jobs, workers }: EndpointHealth): string {
       .filter(([key]) => numbers[key] !== undefined)
       .map(([key, name]) => `${numbers[key]} ${name}`)
       .join(", ");
-  const ofJobs = counts(jobs, {
+  const jobCounts = counts(jobs, {
     inQueue: "in queue",
     inProgress: "in progress",
     completed: "completed",
     failed: "failed",
     retried: "retried",
   });
-  const ofWorkers = counts(workers, {
+  const workerCounts = counts(workers, {
     idle: "idle",
     running: "running",
     initializing: "starting",
     throttled: "throttled",
     ...(workers["unhealthy"] ? { unhealthy: "unhealthy" } : {}),
   });
-  return `jobs ${ofJobs}; workers ${ofWorkers}`;
+  return `jobs ${jobCounts}; workers ${workerCounts}`;
 }
 
-/** The outputs of a finished job. */
+/** Returns the outputs of a finished job. */
 export const outcomeOf = ({ id, status, output, delayTime, executionTime }: JobRecord): JobInvokeOutputs => ({
   jobId: id,
   status,
@@ -141,7 +140,7 @@ export const outcomeOf = ({ id, status, output, delayTime, executionTime }: JobR
   ...(executionTime === undefined ? {} : { executionTime }),
 });
 
-/** Runs one job from a script: rejects when it does not end as expected, and with a line for each argument that is wrong. */
+/** Runs a job from a script; rejects if it does not end as expected, and with one line for each invalid argument. */
 export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promise<JobInvokeOutputs> {
   const order = jobOrder(args);
   try {

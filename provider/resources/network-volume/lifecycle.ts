@@ -18,7 +18,7 @@ const networkVolumeInputs = z.strictObject({
   adoptExisting,
 });
 
-/** The inputs as the verbs get them: checked, the name filled in. */
+/** Checked inputs with a name, as passed to the verbs. */
 const resolvedInputs = z.object({ ...networkVolumeInputs.shape, name: z.string() });
 type Inputs = z.output<typeof resolvedInputs>;
 
@@ -29,7 +29,7 @@ const fromRecord = ({ id: _, ...settings }: NetworkVolumeRecord): Actual<Inputs,
   outputs: {},
 });
 
-/** Sizes that each dialect accepts, in GB (v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
+/** Allowed sizes by dialect (GB; v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
 const sizes = { v1: { min: 0, max: 4000 }, v2: { min: 10, max: 4096 } } as const;
 
 function dialectRules({ size }: Properties, dialect: Dialect): Failure[] {
@@ -50,12 +50,13 @@ async function update(
 }
 
 /**
- * A network volume: storage that outlives workers. It grows in place, never shrinks, and does not move to another data
- * centre: that is a new volume without the old one's data. Names need not be unique.
+ * Network volume: storage that outlives workers. It can grow in place but cannot shrink. A change of the data centre replaces it
+ * by an empty volume. Names need not be unique.
  */
 export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>({
   kind: "NetworkVolume",
-  description: "Storage that outlives workers. It can grow; another data centre means a new, empty volume.",
+  description:
+    "Storage that outlives workers. It can grow but not shrink; a change of the data centre creates a new, empty volume.",
   inputs: networkVolumeInputs,
   resolved: resolvedInputs,
   outputs: z.object({}),

@@ -9,13 +9,13 @@ import { pauseStacks, registration } from "../registration";
  * const models = new NetworkVolume("models", { size: 100, dataCenterId: "EU-RO-1" });
  * new ServerlessEndpoint("chat", { templateId: template.id, networkVolumeId: models.id });
  * ```
- * It holds data that nothing brings back, so a production stack protects it:
+ * Its data cannot be restored after a delete, so protect it in a production stack:
  * ```ts
  * const models = new NetworkVolume("models", { name: "acme-models", size: 500, dataCenterId: "EU-RO-1" }, { protect: true });
  * ```
- * A larger size is set in place, a smaller one is refused, another data centre replaces the volume.
+ * A larger size is applied in place, and a smaller size is rejected. A change of the data centre replaces the volume.
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class NetworkVolume extends pulumi.CustomResource {
   constructor(name: string, args: NetworkVolumeArgs, opts?: pulumi.CustomResourceOptions) {
     const resumeStacks = pauseStacks();

@@ -9,9 +9,9 @@ import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { adoptExisting } from "../adopt-existing";
 
-/** Inputs of a Secret resource as people write them (interface: Secret). */
+/** Inputs of a Secret resource in a program (interface: Secret). */
 const secretInputs = z.strictObject({
-  // Both dialects' names; `dialectRules` has the rules of each.
+  // Names that at least one dialect accepts; `dialectRules` contains the rules of each dialect.
   name: z
     .string()
     .max(limits.nameLength)
@@ -24,7 +24,7 @@ const secretInputs = z.strictObject({
   adoptExisting,
 });
 
-/** The inputs as the verbs get them: checked, the name filled in. */
+/** Checked inputs with a name, as passed to the verbs. */
 const resolvedInputs = z.object({
   ...secretInputs.shape,
   name: z.string(),
@@ -42,7 +42,7 @@ const secretOutputs = z.object({
 });
 type Outputs = z.output<typeof secretOutputs>;
 
-/** The value is never shown: what was deployed last is kept. */
+/** Converts a record. The service never returns the value, so the last deployed value is kept. */
 const fromRecord = ({ name, description }: SecretRecord): Actual<Inputs, Outputs> => ({
   inputs: { name, description },
   outputs: { reference: secretReference(name) },
@@ -59,8 +59,8 @@ async function update(
   return { reference: secretReference(name) };
 }
 
-/** Rules of a dialect for names of new secrets; a secret that exists keeps its name. */
-const nameRules: Record<Dialect, [broken: RegExp, rule: string][]> = {
+/** Rules for the names of new secrets, by dialect; an existing secret keeps its name. */
+const nameRules: Record<Dialect, [violation: RegExp, reason: string][]> = {
   v1: [[/\//, "must not contain / with REST v1"]],
   v2: [
     [/^\d/, "must start with a letter or _ with REST v2"],
@@ -68,31 +68,29 @@ const nameRules: Record<Dialect, [broken: RegExp, rule: string][]> = {
   ],
 };
 
-/** Bytes of UTF-8 that REST v2 accepts (contract: SecretCreate). */
-const longest = { value: 16_777_215, description: 65_535 };
+/** Maximum lengths in REST v2 (bytes of UTF-8; contract: SecretCreate). */
+const maxBytes = { value: 16_777_215, description: 65_535 };
 
 function dialectRules(inputs: Properties, dialect: Dialect, olds: Properties): Failure[] {
   const { name } = inputs;
-  const broken = typeof name === "string" && name !== olds["name"] ? nameRules[dialect] : [];
-  const names = broken
-    .filter(([pattern]) => pattern.test(String(name)))
-    .map(([, reason]) => ({ path: "name", reason }));
+  const rules = typeof name === "string" && name !== olds["name"] ? nameRules[dialect] : [];
+  const names = rules.filter(([pattern]) => pattern.test(String(name))).map(([, reason]) => ({ path: "name", reason }));
   if (dialect === "v1") return names;
-  const lengths = Object.entries(longest).flatMap(([path, most]) => {
+  const lengths = Object.entries(maxBytes).flatMap(([path, max]) => {
     const text = inputs[path];
     const bytes = typeof text === "string" ? Buffer.byteLength(text) : 0;
-    return bytes > most ? [{ path, reason: `has ${bytes} bytes; must have ${most} bytes or fewer with REST v2` }] : [];
+    return bytes > max ? [{ path, reason: `has ${bytes} bytes; must have ${max} bytes or fewer with REST v2` }] : [];
   });
   return [...names, ...lengths];
 }
 
 /**
- * A secret that a template's env refers to (interface: Secret). Value and description change in place; another name is
- * another secret, for templates refer to it by name. The value can be written and never read back.
+ * Secret value that a template's env refers to (interface: Secret). The value and the description change in place. A new name
+ * replaces the secret, because templates refer to it by name. The value can be written but not read back.
  */
 export const secret = defineObject<Inputs, Outputs, SecretRecord>({
   kind: "Secret",
-  description: "A sensitive value that templates pass to workers by reference; it is never read back.",
+  description: "Sensitive value that templates pass to workers by reference; it cannot be read back.",
   inputs: secretInputs,
   resolved: resolvedInputs,
   outputs: secretOutputs,
@@ -106,7 +104,7 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
     listNamed: (name, options) => management.listSecrets({ ...options, name }),
     ...(management.readSecret && { read: management.readSecret }),
     create: async ({ name, value, description }, options) => {
-      // The check cannot see a replacement that only the engine decides, such as by --target-replace.
+      // The check does not detect replacements that the engine decides on, such as with --target-replace.
       if (value === undefined) throw new Error(`Secret "${name}": value is required for a new secret; set it`);
       return management.createSecret({ name, value, description }, options);
     },

@@ -4,25 +4,25 @@ import type { SecretArgs, SecretOutputs } from "../../generated/args";
 import { pauseStacks, previewed, registration } from "../registration";
 
 /**
- * A sensitive value that workers get in their environment. It can be written and never read back.
+ * Sensitive value for the environment of workers. It can be written but not read back.
  *
  * ```ts
  * const config = new pulumi.Config();
  * const token = new Secret("hub-token", { value: config.requireSecret("hubToken") });
  * ```
- * A template passes it on by its reference, which is not a secret itself:
+ * A template contains its reference, which is not secret:
  * ```ts
  * new Template("chat", { imageName: "ghcr.io/acme/chat:1.4.2", env: { HUB_TOKEN: token.reference } });
  * ```
- * With a name of its own, so that templates made elsewhere can refer to it:
+ * With an explicit name, so that templates created elsewhere can refer to it:
  * ```ts
  * new Secret("hub-token", { name: "HUB_TOKEN", value: token, description: "Reads private models" });
  * ```
- * The value is kept encrypted in state, also when it was passed in plain.
+ * The value is encrypted in the state, even if the program passes it as plain text.
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class Secret extends pulumi.CustomResource {
-  /** The text that a template's env uses for the value, `{{ RUNPOD_SECRET_<name> }}`. */
+  /** Reference to the value for a template's env: `{{ RUNPOD_SECRET_<name> }}`. */
   declare readonly reference: pulumi.Output<string>;
 
   constructor(name: string, args: SecretArgs, opts?: pulumi.CustomResourceOptions) {
@@ -34,12 +34,12 @@ export class Secret extends pulumi.CustomResource {
     } finally {
       resumeStacks();
     }
-    // The preview of a create has no id, and its generated name is provisional: the update generates another one.
-    const isSet = args.name !== undefined;
+    // In the preview of a create, the id is missing and a generated name is provisional: the update generates another name.
+    const hasName = args.name !== undefined;
     this.reference = previewed(this.reference, () =>
-      isSet
+      hasName
         ? this.name.apply(secretReference)
-        : pulumi.all([this.name, this.id]).apply(([its]) => secretReference(its)),
+        : pulumi.all([this.name, this.id]).apply(([generated]) => secretReference(generated)),
     );
   }
 }

@@ -4,23 +4,23 @@ import type { Context } from "../../lifecycle/contract";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { templateWith } from "../template/lifecycle";
 
-/** Attempts of a delete after the workers were scaled to zero, and the time between them in ms. */
-const deleteTries = 20;
+/** Maximum attempts of a delete while workers remain, and the interval between them (ms). */
+const maxAttempts = 20;
 const deleteInterval = 500;
 
 /**
- * Deletes an endpoint; succeeds if the service no longer has it. An endpoint that the service deletes only without workers is scaled
- * to 0/0 first.
+ * Deletes an endpoint; succeeds if it no longer exists. If the service rejects the delete because the endpoint has workers, it is
+ * first scaled to 0/0.
  */
 export async function deleteEndpoint(id: string, context: Context): Promise<void> {
   const { management } = context.clients;
   await releaseTemplateOf(id, context);
   let scaled = false;
-  for (let tried = 1; ; tried++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await deleteIfPresent(id, { remove: management.deleteEndpoint, list: management.listEndpoints }, context);
     } catch (error) {
-      if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || tried === deleteTries) throw error;
+      if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || attempt === maxAttempts) throw error;
     }
     context.progress("scaling its workers to zero before the delete");
     if (scaled) await context.clock.sleep(deleteInterval, context.signal);
@@ -45,7 +45,7 @@ async function releaseTemplateOf(id: string, context: Context): Promise<void> {
   await ifPresent(making(context, (options) => management.updateEndpoint(id, { templateId: bound.id }, options)));
 }
 
-/** Waits for a change of an endpoint; succeeds if the service no longer has it. */
+/** Waits for a change of an endpoint; succeeds if the endpoint no longer exists. */
 async function ifPresent(change: Promise<unknown>): Promise<void> {
   try {
     await change;

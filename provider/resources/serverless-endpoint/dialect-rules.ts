@@ -8,14 +8,14 @@ import { serverlessEndpointInputs } from "./inputs";
 const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
 
 const textsIn = (value: Value | undefined): string[] =>
-  [value].flat().filter((one): one is string => typeof one === "string" && one !== "");
+  [value].flat().filter((text): text is string => typeof text === "string" && text !== "");
 
 const isGiven = (value: Value | undefined): boolean =>
   !(value === undefined || value === "" || (Array.isArray(value) && value.length === 0));
 
 const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).fallback;
 
-/** Rules of REST v1: whole seconds (description of REST v1: scalerValue), and one number of virtual CPUs for all flavours. */
+/** Checks the rules of REST v1: whole seconds (description of REST v1: scalerValue), and one number of virtual CPUs for all flavours. */
 function rulesOfV1({ scalerValue, cpuFlavorIds }: Properties): Failure[] {
   const counted = textsIn(cpuFlavorIds).filter((entry) => entry.includes("-"));
   return [
@@ -29,7 +29,7 @@ function rulesOfV1({ scalerValue, cpuFlavorIds }: Properties): Failure[] {
   ];
 }
 
-/** Input rules of REST v2 beyond the types (contract of REST v2: EndpointCreate and its rules). Unknown values pass. */
+/** Checks the input rules of a dialect beyond the types (contract of REST v2: EndpointCreate and its rules). Unknown values pass. */
 export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   if (dialect === "v1") return rulesOfV1(inputs);
   const { vcpuCount, computeType, type = "QUEUE", scalerType, idleTimeout } = inputs;
@@ -43,9 +43,9 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
     failures.push(...malformedCudaVersions(path, inputs[path]));
   const flavors = textsIn(inputs["cpuFlavorIds"]);
   const shared = typeof vcpuCount === "number" ? vcpuCount : usualCpu.vcpuCount;
-  const wholeFlavors = flavors.map((entry) => cpuFlavorEntry(cpuFlavorOf(entry, shared)));
+  const fullFlavors = flavors.map((entry) => cpuFlavorEntry(cpuFlavorOf(entry, shared)));
   for (const [path, ids, compared = ids] of [
-    ["cpuFlavorIds", flavors, wholeFlavors],
+    ["cpuFlavorIds", flavors, fullFlavors],
     ["excludedGpuTypeIds", textsIn(inputs["excludedGpuTypeIds"])],
   ] satisfies [path: string, ids: string[], compared?: string[]][]) {
     const repeated = ids.find((_, index) => compared.indexOf(compared[index] ?? "") !== index);
@@ -54,15 +54,12 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   for (const entry of flavors.filter((text) => text.includes("-"))) {
     const { id, vcpuCount: own } = cpuFlavorOf(entry, 0);
     if (id === entry)
-      fail(
-        "cpuFlavorIds",
-        `contains ${JSON.stringify(entry)}; write a flavour and its virtual CPUs, such as "cpu5c-8"`,
-      );
+      fail("cpuFlavorIds", `contains ${JSON.stringify(entry)}; use a flavour and its virtual CPUs, such as "cpu5c-8"`);
     else if (!isPowerOfTwo(own))
       fail("cpuFlavorIds", `contains ${JSON.stringify(entry)}; its virtual CPUs must be a power of two, 2 or more`);
   }
   for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !/^\s*[^-\s]/.test(text)))
-    fail("excludedGpuTypeIds", `contains ${JSON.stringify(id)}; a GPU type begins with neither - nor only blanks`);
+    fail("excludedGpuTypeIds", `contains ${JSON.stringify(id)}; a GPU type must not be blank or begin with -`);
   if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
     fail("vcpuCount", `is ${vcpuCount}; must be a power of two, 2 or more, in REST v2`);
   if (

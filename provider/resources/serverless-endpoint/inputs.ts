@@ -13,7 +13,7 @@ const verify = z.strictObject({
     .int()
     .min(1)
     .max(7 * 24 * 3600)
-    .describe("Seconds for the whole verification, including the start of workers of the new version.")
+    .describe("Time limit of the verification in seconds, including the start of workers of the new version.")
     .default(300),
   attempts: z.int().min(1).max(10).describe("Attempts of a failing job before the verification fails.").default(1),
   policy: job.policy,
@@ -25,7 +25,7 @@ const verify = z.strictObject({
     .default([]),
 });
 
-/** Inputs of a ServerlessEndpoint resource: those of the REST API, with its defaults (interface: Endpoint), and the provider's. */
+/** Inputs of a ServerlessEndpoint resource: the REST API's inputs with its defaults (interface: Endpoint), and the provider's own. */
 export const serverlessEndpointInputs = restEndpointCreate
   .safeExtend({
     scalerValue: z
@@ -51,7 +51,10 @@ export const serverlessEndpointInputs = restEndpointCreate
     rule(
       ["verify", "type"],
       ({ verify: work, type }) => !work || (work.request === undefined) === (type !== "LOAD_BALANCER"),
-      { path: "verify", error: "must have request if type is LOAD_BALANCER, which takes no jobs, and input otherwise" },
+      {
+        path: "verify",
+        error: "must have request if type is LOAD_BALANCER, which accepts no jobs, and input otherwise",
+      },
     ),
     rule(["verify"], ({ verify: work }) => !work?.request || (!work.input && !work.policy && isPlain(work.expect)), {
       path: "verify",
@@ -84,6 +87,7 @@ export const serverlessEndpointInputs = restEndpointCreate
 
 /** Checked inputs with a name. */
 export const resolvedInputs = z.object({ ...serverlessEndpointInputs.shape, name: z.string() });
+/** Checked inputs with a name. */
 export type Inputs = z.output<typeof resolvedInputs>;
 
 /** Verification of a new version. */
@@ -98,4 +102,5 @@ export const serverlessEndpointOutputs = z.object({
       "Counts the changes of its template and environment; with REST v2, its value when the resource was created, adopted or imported.",
     ),
 });
+/** Outputs of a ServerlessEndpoint resource. */
 export type Outputs = z.output<typeof serverlessEndpointOutputs>;

@@ -35,33 +35,33 @@ export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
 /** Defaults of the service. */
 const implied = { vcpuCount: usualCpu.vcpuCount, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
 
-const listIn = (wanted: Properties, key: string): Value[] => {
-  const value = wanted[key];
+const listIn = (desired: Properties, key: string): Value[] => {
+  const value = desired[key];
   return Array.isArray(value) ? value : [];
 };
 
 /**
- * The GPU types of an endpoint. REST v2 stores pools, which have no order: the wanted types are kept as written if the pools
- * hold exactly these. A program that names no types accepts those that the service chose.
+ * Returns the GPU types of an endpoint. REST v2 stores pools, which have no order, so the program's list is kept if the pools contain
+ * exactly its types. A program without types accepts the types that the service selects.
  */
-function gpuTypesOf(record: EndpointRecord, wanted: Properties): Pick<Actual<Inputs, Outputs>["inputs"], GpuTypes> {
+function gpuTypesOf(record: EndpointRecord, desired: Properties): Pick<Actual<Inputs, Outputs>["inputs"], GpuTypes> {
   const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [] } = record;
   if (anyGpuType === undefined) return { gpuTypeIds };
-  const types = listIn(wanted, "gpuTypeIds");
-  if (types.length === 0 && (anyGpuType || wanted["gpuTypeIds"] !== undefined))
+  const types = listIn(desired, "gpuTypeIds");
+  if (types.length === 0 && (anyGpuType || desired["gpuTypeIds"] !== undefined))
     return { gpuTypeIds: [], excludedGpuTypeIds };
   const sameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
   return { gpuTypeIds: sameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [] };
 }
 type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
 
-/** The volumes of an endpoint. The service may show a volume in both properties, or in the list only, whichever set it. */
+/** Returns the volumes of an endpoint. The service may report a volume in both properties or only in the list, however it was set. */
 function volumesOf(
   { networkVolumeId, networkVolumeIds, unshown = [] }: EndpointRecord,
-  wanted: Properties,
+  desired: Properties,
 ): Pick<Actual<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
-  const single = wanted["networkVolumeId"];
-  const several = listIn(wanted, "networkVolumeIds");
+  const single = desired["networkVolumeId"];
+  const several = listIn(desired, "networkVolumeIds");
   const all = [...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds)];
   const inList = all.filter((id) => several.includes(id) || id !== single);
   if (typeof single === "string" && all.includes(single)) return { networkVolumeId: single, networkVolumeIds: inList };
@@ -72,17 +72,17 @@ function volumesOf(
 }
 
 /**
- * CPU flavours as the program writes them: the virtual CPUs of a flavour are in its entry or in `vcpuCount`. If neither contains
- * them, any number matches.
+ * Returns the CPU flavours in the program's notation: the virtual CPUs of a flavour are in its entry or in `vcpuCount`. If neither
+ * contains them, any number matches.
  */
 function cpuOf(
   { cpuFlavorIds, vcpuCount }: Pick<EndpointRecord, "cpuFlavorIds" | "vcpuCount">,
-  wanted: Properties,
+  desired: Properties,
 ): Pick<Actual<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
-  const written = listIn(wanted, "cpuFlavorIds");
+  const written = listIn(desired, "cpuFlavorIds");
   const hasCounts = (entry: Value): boolean => typeof entry === "string" && cpuFlavorOf(entry, 0).vcpuCount > 0;
   if (![...written, ...cpuFlavorIds].some(hasCounts)) return { cpuFlavorIds, vcpuCount };
-  const shared = wanted["vcpuCount"];
+  const shared = desired["vcpuCount"];
   const entries = cpuFlavorIds.map((entry) => {
     const flavor = cpuFlavorOf(entry, vcpuCount);
     const whole = cpuFlavorEntry(flavor);
@@ -93,12 +93,12 @@ function cpuOf(
 }
 
 /** Returns flashbootType if it is set or required to express the value, else flashboot. */
-function flashbootOf({ flashboot, flashbootType }: EndpointRecord, wanted: Properties): Properties {
-  const byType = wanted["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
+function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Properties): Properties {
+  const byType = desired["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
   return byType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
 }
 
-function fromRecord(record: EndpointRecord, wanted: Properties, context: Context): Actual<Inputs, Outputs> {
+function fromRecord(record: EndpointRecord, desired: Properties, context: Context): Actual<Inputs, Outputs> {
   const {
     flashboot: _f,
     flashbootType: _t,
@@ -109,18 +109,18 @@ function fromRecord(record: EndpointRecord, wanted: Properties, context: Context
   } = record;
   const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unshown = [] } = record;
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
-    // An absent value is kept for the properties below, which an endpoint may lack.
+    // The properties below may be missing from a record; undefined is kept for them.
     ...toProperties(same),
     templateId,
     minCudaVersion,
     executionTimeoutMs,
-    ...cpuOf(record, wanted),
-    ...gpuTypesOf(record, wanted),
-    ...volumesOf(record, wanted),
-    ...flashbootOf(record, wanted),
+    ...cpuOf(record, desired),
+    ...gpuTypesOf(record, desired),
+    ...volumesOf(record, desired),
+    ...flashbootOf(record, desired),
   };
   const usesUsualFlavor =
-    listIn(wanted, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.usualCpuFlavorId;
+    listIn(desired, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.usualCpuFlavorId;
   if (usesUsualFlavor) inputs.cpuFlavorIds = [];
   for (const key of unshown) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
   const { version } = record;
@@ -136,32 +136,32 @@ const urlOf = (
 /** Version of a new endpoint. */
 const firstVersion = 1;
 
-/** Adds the version, which a record may lack. */
-async function withVersion(record: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
-  const known = wanted["version"];
+/** Adds the version if the record does not contain it. */
+async function withVersion(record: EndpointRecord, desired: Properties, context: Context): Promise<EndpointRecord> {
+  const known = desired["version"];
   if (record.version !== undefined || (typeof known === "number" && known >= firstVersion)) return record;
   const releases = await context.clients.management.readReleases(record.id, callOptions(context));
   return { ...record, version: releases?.endpointVersion };
 }
 
 /**
- * Adds the template whose settings the workers run. An endpoint with a copy of a template's settings has that template while they
- * are equal, and none after they changed elsewhere. If neither the endpoint nor the state names a template, it is one with equal
- * settings.
+ * Adds the template of the workers' settings. An endpoint with a copy of a template's settings belongs to the template while both
+ * are equal, and to no template after a change elsewhere. If neither the endpoint nor the state contains a template id, the
+ * result is a template with equal settings.
  */
-async function withTemplate(listed: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
-  const wantedId = textOf(wanted, "templateId");
+async function withTemplate(listed: EndpointRecord, desired: Properties, context: Context): Promise<EndpointRecord> {
+  const desiredId = textOf(desired, "templateId");
   const { management } = context.clients;
-  // In REST v1, only the single record shows that the template is a copy of the wanted one.
-  const isOther = !listed.container && wantedId !== undefined && listed.templateId !== wantedId;
+  // In REST v1, only the single record shows that the template is a copy of the desired one.
+  const isOther = !listed.container && desiredId !== undefined && listed.templateId !== desiredId;
   const record = isOther ? ((await management.readEndpoint(listed.id, callOptions(context))) ?? listed) : listed;
-  const { container, templateId = wantedId } = record;
+  const { container, templateId = desiredId } = record;
   if (!container) return record;
   if (templateId === undefined) return { ...record, templateId: (await templateWith(container, context))?.id };
-  const its = await template.reads(context).one(templateId, context);
-  if (!its || revisionOf(its) === revisionOf(container)) return { ...record, templateId };
+  const current = await template.reads(context).one(templateId, context);
+  if (!current || revisionOf(current) === revisionOf(container)) return { ...record, templateId };
   context.warn(
-    `the settings of its workers differ from template "${its.name}"; the next deployment applies the template`,
+    `the settings of its workers differ from template "${current.name}"; the next deployment applies the template`,
   );
   return { ...record, templateId: undefined };
 }
@@ -184,18 +184,18 @@ async function change(id: string, { olds, news, changed }: Update<Inputs>, conte
   const changes = changesIn(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
   const record =
     Object.keys(changes).length > 0
-      ? // Not cancelled, so that the template of its workers stays known.
+      ? // Not cancelled, so that the workers' template remains known.
         await making(context, (options) => management.updateEndpoint(id, changes, { ...options, settings: whole }))
       : undefined;
-  const before = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
+  const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
   const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
-  return { url: record ? urlOf(record, context) : url, version: record?.version ?? before };
+  return { url: record ? urlOf(record, context) : url, version: record?.version ?? version };
 }
 
-/** Workers of one template behind their own API root (interface: Endpoint). Names need not be unique. */
+/** Endpoint: workers of a template with their own API root (interface: Endpoint). Names need not be unique. */
 export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>({
   kind: "ServerlessEndpoint",
-  description: "Queues jobs and runs them on workers of a template, whose number follows the scaling rules.",
+  description: "Queues jobs and runs them on workers of a template; the scaling rules determine the number of workers.",
   inputs: serverlessEndpointInputs,
   resolved: resolvedInputs,
   outputs: serverlessEndpointOutputs,
@@ -213,7 +213,7 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   implied,
   dialectRules,
   preflight,
-  same: { name: (was, is) => bareName(String(was)) === bareName(String(is)) },
+  same: { name: (before, after) => bareName(String(before)) === bareName(String(after)) },
 
   objects: (management) => ({
     list: management.listEndpoints,
@@ -225,7 +225,8 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   completeOutputs: withVersion,
   made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
   // Removes the suffix that the service may have added.
-  named: (one, { name }) => (nameSuffixes.some((suffix) => one.name === `${name}${suffix}`) ? { ...one, name } : one),
+  named: (record, { name }) =>
+    nameSuffixes.some((suffix) => record.name === `${name}${suffix}`) ? { ...record, name } : record,
   change,
   prove: verifyCreated,
   update: (id, changes, context) => updateVerified(id, changes, context, change),

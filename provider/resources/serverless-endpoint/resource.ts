@@ -6,9 +6,9 @@ import { resolveServerlessUrl } from "../../settings/settings";
 import { pauseStacks, previewed, registration, typeToken } from "../registration";
 
 /**
- * Runs jobs on workers made from a template; takes them at its own address.
+ * Endpoint that accepts jobs at its own URL and runs them on workers of a template.
  *
- * The smallest one, up to three workers, none while there is nothing to do:
+ * Minimal endpoint, with up to three workers and none when idle:
  * ```ts
  * const endpoint = new ServerlessEndpoint("chat", { templateId: template.id });
  * export const url = endpoint.url;
@@ -22,7 +22,7 @@ import { pauseStacks, previewed, registration, typeToken } from "../registration
  *   dataCenterIds: ["EU-RO-1"],
  * });
  * ```
- * With its scaling spelled out:
+ * With explicit scaling:
  * ```ts
  * const endpoint = new ServerlessEndpoint("chat", {
  *   templateId: template.id,
@@ -35,11 +35,11 @@ import { pauseStacks, previewed, registration, typeToken } from "../registration
  *   executionTimeoutMs: 120_000,
  * });
  * ```
- * Destroying it removes its logs and its job history too.
+ * A destroy also deletes its logs and job history.
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class ServerlessEndpoint extends pulumi.CustomResource {
-  /** Root of its job API: `/run`, `/runsync` and the others are below it. */
+  /** Root of the endpoint's job API, which contains `/run`, `/runsync` and the other operations. */
   declare readonly url: pulumi.Output<string>;
 
   constructor(name: string, args: ServerlessEndpointArgs, opts?: pulumi.CustomResourceOptions) {
@@ -50,7 +50,7 @@ export class ServerlessEndpoint extends pulumi.CustomResource {
       resumeStacks();
     }
     this.url = previewed(this.url, () => {
-      // Another provider may have addresses of its own.
+      // An explicit provider may have other addresses.
       if (this.getProvider(typeToken("ServerlessEndpoint"))) return undefined;
       // The address of a load balancer is known only to the service.
       if (args.type !== undefined && args.type !== "QUEUE") return undefined;

@@ -13,7 +13,7 @@ import { changedSettings, inputsIn, type Unverified, unverifiedKey } from "./unv
 /** Applies an update without a verification. */
 export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<Outputs>;
 
-/** An update whose verification failed. */
+/** Update with a failed verification. */
 interface FailedUpdate {
   id: string;
   update: Update<Inputs>;
@@ -32,15 +32,15 @@ interface FailedUpdate {
 }
 
 /**
- * Returns true if a message may contain images. A template with a secret image has a secret revision. An endpoint depends on it
- * by `verify.triggers`, or by `templateId` if the program derives the id from it.
+ * Returns true if a message may contain images. A template with a secret image has a secret revision. An endpoint depends on the
+ * revision through `verify.triggers`, or through `templateId` if the program derives the id from it.
  */
 const mayShowImages = ({ secrets }: Context): boolean =>
   !secrets?.paths.some(
     ([first, second = "triggers"]) => first === "templateId" || (first === "verify" && second === "triggers"),
   );
 
-/** The image of a template with the endpoint's version, for a message; `otherwise` if neither may be shown. Reads the template. */
+/** Reads a template and returns its image and the endpoint's version for a message; `otherwise` if neither can be shown. */
 async function versionText(
   templateId: string,
   version: number | undefined,
@@ -59,8 +59,8 @@ const settingsText = (settings: object, keys: readonly string[]): string =>
   keys.map((key) => `${key} ${showValue(new Map(Object.entries(settings)).get(key) ?? null)}`).join(", ");
 
 /**
- * Rolls back an update and waits for workers of the previous version. Returns the failure of the update, with its reason and
- * the version that the endpoint runs now.
+ * Rolls back an update and waits for workers of the previous version. Returns the failure of the update, with its reason and the
+ * endpoint's current version.
  */
 export async function rollBack(failed: FailedUpdate, context: Context): Promise<PartialFailure> {
   const { id, update, pending, outputs, reason, verify, apply, from } = failed;
@@ -86,21 +86,21 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
     result = await apply(id, reverse, context);
   } catch (error) {
     const found = await context.clients.management.readEndpoint(id, tidyingOptions(context)).catch(() => undefined);
-    // The change may have succeeded although its response was lost.
+    // The rollback may have succeeded although its response was lost.
     if (found?.templateId !== goal.templateId || !keys.includes("templateId"))
       return stuck(failed, { error, found, goal, keys, now }, context);
   }
   const rollout = followRollout(id, workers, deadlineOf(verify, context), context);
   const isUp = await rollout.untilSettled(goal.workersMin).catch(() => false);
-  const again = rollout.version();
-  const as = again === undefined || again === from ? "" : ` (as version ${again})`;
+  const newVersion = rollout.version();
+  const as = newVersion === undefined || newVersion === from ? "" : ` (as version ${newVersion})`;
   const serving = await versionText(goal.templateId, from, "the previous version", context);
   const next = 'The next "pulumi up" retries the change.';
   return new PartialFailure(
     `${now} failed its verification; ${serving} keeps serving${as}, with ${settingsText(back, keys)}\n` +
       `${reason}\n${isUp ? `${rollout.text()}. ${next}` : `Its workers are not up yet (${rollout.text()}): check the endpoint. ${next}`}`,
     id,
-    { ...toProperties(result), ...(again === undefined ? {} : { version: again }) },
+    { ...toProperties(result), ...(newVersion === undefined ? {} : { version: newVersion }) },
     { inputs: back },
   );
 }
@@ -108,7 +108,7 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
 const versionOf = (workers: EndpointWorkers | undefined): Properties =>
   workers?.version === undefined ? {} : { version: workers.version };
 
-/** The failure of an update whose rollback failed, with the template that the endpoint runs and the manual rollback. */
+/** Returns the failure of an update whose rollback also failed, with the endpoint's current template and the manual rollback. */
 function stuck(
   { id, update, left, reason }: FailedUpdate,
   rollback: { error: unknown; found: EndpointRecord | undefined; goal: Inputs; keys: string[]; now: string },

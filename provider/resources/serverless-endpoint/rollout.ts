@@ -4,24 +4,22 @@ import type { Context } from "../../lifecycle/contract";
 import { pollTurn } from "../../lifecycle/poll-turns";
 import type { Deadline } from "./deadline";
 
-/** First wait for new workers before a job is sent regardless, ms; doubles with each job, up to `lastPatience`. */
+/** Time to wait for new workers before a job is sent in any case (ms); doubles with each job, up to `maxPatience`. */
 const firstPatience = 10_000;
-const lastPatience = 60_000;
+const maxPatience = 60_000;
 
-/** Time between two polls of the workers, ms. */
+/** Polling interval of the workers (ms). */
 const interval = 1000;
 
 /**
- * The workers of an endpoint during a rollout. A worker that was ever reported with another version is old. If the service
- * reports no versions, the workers that existed before are old. Any other worker started later and runs the new version.
+ * Workers of an endpoint during a rollout. A worker that was ever reported with another version is old. If the service reports no
+ * versions, the workers that existed before the change are old. All other workers started later and run the new version.
  */
 export interface Rollout {
   /** Version of new workers, if the service reports it. */
   version(): number | undefined;
-  /** Number of workers on the new version, as text. */
+  /** Text with the number of workers on the new version. */
   text(): string;
-  /** Polls the workers now. */
-  look(): Promise<void>;
   /** Waits until a new worker is up, no old worker is left, or the patience or the deadline has expired. */
   untilReady(): Promise<void>;
   /** Waits until only new workers are up, or none is required; false if the deadline expires first. */
@@ -47,21 +45,21 @@ export function followRollout(
   let current: EndpointWorkers = { version: undefined, workers: [] };
   let patience = firstPatience;
   let certainOnly = false;
-  let oldAtLook = 0;
+  let oldAtPoll = 0;
 
   const isOld = ({ id, isStale, version }: WorkerRecord): boolean => {
     if (isStale !== undefined) return isStale;
     if (version !== undefined && current.version !== undefined) return version < current.version;
     return before?.workers.some((worker) => worker.id === id) ?? false;
   };
-  const look = async (ms = 0): Promise<void> => {
+  const poll = async (ms = 0): Promise<void> => {
     deadline.extend(await pollTurn(context, ms));
     current = await context.clients.management.readWorkers(endpointId, callOptions(context));
     for (const worker of current.workers) {
       known.add(worker.id);
       if (isOld(worker)) old.add(worker.id);
     }
-    oldAtLook = current.workers.filter(({ id }) => old.has(id)).length;
+    oldAtPoll = current.workers.filter(({ id }) => old.has(id)).length;
   };
   const fresh = (): WorkerRecord[] => current.workers.filter(({ id }) => !old.has(id));
   const text = (): string => {
@@ -75,36 +73,35 @@ export function followRollout(
   return {
     version: () => current.version,
     text,
-    look: () => look(),
     async untilReady() {
       const { progress } = context;
       const patient = deadline.left() - patience;
       for (let wait = 0; ; wait = interval) {
-        await look(wait);
+        await poll(wait);
         progress(text());
-        const reachable = certainOnly ? oldAtLook === 0 : oldAtLook === 0 || fresh().some(isUp);
+        const reachable = certainOnly ? oldAtPoll === 0 : oldAtPoll === 0 || fresh().some(isUp);
         if (reachable || deadline.left() <= 0) return;
         if (!certainOnly && deadline.left() <= patient) break;
       }
-      patience = Math.min(lastPatience, patience * 2);
+      patience = Math.min(maxPatience, patience * 2);
     },
     async untilSettled(workersMin) {
       const { progress } = context;
       for (let wait = 0; ; wait = interval) {
-        await look(wait);
+        await poll(wait);
         progress(text());
-        if (oldAtLook === 0 && (fresh().some(isUp) || (fresh().length === 0 && workersMin === 0))) return true;
+        if (oldAtPoll === 0 && (fresh().some(isUp) || (fresh().length === 0 && workersMin === 0))) return true;
         if (deadline.left() <= 0) return false;
       }
     },
     async ranOnNew({ workerId }) {
-      const oldBefore = oldAtLook;
+      const oldBefore = oldAtPoll;
       if (workerId === undefined) {
-        // From now on, jobs run only without old workers.
+        // From now on, a job is sent only when no old worker is left.
         certainOnly = true;
         return oldBefore === 0 ? true : undefined;
       }
-      if (!known.has(workerId)) await look();
+      if (!known.has(workerId)) await poll();
       return !old.has(workerId);
     },
   };

@@ -4,12 +4,12 @@ import { isSecretAt } from "../../lifecycle/properties/secret-paths";
 import { isProperties } from "../../lifecycle/properties/values";
 import { resolvedInputs } from "./inputs";
 
-/** State property of an endpoint with unverified settings. */
+/** Name of the state property that marks unverified settings of an endpoint. */
 export const unverifiedKey = "unverified";
 
-/** Content of `unverifiedKey`. */
+/** Value of the state property `unverifiedKey`. */
 export interface Unverified {
-  /** Values, in the last verified version, of settings changed since then; null for unset ones. Absent if no version was verified. */
+  /** Last verified values of the settings that have changed since; null if unset. Absent if no version was verified. */
   before?: Properties;
 }
 
@@ -24,30 +24,30 @@ export function unverifiedIn(state: { [key: string]: unknown }): Unverified | un
 const isPropertiesValue = (value: unknown): value is Properties =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The inputs among the properties of a state, overridden by `over`; null removes an input. */
-export function inputsIn(state: Properties, over: Properties = {}): Properties {
+/** Returns the inputs in the properties of a state, overridden by `overrides`; null removes an input. */
+export function inputsIn(state: Properties, overrides: Properties = {}): Properties {
   const keys = Object.keys(resolvedInputs.shape);
-  const entries = keys.map((key): [string, Value | undefined] => [key, key in over ? over[key] : state[key]]);
+  const entries = keys.map((key): [string, Value | undefined] => [key, key in overrides ? overrides[key] : state[key]]);
   return Object.fromEntries(
     entries.flatMap(([key, value]) => (value === undefined || value === null ? [] : [[key, value]])),
   );
 }
 
-/** Inputs that no request contains. */
+/** Inputs that are not sent to the service. */
 const ownInputs: readonly string[] = ["verify", "adoptExisting"];
 
-/** The service's settings that an update changes. */
+/** Returns the names of the service's settings that an update changes. */
 export const changedSettings = (changed: (key: string) => boolean): string[] =>
   Object.keys(resolvedInputs.shape).filter((key) => changed(key) && !ownInputs.includes(key));
 
-/** The previous values of the settings that an update changes. Secret values are not stored a second time, so a rollback cannot restore them. */
+/** Returns the previous values of the settings that an update changes. Secrets are omitted, so a rollback cannot restore them. */
 export function settingsBefore(
   olds: Properties,
   changed: (key: string) => boolean,
   secrets: Secrets | undefined,
 ): Properties {
-  const shown = changedSettings(changed).filter((key) => !isSecretAt([key], secrets?.paths ?? []));
-  return Object.fromEntries(shown.map((key) => [key, olds[key] ?? null]));
+  const keys = changedSettings(changed).filter((key) => !isSecretAt([key], secrets?.paths ?? []));
+  return Object.fromEntries(keys.map((key) => [key, olds[key] ?? null]));
 }
 
 const triggersIn = (verify: unknown): unknown => (isPropertiesValue(verify) ? verify["triggers"] : undefined);
@@ -58,7 +58,7 @@ export function triggersChanged(olds: { [key: string]: unknown }, verify: unknow
   return !isDeepStrictEqual(triggersIn(olds["verify"]) ?? [], triggersIn(verify) ?? []);
 }
 
-/** Returns the change that resumes an unfinished verification although no input differs. */
+/** Returns the change that resumes an unfinished verification without a changed input. */
 export const leftToVerify = (olds: Properties, news: Properties): Change[] =>
   unverifiedIn(olds) && isPropertiesValue(news["verify"]) ? [{ path: ["verify"], kind: "update", replace: false }] : [];
 

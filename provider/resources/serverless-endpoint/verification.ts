@@ -8,7 +8,7 @@ import { deadlineOf } from "./deadline";
 import type { Inputs, Verify } from "./inputs";
 import { followRollout, type Rollout } from "./rollout";
 
-/** Context of the job: secrets are relative to `verify`, progress includes the rollout. */
+/** Returns the context of the job: secret paths are relative to `verify`, and progress includes the rollout. */
 function jobContext(context: Context, rollout: Rollout): JobContext {
   const inVerify = (path: Path): Path[] => (path[0] === "verify" ? [path.slice(1)] : []);
   return {
@@ -22,8 +22,8 @@ const isLost = (error: unknown): boolean =>
   error instanceof JobFailure && isApiError(error.cause) && error.cause.ambiguous === true;
 
 /**
- * Runs the job until a worker of the endpoint's new version completes it as expected; rejects with a JobFailure that contains the
- * reason otherwise. A job that an old worker ran is inconclusive and is repeated.
+ * Runs the job until a worker of the endpoint's new version completes it as expected; otherwise rejects with a JobFailure that
+ * contains the reason. A job that ran on an old worker is inconclusive and is repeated.
  */
 export async function verifyEndpoint(
   endpointId: string,
@@ -43,14 +43,14 @@ export async function verifyEndpoint(
       endpointId,
       undefined,
     );
-  const what = ({ id }: Ended): string => (request ? `${request.method} ${request.path}` : `job ${id}`);
+  const workName = ({ id }: Ended): string => (request ? `${request.method} ${request.path}` : `job ${id}`);
   const limit = Math.round(deadline.left() / 1000);
   for (let attempt = 1; ; ) {
     await rollout.untilReady();
-    const left = deadline.left();
-    if (left <= 0)
+    const remaining = deadline.left();
+    if (remaining <= 0)
       throw await failed(
-        `no worker of the new version ${request ? "was ready for the request" : "took the job"} within ${limit} s (${rollout.text()})`,
+        `no worker of the new version ${request ? "was ready for the request" : "started the job"} within ${limit} s (${rollout.text()})`,
         "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
       );
     const order: JobOrder = {
@@ -61,16 +61,16 @@ export async function verifyEndpoint(
       policy,
       triggers,
       mode: "async",
-      timeout: left / 1000,
+      timeout: remaining / 1000,
     };
     try {
       const job = await runToEnd(order, forJob);
       if (await rollout.ranOnNew(job)) {
         await holdTo(order, job, forJob);
-        context.progress(`${rollout.text()}; ${what(job)} succeeded`);
+        context.progress(`${rollout.text()}; ${workName(job)} succeeded`);
         return rollout;
       }
-      context.progress(`${rollout.text()}; ${what(job)} ran on a worker of an old version; repeating it`);
+      context.progress(`${rollout.text()}; ${workName(job)} ran on a worker of an old version; repeating it`);
     } catch (error) {
       if (!(error instanceof JobFailure)) throw error;
       const isLast = deadline.left() <= 0 || (!isLost(error) && attempt >= attempts);

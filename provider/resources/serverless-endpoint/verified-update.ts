@@ -10,7 +10,7 @@ import { type Apply, rollBack } from "./rollback";
 import { inputsIn, settingsBefore, triggersChanged, unverifiedIn, unverifiedKey } from "./unverified";
 import { verifyEndpoint } from "./verification";
 
-/** Returns the message of a failure for users. */
+/** Returns the user-facing message of a failure. */
 const messageOf = (error: unknown, { name }: Inputs): string => {
   const shown = explained(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
   return shown instanceof Error ? shown.message : String(shown);
@@ -53,19 +53,19 @@ export async function updateVerified(
   // The service may have applied any part of an unverified update, so all of its settings are sent again.
   const changed = (key: string): boolean => requested.changed(key) || Object.hasOwn(pending?.before ?? {}, key);
   const update = { ...requested, changed };
-  const never = pending !== undefined && pending.before === undefined;
+  const neverVerified = pending !== undefined && pending.before === undefined;
   const before = { ...settingsBefore(olds, changed, context.secrets), ...pending?.before };
-  const unverified = { [unverifiedKey]: never ? {} : { before } };
+  const unverified = { [unverifiedKey]: neverVerified ? {} : { before } };
   const workers = changed("templateId") ? await workersBefore(id, context) : undefined;
   const outputs = await apply(id, update, context).catch((error: unknown) => {
-    // A retryable failure leaves it open whether an attempt succeeded.
+    // After a retryable failure, an attempt may still have been applied.
     if (!context.signal.aborted && !(isApiError(error) && error.retryable)) throw error;
     const message =
       `endpoint "${news.name}" (${id}) may or may not have been updated\n${messageOf(error, news)}\n` +
       'The next "pulumi up" sends the settings again and verifies the endpoint.';
     throw new PartialFailure(message, id, { ...olds, ...unverified }, { inputs: inputsIn(olds) });
   });
-  // If the version is the same, an interrupted deployment had applied the change.
+  // If the version is unchanged, an interrupted deployment has already applied the change.
   const isSame = context.clients.dialect === "v1" && workers?.version === outputs.version;
   // A rollback restores only a verified version.
   const from = isSame || pending ? undefined : workers?.version;
@@ -78,11 +78,11 @@ export async function updateVerified(
     if (context.signal.aborted)
       throw new PartialFailure(
         `endpoint "${news.name}" (${id}) was updated, but its verification was interrupted\n${reason}\n` +
-          `The next "pulumi up" verifies it${never ? "" : ", and rolls it back if that fails"}.`,
+          `The next "pulumi up" verifies it${neverVerified ? "" : ", and rolls it back if that fails"}.`,
         id,
         left,
       );
-    if (never)
+    if (neverVerified)
       throw new PartialFailure(
         `endpoint "${news.name}" (${id}) failed its verification, and no earlier version passed one\n${reason}\n` +
           'The next "pulumi up" verifies it again.',

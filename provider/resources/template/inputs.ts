@@ -53,15 +53,17 @@ export const templateInputs = z
     }),
   );
 
-/** The inputs as the verbs get them: checked, the name filled in. */
+/** Checked inputs with a name, as passed to the verbs. */
 export const resolvedInputs = z.object({ ...templateInputs.shape, name: z.string() });
+/** Checked inputs with a name. */
 export type Inputs = z.output<typeof resolvedInputs>;
 
 /** Outputs of a Template resource. */
 export const templateOutputs = z.object({
   revision: z
     .string()
-    .describe("Hash of what workers run: image, arguments, environment, ports, disk and registry credentials.")
+    .describe("Hash of the workers' content: image, arguments, environment, ports, disk and registry credentials.")
     .register(traits, { secretWith: Object.keys(contentKeys) }),
 });
+/** Outputs of a Template resource. */
 export type Outputs = z.output<typeof templateOutputs>;

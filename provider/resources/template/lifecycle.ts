@@ -13,18 +13,18 @@ import { releaseTemplate } from "./release";
 import { contentKeys, packedPorts, revisionOf } from "./revision";
 import { startArgumentsOf, startText } from "./start-arguments";
 
-/** GB that a pod's volume has at least with REST v2. */
+/** Minimum size of a pod's volume in REST v2 (GB). */
 const smallestVolume = 10;
 
-function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, Outputs> {
+function fromRecord(record: TemplateRecord, desired: Properties): Actual<Inputs, Outputs> {
   const { dockerArgs, containerRegistryAuthId, unshown = [], ...same } = record;
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
     ...toProperties(same),
-    ...startArgumentsOf(dockerArgs, textOf(wanted, "dockerArgs") !== undefined),
+    ...startArgumentsOf(dockerArgs, textOf(desired, "dockerArgs") !== undefined),
     containerRegistryAuthId,
   };
   for (const key of unshown) delete inputs[key];
-  // A template that REST v2 made has none.
+  // A template created by REST v2 has no mount path.
   if (record.volumeMountPath === "") delete inputs.volumeMountPath;
   return { inputs, outputs: { revision: revisionOf(record) } };
 }
@@ -43,12 +43,12 @@ const settingsOf = ({
   containerRegistryAuthId: inputs.containerRegistryAuthId || null,
 });
 
-/** The inputs that make up the start text. */
+/** Inputs that determine the start text. */
 const startArguments = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
 
 /**
- * Changes in place: only what differs goes out, so that nothing else is touched. What workers run also goes to the
- * endpoints that have a copy of it.
+ * Updates a template in place. The request contains only the changed settings, so all others are preserved. Changes of the
+ * workers' content are also sent to the endpoints with a copy of it.
  */
 async function update(id: string, { news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { management } = context.clients;
@@ -61,7 +61,7 @@ async function update(id: string, { news, changed }: Update<Inputs>, context: Co
   return { revision };
 }
 
-/** Hands a template's settings to the endpoints that have a copy of others; one that is gone meanwhile needs none. */
+/** Updates the endpoints with an outdated copy of a template's settings; endpoints that no longer exist are ignored. */
 async function updateCopies(id: string, revision: string, context: Context): Promise<void> {
   const { management } = context.clients;
   const copies = await management.listCopies(id, callOptions(context));
@@ -74,17 +74,17 @@ async function updateCopies(id: string, revision: string, context: Context): Pro
       if (!isApiError(error, "missing")) throw error;
     }
   });
-  const [failed] = (await Promise.allSettled(updates)).filter((one) => one.status === "rejected");
+  const [failed] = (await Promise.allSettled(updates)).filter((result) => result.status === "rejected");
   if (failed) throw failed.reason;
 }
 
-/** REST v2 keeps a volume that a PATCH leaves out, so removing one replaces the template (contract: TemplateMounts). */
+/** Marks the removal of a volume as a replacement in REST v2, where a PATCH cannot remove it (contract: TemplateMounts). */
 const withoutVolume = (changes: Change[], news: Properties, dialect: Dialect | undefined): Change[] =>
   dialect === "v2" && news["volumeInGb"] === 0
     ? changes.map((change) => (change.path[0] === "volumeInGb" ? { ...change, replace: true } : change))
     : changes;
 
-/** Input rules of REST v2 beyond the types (contract of REST v2: TemplateCreate). Unknown values pass. */
+/** Checks input rules of REST v2 beyond the types (contract of REST v2: TemplateCreate). Unknown values pass. */
 function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   if (dialect === "v1") return [];
   const { containerDiskInGb: disk, volumeInGb: volume = 0, volumeMountPath: path } = inputs;
@@ -100,11 +100,11 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   return failures;
 }
 
-/** The inputs that decide the revision. */
+/** Inputs that determine the revision. */
 const contentShape = resolvedInputs.pick(contentKeys);
 const templateContent = contentShape.keyof().options;
 
-/** With `replaceOnChange`, each change of what workers run replaces the template. */
+/** Marks each change of the workers' content as a replacement if `replaceOnChange` is set. */
 const contentReplaces = (changes: Change[], { replaceOnChange }: Properties): Change[] =>
   replaceOnChange === true
     ? changes.map((change) =>
@@ -113,8 +113,8 @@ const contentReplaces = (changes: Change[], { replaceOnChange }: Properties): Ch
     : changes;
 
 /**
- * A template: the image and settings that workers start from (interface: Template). Names are unique in the account,
- * so a replacement under the same name deletes the old template first. A delete waits until nothing uses the template.
+ * Template: the image and settings of workers (interface: Template). Names are unique in the account, so a replacement under the
+ * same name deletes the old template first. A delete waits until the template is no longer in use.
  */
 export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   kind: "Template",
@@ -131,7 +131,7 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   },
   warnings(changes, keepsName, dialect) {
     if (!keepsName || !isReplacement(changes)) return [];
-    // Endpoints of REST v2 have copies, which do not hold the template.
+    // Endpoints created by REST v2 have copies, which do not count as a use of the template.
     const user = dialect === "v2" ? "an endpoint created by REST v1" : "an endpoint";
     return [
       `replacing a template under the same name deletes the old one first, which fails while ${user} uses it; ` +
@@ -143,8 +143,9 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   suffixesNames: ({ replaceOnChange }) => replaceOnChange === true,
   changes: (found, _olds, news, dialect) => withoutVolume(contentReplaces(found, news), news, dialect),
   same: {
-    ports: (was, is) => packedPorts(was) === packedPorts(is),
-    dockerArgs: (was, is) => startText({ dockerArgs: String(was) }) === startText({ dockerArgs: String(is) }),
+    ports: (before, after) => packedPorts(before) === packedPorts(after),
+    dockerArgs: (before, after) =>
+      startText({ dockerArgs: String(before) }) === startText({ dockerArgs: String(after) }),
   },
 
   objects: (management) => ({
@@ -158,19 +159,19 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   delete: releaseTemplate,
 });
 
-/** Revisions of listed templates: each of many endpoints is compared with all of them. */
+/** Cached revisions of listed templates, because each endpoint is compared with all templates. */
 const revisions = new WeakMap<TemplateRecord, string>();
 
-/** The first template whose settings equal those of an endpoint's workers; undefined if there is none. */
+/** Returns the first template with the same settings as an endpoint's workers; undefined if no template matches. */
 export async function templateWith(
   container: ContainerSettings,
   context: Context,
 ): Promise<TemplateRecord | undefined> {
-  const wanted = revisionOf(container);
+  const target = revisionOf(container);
   const { found } = await template.reads(context).all(context);
-  return found.find((one) => {
-    const revision = revisions.get(one) ?? revisionOf(one);
-    revisions.set(one, revision);
-    return revision === wanted;
+  return found.find((record) => {
+    const revision = revisions.get(record) ?? revisionOf(record);
+    revisions.set(record, revision);
+    return revision === target;
   });
 }

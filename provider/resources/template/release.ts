@@ -6,48 +6,54 @@ import { foundInList } from "../../lifecycle/deletion";
 const second = 1000;
 
 /**
- * Milliseconds to the next try when the wait has lasted `elapsed`. The service documents up to 2 minutes after the last
- * use (interface: Limits): often at first, for a quick release must not be missed, seldom in between, often again when
- * it is due. Each try is two requests, and two minutes of waiting are not to be more than 60.
+ * Interval until the next attempt (ms) after a wait of `elapsed` ms. The service documents a release within 2 minutes of the last
+ * use (interface: Limits). Attempts are frequent at first, so that a quick release is detected, less frequent in between, and
+ * frequent again when the release is due. Each attempt makes two requests, and a wait of two minutes makes at most 60.
  */
 export const pollInterval = (elapsed: number): number =>
   elapsed < 8 * second || elapsed >= 112 * second ? second : Math.min(10 * second, 112 * second - elapsed);
 
-/** Tries of a delete whose response gets lost; the wait before the second, ms, doubles with each. */
-const lostTries = 6;
-const lostWait = 250;
+/** Maximum attempts of a delete after lost responses, and the first delay between them (ms), which doubles with each attempt. */
+const maxAttempts = 6;
+const firstDelay = 250;
 
 /**
- * Deletes a template. The service may delete by name (interface: deleteTemplate), and a name may belong to another template
- * by now: what counts is the id, whose present name is read before every try. While it is in use: an endpoint that is
- * bound to it is named at once, for the engine deletes its own endpoints first; with none bound, the release after the
- * last use is waited for. So it is with REST v2, which does not show what is bound.
+ * Deletes a template. The service may delete by name (interface: deleteTemplate), and another template may have taken the name, so
+ * each attempt first reads the current name by id. If an endpoint is bound to the template, the delete fails immediately, because
+ * the engine deletes its own endpoints first. Otherwise the delete waits for the release after the last use. With REST v2, which
+ * does not report bindings, it always waits.
  */
 export async function releaseTemplate(id: string, context: Context): Promise<void> {
-  const template = await unlessDeleted(id, context);
+  const template = await tryDelete(id, context);
   if (template === undefined) return;
   const { name } = template;
   const started = context.clock.now();
-  await refuseWhileBound(template, context);
+  await rejectWhileBound(template, context);
   const limit = context.end === undefined ? context.settings.templateReleaseLimit : context.end - started;
   for (;;) {
     const elapsed = context.clock.now() - started;
     if (elapsed >= limit) throw new Error(await expired(template, limit, context));
-    const tried = context.clock.now();
-    if ((await unlessDeleted(id, context)) === undefined) {
-      context.progress(`the service released template "${name}" after ${Math.round((tried - started) / second)} s`);
+    const attempted = context.clock.now();
+    if ((await tryDelete(id, context)) === undefined) {
+      context.progress(`the service released template "${name}" after ${Math.round((attempted - started) / second)} s`);
       return;
     }
-    await waitVisibly(name, started, Math.min(tried + pollInterval(elapsed), started + limit), limit, context);
+    await sleepWithProgress(
+      name,
+      started,
+      Math.min(attempted + pollInterval(elapsed), started + limit),
+      limit,
+      context,
+    );
   }
 }
 
 /**
- * Tries the delete: undefined once the template is gone, its record while it is in use. After a lost response nothing is
- * sent again before it is clear that the name is still this template's.
+ * Attempts the delete. Returns undefined if the template no longer exists, or its record if it is in use. After a lost response, the
+ * delete is retried only after the name has been confirmed to belong to this template.
  */
-async function unlessDeleted(id: string, context: Context): Promise<TemplateRecord | undefined> {
-  for (let tried = 1; ; tried++) {
+async function tryDelete(id: string, context: Context): Promise<TemplateRecord | undefined> {
+  for (let attempt = 1; ; attempt++) {
     const template = await find(id, context);
     context.sighted?.(template !== undefined);
     if (template === undefined) return undefined;
@@ -56,9 +62,9 @@ async function unlessDeleted(id: string, context: Context): Promise<TemplateReco
       return undefined;
     } catch (error) {
       if (isApiError(error, "inUse")) return template;
-      const isUnsure = isApiError(error) && (error.ambiguous || error.category === "missing");
-      if (!isUnsure || tried === lostTries) throw error;
-      await context.clock.sleep(lostWait * 2 ** (tried - 1), context.signal);
+      const isInconclusive = isApiError(error) && (error.ambiguous || error.category === "missing");
+      if (!isInconclusive || attempt === maxAttempts) throw error;
+      await context.clock.sleep(firstDelay * 2 ** (attempt - 1), context.signal);
     }
   }
 }
@@ -71,8 +77,8 @@ async function find(id: string, context: Context): Promise<TemplateRecord | unde
 
 type Bound = Pick<EndpointRecord, "id" | "name">;
 
-/** Looks twice before it blames anyone: a list may lag behind the delete of an endpoint. */
-async function refuseWhileBound(template: TemplateRecord, context: Context): Promise<void> {
+/** Throws if an endpoint is bound to the template. Lists twice, because a list may lag behind the delete of an endpoint. */
+async function rejectWhileBound(template: TemplateRecord, context: Context): Promise<void> {
   const { dialect, management } = context.clients;
   if (dialect === "v2") return;
   if ((await management.listBound(template, callOptions(context))).length === 0) return;
@@ -88,16 +94,22 @@ async function refuseWhileBound(template: TemplateRecord, context: Context): Pro
 
 const listed = (endpoints: Bound[]): string => endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
 
-/** Sleeps until `end`, and reports every 5 s how long it has been. */
-async function waitVisibly(name: string, started: number, end: number, limit: number, context: Context): Promise<void> {
+/** Sleeps until `end` and reports the elapsed time every 5 s. */
+async function sleepWithProgress(
+  name: string,
+  started: number,
+  end: number,
+  limit: number,
+  context: Context,
+): Promise<void> {
   const { clock, progress, signal } = context;
   for (;;) {
     const now = clock.now();
     if (now >= end) return;
-    const passed = Math.round((now - started) / second);
-    if (passed % 5 === 0)
+    const elapsed = Math.round((now - started) / second);
+    if (elapsed % 5 === 0)
       progress(
-        `waiting for the service to release template "${name}": ${passed} s of at most ${Math.round(limit / second)} s`,
+        `waiting for the service to release template "${name}": ${elapsed} s of at most ${Math.round(limit / second)} s`,
       );
     await clock.sleep(Math.min(second, end - now), signal);
   }

@@ -6,11 +6,11 @@ import { revisionOf } from "./revision";
 /**
  * Container image, start arguments and environment of an endpoint's workers.
  *
- * The smallest one:
+ * Minimal template:
  * ```ts
  * const template = new Template("chat", { imageName: "ghcr.io/acme/chat:1.4.2" });
  * ```
- * With an environment, a secret among it:
+ * With an environment that contains a secret:
  * ```ts
  * const token = new Secret("hub-token", { value: config.requireSecret("hubToken") });
  * const template = new Template("chat", {
@@ -19,7 +19,7 @@ import { revisionOf } from "./revision";
  *   env: { MODEL: "mistral-7b", HUB_TOKEN: token.reference },
  * });
  * ```
- * From a private registry, with its own start arguments:
+ * With an image from a private registry and custom start arguments:
  * ```ts
  * const template = new Template("chat", {
  *   name: "acme-chat",
@@ -28,12 +28,12 @@ import { revisionOf } from "./revision";
  *   dockerArgs: "python -u handler.py --quantize",
  * });
  * ```
- * Destroying it waits until the service lets go of it, up to two minutes after its last use; the resource option
- * `customTimeouts: { delete: "5m" }` changes how long at most.
+ * A destroy waits until the service releases the template, up to two minutes after its last use. The resource option
+ * `customTimeouts: { delete: "5m" }` changes the time limit.
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class Template extends pulumi.CustomResource {
-  /** Hash of what workers run; made for the `triggers` of a {@link JobInvoke}. */
+  /** Hash of the workers' content, for the `triggers` of a {@link JobInvoke}. */
   declare readonly revision: pulumi.Output<string>;
 
   constructor(name: string, args: TemplateArgs, opts?: pulumi.CustomResourceOptions) {
@@ -47,7 +47,7 @@ export class Template extends pulumi.CustomResource {
       const { imageName, dockerArgs, dockerEntrypoint, dockerStartCmd, env, ports, containerDiskInGb } = this;
       const { containerRegistryAuthId: credentials } = this;
       // In a preview, an omitted input without a default is unknown.
-      const leftOut = args.containerRegistryAuthId === undefined;
+      const isOmitted = args.containerRegistryAuthId === undefined;
       const content = {
         imageName,
         dockerArgs,
@@ -56,7 +56,7 @@ export class Template extends pulumi.CustomResource {
         env,
         ports,
         containerDiskInGb,
-        containerRegistryAuthId: leftOut ? orElse(credentials, pulumi.output(undefined)) : credentials,
+        containerRegistryAuthId: isOmitted ? orElse(credentials, pulumi.output(undefined)) : credentials,
       };
       return pulumi.output(content).apply(revisionOf);
     });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Value } from "../../lifecycle/contract";
 import { type StartArguments, startText } from "./start-arguments";
 
-/** Worker content of a template, with defaults. */
+/** Workers' content in a template, with defaults applied. */
 export interface TemplateContent extends StartArguments {
   imageName: string;
   env: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface TemplateContent extends StartArguments {
   containerRegistryAuthId?: string | null | undefined;
 }
 
-/** The inputs that decide what workers run. */
+/** Inputs that make up the workers' content. */
 export const contentKeys = {
   imageName: true,
   dockerArgs: true,
@@ -23,14 +23,14 @@ export const contentKeys = {
   containerRegistryAuthId: true,
 } as const satisfies Record<keyof TemplateContent, true>;
 
-/** Ports in one spelling: spaces mean nothing. */
+/** Normalizes ports by removing whitespace, which has no meaning. */
 export const packedPorts = (ports: Value): string => (typeof ports === "string" ? ports.replaceAll(/\s/g, "") : "");
 
-/** Hash of what workers run: equal for equal content, however it is written. */
+/** Returns the hash of the workers' content; equivalent notations have equal hashes. */
 export function revisionOf(template: TemplateContent): string {
   const { imageName, env, ports, containerDiskInGb, containerRegistryAuthId } = template;
   const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
-  // The order decides the hash, which is in states.
+  // The order affects the hash, which is stored in states: never change it.
   const parts = [
     imageName,
     startText(template),

@@ -1,10 +1,11 @@
-/** The start arguments of a container as a program writes them: one text, or lists of words. */
+/** Start arguments of a container in a program: a single string, or lists of words. */
 export interface StartArguments {
   dockerArgs: string;
   dockerEntrypoint?: readonly string[] | undefined;
   dockerStartCmd?: readonly string[] | undefined;
 }
 
+/** Start arguments as lists. */
 interface Lists {
   entrypoint: readonly string[];
   cmd: readonly string[];
@@ -14,7 +15,7 @@ const isWords = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((word) => typeof word === "string");
 
 /**
- * Entrypoint and command in start arguments of the form `{"entrypoint": [...], "cmd": [...]}`; undefined for a bare command.
+ * Parses the entrypoint and the command in start arguments of the form `{"entrypoint": [...], "cmd": [...]}`; undefined for a bare command.
  * Without zod, because every program loads this file.
  */
 function listsIn(dockerArgs: string): Lists | undefined {
@@ -27,16 +28,16 @@ function listsIn(dockerArgs: string): Lists | undefined {
   }
 }
 
-/** The text that both dialects accept (contract of REST v2: `args`). Equal arguments have equal texts. */
+/** Returns start arguments as text that both dialects accept (contract of REST v2: `args`); equal arguments have equal texts. */
 export function startText({ dockerArgs, dockerEntrypoint = [], dockerStartCmd = [] }: StartArguments): string {
   const { entrypoint, cmd } = listsIn(dockerArgs) ?? { entrypoint: dockerEntrypoint, cmd: dockerStartCmd };
   return entrypoint.length + cmd.length === 0 ? dockerArgs : JSON.stringify({ entrypoint, cmd });
 }
 
-/** The start arguments of a record: a text if the program wrote one, else lists if the record has any. */
+/** Returns the start arguments of a record: text if the program uses text, otherwise lists if the record contains them. */
 export function startArgumentsOf(dockerArgs: string, isText: boolean): Required<StartArguments> {
-  const found = isText ? undefined : listsIn(dockerArgs);
-  return found
-    ? { dockerArgs: "", dockerEntrypoint: found.entrypoint, dockerStartCmd: found.cmd }
+  const lists = isText ? undefined : listsIn(dockerArgs);
+  return lists
+    ? { dockerArgs: "", dockerEntrypoint: lists.entrypoint, dockerStartCmd: lists.cmd }
     : { dockerArgs, dockerEntrypoint: [], dockerStartCmd: [] };
 }

@@ -7,14 +7,14 @@ const { replaceOnChange: _replaceOnChange, ...template } = templateInputs.shape;
 const { templateId: _templateId, verify, ...endpoint } = serverlessEndpointInputs.shape;
 const { url, version } = serverlessEndpointOutputs.shape;
 
-/** Inputs of the component. */
+/** Inputs of a VerifiedEndpoint. */
 export const verifiedEndpointInputs = z.strictObject({
   template: z.strictObject(template).describe("Configuration of the workers. Each change creates a new template."),
   endpoint: z.strictObject(endpoint).describe("Hardware, number and scaling of the workers.").optional(),
   verify: verify.unwrap(),
 });
 
-/** Outputs of the component. */
+/** Outputs of a VerifiedEndpoint. */
 export const verifiedEndpointOutputs = z.object({
   endpointId: z.string().describe("Id of the endpoint."),
   templateId: z.string().describe("Id of the template that the endpoint uses."),

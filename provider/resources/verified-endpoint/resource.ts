@@ -5,18 +5,18 @@ import { Template } from "../template/resource";
 
 /** Inputs of a {@link VerifiedEndpoint}. */
 export interface VerifiedEndpointArgs {
-  /** Content of the workers; each change creates a new template. */
+  /** Configuration of the workers; each change creates a new template. */
   template: Omit<TemplateArgs, "replaceOnChange">;
-  /** Hardware and number of the workers. */
+  /** Hardware, number and scaling of the workers. */
   endpoint?: Omit<ServerlessEndpointArgs, "templateId" | "verify">;
-  /** The job that a worker of each new version must complete as expected. */
+  /** Job that a worker of each new version must complete as expected. */
   verify: pulumi.Input<ServerlessEndpointVerifyArgs>;
 }
 
 /**
- * An endpoint that changes safely: each change of what its workers run is a new template, a worker of the new version has to do
- * a job as expected, and where it does not, the endpoint goes back to the template of before. The option `customTimeouts`
- * applies to both resources.
+ * Endpoint with a safe rollout. Each change of its template creates a new template, and a worker of the new version must complete
+ * a job as expected. If the job fails, the endpoint is rolled back to the previous template. The option `customTimeouts` applies
+ * to both resources.
  * ```ts
  * const chat = new VerifiedEndpoint("chat", {
  *   template: { imageName: "ghcr.io/acme/chat:1.4.2", env: { MODEL: "mistral-7b" } },
@@ -27,7 +27,7 @@ export interface VerifiedEndpointArgs {
  * ```
  */
 export class VerifiedEndpoint extends pulumi.ComponentResource {
-  /** Template of its workers. */
+  /** Template of the workers. */
   readonly template: Template;
   readonly endpoint: ServerlessEndpoint;
   /** Id of the endpoint. */
@@ -36,19 +36,19 @@ export class VerifiedEndpoint extends pulumi.ComponentResource {
   readonly templateId: pulumi.Output<string>;
   /** Root of the endpoint's job API. */
   readonly url: pulumi.Output<string>;
-  /** Counts the versions of what its workers run. */
+  /** Version number of the workers' content. */
   readonly version: pulumi.Output<number>;
-  /** Hash of what its workers run. */
+  /** Hash of the workers' content. */
   readonly revision: pulumi.Output<string>;
 
   constructor(name: string, args: VerifiedEndpointArgs, opts?: pulumi.ComponentResourceOptions) {
     super("serverless-compute:index:VerifiedEndpoint", name, {}, opts);
     const { template, endpoint = {}, verify } = args;
-    // The engine passes a component's providers and the like to its resources, but not its time-outs.
-    const own = { parent: this, ...(opts?.customTimeouts && { customTimeouts: opts.customTimeouts }) };
-    this.template = new Template(name, { ...template, replaceOnChange: true }, own);
+    // The engine passes a component's providers and similar options to its resources, but not its timeouts.
+    const options = { parent: this, ...(opts?.customTimeouts && { customTimeouts: opts.customTimeouts }) };
+    this.template = new Template(name, { ...template, replaceOnChange: true }, options);
     this.templateId = this.template.id;
-    this.endpoint = new ServerlessEndpoint(name, { ...endpoint, templateId: this.templateId, verify }, own);
+    this.endpoint = new ServerlessEndpoint(name, { ...endpoint, templateId: this.templateId, verify }, options);
     this.endpointId = this.endpoint.id;
     this.url = this.endpoint.url;
     this.version = this.endpoint.version;

@@ -200,7 +200,7 @@ describe("a value that is unknown before deployment", () => {
     const balancer = { templateId: "t", type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT" };
     const verifyOf = (verify: Value): string[] => linesOf(serverlessEndpointInputs, { ...balancer, verify });
     expect(verifyOf({ input: { a: unknown } })).toEqual([
-      "verify: must have request if type is LOAD_BALANCER, which takes no jobs, and input otherwise",
+      "verify: must have request if type is LOAD_BALANCER, which accepts no jobs, and input otherwise",
     ]);
     expect(verifyOf(unknown)).toEqual([]);
   });

@@ -121,7 +121,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
   test.each([
     [["cpu3c", "cpu3c-2"], 'contains "cpu3c-2" twice; remove one of them'],
     [["cpu3c", "cpu5c-3"], 'contains "cpu5c-3"; its virtual CPUs must be a power of two, 2 or more'],
-    [["cpu3c-4-8"], 'contains "cpu3c-4-8"; write a flavour and its virtual CPUs, such as "cpu5c-8"'],
+    [["cpu3c-4-8"], 'contains "cpu3c-4-8"; use a flavour and its virtual CPUs, such as "cpu5c-8"'],
   ])("virtual CPUs in cpuFlavorIds %j are rejected by REST v1", (cpuFlavorIds, reason) => {
     const endpoint = { templateId: "t", computeType: "CPU", cpuFlavorIds };
     const ofV1 = `contains ${JSON.stringify(cpuFlavorIds.at(-1))}; REST v1 has one number of virtual CPUs for all flavours, set vcpuCount`;
@@ -160,7 +160,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
       "an excluded GPU type that looks like a flag",
       "ServerlessEndpoint",
       { templateId: "t", excludedGpuTypeIds: ["-L4"] },
-      'excludedGpuTypeIds: contains "-L4"; a GPU type begins with neither - nor only blanks',
+      'excludedGpuTypeIds: contains "-L4"; a GPU type must not be blank or begin with -',
     ],
   ])("%s is rejected by REST v2", (_, kind, news, failure) => {
     expect(failuresOf(kind, news, "v2")).toEqual([failure]);

@@ -128,7 +128,7 @@ describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (spoken)
     );
   // A slow machine reaches the deadline before it submits the job.
   const waited = (reason: string) =>
-    rolledBack(`(job \\S+ .* was still IN_QUEUE|no worker of the new version took the job)[^]*${reason}`);
+    rolledBack(`(job \\S+ .* was still IN_QUEUE|no worker of the new version started the job)[^]*${reason}`);
   const checks = {
     succeeds: { text: /^version 2$/, submissions: 1, jobs: 1 },
     "sends the request again, succeeds": { text: /^version 2$/, jobs: 1 },

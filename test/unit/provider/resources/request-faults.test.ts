@@ -56,9 +56,9 @@ describe("the request of a JobInvoke", () => {
     "sends the request again, succeeds": /^COMPLETED$/,
     "fails with the response":
       /^JobFailure: GET \/a .* returned 500, expected 200\nresponse: .*injected fault: internal/,
-    "fails, not sent again": /^JobFailure: GET \/a .* has no response: /,
+    "fails, not sent again": /^JobFailure: GET \/a .* received no response: /,
     "fails with the crash": /^JobFailure: GET \/a .* returned 502, expected 200\nresponse: .*do not start/,
-    "fails at `timeout`": /^JobFailure: GET \/a .* has no response: no response within [\d.]+ s/,
+    "fails at `timeout`": /^JobFailure: GET \/a .* received no response: no response within [\d.]+ s/,
   };
 
   test.each(titled("`JobInvoke.request`"))("%s", async (_title, row) => {
@@ -87,7 +87,7 @@ describe("the request of a verification", () => {
     ),
     // A slow machine reaches the deadline before it sends the request.
     "rolls back at `verify.timeout`": rolledBack(
-      "(GET /check .* has no response: no response within|no worker of the new version was ready for the request within)",
+      "(GET /check .* received no response: no response within|no worker of the new version was ready for the request within)",
     ),
   };
 
