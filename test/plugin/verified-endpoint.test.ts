@@ -45,6 +45,7 @@ outputs:
   const typesOf = ({ urn }: { urn: string }): string => urn.split("::").slice(2).join(" ");
 
   it("creates a template and an endpoint below it, and returns their outputs", async () => {
+    await stack.program(program("echo"));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     const { endpoints, templates } = await service.holdings();
