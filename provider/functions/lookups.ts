@@ -56,7 +56,7 @@ async function find<Found extends { id: string; name: string }>(
     if (!found) throw new Error(`${label} does not exist: no object in the account has this name`);
     if (others.length === 0) return found;
     const ids = [found, ...others].map((object) => object.id).join(", ");
-    throw new Error(`${label} is ambiguous, several objects have this name (${ids}): look it up by id`);
+    throw new Error(`${label} is ambiguous: several objects have this name (${ids}); look it up by id`);
   } catch (error) {
     throw explained(error, { label, verb: "look up" });
   }

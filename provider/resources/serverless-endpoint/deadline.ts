@@ -19,15 +19,15 @@ export interface Deadline {
  */
 export function deadlineOf({ timeout }: Verify, { clock, end }: Pick<Context, "clock" | "end">): Deadline {
   const now = clock.now();
-  let own = now + timeout * 1000;
+  let current = now + timeout * 1000;
   const latest =
     end === undefined
       ? Number.POSITIVE_INFINITY
       : end - Math.min(maxRollbackTime, Math.max(0, end - now) / rollbackDivisor);
   return {
-    left: () => Math.min(own, latest) - clock.now(),
+    left: () => Math.min(current, latest) - clock.now(),
     extend: (ms) => {
-      own += ms;
+      current += ms;
     },
   };
 }

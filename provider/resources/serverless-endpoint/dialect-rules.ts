@@ -15,7 +15,7 @@ const isGiven = (value: Value | undefined): boolean =>
 
 const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).fallback;
 
-/** Checks the rules of REST v1: whole seconds (description of REST v1: scalerValue), and one number of virtual CPUs for all flavours. */
+/** Checks the rules of REST v1: whole seconds (description of REST v1: scalerValue), and a single number of virtual CPUs for all flavours. */
 function rulesOfV1({ scalerValue, cpuFlavorIds }: Properties): Failure[] {
   const counted = textsIn(cpuFlavorIds).filter((entry) => entry.includes("-"));
   return [
@@ -24,7 +24,7 @@ function rulesOfV1({ scalerValue, cpuFlavorIds }: Properties): Failure[] {
       : []),
     ...counted.map((entry) => ({
       path: "cpuFlavorIds",
-      reason: `contains ${JSON.stringify(entry)}; REST v1 has one number of virtual CPUs for all flavours, set vcpuCount`,
+      reason: `contains ${JSON.stringify(entry)}; REST v1 has a single number of virtual CPUs for all flavours; set vcpuCount`,
     })),
   ];
 }
@@ -52,10 +52,10 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
     if (repeated !== undefined) fail(path, `contains ${JSON.stringify(repeated)} twice; remove one of them`);
   }
   for (const entry of flavors.filter((text) => text.includes("-"))) {
-    const { id, vcpuCount: own } = cpuFlavorOf(entry, 0);
+    const { id, vcpuCount: count } = cpuFlavorOf(entry, 0);
     if (id === entry)
       fail("cpuFlavorIds", `contains ${JSON.stringify(entry)}; use a flavour and its virtual CPUs, such as "cpu5c-8"`);
-    else if (!isPowerOfTwo(own))
+    else if (!isPowerOfTwo(count))
       fail("cpuFlavorIds", `contains ${JSON.stringify(entry)}; its virtual CPUs must be a power of two, 2 or more`);
   }
   for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !/^\s*[^-\s]/.test(text)))

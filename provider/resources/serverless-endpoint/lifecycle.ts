@@ -85,9 +85,9 @@ function cpuOf(
   const shared = desired["vcpuCount"];
   const entries = cpuFlavorIds.map((entry) => {
     const flavor = cpuFlavorOf(entry, vcpuCount);
-    const whole = cpuFlavorEntry(flavor);
+    const fullEntry = cpuFlavorEntry(flavor);
     const isShared = shared === undefined ? written.includes(flavor.id) : flavor.vcpuCount === shared;
-    return isShared && !written.includes(whole) ? flavor.id : whole;
+    return isShared && !written.includes(fullEntry) ? flavor.id : fullEntry;
   });
   return { cpuFlavorIds: entries, vcpuCount: typeof shared === "number" ? shared : undefined };
 }
@@ -152,7 +152,7 @@ async function withVersion(record: EndpointRecord, desired: Properties, context:
 async function withTemplate(listed: EndpointRecord, desired: Properties, context: Context): Promise<EndpointRecord> {
   const desiredId = textOf(desired, "templateId");
   const { management } = context.clients;
-  // In REST v1, only the single record shows that the template is a copy of the desired one.
+  // In REST v1, only the record of a single endpoint shows that its template is a copy of the desired template.
   const isOther = !listed.container && desiredId !== undefined && listed.templateId !== desiredId;
   const record = isOther ? ((await management.readEndpoint(listed.id, callOptions(context))) ?? listed) : listed;
   const { container, templateId = desiredId } = record;
@@ -179,13 +179,19 @@ const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
 async function change(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { jobs, management } = context.clients;
   // The compute type never changes in place.
-  const whole = settingsOf(news);
-  const { computeType: _c, type: _t, ...settings } = { ...whole, excludedGpuTypeIds: whole.excludedGpuTypeIds ?? [] };
+  const allSettings = settingsOf(news);
+  const {
+    computeType: _c,
+    type: _t,
+    ...settings
+  } = { ...allSettings, excludedGpuTypeIds: allSettings.excludedGpuTypeIds ?? [] };
   const changes = changesIn(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
   const record =
     Object.keys(changes).length > 0
       ? // Not cancelled, so that the workers' template remains known.
-        await making(context, (options) => management.updateEndpoint(id, changes, { ...options, settings: whole }))
+        await making(context, (options) =>
+          management.updateEndpoint(id, changes, { ...options, settings: allSettings }),
+        )
       : undefined;
   const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
   const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);

@@ -21,8 +21,8 @@ interface FailedUpdate {
   pending: Unverified | undefined;
   /** Outputs of the update. */
   outputs: Outputs;
-  /** State of the resource if the new version stays. */
-  left: Properties;
+  /** State of the resource if the rollback fails. */
+  unverifiedState: Properties;
   /** Reason of the failed verification. */
   reason: string;
   verify: Verify;
@@ -110,7 +110,7 @@ const versionOf = (workers: EndpointWorkers | undefined): Properties =>
 
 /** Returns the failure of an update whose rollback also failed, with the endpoint's current template and the manual rollback. */
 function stuck(
-  { id, update, left, reason }: FailedUpdate,
+  { id, update, unverifiedState, reason }: FailedUpdate,
   rollback: { error: unknown; found: EndpointRecord | undefined; goal: Inputs; keys: string[]; now: string },
   { clients }: Context,
 ): PartialFailure {
@@ -134,6 +134,6 @@ function stuck(
       'The next "pulumi up" verifies the settings of the program, and rolls the endpoint back if that fails.',
     ].join("\n"),
     id,
-    left,
+    unverifiedState,
   );
 }

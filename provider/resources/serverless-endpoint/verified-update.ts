@@ -27,9 +27,9 @@ export async function verifyCreated(
   try {
     await verifyEndpoint(id, { verify, workersMax }, undefined, context);
   } catch (error) {
-    const what = context.signal.aborted ? "but its verification was interrupted" : "but it failed its verification";
+    const problem = context.signal.aborted ? "but its verification was interrupted" : "but it failed its verification";
     const next = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
-    const message = `endpoint "${inputs.name}" (${id}) was created, ${what}\n${messageOf(error, inputs)}\n${next}`;
+    const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs)}\n${next}`;
     throw new PartialFailure(message, id, { ...toProperties(outputs), [unverifiedKey]: {} });
   }
 }
@@ -74,22 +74,22 @@ export async function updateVerified(
     return { ...outputs, version: rollout.version() ?? outputs.version };
   } catch (error) {
     const reason = messageOf(error, news);
-    const left = { ...toProperties(outputs), ...unverified };
+    const unverifiedState = { ...toProperties(outputs), ...unverified };
     if (context.signal.aborted)
       throw new PartialFailure(
         `endpoint "${news.name}" (${id}) was updated, but its verification was interrupted\n${reason}\n` +
           `The next "pulumi up" verifies it${neverVerified ? "" : ", and rolls it back if that fails"}.`,
         id,
-        left,
+        unverifiedState,
       );
     if (neverVerified)
       throw new PartialFailure(
         `endpoint "${news.name}" (${id}) failed its verification, and no earlier version passed one\n${reason}\n` +
           'The next "pulumi up" verifies it again.',
         id,
-        left,
+        unverifiedState,
       );
-    throw await rollBack({ id, update, pending, outputs, left, reason, verify, apply, from }, context);
+    throw await rollBack({ id, update, pending, outputs, unverifiedState, reason, verify, apply, from }, context);
   }
 }
 

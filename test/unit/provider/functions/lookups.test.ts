@@ -72,7 +72,7 @@ describe("a lookup without a result names its key", () => {
 
   test("an ambiguous name: the ids to choose from", async () => {
     const ids = [1, 2].map(() => made("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
-    const told = `NetworkVolume "twins" is ambiguous, several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
+    const told = `NetworkVolume "twins" is ambiguous: several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
     const failure: unknown = await getNetworkVolume({ name: "twins" }, bench.context()).catch(
       (error: unknown) => error,
     );

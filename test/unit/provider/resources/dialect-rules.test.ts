@@ -124,7 +124,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     [["cpu3c-4-8"], 'contains "cpu3c-4-8"; use a flavour and its virtual CPUs, such as "cpu5c-8"'],
   ])("virtual CPUs in cpuFlavorIds %j are rejected by REST v1", (cpuFlavorIds, reason) => {
     const endpoint = { templateId: "t", computeType: "CPU", cpuFlavorIds };
-    const ofV1 = `contains ${JSON.stringify(cpuFlavorIds.at(-1))}; REST v1 has one number of virtual CPUs for all flavours, set vcpuCount`;
+    const ofV1 = `contains ${JSON.stringify(cpuFlavorIds.at(-1))}; REST v1 has a single number of virtual CPUs for all flavours; set vcpuCount`;
     expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([`cpuFlavorIds: ${reason}`]);
     expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([`cpuFlavorIds: ${ofV1}`]);
   });
