@@ -127,7 +127,7 @@ and properties are the same; lookups return promises (\`await getTemplate({ name
 ([details](drift-and-faults.md#lost-responses)). Without it, \`callLimit\` limits each call and \`templateReleaseLimit\` the
 delete of a template ([settings](#settings)). Jobs and verifications have \`timeout\`.`,
     ...resources,
-    "## Look-ups",
+    "## Lookups",
     "Lookups find existing objects, for example objects of another stack.",
     ...functions,
     "## Nested types",
