@@ -127,6 +127,7 @@ test("only files generated from publisher.json name the publisher", () => {
     "nodejs",
     "oven-sh",
     "pulumi",
+    "runpod",
     "tgummerer",
     "acme-gpu",
     "acme",
