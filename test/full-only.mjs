@@ -12,7 +12,14 @@ export const fullOnly = [
   ...["plugin/schema-cache", "plugin/archive", "plugin/providertest"],
   // Programs in other languages, examples and guides.
   ...["plugin/yaml-accounts", "plugin/yaml-previews", "plugin/examples", "plugin/examples-ladder", "plugin/guides"],
-  ...["plugin/safe-rollout", "plugin/package-add", "plugin/example-types", "plugin/sdk-go", "plugin/sdk-python"],
+  ...[
+    "plugin/safe-rollout",
+    "plugin/package-add",
+    "plugin/import-account-large",
+    "plugin/example-types",
+    "plugin/sdk-go",
+    "plugin/sdk-python",
+  ],
   ...["plugin/sdk-typescript"],
   // Packages under several versions of Node, the release, the pages of Start.
   ...["packages/clean-room", "packages/release", "packages/start-pages"],

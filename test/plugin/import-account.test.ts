@@ -88,7 +88,7 @@ it.each(cases)(
     const before = await service.holdings();
     const address = { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/${dialect}` };
     const environment = { ...address, ...(language === "python" && python && { PATH: python.path }) };
-    const { report, preview } = await importProject(stack, language, environment, installers[language]);
+    const { report, preview } = await importProject(stack, language, environment, service.proxy, installers[language]);
     expect(report).toMatchObject({ skipped: [], config: expect.arrayContaining(["hfTokenSecretValue"]) });
     expect(report.resources).toHaveLength(9);
     expect(preview.output).toMatch(/10 unchanged/);

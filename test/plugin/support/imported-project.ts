@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import type { Run, Stack } from "../../support/pulumi";
+import type { RecordingProxy } from "../../support/recording-proxy";
 
 /** Result of an import of an account as a user runs it. */
 export interface ImportedProject {
   report: { resources: { name: string }[]; config: string[]; skipped: unknown[] };
+  /** Number of requests of `serverless-compute import`. */
+  requests: number;
   preview: Run;
 }
 
@@ -28,13 +31,16 @@ export async function importProject(
   stack: Stack,
   language: string,
   environment: Record<string, string>,
+  proxy: RecordingProxy,
   install: (folder: string) => Promise<void> = installSdk,
 ): Promise<ImportedProject> {
   const name = `imported-${++count}`;
+  proxy.clear();
   const { code, stdout, stderr } = await stack.tool(
     ["import", "--out", name, "--language", language, "--json"],
     environment,
   );
+  const requests = proxy.requests.length;
   expect(code, stderr).toBe(0);
   const report: ImportedProject["report"] = JSON.parse(stdout);
   const folder = join(stack.folder, "program", name);
@@ -58,5 +64,5 @@ export async function importProject(
     "--generate-code=false",
   );
   expect(imported.output).not.toContain("warning");
-  return { report, preview: await pulumi("preview", "--expect-no-changes") };
+  return { report, requests, preview: await pulumi("preview", "--expect-no-changes") };
 }
