@@ -20,9 +20,24 @@ const alias = [
 
 /** Suites of the provider that also run in dialect v2. */
 const faultsInV2 = [
-  ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "timeouts"],
-  ...["schedules", "previews", "two-backends", "capped-lists", "unreadable-objects", "service-additions"],
-  ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "preflight"],
+  "requests",
+  "drift",
+  "inputs",
+  "interrupted-creates",
+  "secrecy",
+  "cancellation",
+  "timeouts",
+  "schedules",
+  "previews",
+  "two-backends",
+  "capped-lists",
+  "unreadable-objects",
+  "service-additions",
+  "adopt-existing",
+  "untouched-fields",
+  "messages",
+  "rollout-schedules",
+  "preflight",
 ];
 
 /** True for `npm run test:full`, which runs everything. */
@@ -30,33 +45,50 @@ const isFull = Boolean(process.env["FULL"]);
 
 /** Unit tests that start processes: workers of the local service, its command line, scripts. */
 const withProcesses = [
-  ...["scripts/**/*", "support/**/*", "service/cli/**/*", "service/workers/**/*"],
-  ...["api/local-jobs", "provider/dynamic/cancellation", "provider/plugin/launcher", "provider/plugin/version-lines"],
-  ...[
-    "provider/resources/injected-faults",
-    "provider/resources/real-jobs",
-    "provider/resources/verify",
-    "provider/resources/requests",
-    "provider/resources/request-faults",
-  ],
+  "scripts/**/*",
+  "support/**/*",
+  "service/cli/**/*",
+  "service/workers/**/*",
+  "api/local-jobs",
+  "provider/dynamic/cancellation",
+  "provider/plugin/launcher",
+  "provider/plugin/version-lines",
+  "provider/resources/injected-faults",
+  "provider/resources/real-jobs",
+  "provider/resources/verify",
+  "provider/resources/requests",
+  "provider/resources/request-faults",
   "service/faults/*",
   "service/metrics/*",
-  ...["service/jobs/choices", "service/jobs/health", "service/jobs/openai"],
-  ...["service/resources/stock", "service/resources/workers-of-endpoint"],
+  "service/jobs/choices",
+  "service/jobs/health",
+  "service/jobs/openai",
+  "service/resources/stock",
+  "service/resources/workers-of-endpoint",
 ].map((name) => `test/unit/${name}.test.ts`);
 
 /** Suites with a real engine that also run in dialect v1, in full runs. docs/testing.md gives the reasons for the others. */
 const ofPluginInV1 = [
-  ...["ways", "ways-long", "import", "upgrade", "attach", "examples", "move"],
-  ...["private-ca", "yaml", "yaml-accounts", "yaml-previews"],
-  ...["sdk-python", "sdk-typescript"],
+  "ways",
+  "ways-long",
+  "import",
+  "upgrade",
+  "attach",
+  "examples",
+  "move",
+  "private-ca",
+  "yaml",
+  "yaml-accounts",
+  "yaml-previews",
+  "sdk-python",
+  "sdk-typescript",
 ];
 const ofDynamicInV1 = ["ways", "ways-long", "invoke-job"];
 
 /** Suites of the plugin that its executable passes, too: in each run those about what depends on the runtime. */
 const onExecutable = [
   "private-ca",
-  ...(isFull ? [...["ways", "ways-long", "attach", "import"], ...["yaml", "yaml-accounts", "yaml-previews"]] : []),
+  ...(isFull ? ["ways", "ways-long", "attach", "import", "yaml", "yaml-accounts", "yaml-previews"] : []),
 ];
 
 /** Builds and packs the packages, once for all projects. */

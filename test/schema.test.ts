@@ -82,17 +82,21 @@ describe("schema.json", () => {
   it("names a nested type after its owner", () => {
     expect(Object.keys(schema.types)).toEqual(
       [
-        ...["ServerlessEndpointVerifyRequestExpect", "ServerlessEndpointVerifyRequest"],
-        ...["ServerlessEndpointVerifyExpect", "ServerlessEndpointVerifyPolicy", "ServerlessEndpointVerify"],
-        ...[
-          "JobInvokeRequestExpect",
-          "JobInvokeRequest",
-          "JobInvokePolicy",
-          "JobInvokeExpect",
-          "VerifiedEndpointTemplate",
-          "VerifiedEndpointEndpoint",
-        ],
-        ...["GpuTypesGpuTypes", "DataCentersDataCenters", "EndpointHealthJobs", "EndpointHealthWorkers"],
+        "ServerlessEndpointVerifyRequestExpect",
+        "ServerlessEndpointVerifyRequest",
+        "ServerlessEndpointVerifyExpect",
+        "ServerlessEndpointVerifyPolicy",
+        "ServerlessEndpointVerify",
+        "JobInvokeRequestExpect",
+        "JobInvokeRequest",
+        "JobInvokePolicy",
+        "JobInvokeExpect",
+        "VerifiedEndpointTemplate",
+        "VerifiedEndpointEndpoint",
+        "GpuTypesGpuTypes",
+        "DataCentersDataCenters",
+        "EndpointHealthJobs",
+        "EndpointHealthWorkers",
       ].map((name) => `serverless-compute:index:${name}`),
     );
   });

@@ -84,8 +84,10 @@ describe("Clients of the hosted service: the catalog", () => {
     const gpus = at(shown.json, "gpus");
     expect(await rows(query, "gpuTypes")).toEqual(
       (Array.isArray(gpus) ? gpus : []).map((gpu: unknown) => ({
-        ...{ id: at(gpu, "id"), maxGpuCount: at(gpu, "maxCount", "secure") },
-        ...{ securePrice: at(gpu, "price", "secure"), communityPrice: at(gpu, "price", "community") },
+        id: at(gpu, "id"),
+        maxGpuCount: at(gpu, "maxCount", "secure"),
+        securePrice: at(gpu, "price", "secure"),
+        communityPrice: at(gpu, "price", "community"),
         lowestPrice: { uninterruptablePrice: at(gpu, "price", "serverless") ?? null },
       })),
     );
@@ -107,7 +109,8 @@ describe("Clients of the hosted service: the catalog", () => {
     const cuda = (version: string) => ({ cudaVersion: version, availability: "AVAILABLE" });
     expect(at(any, "gpuTypeCudaVersions")).toContainEqual(cuda("12.4"));
     expect(await lowest("NVIDIA L4", { allowedCudaVersions: ["12.8", "1.0"] })).toMatchObject({
-      ...{ stockStatus: "High", gpuTypeCudaVersions: [cuda("12.8")] },
+      stockStatus: "High",
+      gpuTypeCudaVersions: [cuda("12.8")],
     });
     const none = { stockStatus: null, gpuTypeCudaVersions: [] };
     expect(await lowest("NVIDIA L4", { allowedCudaVersions: ["1.0"] })).toMatchObject(none);

@@ -21,12 +21,12 @@ const nouns: Noun[] = [
   {
     path: "/endpoints",
     body: async () => ({
-      ...{
-        name: uniqueName("endpoint"),
-        templateId: await account.template(),
-        gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"],
-      },
-      ...{ workersMin: 0, workersMax: 2, idleTimeout: 7 },
+      name: uniqueName("endpoint"),
+      templateId: await account.template(),
+      gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"],
+      workersMin: 0,
+      workersMax: 2,
+      idleTimeout: 7,
     }),
     required: ["templateId"],
     change: { workersMax: 4 },
@@ -34,8 +34,14 @@ const nouns: Noun[] = [
   {
     path: "/templates",
     body: async () => ({
-      ...{ name: uniqueName("template"), imageName: "conformance/none:1", isServerless: true, volumeInGb: 0 },
-      ...{ containerDiskInGb: 12, env: { MODEL: "mistral-7b" }, ports: ["8888/http", "22/tcp"], readme: "## Hello" },
+      name: uniqueName("template"),
+      imageName: "conformance/none:1",
+      isServerless: true,
+      volumeInGb: 0,
+      containerDiskInGb: 12,
+      env: { MODEL: "mistral-7b" },
+      ports: ["8888/http", "22/tcp"],
+      readme: "## Hello",
       dockerStartCmd: ["python3", "-u", "handler.py"],
     }),
     required: ["name", "imageName"],

@@ -16,17 +16,17 @@ describe("REST v2: POST /serverless", () => {
   test("sets the defaults of omitted fields", async () => {
     const id = await make("/serverless", endpointBody({ workers: undefined }));
     expectAnswer(await call("GET", `/serverless/${id}`), 200, {
-      ...{ workers: { min: 0, max: 3, idleTimeout: 10 }, timeout: 0, flashboot: "OFF" },
-      ...{
-        dataCenterIds: [],
-        networkVolumes: [],
-        args: "",
-        entrypoint: [],
-        cmd: [],
-        env: {},
-        ports: [],
-        registry: null,
-      },
+      workers: { min: 0, max: 3, idleTimeout: 10 },
+      timeout: 0,
+      flashboot: "OFF",
+      dataCenterIds: [],
+      networkVolumes: [],
+      args: "",
+      entrypoint: [],
+      cmd: [],
+      env: {},
+      ports: [],
+      registry: null,
       gpu: { pools: ["AMPERE_24"], excludedTypes: [], count: 1, allowedCudaVersions: [] },
     });
   });
@@ -36,16 +36,29 @@ describe("REST v2: POST /serverless", () => {
     const body = endpointBody({
       gpu: { pools: ["ADA_24", "AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2, allowedCudaVersions: ["12.8"] },
       scaling: { type: "REQUEST_COUNT", requestCount: 7 },
-      ...{ args: "python h.py", disk: 9, env: { A: "1" }, ports: ["8080/http"], registry: null },
-      ...{ dataCenterIds: ["EU-RO-1"], networkVolumes: volumes, timeout: 60_000, flashboot: "PRIORITY_FLASHBOOT" },
+      args: "python h.py",
+      disk: 9,
+      env: { A: "1" },
+      ports: ["8080/http"],
+      registry: null,
+      dataCenterIds: ["EU-RO-1"],
+      networkVolumes: volumes,
+      timeout: 60_000,
+      flashboot: "PRIORITY_FLASHBOOT",
     });
     const answer = await call("POST", "/serverless", body);
     expectAnswer(answer, 201, body);
     const id = stringAt(answer, "id");
     expectAnswer(await account.rest("GET", `/endpoints/${id}?includeTemplate=true`), 200, {
-      ...{ gpuTypeIds: ["NVIDIA GeForce RTX 4090", "NVIDIA RTX A5000", "NVIDIA GeForce RTX 3090"], gpuCount: 2 },
-      ...{ scalerType: "REQUEST_COUNT", scalerValue: 7, dataCenterIds: ["EU-RO-1"], networkVolumeIds: volumes },
-      ...{ executionTimeoutMs: 60_000, flashboot: true, allowedCudaVersions: ["12.8"] },
+      gpuTypeIds: ["NVIDIA GeForce RTX 4090", "NVIDIA RTX A5000", "NVIDIA GeForce RTX 3090"],
+      gpuCount: 2,
+      scalerType: "REQUEST_COUNT",
+      scalerValue: 7,
+      dataCenterIds: ["EU-RO-1"],
+      networkVolumeIds: volumes,
+      executionTimeoutMs: 60_000,
+      flashboot: true,
+      allowedCudaVersions: ["12.8"],
       template: { imageName: "conformance/none:1", dockerStartCmd: ["python", "h.py"], env: { A: "1" } },
     });
   });

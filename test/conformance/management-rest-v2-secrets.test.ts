@@ -23,8 +23,11 @@ describe("REST v2: secrets", () => {
     const made = await call("POST", path, body);
     expectAnswer(made, 201);
     const record = {
-      ...{ id: stringAt(made, "id"), name: body.name, description: "token of the hub" },
-      ...{ createdAt: expect.stringMatching(/Z$/), valueLastUpdatedAt: expect.stringMatching(/Z$/) },
+      id: stringAt(made, "id"),
+      name: body.name,
+      description: "token of the hub",
+      createdAt: expect.stringMatching(/Z$/),
+      valueLastUpdatedAt: expect.stringMatching(/Z$/),
     };
     expect(made.json).toEqual(record);
     expect((await call("GET", `${path}/${record.id}`)).json).toEqual(record);
@@ -82,7 +85,9 @@ describe("REST v2: secrets", () => {
     const told = await call("PATCH", `${path}/${id}`, { description: "second" });
     expect(told.json).toEqual({ ...Object(before.json), description: "second" });
     expectAnswer(await call("PATCH", `${path}/${id}`, { value: "next-value", description: "" }), 200, {
-      ...{ id, name: body.name, description: null },
+      id,
+      name: body.name,
+      description: null,
     });
     for (const fault of [{}, { name: "other" }, { value: "" }, { description: null }])
       expectProblem(await call("PATCH", `${path}/${id}`, fault), 422);

@@ -37,7 +37,12 @@ describe("REST v2: workers of an endpoint", () => {
     expectAnswer(answer, 200, {
       workers: [
         {
-          ...{ status: "IDLE", isStale: false, version: 1, gpuCount: 1, gpuTypeId: "NVIDIA L4", dataCenterId: null },
+          status: "IDLE",
+          isStale: false,
+          version: 1,
+          gpuCount: 1,
+          gpuTypeId: "NVIDIA L4",
+          dataCenterId: null,
           image: target.image("echo", context),
         },
       ],

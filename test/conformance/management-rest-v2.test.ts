@@ -152,14 +152,14 @@ describe("REST v2: next to the job API", () => {
     const urls = at((await call("GET", `/serverless/${id}`)).json, "requestUrls");
     const root = `${target.serverlessUrl}/v2/${id}`;
     expect(urls).toMatchObject({
-      ...{ run: `${root}/run`, runSync: `${root}/runsync` },
-      ...{ status: `${root}/status/{job_id}`, stream: `${root}/stream/{job_id}` },
-      ...{
-        cancel: `${root}/cancel/{job_id}`,
-        retry: `${root}/retry/{job_id}`,
-        purgeQueue: `${root}/purge-queue`,
-        health: `${root}/health`,
-      },
+      run: `${root}/run`,
+      runSync: `${root}/runsync`,
+      status: `${root}/status/{job_id}`,
+      stream: `${root}/stream/{job_id}`,
+      cancel: `${root}/cancel/{job_id}`,
+      retry: `${root}/retry/{job_id}`,
+      purgeQueue: `${root}/purge-queue`,
+      health: `${root}/health`,
     });
     expectAnswer(await call("GET", `/${id}/health`), 200, { jobs: { inQueue: 0 } });
     const job = await send("POST", `${root}/run`, { key: target.apiKey, json: { input: {} } });
@@ -190,8 +190,11 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
     const changes = { image: "conformance/next:2", args: "python h.py", env: { A: "1" }, ports: ["80/http"], disk: 7 };
     expectAnswer(await call("PATCH", own, changes), 200, changes);
     expectAnswer(await account.rest("GET", own), 200, {
-      ...{ imageName: changes.image, dockerStartCmd: ["python", "h.py"], containerDiskInGb: 7 },
-      ...{ env: changes.env, ports: changes.ports },
+      imageName: changes.image,
+      dockerStartCmd: ["python", "h.py"],
+      containerDiskInGb: 7,
+      env: changes.env,
+      ports: changes.ports,
     });
     expectAnswer(await call("DELETE", own), 204);
     expectAnswer(await account.rest("GET", own), 404);

@@ -58,7 +58,12 @@ export async function useConsole(context: TestContext, images: Record<string, st
   const dataFolder = await mkdtemp(join(tmpdir(), "console-"));
   const start = (port: number): Promise<Service> =>
     createService({
-      ...{ port, dataFolder, runtime: "none", rateLimits: "off", watch: true, logLevel: "info" },
+      port,
+      dataFolder,
+      runtime: "none",
+      rateLimits: "off",
+      watch: true,
+      logLevel: "info",
       images: { "acme/greeter": handler, ...images },
     });
   let service = await start(await freePort());

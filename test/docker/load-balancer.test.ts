@@ -19,9 +19,14 @@ test("16 clients see no error while a change replaces the containers of a load b
   const env = { PORT: "8000", PORT_HEALTH: "8001", HOST: "0.0.0.0" };
   const { id, requestUrls } = shape.parse(
     await call("POST", "", {
-      ...{ name: "balancer", image, args: "node /programs/http-server.mjs", type: "LOAD_BALANCER" },
-      ...{ cpu: [{ id: "cpu3c", vcpuCount: 2 }], scaling: { type: "REQUEST_COUNT", requestCount: 8 } },
-      ...{ workers: { min: 2, max: 3, idleTimeout: 60 }, env: { ...env, VERSION: "1" } },
+      name: "balancer",
+      image,
+      args: "node /programs/http-server.mjs",
+      type: "LOAD_BALANCER",
+      cpu: [{ id: "cpu3c", vcpuCount: 2 }],
+      scaling: { type: "REQUEST_COUNT", requestCount: 8 },
+      workers: { min: 2, max: 3, idleTimeout: 60 },
+      env: { ...env, VERSION: "1" },
     }),
   );
   const load = startHttpLoad(`${requestUrls.base}/?ms=1`, service.apiKey);

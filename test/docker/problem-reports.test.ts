@@ -44,25 +44,30 @@ test("/status, /health, the status command and JobInvoke explain a container tha
   const broken: Record<string, Broken> = {
     silent: {
       template: { imageName: image, dockerArgs: "node -e 'setInterval(() => {}, 1000)'" },
-      ...{ status: "CANCELLED", why: /do not request jobs: local-\w+ has run for \d+ s; its program must take jobs/ },
+      status: "CANCELLED",
+      why: /do not request jobs: local-\w+ has run for \d+ s; its program must take jobs/,
     },
     exiting: {
       template: { imageName: image, dockerArgs: `node -e 'console.error("no model here"); process.exit(1)'` },
-      ...{ status: "FAILED", why: /do not start: the last one ended with exit code 1, before it requested a job/ },
+      status: "FAILED",
+      why: /do not start: the last one ended with exit code 1, before it requested a job/,
     },
     hungry: {
       template: { imageName: image },
       endpoint: { computeType: "CPU", vcpuCount: 2, cpuFlavorIds: ["cpu3c"] },
       input: { do: "memory", megabytes: 8192 },
-      ...{ status: "FAILED", why: /ran out of its 4 GB of memory and was killed while it ran (a|the) job/ },
+      status: "FAILED",
+      why: /ran out of its 4 GB of memory and was killed while it ran (a|the) job/,
     },
     absent: {
       template: { imageName: "127.0.0.1:1/acme/none:1" },
-      ...{ status: "FAILED", why: /the image "127\.0\.0\.1:1\/acme\/none:1" cannot be pulled: .*connection refused/ },
+      status: "FAILED",
+      why: /the image "127\.0\.0\.1:1\/acme\/none:1" cannot be pulled: .*connection refused/,
     },
     refused: {
       template: { imageName: `${registry.host}/acme/private:1`, containerRegistryAuthId },
-      ...{ status: "FAILED", why: /\/acme\/private:1" cannot be pulled: .*(unauthorized|no basic auth|not for you)/i },
+      status: "FAILED",
+      why: /\/acme\/private:1" cannot be pulled: .*(unauthorized|no basic auth|not for you)/i,
     },
   };
   const stack = await createStack(service.environment);

@@ -65,7 +65,9 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
   });
   return {
     ...engine,
-    ...{ dataFolder, service, clients },
+    dataFolder,
+    service,
+    clients,
     containers: () => containersOf(engine.client, dataFolder),
     endpoint: (of: EndpointOptions = {}) => createEndpoint(service, { image: engine.image, ...of }),
     /** The output of one job. */
@@ -88,9 +90,15 @@ export async function createEndpoint(service: Addresses, of: EndpointOptions): P
     return (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
   };
   const input = {
-    ...{ name: `docker-${randomUUID()}`, imageName: image, containerDiskInGb: 5, volumeInGb: 0, isServerless: true },
-    ...{ dockerArgs, env: Object.entries(env).map(([key, value]) => ({ key, value })) },
-    ...{ volumeMountPath, containerRegistryAuthId },
+    name: `docker-${randomUUID()}`,
+    imageName: image,
+    containerDiskInGb: 5,
+    volumeInGb: 0,
+    isServerless: true,
+    dockerArgs,
+    env: Object.entries(env).map(([key, value]) => ({ key, value })),
+    volumeMountPath,
+    containerRegistryAuthId,
   };
   const query = "mutation ($input: SaveTemplateInput) { saveTemplate(input: $input) { id } }";
   const saved = await call(service.graphqlUrl, { query, variables: { input } });

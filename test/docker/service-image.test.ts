@@ -94,9 +94,12 @@ test("the service's image runs as in compose.yaml: the quickstart deploys from o
   const address = (config?.Gateway ?? "").replace(/\.1$/, ".2");
   const start = async (Cmd: string[]): Promise<string> => {
     const body = {
-      ...{ Image: image, Cmd, Env: [`SERVERLESS_COMPUTE_LOCAL_API_KEY=${apiKey}`] },
+      Image: image,
+      Cmd,
+      Env: [`SERVERLESS_COMPUTE_LOCAL_API_KEY=${apiKey}`],
       HostConfig: {
-        ...{ NetworkMode: name, Init: init },
+        NetworkMode: name,
+        Init: init,
         Mounts: [
           { Type: "volume", Source: volumeName, Target: "/data" },
           { Type: "bind", Source: handlers, Target: "/handlers", ReadOnly: true },

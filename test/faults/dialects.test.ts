@@ -39,7 +39,8 @@ async function deploy(dialect: Dialect): Promise<Record<"template" | "first" | "
   const base = { templateId: template.id, workersMax: 0 };
   const gpuTypeIds = ["NVIDIA RTX A5000", "NVIDIA L4", "NVIDIA A40"];
   return {
-    ...{ template, volume },
+    template,
+    volume,
     first: await make("ServerlessEndpoint", { ...base, gpuTypeIds, networkVolumeId: volume.id, flashboot: true }),
     second: await make("ServerlessEndpoint", { ...base, networkVolumeIds: [volume.id], scalerType: "REQUEST_COUNT" }),
     cpu: await make("ServerlessEndpoint", { ...base, computeType: "CPU", idleTimeout: 30 }),

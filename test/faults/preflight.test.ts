@@ -39,7 +39,10 @@ function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
     objects: () => objects,
     serverlessUrl: () => undefined,
     held: () => new Map(),
-    ...{ clock, cancellation: createCancellation(), sighted: () => {}, checking: () => {} },
+    clock,
+    cancellation: createCancellation(),
+    sighted: () => {},
+    checking: () => {},
     log: { progress: () => {}, warning: async (urn, text) => void warnings.push(`${urn.split("::").at(-1)} ${text}`) },
     ...overrides,
   };
@@ -50,8 +53,11 @@ function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
     async check(news: object, olds: object = {}, name = "chat") {
       const all = { templateId: "template", ...news };
       const response = await calls.check({
-        ...{ urn: urnOf("ServerlessEndpoint", name), olds: sent(olds), news: sent(all) },
-        ...{ randomSeed: undefined, autonaming: undefined },
+        urn: urnOf("ServerlessEndpoint", name),
+        olds: sent(olds),
+        news: sent(all),
+        randomSeed: undefined,
+        autonaming: undefined,
       });
       return { failures: response.failures ?? [], inputs: arrived(response.inputs).properties };
     },

@@ -29,7 +29,11 @@ function calls() {
       preflight: () => "off",
       objects: () => new Map(),
       held: () => new Map(),
-      ...{ clock, log: silent, cancellation: createCancellation(), sighted: () => {}, checking: () => {} },
+      clock,
+      log: silent,
+      cancellation: createCancellation(),
+      sighted: () => {},
+      checking: () => {},
     },
     kinds,
   );

@@ -33,7 +33,9 @@ function programOf({ number, breaks }: Version, workers: object): Declared[] {
   return [
     { name: template, kind: "Template", level: 1, inputs: () => ({ imageName: "versioned", env }) },
     {
-      ...{ name: "ServerlessEndpoint-api", kind: "ServerlessEndpoint", level: 2 },
+      name: "ServerlessEndpoint-api",
+      kind: "ServerlessEndpoint",
+      level: 2,
       inputs: (of) => ({ templateId: of(template).id, idleTimeout: 3600, verify, ...workers }),
     },
   ];

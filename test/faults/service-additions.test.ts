@@ -37,8 +37,14 @@ describe("fields and values added by the service are not drift", () => {
   const endpoint = { templateId: "30zmvf89kd", gpuTypeIds: ["NVIDIA L4"] };
   const template = { imageName: "ghcr.io/acme/chat:1.4.2", containerDiskInGb: 20, env: { MODEL: "mistral-7b" } };
   const defaults = {
-    ...{ gpuCount: 1, vcpuCount: 2, idleTimeout: 5, scalerType: "QUEUE_DELAY", scalerValue: 4, flashboot: false },
-    ...{ executionTimeoutMs: 600_000, computeType: "GPU" },
+    gpuCount: 1,
+    vcpuCount: 2,
+    idleTimeout: 5,
+    scalerType: "QUEUE_DELAY",
+    scalerValue: 4,
+    flashboot: false,
+    executionTimeoutMs: 600_000,
+    computeType: "GPU",
   };
   const rows: [string, ObjectKind, Properties, object][] = [
     ["the suffix -fb", "ServerlessEndpoint", endpoint, endpointAnswer({ name: "chat-dev-fb" })],
@@ -55,12 +61,23 @@ describe("fields and values added by the service are not drift", () => {
       "only the fields that REST v1 describes",
       "ServerlessEndpoint",
       {
-        ...{ ...endpoint, networkVolumeIds: ["v1", "v2"], minCudaVersion: "12.1", flashboot: true },
-        ...{ allowedCudaVersions: ["12.4"], executionTimeoutMs: 60_000, idleTimeout: 7 },
+        ...endpoint,
+        networkVolumeIds: ["v1", "v2"],
+        minCudaVersion: "12.1",
+        flashboot: true,
+        allowedCudaVersions: ["12.4"],
+        executionTimeoutMs: 60_000,
+        idleTimeout: 7,
       },
       {
-        ...{ id: "jpnw0v75y3qoql", name: "chat-dev", templateId: "30zmvf89kd", gpuTypeIds: ["NVIDIA L4"] },
-        ...{ networkVolumeId: "v1", allowedCudaVersions: ["12.4"], executionTimeoutMs: 60_000, idleTimeout: 7 },
+        id: "jpnw0v75y3qoql",
+        name: "chat-dev",
+        templateId: "30zmvf89kd",
+        gpuTypeIds: ["NVIDIA L4"],
+        networkVolumeId: "v1",
+        allowedCudaVersions: ["12.4"],
+        executionTimeoutMs: 60_000,
+        idleTimeout: 7,
       },
     ],
     [
@@ -68,7 +85,10 @@ describe("fields and values added by the service are not drift", () => {
       "ServerlessEndpoint",
       { templateId: "30zmvf89kd", computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu5c"], vcpuCount: 8 },
       {
-        ...{ id: "jpnw0v75y3qoql", name: "chat-dev", templateId: "30zmvf89kd", computeType: "CPU" },
+        id: "jpnw0v75y3qoql",
+        name: "chat-dev",
+        templateId: "30zmvf89kd",
+        computeType: "CPU",
         instanceIds: ["cpu3c-8-16", "cpu5c-8-16"],
       },
     ],

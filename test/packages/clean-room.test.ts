@@ -138,8 +138,12 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
           for (const { folder, version: compiler, checksLibraries } of compilers) {
             const config = `tsconfig-${one.resolution}-${compiler}.json`;
             const compilerOptions = {
-              ...{ strict: true, noEmit: true, target: "es2022", types: ["node"] },
-              ...{ module: one.module, moduleResolution: one.resolution },
+              strict: true,
+              noEmit: true,
+              target: "es2022",
+              types: ["node"],
+              module: one.module,
+              moduleResolution: one.resolution,
               skipLibCheck: !checksLibraries || one.resolution !== "node16",
             };
             await room.write(config, JSON.stringify({ compilerOptions, files: Object.keys(all) }));

@@ -56,16 +56,16 @@ if (missing === undefined) {
     );
     // Git reads the local repository in place of the code host.
     const env = {
-      ...{
-        GOPROXY: "direct",
-        GONOSUMDB: "*",
-        GOPRIVATE: "*",
-        GOWORK: "off",
-        GOTOOLCHAIN: "local",
-        GOFLAGS: "-modcacherw",
-      },
+      GOPROXY: "direct",
+      GONOSUMDB: "*",
+      GOPRIVATE: "*",
+      GOWORK: "off",
+      GOTOOLCHAIN: "local",
+      GOFLAGS: "-modcacherw",
       GOMODCACHE: join(folder, "modules"),
-      ...{ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: `url.file://${repository}.insteadOf`, GIT_CONFIG_VALUE_0: host },
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: `url.file://${repository}.insteadOf`,
+      GIT_CONFIG_VALUE_0: host,
     };
     await succeed(program, "go", ["mod", "init", "program"], env);
     await succeed(program, "go", ["get", `${module}@v1.2.3`], env);

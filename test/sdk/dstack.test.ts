@@ -16,9 +16,15 @@ describe(`PyPI dstack ${versions.dstack}: client of its runpod backend`, () => {
     const { stdout, stderr } = await run(python, [program, rig.service.serverlessUrl], { env, input });
     expect(stdout, stderr).not.toBe("");
     expect(JSON.parse(stdout)).toEqual({
-      ...{ valid: true, invalid: false, registry: true, registries: [] },
+      valid: true,
+      invalid: false,
+      registry: true,
+      registries: [],
       volume: { id: expect.any(String), name: "dstack", size: 20, dataCenter: "EU-RO-1", type: "STANDARD" },
-      ...{ deleted: [true, false], gone: null, pod: null, terminated: [false, false] },
+      deleted: [true, false],
+      gone: null,
+      pod: null,
+      terminated: [false, false],
     });
   });
 });

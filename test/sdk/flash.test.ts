@@ -39,8 +39,13 @@ describe(`PyPI runpod-flash ${versions.flash}`, () => {
     expect(said, complaint).not.toBe("");
     expect(JSON.parse(said)).toEqual({
       volume: { id: expect.any(String), name: "flash-volume", size: 20, dataCenterId: "EU-RO-1" },
-      ...{ found: true, stock: "High", cpu_stock: "High", exists: true, image: "acme/echo:1" },
-      ...{ undeployed: true, left: false },
+      found: true,
+      stock: "High",
+      cpu_stock: "High",
+      exists: true,
+      image: "acme/echo:1",
+      undeployed: true,
+      left: false,
     });
   });
 });

@@ -71,7 +71,8 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
   it("run-endpoint, runsync-endpoint, get-job-status, stream-job, cancel-job, endpoint-health, purge-endpoint-queue", async () => {
     const endpointId = await rig.endpoint("plain.mjs");
     expect(await mcp.call("runsync-endpoint", { endpointId, input: { text: "now" } })).toMatchObject({
-      ...{ status: "COMPLETED", output: { echo: { text: "now" } } },
+      status: "COMPLETED",
+      output: { echo: { text: "now" } },
     });
     const jobId = idOf(await mcp.call("run-endpoint", { endpointId, input: { do: "progress", seconds: 20 } }));
     await expect

@@ -49,10 +49,17 @@ describe.skipIf("missing" in plugin)(title, () => {
     await mkdir(join(folder, "backend"));
     const { PATH, HOME } = process.env;
     env = withCliOnPath(inject("cli"), {
-      ...{ PATH: `${dirname(plugin.path)}:${PATH}`, HOME, TMPDIR: folder, PULUMI_HOME: join(folder, "home") },
-      ...{ PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`, PULUMI_CONFIG_PASSPHRASE: "only for tests" },
-      ...{ PULUMI_SKIP_UPDATE_CHECK: "true", PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true", DO_NOT_TRACK: "1" },
-      ...{ RUNPOD_API_KEY: service.apiKey, RUNPOD_API_URL: service.graphqlUrl },
+      PATH: `${dirname(plugin.path)}:${PATH}`,
+      HOME,
+      TMPDIR: folder,
+      PULUMI_HOME: join(folder, "home"),
+      PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
+      PULUMI_CONFIG_PASSPHRASE: "only for tests",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      DO_NOT_TRACK: "1",
+      RUNPOD_API_KEY: service.apiKey,
+      RUNPOD_API_URL: service.graphqlUrl,
     });
     await writeProgram(program("acme/echo:1", 1));
     await pulumi("stack", "init", "prod");
@@ -94,7 +101,8 @@ describe.skipIf("missing" in plugin)(title, () => {
       endpoints: [{ name: expect.stringMatching(/^chat/), workers: { max: 1 }, image: "acme/echo:1" }],
       templates: [{ name: "worker", image: "acme/echo:1", registry }],
       networkVolumes: [{ name: "models", size: 10, dataCenter: "EU-RO-1" }],
-      ...{ registries: [{ name: "ghcr" }], secrets: [{ name: "hub", description: "Token of the hub" }] },
+      registries: [{ name: "ghcr" }],
+      secrets: [{ name: "hub", description: "Token of the hub" }],
     });
     const outputs = await pulumi("stack", "output", "--json");
     for (const name of ["NVIDIA A40", "cpu3c", "EU-RO-1"]) expect(outputs).toContain(name);

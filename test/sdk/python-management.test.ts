@@ -28,14 +28,24 @@ describe(`PyPI runpod ${versions.pythonSdk}: management and asynchronous client`
     await using rig = await startRig();
     expect(await runProgram(rig.python(context), rig)).toEqual({
       management: {
-        ...{ get_user: "ssh-ed25519 AAAA", update_user_settings: "ssh-ed25519 AAAA" },
-        ...{ get_pods: [], get_gpus: true, get_gpu: 48 },
-        ...{ create_container_registry_auth: "sdk-registry", update_container_registry_auth: true },
-        ...{ delete_container_registry_auth: null, create_template: ["sdk-first", "sdk-second"] },
-        ...{ create_endpoint: true, get_endpoints: true, update_endpoint_template: true },
+        get_user: "ssh-ed25519 AAAA",
+        update_user_settings: "ssh-ed25519 AAAA",
+        get_pods: [],
+        get_gpus: true,
+        get_gpu: 48,
+        create_container_registry_auth: "sdk-registry",
+        update_container_registry_auth: true,
+        delete_container_registry_auth: null,
+        create_template: ["sdk-first", "sdk-second"],
+        create_endpoint: true,
+        get_endpoints: true,
+        update_endpoint_template: true,
       },
-      ...{ output: { echo: { text: "hello" }, id: expect.any(String) }, status: "COMPLETED", cancel: "CANCELLED" },
-      ...{ health: true, stream: [{ index: 0 }, { index: 1 }, { index: 2 }] },
+      output: { echo: { text: "hello" }, id: expect.any(String) },
+      status: "COMPLETED",
+      cancel: "CANCELLED",
+      health: true,
+      stream: [{ index: 0 }, { index: 1 }, { index: 2 }],
       plain_session: [{ index: 0 }, { index: 1 }],
     });
   });

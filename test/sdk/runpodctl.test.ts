@@ -27,8 +27,10 @@ describe.skipIf("missing" in program)(title, () => {
   const call = (...words: string[]): Promise<Finished> =>
     run("path" in program ? program.path : "", words, {
       env: {
-        ...{ PATH: process.env["PATH"], HOME: home },
-        ...{ RUNPOD_API_KEY: rig.service.apiKey, RUNPOD_API_URL: rig.service.baseUrl },
+        PATH: process.env["PATH"],
+        HOME: home,
+        RUNPOD_API_KEY: rig.service.apiKey,
+        RUNPOD_API_URL: rig.service.baseUrl,
         RUNPOD_GRAPHQL_URL: rig.service.graphqlUrl,
       },
     });
@@ -91,8 +93,13 @@ describe.skipIf("missing" in program)(title, () => {
     await said("serverless", "update", gpu, "--name", "ctl-other", "--idle-timeout", "20", "--template-id", second);
     await said("serverless", "update", gpu, "--scale-by", "requests", "--scale-threshold", "3");
     expect(await said("serverless", "get", gpu)).toMatchObject({
-      ...{ name: "ctl-other", idleTimeout: 20, templateId: second, minCudaVersion: "12.6" },
-      ...{ scalerType: "REQUEST_COUNT", scalerValue: 3, gpuIds: "AMPERE_48" },
+      name: "ctl-other",
+      idleTimeout: 20,
+      templateId: second,
+      minCudaVersion: "12.6",
+      scalerType: "REQUEST_COUNT",
+      scalerValue: 3,
+      gpuIds: "AMPERE_48",
     });
     const listed = await said("serverless", "list", "--include-template", "--include-workers");
     expect(listed).toEqual(expect.arrayContaining([has(["id", gpu]), has(["id", cpu])]));

@@ -114,7 +114,9 @@ const propertyOf = (subject: string, { instancePath, params }: ErrorObject): str
 
 const broken = (route: string, subject: string, errors: ErrorObject[], status: number | null): Violation[] =>
   errors.map((error) => ({
-    ...{ route, property: propertyOf(subject, error), status },
+    route,
+    property: propertyOf(subject, error),
+    status,
     rule: `${error.keyword}: ${error.message ?? "is not allowed"}`,
   }));
 

@@ -17,8 +17,23 @@ export interface TlsFront {
 export async function startTlsFront(target: string, folder: string): Promise<TlsFront> {
   const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
   const made = await run("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-    ...["-subj", "/CN=private", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-days",
+    "2",
+    "-subj",
+    "/CN=private",
+    "-addext",
+    "subjectAltName=IP:127.0.0.1",
+    "-keyout",
+    key,
+    "-out",
+    certificate,
   ]);
   if (made.code !== 0) throw new Error(`openssl made no certificate: ${made.stderr}`);
   const server = createServer({ key: await readFile(key), cert: await readFile(certificate) }, (incoming, outgoing) => {

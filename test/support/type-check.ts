@@ -16,8 +16,15 @@ export function typeFaults(files: string[], modules: Record<string, string>): st
   const { options } = ts.convertCompilerOptionsFromJson(
     {
       ...compilerOptions,
-      ...{ composite: false, incremental: false, declaration: false, declarationMap: false, sourceMap: false },
-      ...{ noEmit: true, module: "esnext", moduleResolution: "bundler", isolatedModules: false },
+      composite: false,
+      incremental: false,
+      declaration: false,
+      declarationMap: false,
+      sourceMap: false,
+      noEmit: true,
+      module: "esnext",
+      moduleResolution: "bundler",
+      isolatedModules: false,
       typeRoots: [join(root, "node_modules", "@types")],
       paths: Object.fromEntries(paths.map(([name, path]) => [name, [path]])),
     },

@@ -44,7 +44,11 @@ export function failuresThrough(way: Way): void {
 
   it("rejects bad input at preview, without a key and a service: each property by its path, no secret value, no dependents", async () => {
     const bad = {
-      ...{ endpointId: "e", input: { a: 1 }, mdoe: "sync", policy: { ttl: 5 }, expect: { status: "DONE" } },
+      endpointId: "e",
+      input: { a: 1 },
+      mdoe: "sync",
+      policy: { ttl: 5 },
+      expect: { status: "DONE" },
       timeout: ["planted-6f1c"],
     };
     await stack.program(`

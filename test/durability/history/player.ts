@@ -140,7 +140,8 @@ export class Player {
     const { jobs } = this.#life;
     const now = this.now;
     const call = (answer: Promise<unknown>, expected: unknown, id = ""): Call => ({
-      ...{ answer, expected },
+      answer,
+      expected,
       what: `${operation.kind} ${id}`,
     });
     switch (operation.kind) {

@@ -172,7 +172,10 @@ export async function inputTable(
           "type",
           ["LOAD_BALANCER", "QUEUE"],
           {
-            ...{ ...replaces, told: { as: "type", form: queueType }, absent: "QB", same: ["QUEUE"] },
+            ...replaces,
+            told: { as: "type", form: queueType },
+            absent: "QB",
+            same: ["QUEUE"],
             along: { scalerType: "REQUEST_COUNT" },
           },
         ]),

@@ -6,22 +6,62 @@ import type { ObjectKind } from "./kinds";
 /** Objects as each dialect returns them, with the settings of a program without optional properties. */
 
 const container = {
-  ...{ image: "acme/echo:1", args: "", entrypoint: [], cmd: [], disk: 50, env: {}, ports: [], registry: null },
+  image: "acme/echo:1",
+  args: "",
+  entrypoint: [],
+  cmd: [],
+  disk: 50,
+  env: {},
+  ports: [],
+  registry: null,
 };
 const v2Endpoint = {
-  ...{ id: "e1", name: "chat-dev", type: "QUEUE", ...container, env: { SERVERLESS_COMPUTE_TEMPLATE_ID: "t1" } },
+  id: "e1",
+  name: "chat-dev",
+  type: "QUEUE",
+  ...container,
+  env: { SERVERLESS_COMPUTE_TEMPLATE_ID: "t1" },
   gpu: { pools: ["ADA_24"], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null },
-  ...{ workers: { min: 0, max: 3, idleTimeout: 5 }, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } },
-  ...{ dataCenterIds: [], networkVolumes: [], timeout: 600_000, flashboot: "OFF", createdAt: "2026-11-01T00:00:00Z" },
+  workers: { min: 0, max: 3, idleTimeout: 5 },
+  scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+  dataCenterIds: [],
+  networkVolumes: [],
+  timeout: 600_000,
+  flashboot: "OFF",
+  createdAt: "2026-11-01T00:00:00Z",
 };
 const v1Template = {
-  ...{ id: "t1", name: "chat-dev", imageName: "acme/echo:1", containerDiskInGb: 50, volumeInGb: 0, dockerArgs: "" },
-  ...{ env: [], ports: "", readme: "", volumeMountPath: "/workspace", isServerless: true, containerRegistryAuthId: "" },
+  id: "t1",
+  name: "chat-dev",
+  imageName: "acme/echo:1",
+  containerDiskInGb: 50,
+  volumeInGb: 0,
+  dockerArgs: "",
+  env: [],
+  ports: "",
+  readme: "",
+  volumeMountPath: "/workspace",
+  isServerless: true,
+  containerRegistryAuthId: "",
 };
 const v1Endpoint = {
-  ...{ id: "e1", name: "chat-dev", templateId: "t1", computeType: "GPU", gpuTypeIds: [], gpuCount: 1, idleTimeout: 5 },
-  ...{ dataCenterIds: [], allowedCudaVersions: [], minCudaVersion: "", networkVolumeIds: [], flashboot: false },
-  ...{ scalerType: "QUEUE_DELAY", scalerValue: 4, workersMin: 0, workersMax: 3, executionTimeoutMs: 600_000 },
+  id: "e1",
+  name: "chat-dev",
+  templateId: "t1",
+  computeType: "GPU",
+  gpuTypeIds: [],
+  gpuCount: 1,
+  idleTimeout: 5,
+  dataCenterIds: [],
+  allowedCudaVersions: [],
+  minCudaVersion: "",
+  networkVolumeIds: [],
+  flashboot: false,
+  scalerType: "QUEUE_DELAY",
+  scalerValue: 4,
+  workersMin: 0,
+  workersMax: 3,
+  executionTimeoutMs: 600_000,
 };
 
 /** Records of objects whose programs contain only the required properties. */
@@ -35,8 +75,16 @@ export const records = {
   },
   v2: {
     Template: {
-      ...{ id: "t1", name: "chat-dev", ...container, mounts: {}, serverless: true, public: false, category: "NVIDIA" },
-      ...{ startSsh: true, startJupyter: true, allowedCudaVersions: [] },
+      id: "t1",
+      name: "chat-dev",
+      ...container,
+      mounts: {},
+      serverless: true,
+      public: false,
+      category: "NVIDIA",
+      startSsh: true,
+      startJupyter: true,
+      allowedCudaVersions: [],
     },
     ServerlessEndpoint: v2Endpoint,
     NetworkVolume: { id: "v1", name: "chat-dev", size: 10, dataCenter: "EU-RO-1", type: "STANDARD" },
@@ -50,8 +98,14 @@ const gpus = [
   { id: "NVIDIA L4", pool: "ADA_24" },
   { id: "NVIDIA A40", pool: "AMPERE_48" },
 ].map((one) => ({
-  ...{ ...one, name: one.id, manufacturer: "NVIDIA", memory: 24, secure: true, community: true },
-  ...{ price: each, maxCount: each },
+  ...one,
+  name: one.id,
+  manufacturer: "NVIDIA",
+  memory: 24,
+  secure: true,
+  community: true,
+  price: each,
+  maxCount: each,
 }));
 
 const pagination = { nextCursor: null, hasNextPage: false };

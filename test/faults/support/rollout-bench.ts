@@ -68,14 +68,24 @@ export async function useRolloutBench(): Promise<RolloutBench> {
     context() {
       const { apiKey } = addresses;
       const clients = createClients({
-        ...{ apiKey, dialect, clock, baseUrl: `${proxy.origin}/${dialect}` },
-        ...{ graphqlUrl: `${proxy.origin}/graphql`, serverlessUrl: proxy.origin, random: () => 0.5 },
+        apiKey,
+        dialect,
+        clock,
+        baseUrl: `${proxy.origin}/${dialect}`,
+        graphqlUrl: `${proxy.origin}/graphql`,
+        serverlessUrl: proxy.origin,
+        random: () => 0.5,
       });
       closing.push(() => clients.close());
       const quiet = (): void => {};
       const signal = new AbortController().signal;
       return {
-        ...{ clients, clock, signal, progress: quiet, warn: quiet, held: new Map() },
+        clients,
+        clock,
+        signal,
+        progress: quiet,
+        warn: quiet,
+        held: new Map(),
         settings: { templateReleaseLimit: 150_000 },
       };
     },

@@ -9,7 +9,9 @@ async function* chat({ id, input: { openai_input } }) {
     return;
   }
   const chunk = (delta, finish_reason = null) => ({
-    ...{ ...facts, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] },
+    ...facts,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, finish_reason }],
   });
   for (const word of content.split(" ")) yield chunk({ content: word });
   yield { ...chunk({}, "stop"), usage };

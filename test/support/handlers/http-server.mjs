@@ -44,7 +44,7 @@ async function serve(request, response) {
   const seen = { version: VERSION, pid: process.pid, port: PORT, method, url, headers, body, env: process.env };
   const text = query.has("bytes") ? Buffer.alloc(Number(query.get("bytes")), "x") : JSON.stringify(seen);
   const status = BREAKS === "answers" ? 500 : Number(query.get("status") ?? 200);
-  response.writeHead(status, [...["x-version", VERSION, "set-cookie", "a=1", "set-cookie", "b=2"]]);
+  response.writeHead(status, ["x-version", VERSION, "set-cookie", "a=1", "set-cookie", "b=2"]);
   if (!query.has("cut")) return response.end(text);
   response.write(text);
   await delay(20);

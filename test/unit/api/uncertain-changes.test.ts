@@ -55,8 +55,13 @@ describe("a PATCH of REST v2 with a lost response", () => {
 
 describe("a record contains a change", () => {
   const endpoint = {
-    ...{ name: "chat", args: null, env: { A: "1", B: "2" }, ports: [], dataCenterIds: ["EU-RO-1", "US-KS-2"] },
-    ...{ workers: { min: 0, max: 3, idleTimeout: 5 }, cpu: [{ id: "cpu3c", vcpuCount: 2, memory: 4 }] },
+    name: "chat",
+    args: null,
+    env: { A: "1", B: "2" },
+    ports: [],
+    dataCenterIds: ["EU-RO-1", "US-KS-2"],
+    workers: { min: 0, max: 3, idleTimeout: 5 },
+    cpu: [{ id: "cpu3c", vcpuCount: 2, memory: 4 }],
   };
   test.each<[object, string]>([
     [{ name: "chat" }, "made"],

@@ -6,7 +6,9 @@ const report = (results: { suite: string; title: string; status?: string }[]) =>
     {
       name: "/somewhere/client.test.ts",
       assertionResults: results.map(({ suite, title, status = "passed" }) => ({
-        ...{ ancestorTitles: [suite], title, status },
+        ancestorTitles: [suite],
+        title,
+        status,
       })),
     },
   ],

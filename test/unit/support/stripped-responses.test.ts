@@ -24,7 +24,9 @@ test("a response of REST v1 keeps the described fields, and workers as they are"
   const endpoint = { id: "e1", instanceIds: ["cpu3c-2-4"], vcpuCount: 2, flashboot: true, workers: [{ id: "w1" }] };
   expect(strip("/v1/endpoints?includeTemplate=true", [{ ...endpoint, template }])).toEqual([
     {
-      ...{ id: "e1", instanceIds: ["cpu3c-2-4"], workers: [{ id: "w1" }] },
+      id: "e1",
+      instanceIds: ["cpu3c-2-4"],
+      workers: [{ id: "w1" }],
       template: { id: "t1", name: "worker", imageName: "acme/chat:1" },
     },
   ]);

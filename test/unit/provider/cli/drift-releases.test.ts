@@ -49,12 +49,11 @@ async function report(made: Made[], format: DriftFlags["format"] = "text", varia
     const { url: _u, version: _v, revision: _r, ...inputs } = outputs;
     const isSame = isDeepStrictEqual(inputs, reading?.inputs);
     steps.push({
-      ...{
-        op: isSame ? "refresh" : "update",
-        urn: `urn:pulumi:dev::shop::serverless-compute:index:${kind}::${name}`,
-        provider: "p::1",
-      },
-      ...{ oldState: { id, inputs }, newState: { id, inputs: reading?.inputs } },
+      op: isSame ? "refresh" : "update",
+      urn: `urn:pulumi:dev::shop::serverless-compute:index:${kind}::${name}`,
+      provider: "p::1",
+      oldState: { id, inputs },
+      newState: { id, inputs: reading?.inputs },
     });
   }
   const file = join(folder, "refresh.json");
@@ -181,8 +180,12 @@ describe("a template with a bound endpoint", () => {
         release?.version,
       ]);
     expect(Object.fromEntries(released)).toEqual({
-      ...{ imageName: 4, containerDiskInGb: 2, dockerStartCmd: 2, ports: 2 },
-      ...{ "env.EXTRA": 3, "env.MODE": undefined },
+      imageName: 4,
+      containerDiskInGb: 2,
+      dockerStartCmd: 2,
+      ports: 2,
+      "env.EXTRA": 3,
+      "env.MODE": undefined,
     });
   });
 

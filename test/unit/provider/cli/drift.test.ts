@@ -96,7 +96,8 @@ test("exits with 0 and one sentence if nothing differs", async () => {
   const same = steps.filter(({ op }: { op: string }) => op === "refresh");
   const file = await fileWith(JSON.stringify({ ...rest, diagnostics: [], steps: same }));
   expect(await report("text", file)).toEqual({
-    ...{ code: 0, err: "" },
+    code: 0,
+    err: "",
     out: "No drift: all 2 resources of dev match its state.",
   });
 });
@@ -106,7 +107,8 @@ test("fails with the reason of a refresh that failed", async () => {
   const diagnostics = [{ urn, message: "error: Preview failed: refused the API key\n", severity: "error" }];
   const file = await fileWith(JSON.stringify({ steps: [], diagnostics }));
   expect(await report("text", file)).toEqual({
-    ...{ code: 1, out: "" },
+    code: 1,
+    out: "",
     err: "serverless-compute: the refresh failed: Preview failed: refused the API key",
   });
 });

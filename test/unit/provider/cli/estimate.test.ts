@@ -81,7 +81,9 @@ describe("estimate with a file of prices", () => {
   test("json: has the costs before and after the deployment", async () => {
     const report = JSON.parse((await estimate("--format", "json")).out);
     expect(report.resources).toContainEqual({
-      ...{ resource: "chat", kind: "ServerlessEndpoint", quantity: "1 to 5 workers" },
+      resource: "chat",
+      kind: "ServerlessEndpoint",
+      quantity: "1 to 5 workers",
       before: { min: expect.closeTo(1.38), max: expect.closeTo(4.14) },
       after: { min: expect.closeTo(1.38), max: expect.closeTo(6.9) },
     });

@@ -10,7 +10,10 @@ import { isObjectKind, type ObjectKind, objectKinds } from "../../../../provider
 
 const project = { name: "imported", version: "1.2.3", plugin: "node_modules/p/bin" };
 const object = (kind: ObjectKind, id: string, inputs: { name: string } & AccountObject["inputs"]): AccountObject => ({
-  ...{ kind, id, name: inputs.name, inputs },
+  kind,
+  id,
+  name: inputs.name,
+  inputs,
 });
 
 describe("the names of resources", () => {
@@ -63,12 +66,23 @@ const ref = (text: string): string => `\${${text}}`;
 const reference = "{{ RUNPOD_SECRET_HF_TOKEN }}";
 const program = programOf([
   object("ServerlessEndpoint", "e1", {
-    ...{ name: "chat -fb", templateId: "t1", networkVolumeIds: ["v1", "v2"], workersMax: 3, workersMin: 1 },
-    ...{ gpuTypeIds: ["NVIDIA L4"], scalerValue: 0.5, flashboot: false },
+    name: "chat -fb",
+    templateId: "t1",
+    networkVolumeIds: ["v1", "v2"],
+    workersMax: 3,
+    workersMin: 1,
+    gpuTypeIds: ["NVIDIA L4"],
+    scalerValue: 0.5,
+    flashboot: false,
   }),
   object("Template", "t1", {
-    ...{ name: "chat", imageName: "acme/echo:1", containerDiskInGb: 50, startSsh: false, startJupyter: true },
-    ...{ env: { TOKEN: reference, HINT: `x${reference}`, ENDPOINT: "e1", "A B": `${ref("HOME")} $$ $` }, ports: "" },
+    name: "chat",
+    imageName: "acme/echo:1",
+    containerDiskInGb: 50,
+    startSsh: false,
+    startJupyter: true,
+    env: { TOKEN: reference, HINT: `x${reference}`, ENDPOINT: "e1", "A B": `${ref("HOME")} $$ $` },
+    ports: "",
   }),
   object("NetworkVolume", "v2", { name: "models", size: 20, dataCenterId: "EU-RO-1" }),
   object("NetworkVolume", "v1", { name: "models", size: 10, dataCenterId: "EU-RO-1" }),
@@ -227,16 +241,22 @@ test("a program in YAML has the same resources, with its texts escaped", () => {
   expect(resources["chat-template"]).toEqual({
     type: "serverless-compute:Template",
     properties: {
-      ...{ name: "chat", imageName: "acme/echo:1", startJupyter: true },
+      name: "chat",
+      imageName: "acme/echo:1",
+      startJupyter: true,
       env: {
-        ...{ TOKEN: ref("hf-token-secret.reference"), HINT: `x${reference}`, ENDPOINT: "e1" },
+        TOKEN: ref("hf-token-secret.reference"),
+        HINT: `x${reference}`,
+        ENDPOINT: "e1",
         "A B": `$${ref("HOME")} $$$ $`,
       },
     },
   });
   expect(resources["chat-endpoint"].properties).toMatchObject({
-    ...{ templateId: ref("chat-template.id"), networkVolumeIds: [ref("models-volume.id"), ref("models-volume-2.id")] },
-    ...{ scalerValue: 0.5, workersMin: 1 },
+    templateId: ref("chat-template.id"),
+    networkVolumeIds: [ref("models-volume.id"), ref("models-volume-2.id")],
+    scalerValue: 0.5,
+    workersMin: 1,
   });
   expect(resources["registry-credentials"].options).toEqual({ ignoreChanges: ["username", "password"] });
 });

@@ -23,7 +23,9 @@ beforeAll(async () => {
     stringAt(await bench.rest("POST", path, body), "id");
   await bench.graphql(`mutation { secretCreate(input: { name: "token", value: "${secrets.value}" }) { id } }`);
   const containerRegistryAuthId = await made("/containerregistryauth", {
-    ...{ name: "registry", username: "me", password: secrets.password },
+    name: "registry",
+    username: "me",
+    password: secrets.password,
   });
   for (const name of ["models", "models"]) await made("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
   const image = { imageName: "acme/echo:1", isServerless: true, containerRegistryAuthId };
@@ -111,7 +113,11 @@ it("imports endpoints that this provider made with REST v2 with the template tha
 it("prints a report as JSON", async () => {
   const { stdout, out } = await run({ json: true, filter: "t*n" });
   expect(JSON.parse(stdout)).toEqual({
-    ...{ folder: out, language: "typescript", skipped: [], noCounterpart: [], config: ["tokenSecretValue"] },
+    folder: out,
+    language: "typescript",
+    skipped: [],
+    noCounterpart: [],
+    config: ["tokenSecretValue"],
     resources: [{ type: "serverless-compute:index:Secret", name: "token-secret", id: expect.any(String) }],
   });
 });
@@ -129,8 +135,13 @@ it("filters by name, and writes the ids of objects that it leaves out", async ()
 it("reports an endpoint whose template is unknown, and exits with 3", async () => {
   const { apiKey: key } = bench.addresses;
   const json = {
-    ...{ name: "bare", type: "QUEUE", image: "acme/bare:1", disk: 5, gpu: { pools: ["ADA_24"], count: 1 } },
-    ...{ workers: { max: 0 }, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } },
+    name: "bare",
+    type: "QUEUE",
+    image: "acme/bare:1",
+    disk: 5,
+    gpu: { pools: ["ADA_24"], count: 1 },
+    workers: { max: 0 },
+    scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
   };
   const made = await send("POST", `${bench.proxy.origin}/v2/serverless`, { key, json });
   const id = stringAt(made, "id");

@@ -39,16 +39,34 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
   // The requests of the provider: an endpoint gets the image of its template_id, but no other setting of the template.
   const volume = await create("network-volumes", { name: "models", size: 10, dataCenter: "EU-RO-1", type: "STANDARD" });
   const template = await create("templates", {
-    ...{ name: "worker-7", image: "acme/echo:1", category: "NVIDIA", disk: 20, public: false, serverless: true },
-    ...{ env: { HF_TOKEN: "removed", MODE: "fast" }, ports: ["8888/http", "22/tcp"] },
+    name: "worker-7",
+    image: "acme/echo:1",
+    category: "NVIDIA",
+    disk: 20,
+    public: false,
+    serverless: true,
+    env: { HF_TOKEN: "removed", MODE: "fast" },
+    ports: ["8888/http", "22/tcp"],
   });
   const gpu = { pools: ["AMPERE_24"], count: 1 };
   const endpoint = await create("serverless", {
-    ...{ name: "chat", type: "QUEUE", image: "acme/echo:1", gpu, workers: { min: 0, max: 2 }, timeout: 600_000 },
-    ...{ scaling: { type: "QUEUE_DELAY", queueDelay: 4 }, networkVolumes: [volume], dataCenterIds: ["EU-RO-1"] },
+    name: "chat",
+    type: "QUEUE",
+    image: "acme/echo:1",
+    gpu,
+    workers: { min: 0, max: 2 },
+    timeout: 600_000,
+    scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+    networkVolumes: [volume],
+    dataCenterIds: ["EU-RO-1"],
   });
   const own = await create("serverless", {
-    ...{ name: "own", type: "QUEUE", image: "acme/own:1", gpu, workers: { max: 1 }, env: { MODE: "fast" } },
+    name: "own",
+    type: "QUEUE",
+    image: "acme/own:1",
+    gpu,
+    workers: { max: 1 },
+    env: { MODE: "fast" },
     scaling: { type: "REQUEST_COUNT", requestCount: 2 },
   });
   const ids = { volume, template, endpoint, own, registry: "", secret: "" };
@@ -82,24 +100,38 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
     "worker-template": {
       type: type("Template"),
       properties: {
-        ...{ name: "worker-7", imageName: "acme/echo:1", category: "NVIDIA", containerDiskInGb: 20 },
-        ...{ env: { HF_TOKEN: "removed", MODE: "fast" }, ports: "8888/http,22/tcp" },
-        ...{ startSsh: true, startJupyter: true },
+        name: "worker-7",
+        imageName: "acme/echo:1",
+        category: "NVIDIA",
+        containerDiskInGb: 20,
+        env: { HF_TOKEN: "removed", MODE: "fast" },
+        ports: "8888/http,22/tcp",
+        startSsh: true,
+        startJupyter: true,
       },
     },
     "llm-endpoint": {
       type: type("ServerlessEndpoint"),
       properties: {
         // The service's idle timeout: the provider never sent the 30 of the state.
-        ...{ name: "chat", templateId: chatTemplate, ...pool, workersMax: 2, idleTimeout: 10 },
-        ...{ dataCenterIds: ["EU-RO-1"], networkVolumeId: `\${models-volume.id}` },
+        name: "chat",
+        templateId: chatTemplate,
+        ...pool,
+        workersMax: 2,
+        idleTimeout: 10,
+        dataCenterIds: ["EU-RO-1"],
+        networkVolumeId: `\${models-volume.id}`,
       },
     },
     "own-endpoint": {
       type: type("ServerlessEndpoint"),
       properties: {
-        ...{ name: "own", templateId: ownTemplate, ...pool, workersMax: 1 },
-        ...{ scalerType: "REQUEST_COUNT", scalerValue: 2 },
+        name: "own",
+        templateId: ownTemplate,
+        ...pool,
+        workersMax: 1,
+        scalerType: "REQUEST_COUNT",
+        scalerValue: 2,
       },
     },
   });

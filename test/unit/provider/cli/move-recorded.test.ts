@@ -102,14 +102,20 @@ it("an endpoint with an image of its own is listed until a template has its sett
     send("POST", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }).then((answer) => stringAt(answer, "id"));
   const container = { image: "acme/own:1", disk: 20, env: { MODE: "fast" }, ports: ["80/http"], args: "serve" };
   const endpoint = await post("serverless", {
-    ...{ ...container, name: "own", type: "QUEUE", gpu: { pools: ["ADA_24"] }, workers: { max: 0 } },
+    ...container,
+    name: "own",
+    type: "QUEUE",
+    gpu: { pools: ["ADA_24"] },
+    workers: { max: 0 },
     scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
   });
   const state = recordedStates["Terraform 2.0"]?.text({ ...ids, endpoint }) ?? "";
   const before = await run("terraform", state);
   expect(before.report.skipped).toEqual([
     {
-      ...{ kind: "ServerlessEndpoint", id: endpoint, name: "own" },
+      kind: "ServerlessEndpoint",
+      id: endpoint,
+      name: "own",
       reason:
         "no template of the account has the settings of its workers; create one with the same image, disk, arguments, ports, " +
         "environment and registry credentials, then run the command again",

@@ -24,7 +24,10 @@ const provider = (inputs: object = {}, name = "default") => {
 };
 const referenceTo = ({ urn, id }: { urn: string; id: string }): string => `${urn}::${id}`;
 const resource = (urn: string, others: object = {}) => ({
-  ...{ urn, type: urn.split("::")[2], custom: true, provider: referenceTo(provider()) },
+  urn,
+  type: urn.split("::")[2],
+  custom: true,
+  provider: referenceTo(provider()),
   ...others,
 });
 const pending = (urn: string, name: unknown, others: object = {}) => ({
@@ -83,7 +86,9 @@ describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
       Secret: await create("Secret", { name: "chat-dev-00000a1", value: "sesame-9c1f" }),
       NetworkVolume: await volume("chat-dev-00000a1"),
       ContainerRegistryAuth: await create("ContainerRegistryAuth", {
-        ...{ name: "chat-dev-00000a1", username: "u", password: "sesame-52d1" },
+        name: "chat-dev-00000a1",
+        username: "u",
+        password: "sesame-52d1",
       }),
       ServerlessEndpoint: await create("ServerlessEndpoint", { name: "chat-dev-00000a1", templateId }),
     };
@@ -93,7 +98,8 @@ describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
       expect({ code, leftovers }).toEqual({ code: 3, leftovers: [] });
       expect(creates.map(({ kind, outcome, object }: never) => ({ kind, outcome, object }))).toEqual(
         Object.entries(ids).map(([kind, id]) => ({
-          ...{ kind, outcome: "found" },
+          kind,
+          outcome: "found",
           object: expect.objectContaining({ id, name: "chat-dev-00000a1" }),
         })),
       );

@@ -221,7 +221,11 @@ describe("the preview of a change", () => {
     expect(unknownOf("Template", template, { env: { A: unknown } })).toEqual(["revision"]);
     expect(unknownOf("ServerlessEndpoint", endpoint, { workersMax: 9 })).toEqual(["version"]);
     expect(unknownOf("JobInvoke", job, { triggers: ["other"] })).toEqual([
-      ...["jobId", "status", "output", "delayTime", "executionTime"],
+      "jobId",
+      "status",
+      "output",
+      "delayTime",
+      "executionTime",
     ]);
     expect(unknownOf("Secret", { name: "token", value: "v" }, { name: unknown })).toEqual(["name", "reference"]);
   });

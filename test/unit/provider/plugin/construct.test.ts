@@ -99,7 +99,10 @@ it("registers the component, then a template and an endpoint below it, and retur
   expect(objectOf(1)).toEqual({ ...good.template, replaceOnChange: true });
   expect(objectOf(2)).toEqual({ workersMax: 3, templateId: "Template-id", verify: good.verify });
   const state = {
-    ...{ endpointId: "ServerlessEndpoint-id", templateId: "Template-id", url: "http://u", version: 2 },
+    endpointId: "ServerlessEndpoint-id",
+    templateId: "Template-id",
+    url: "http://u",
+    version: 2,
     revision: secret("abc"),
   };
   expect(response.getUrn()).toBe("urn:VerifiedEndpoint");
@@ -127,7 +130,8 @@ it("keeps secrets secret, and each input of a secret group", async () => {
   });
   expect(objectOf(1)).toEqual({ imageName: "a:1", env: { A: secret("1") }, replaceOnChange: true });
   expect(objectOf(2)).toEqual({
-    ...{ workersMax: secret(3), templateId: "Template-id" },
+    workersMax: secret(3),
+    templateId: "Template-id",
     verify: { input: secret({ text: "pong" }) },
   });
 });
@@ -137,7 +141,11 @@ it("has unknown outputs in a preview of a create, and unknown inputs for an unkn
   const response = await constructed({ ...good, endpoint: unknown }, { dryRun: true });
   expect(objectOf(2)).toMatchObject({ templateId: unknown, workersMax: unknown, gpuTypeIds: unknown });
   expect(response.getState()?.toJavaScript()).toEqual({
-    ...{ endpointId: unknown, templateId: unknown, url: unknown, version: 1, revision: unknown },
+    endpointId: unknown,
+    templateId: unknown,
+    url: unknown,
+    version: 1,
+    revision: unknown,
   });
 });
 

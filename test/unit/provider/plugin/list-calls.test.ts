@@ -35,7 +35,11 @@ beforeAll(async () => {
 type Asked = Partial<Parameters<ReturnType<typeof listCalls>["list"]>[0]>;
 const ask = (kind: string, asked: Asked = {}) =>
   listCalls(hostOf()).list({
-    ...{ token: `serverless-compute:index:${kind}`, query: sent({}), limit: 0, pageSize: 0, continuationToken: "" },
+    token: `serverless-compute:index:${kind}`,
+    query: sent({}),
+    limit: 0,
+    pageSize: 0,
+    continuationToken: "",
     ...asked,
   });
 
@@ -57,8 +61,11 @@ describe("a list", () => {
     const [first] = await ask(kind);
     const { id = "", name } = first?.result ?? {};
     const read = await resourceCalls(hostOf(), kinds).read({
-      ...{ id, urn: `urn:pulumi:dev::shop::serverless-compute:index:${kind}::x`, timeout: 0 },
-      ...{ properties: sent({}), inputs: sent({}) },
+      id,
+      urn: `urn:pulumi:dev::shop::serverless-compute:index:${kind}::x`,
+      timeout: 0,
+      properties: sent({}),
+      inputs: sent({}),
     });
     expect(read.id).toBe(id);
     expect(read.inputs?.properties["name"]).toBe(name);

@@ -56,12 +56,11 @@ test("a check warns about ids outside the catalog and passes", async () => {
   const host = await hostThatHears("");
   const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
   const check = await resourceCalls({ ...host, log }, kinds).check({
-    ...{
-      urn: urnOf("ServerlessEndpoint"),
-      olds: sent({}),
-      news: sent({ templateId: "t", gpuTypeIds: ["NVIDIA L44"] }),
-    },
-    ...{ randomSeed: undefined, autonaming: undefined },
+    urn: urnOf("ServerlessEndpoint"),
+    olds: sent({}),
+    news: sent({ templateId: "t", gpuTypeIds: ["NVIDIA L44"] }),
+    randomSeed: undefined,
+    autonaming: undefined,
   });
   expect(check.failures ?? []).toEqual([]);
   expect(warnings).toEqual(['gpuTypeIds: unknown GPU type "NVIDIA L44"; did you mean "NVIDIA L4"?']);

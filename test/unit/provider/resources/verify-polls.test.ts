@@ -35,8 +35,13 @@ const server = createServer((request, response) => {
 });
 const origin = await listenOnLoopback(server);
 const clients = createClients({
-  ...{ apiKey: "k", dialect: "v2", baseUrl: `${origin}/v2`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin },
-  ...{ clock, maxInFlight: 100 },
+  apiKey: "k",
+  dialect: "v2",
+  baseUrl: `${origin}/v2`,
+  graphqlUrl: `${origin}/graphql`,
+  serverlessUrl: origin,
+  clock,
+  maxInFlight: 100,
 });
 afterAll(async () => {
   await clients.close();
@@ -48,7 +53,11 @@ const count = 100;
 test(`${count} endpoints that verify concurrently all succeed, with one poll per second after the first 30`, async () => {
   const quiet = (): void => {};
   const context = (): Context => ({
-    ...{ clients, clock, signal: new AbortController().signal, progress: quiet, warn: quiet },
+    clients,
+    clock,
+    signal: new AbortController().signal,
+    progress: quiet,
+    warn: quiet,
     held: new Map(),
     settings: { templateReleaseLimit: 1 },
   });

@@ -102,7 +102,9 @@ describe("url", () => {
   test("does not override an address from the same source", () => {
     const config = { "serverless-compute:url": url, "serverless-compute:baseUrl": "http://127.0.0.1:1/v1" };
     expect(resolveSettings(lookup(config), key).clients).toMatchObject({
-      ...{ dialect: "v1", baseUrl: "http://127.0.0.1:1/v1", serverlessUrl: url },
+      dialect: "v1",
+      baseUrl: "http://127.0.0.1:1/v1",
+      serverlessUrl: url,
     });
   });
 });
@@ -206,7 +208,9 @@ test("proxies come from the environment, lower case first", () => {
   expect(proxies({})).toBeUndefined();
   expect(proxies({ NO_PROXY: "a.example", HTTPS_PROXY: " " })).toBeUndefined();
   expect(proxies({ HTTPS_PROXY: "proxy:1", NO_PROXY: "a.example" })).toEqual({
-    ...{ http: undefined, https: "http://proxy:1", none: "a.example" },
+    http: undefined,
+    https: "http://proxy:1",
+    none: "a.example",
   });
   expect(proxies({ http_proxy: "http://small", HTTP_PROXY: "http://LARGE" })).toMatchObject({ http: "http://small" });
   expect(() => proxies({ HTTP_PROXY: "ftp://ann:s3same@proxy" })).toThrow(/^HTTP_PROXY must be the address of a proxy/);

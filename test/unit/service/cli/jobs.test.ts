@@ -92,7 +92,8 @@ describe("jobs, cancel and retry", () => {
     await line("run", "fail", '{"message":"no model"}', "--sync");
     expect((await line("jobs", "fail", "--state", "FAILED")).out).toMatch(/\n\S+ +FAILED .*no model/);
     expect(await line("jobs", "fail", "--state", "CANCELLED")).toEqual({
-      ...{ code: 0, out: "" },
+      code: 0,
+      out: "",
       err: "The endpoint has no job in state CANCELLED.",
     });
     expect(await line("jobs", "fail", "--state", "done")).toMatchObject({ code: 2, out: "" });
@@ -113,7 +114,8 @@ describe("jobs, cancel and retry", () => {
   test("an unknown id is an error that names the command with the ids", async () => {
     for (const command of ["job", "cancel", "retry"])
       expect(await line(command, "nosuch")).toEqual({
-        ...{ code: 1, out: "" },
+        code: 1,
+        out: "",
         err: 'serverless-compute-local: no endpoint has a job with the id "nosuch"; "jobs <endpoint>" lists the jobs of an endpoint',
       });
   });

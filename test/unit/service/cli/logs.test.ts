@@ -44,7 +44,8 @@ describe("logs without a running service", () => {
   test("reports an endpoint whose workers never started", async () => {
     const { code, out, err } = await runLine("logs", twin, "--data", data);
     expect({ code, out, err }).toEqual({
-      ...{ code: 0, out: "" },
+      code: 0,
+      out: "",
       err: `endpoint "twin" (${twin}) has no log yet; none of its workers has started`,
     });
   });

@@ -36,8 +36,15 @@ test("the banner of start lists the seed file's endpoints and images", async () 
   await writeFile(join(project, "handler.py"), "");
   await runLine("init", join(project, "handler.py"));
   const { child, firstLine, ended } = command([
-    ...["start", "--port", "0", "--data", join(project, "data"), "--runtime", "none"],
-    ...["--seed", join(project, "endpoints.yaml")],
+    "start",
+    "--port",
+    "0",
+    "--data",
+    join(project, "data"),
+    "--runtime",
+    "none",
+    "--seed",
+    join(project, "endpoints.yaml"),
   ]);
   await firstLine();
   child.kill("SIGINT");
@@ -70,7 +77,8 @@ test("init overwrites nothing and names the next step", async () => {
   const seed = join(project, "endpoints.yaml");
   await writeFile(seed, "# mine\n");
   expect(await runLine("init", handler)).toEqual({
-    ...{ code: 1, out: "" },
+    code: 1,
+    out: "",
     err: `serverless-compute-local: ${seed}: already exists; edit it, or choose a handler in another folder`,
   });
   expect(await readFile(seed, "utf8")).toBe("# mine\n");

@@ -21,7 +21,8 @@ test("snapshot, reset and restore print what they did, and fail while a service 
   }
   await service.stop(0);
   expect(await run("snapshot", snapshot)).toEqual({
-    ...{ code: 0, err: "" },
+    code: 0,
+    err: "",
     out: `Copied ${data} to ${snapshot}. It contains the values of secrets.`,
   });
   expect((await run("reset")).out).toBe(`Deleted all objects, jobs and logs of ${data}.`);

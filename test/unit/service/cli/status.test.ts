@@ -54,7 +54,11 @@ test(
     expect(url).toBe(addresses.serverlessUrl);
     expect(endpoints).toMatchObject([
       {
-        ...{ id, name: "busy", image: "acme/slow:1", workersMin: 0, workersMax: 1 },
+        id,
+        name: "busy",
+        image: "acme/slow:1",
+        workersMin: 0,
+        workersMax: 1,
         jobs: { inQueue: 2, inProgress: 1, completed: 0, failed: 0, retried: 0 },
         workers: [{ id: expect.stringMatching(/^local-/), status: "running", startedAt: expect.any(String) }],
       },
@@ -89,7 +93,8 @@ test("status describes a service without endpoints and workers, also after the r
   onTestFinished(() => stop(0));
   const told = await runLine("status", "--data", join(folder, "empty"));
   expect(told).toEqual({
-    ...{ code: 0, err: "" },
+    code: 0,
+    err: "",
     out: `The service runs on ${serverlessUrl}.\n\nThere are no endpoints.\n\nNo workers are running.`,
   });
 });

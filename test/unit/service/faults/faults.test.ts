@@ -154,7 +154,8 @@ describe("faults", () => {
     const { id, name } = await endpointWith({});
     const faults = (...words: string[]) => runLine("faults", name, ...words, "--data", join(folder, "data"));
     expect(await faults('{"failJobs":2,"workers":"crash"}')).toEqual({
-      ...{ code: 0, err: "" },
+      code: 0,
+      err: "",
       out: '{"failJobs":2,"workers":"crash"}',
     });
     expect(service.faults(id)).toEqual({ failJobs: 2, workers: "crash" });

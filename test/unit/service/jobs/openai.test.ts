@@ -12,7 +12,9 @@ const key = { authorization: "Bearer a-key-for-this-test-only", "content-type": 
 /** Opens a stream; `text` reads the rest of it. */
 async function openStream(rig: JobRig, jobs: Jobs, body: object, signal?: AbortSignal) {
   const answer = await fetch(`${rig.root}/v2/${jobs.id}/openai/v1/completions`, {
-    ...{ method: "POST", headers: key, body: JSON.stringify({ stream: true, ...body }) },
+    method: "POST",
+    headers: key,
+    body: JSON.stringify({ stream: true, ...body }),
     ...(signal ? { signal } : {}),
   });
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -33,7 +35,10 @@ async function onlyJob(jobs: Jobs): Promise<z.output<typeof job>> {
   return job.parse(at(json, "requests", 0));
 }
 const failure = (type: string, code: string, message: unknown = expect.any(String)) => ({
-  ...{ message, type, param: null, code },
+  message,
+  type,
+  param: null,
+  code,
 });
 
 test.each([

@@ -15,7 +15,11 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "lookup-"));
   database = openDatabase(folder);
   resources = createResources({
-    ...{ database, clock: new ManualClock(), templateRelease: 0, stock: {}, workerQuota: () => undefined },
+    database,
+    clock: new ManualClock(),
+    templateRelease: 0,
+    stock: {},
+    workerQuota: () => undefined,
   });
 });
 afterEach(() => {

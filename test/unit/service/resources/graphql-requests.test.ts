@@ -101,7 +101,14 @@ test("has a resolver for every query and mutation of the schema", async () => {
     return Array.isArray(list) ? list.map((field) => String(at(field, "name"))) : [];
   };
   expect(named("queryType")).toEqual([
-    ...["myself", "podTemplates", "podTemplate", "pod", "serverlessGpuPools", "gpuTypes", "cpuFlavors", "dataCenters"],
+    "myself",
+    "podTemplates",
+    "podTemplate",
+    "pod",
+    "serverlessGpuPools",
+    "gpuTypes",
+    "cpuFlavors",
+    "dataCenters",
   ]);
   expect(named("mutationType")).toHaveLength(19);
   // With unknown ids each one fails, which a field without a resolver would not.

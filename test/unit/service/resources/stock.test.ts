@@ -141,12 +141,14 @@ describe("the worker quota", () => {
     const { call, graphql, endpoint } = await serviceWith({ workerQuota: 20 });
     for (const workersMax of [3, 4]) await endpoint({ workersMax });
     expect((await call("GET", "/v2/account/limits")).json).toEqual({
-      ...{ spendRate: {}, serverlessWorkers: { limit: 20, used: 7 } },
+      spendRate: {},
+      serverlessWorkers: { limit: 20, used: 7 },
     });
     expect(at((await graphql(query)).json, "data", "myself", "maxServerlessConcurrency")).toBe(20);
     const free = await serviceWith({});
     expect((await free.call("GET", "/v2/account/limits")).json).toEqual({
-      ...{ spendRate: {}, serverlessWorkers: { limit: null, used: 0 } },
+      spendRate: {},
+      serverlessWorkers: { limit: null, used: 0 },
     });
     expect(at((await free.graphql(query)).json, "data", "myself", "maxServerlessConcurrency")).toBeNull();
   });

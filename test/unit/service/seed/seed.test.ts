@@ -63,7 +63,10 @@ describe("a seed file", () => {
     const [volume] = (await listOf(service, "/network-volumes", "networkVolumes")) as { id: string }[];
     const endpoint = await call(service, "GET", `/serverless/${service.endpointIds["echo"]}`);
     expect(endpoint.json).toMatchObject({
-      ...{ name: "echo", image: "acme/echo:1", env: { MODE: "fast" }, networkVolumes: [volume?.id] },
+      name: "echo",
+      image: "acme/echo:1",
+      env: { MODE: "fast" },
+      networkVolumes: [volume?.id],
       workers: { max: 2 },
     });
     expect(notices).toEqual([]);

@@ -14,9 +14,22 @@ const client = { call: async () => description };
 const bodyOf = (isDirect: boolean, listens?: typeof ports) =>
   createBody(
     {
-      ...{ image: "i", workerId: "w", cmd: [], env: {}, labels: {}, volumeFolder: undefined, gpuMode: "none", listens },
-      ...{ entrypoint: [], registryAuth: undefined, volumeId: undefined, mountPaths: [], cpu: undefined },
-      ...{ diskInGb: 5, gpus: 0, place: { ...place, isDirect } },
+      image: "i",
+      workerId: "w",
+      cmd: [],
+      env: {},
+      labels: {},
+      volumeFolder: undefined,
+      gpuMode: "none",
+      listens,
+      entrypoint: [],
+      registryAuth: undefined,
+      volumeId: undefined,
+      mountPaths: [],
+      cpu: undefined,
+      diskInGb: 5,
+      gpus: 0,
+      place: { ...place, isDirect },
     },
     { cpus: 1, gpus: false, diskLimit: false },
   );
@@ -33,7 +46,10 @@ test("otherwise its ports are published on loopback, and those of a worker with 
     HostConfig: { PortBindings: { "80/tcp": any, "81/tcp": any } },
   });
   expect(await findServer(client, "c", ports, { ...place, isDirect: false })).toEqual({
-    ...{ host: "127.0.0.1", port: 20_080, healthPort: 20_081, healthPath: "/ping" },
+    host: "127.0.0.1",
+    port: 20_080,
+    healthPort: 20_081,
+    healthPath: "/ping",
   });
   expect(bodyOf(false)).toMatchObject({ ExposedPorts: {}, HostConfig: { PortBindings: {} } });
 });

@@ -19,7 +19,10 @@ async function useEngine(refusal: { status: number; message: string }) {
   const note = (...words: unknown[]): void => void notes.push(words.at(-1));
   const containers = createContainers({
     address: () => ({ shown: "the engine of this test", host: "127.0.0.1", port }),
-    ...{ dataFolder, gpuMode: "none", clock: systemClock, log: { info: note, warn: note } },
+    dataFolder,
+    gpuMode: "none",
+    clock: systemClock,
+    log: { info: note, warn: note },
     listen: async () => 1,
   });
   onTestFinished(async () => {
@@ -29,10 +32,20 @@ async function useEngine(refusal: { status: number; message: string }) {
   await containers.open(true);
   const run = () =>
     containers.start({
-      ...{ endpointId: "e1", workerId: "w1", image: "acme/echo:1", cmd: [], env: () => ({}), onLine: () => undefined },
+      endpointId: "e1",
+      workerId: "w1",
+      image: "acme/echo:1",
+      cmd: [],
+      env: () => ({}),
+      onLine: () => undefined,
       needs: {
-        ...{ entrypoint: [], registryAuth: undefined, volumeId: undefined, mountPaths: [], cpu: undefined },
-        ...{ diskInGb: 5, gpus: 0 },
+        entrypoint: [],
+        registryAuth: undefined,
+        volumeId: undefined,
+        mountPaths: [],
+        cpu: undefined,
+        diskInGb: 5,
+        gpus: 0,
       },
     }).ended;
   return { creates, notes, run };

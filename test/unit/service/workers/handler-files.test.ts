@@ -7,7 +7,10 @@ test("the handler file of an image is its command if that is a single file", () 
   expect(["a:1", "b:7", "c", "d", "e", "f"].map((image) => handlerFileOf(images, image))).toEqual([
     "/h/a.mjs",
     "/h/b.ts",
-    ...[undefined, undefined, undefined, undefined],
+    undefined,
+    undefined,
+    undefined,
+    undefined,
   ]);
 });
 
@@ -19,7 +22,11 @@ test("the source file of an image is its handler, or the first source file in it
     d: "python3 -m d",
   };
   expect(["a:1", "b", "c", "d", "e"].map((image) => sourceFileOf(images, image))).toEqual([
-    ...["/h/a.mjs", "/h/my handler.py", resolve("c.ts"), undefined, undefined],
+    "/h/a.mjs",
+    "/h/my handler.py",
+    resolve("c.ts"),
+    undefined,
+    undefined,
   ]);
 });
 

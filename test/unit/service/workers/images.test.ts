@@ -30,7 +30,11 @@ describe("the command of an image", () => {
 
   test("receives the template's dockerArgs as arguments", () => {
     expect(commandOf({ x: "python3 -u handler.py" }, "x", "--model 'a b'")).toEqual([
-      ...["python3", "-u", "handler.py", "--model", "a b"],
+      "python3",
+      "-u",
+      "handler.py",
+      "--model",
+      "a b",
     ]);
   });
 
@@ -43,7 +47,8 @@ describe("the command of an image", () => {
   test("has its own channel for a handler file, and HTTP for every other program", () => {
     expect(resolveCommand({ x: quoted }, "x", "")).toMatchObject({ channel: true });
     expect(resolveCommand({ x: quoted }, "x", "--a", { isServer: true })).toEqual({
-      ...{ file: process.execPath, channel: false },
+      file: process.execPath,
+      channel: false,
       args: ["--no-extra-info-on-fatal-exception", handler, "--a"],
     });
     expect(resolveCommand({ x: `node ${quoted}` }, "x", "")).toMatchObject({ channel: false });

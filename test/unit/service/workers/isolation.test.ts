@@ -25,10 +25,23 @@ test("a worker has only its own environment, and nothing of this machine's", asy
   const job = await jobs.reaches(await jobs.run({ do: "env" }));
   const seen = env.parse(job["output"]);
   expect(Object.keys(seen).sort()).toEqual([
-    ...["HOME", "LANG", "MODEL", "PATH", "PYTHONUNBUFFERED", "RUNPOD_AI_API_KEY", "RUNPOD_DEBUG_LEVEL"],
-    ...["RUNPOD_ENDPOINT_ID", "RUNPOD_PING_INTERVAL", "RUNPOD_POD_ID"],
-    ...["RUNPOD_SKIP_AUTO_SYSTEM_CHECKS", "RUNPOD_SKIP_GPU_CHECK", "RUNPOD_WEBHOOK_GET_JOB", "RUNPOD_WEBHOOK_PING"],
-    ...["RUNPOD_WEBHOOK_POST_OUTPUT", "RUNPOD_WEBHOOK_POST_STREAM", "TMPDIR"],
+    "HOME",
+    "LANG",
+    "MODEL",
+    "PATH",
+    "PYTHONUNBUFFERED",
+    "RUNPOD_AI_API_KEY",
+    "RUNPOD_DEBUG_LEVEL",
+    "RUNPOD_ENDPOINT_ID",
+    "RUNPOD_PING_INTERVAL",
+    "RUNPOD_POD_ID",
+    "RUNPOD_SKIP_AUTO_SYSTEM_CHECKS",
+    "RUNPOD_SKIP_GPU_CHECK",
+    "RUNPOD_WEBHOOK_GET_JOB",
+    "RUNPOD_WEBHOOK_PING",
+    "RUNPOD_WEBHOOK_POST_OUTPUT",
+    "RUNPOD_WEBHOOK_POST_STREAM",
+    "TMPDIR",
   ]);
   expect(seen).toMatchObject({ MODEL: "m", RUNPOD_POD_ID: job["workerId"], RUNPOD_ENDPOINT_ID: jobs.id });
   expect(seen, "the template's own").toMatchObject({ RUNPOD_DEBUG_LEVEL: "WARN" });
@@ -39,7 +52,11 @@ test("dockerArgs are the worker's arguments", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const templateId = (
     await rig.rest("POST", "/templates", {
-      ...{ name: "args", imageName: "tool", isServerless: true, volumeInGb: 0, dockerStartCmd: ["--model", "a b"] },
+      name: "args",
+      imageName: "tool",
+      isServerless: true,
+      volumeInGb: 0,
+      dockerStartCmd: ["--model", "a b"],
     })
   ).text("id");
   const endpoint = (await rig.rest("POST", "/endpoints", { name: "args", templateId })).text("id");

@@ -12,7 +12,8 @@ vi.setConfig({ testTimeout: 300_000 });
 
 test.each([1, 3])("16 clients see no error while a change replaces the workers at workersMax %i", async (max) => {
   const balancer = await useLoadBalancer({
-    ...{ env: { VERSION: "1" }, workers: { min: max, max, idleTimeout: 30 } },
+    env: { VERSION: "1" },
+    workers: { min: max, max, idleTimeout: 30 },
     scaling: { type: "REQUEST_COUNT", requestCount: 4 },
   });
   const load = startHttpLoad(`${balancer.url}/?ms=1`, apiKey);
@@ -30,7 +31,8 @@ test.each([1, 3])("16 clients see no error while a change replaces the workers a
 
 test("an old worker finishes its request, and gets no more once a new one is proven", async () => {
   const { request, seen, change, workers, rolledOut } = await useLoadBalancer({
-    ...{ env: { VERSION: "1" }, workers: { min: 1, max: 2 } },
+    env: { VERSION: "1" },
+    workers: { min: 1, max: 2 },
   });
   const until = scratchFile();
   await seen("/");

@@ -74,9 +74,15 @@ test("an offer of HTTP/2 is ignored, and the request is served with its body", a
   const body = "x".repeat(200_000);
   const { hostname, port, pathname } = new URL(url);
   const fields = [
-    ...[`POST ${pathname}/java HTTP/1.1`, `Host: ${hostname}:${port}`, `Authorization: Bearer ${apiKey}`],
-    ...["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAA"],
-    ...[`Content-Length: ${body.length}`, "", ""],
+    `POST ${pathname}/java HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    `Authorization: Bearer ${apiKey}`,
+    "Connection: Upgrade, HTTP2-Settings",
+    "Upgrade: h2c",
+    "HTTP2-Settings: AAEAAEAA",
+    `Content-Length: ${body.length}`,
+    "",
+    "",
   ];
   const respond = async (text: string): Promise<string> => {
     const socket = connect(Number(port), hostname);

@@ -11,7 +11,10 @@ test("a request reaches the PORT of a worker with its method, path, query, heade
   const init = { method: "PUT", body: "text".repeat(100), headers: { "x-mine": "1", "content-type": "text/plain" } };
   const { version, method, url, headers, body, port } = await seen("/a%2Fb//c?d=e%20f&g", init);
   expect({ version, method, url, body }).toEqual({
-    ...{ version: "1", method: "PUT", url: "/a%2Fb//c?d=e%20f&g", body: { bytes: 400, text: "text".repeat(100) } },
+    version: "1",
+    method: "PUT",
+    url: "/a%2Fb//c?d=e%20f&g",
+    body: { bytes: 400, text: "text".repeat(100) },
   });
   expect(headers).toMatchObject({ "x-mine": "1", "content-type": "text/plain", "content-length": "400" });
   expect(headers).toMatchObject({ "x-forwarded-prefix": `/load-balancers/${id}`, "x-forwarded-proto": "http" });
@@ -233,7 +236,7 @@ test("workers have no variables of the job queue, and their token opens no chann
     Object.keys(env)
       .filter((name) => name.startsWith("RUNPOD_"))
       .sort(),
-  ).toEqual([...["RUNPOD_AI_API_KEY", "RUNPOD_DEBUG_LEVEL", "RUNPOD_ENDPOINT_ID", "RUNPOD_POD_ID"]]);
+  ).toEqual(["RUNPOD_AI_API_KEY", "RUNPOD_DEBUG_LEVEL", "RUNPOD_ENDPOINT_ID", "RUNPOD_POD_ID"]);
   const token = { authorization: String(env["RUNPOD_AI_API_KEY"]) };
   expect((await rig.jobs(id).call("GET", "/job-take/me", undefined, token)).status).toBe(404);
 });

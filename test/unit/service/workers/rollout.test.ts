@@ -10,19 +10,31 @@ import {
 
 const now = 1_000_000;
 const rules = (changes: Partial<ScalingRules> = {}): ScalingRules => ({
-  ...{ workersMin: 0, workersMax: 3, idleTimeout: 60_000, scalerType: "QUEUE_DELAY", scalerValue: 4000 },
+  workersMin: 0,
+  workersMax: 3,
+  idleTimeout: 60_000,
+  scalerType: "QUEUE_DELAY",
+  scalerValue: 4000,
   ...changes,
 });
 let made = 0;
 const worker = (stale: boolean, phase: ScaledWorker["phase"], settledAt = Number.POSITIVE_INFINITY): ScaledWorker => ({
-  ...{ id: `w${++made}`, phase, since: now, jobs: phase === "busy" ? 1 : 0, stale, settledAt },
+  id: `w${++made}`,
+  phase,
+  since: now,
+  jobs: phase === "busy" ? 1 : 0,
+  stale,
+  settledAt,
 });
 const old = (phase: ScaledWorker["phase"] = "idle") => worker(true, phase, 0);
 const proven = (phase: ScaledWorker["phase"] = "busy") => worker(false, phase, 0);
 const starting = () => worker(false, "starting");
 const unproven = (phase: "idle" | "busy", settledAt?: number) => worker(false, phase, settledAt);
 const stateOf = (workers: ScaledWorker[], leaving = 0, waiting: ScalingState["waiting"] = []): ScalingState => ({
-  ...{ now, waiting, workers, leaving },
+  now,
+  waiting,
+  workers,
+  leaving,
 });
 function step(changes: Partial<ScalingRules>, size: number, workers: ScaledWorker[], leaving = 0) {
   const [all, state] = [rules(changes), stateOf(workers, leaving)];

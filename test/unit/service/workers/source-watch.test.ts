@@ -27,8 +27,11 @@ describe("--watch reports", () => {
     write("env/pyvenv.cfg", "");
     const reports: [string, string[]][] = [];
     const images = {
-      ...{ one: path("one.mjs"), other: `node ${path("other.mjs")}`, python: `python3 -u ${path("py/handler.py")}` },
-      ...{ command: "node -p 1", gone: "/nowhere/x.mjs" },
+      one: path("one.mjs"),
+      other: `node ${path("other.mjs")}`,
+      python: `python3 -u ${path("py/handler.py")}`,
+      command: "node -p 1",
+      gone: "/nowhere/x.mjs",
     };
     const relative = (file: string): string => file.slice(folder.length + 1);
     const saved = (changed: string, sources: string[]): void =>

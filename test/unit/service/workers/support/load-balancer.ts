@@ -45,8 +45,12 @@ export interface LoadBalancer {
 
 /** Fields of an endpoint with `requestCount` requests for each worker. */
 const endpointOf = (fields: object): object => ({
-  ...{ name: "balancer", image: "acme/server:1", type: "LOAD_BALANCER", cpu: [{ id: "cpu3c", vcpuCount: 2 }] },
-  ...{ scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { min: 0, max: 1, idleTimeout: 30 } },
+  name: "balancer",
+  image: "acme/server:1",
+  type: "LOAD_BALANCER",
+  cpu: [{ id: "cpu3c", vcpuCount: 2 }],
+  scaling: { type: "REQUEST_COUNT", requestCount: 1 },
+  workers: { min: 0, max: 1, idleTimeout: 30 },
   ...fields,
 });
 
@@ -69,7 +73,11 @@ export async function useLoadBalancer(
     fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });
   const workers = async () => workerList.parse(at((await call("GET", `/${id}/workers`)).json, "workers"));
   return {
-    ...{ rig, id, url, request, workers },
+    rig,
+    id,
+    url,
+    request,
+    workers,
     async seen(path, init) {
       const response = await request(path, init);
       const text = await response.text();
