@@ -65,13 +65,13 @@ export async function start(
   }
 }
 
-/** Lists the seed file's endpoints, the images with a command, and the images that containers pull. */
-function listedLines({ endpointIds, serverlessUrl, ...service }: Service, runtime: StartFlags["runtime"]): string {
+/** Lists the ids of the seed file's endpoints, the images with a command, and the images that containers pull. */
+function listedLines({ endpointIds, ...service }: Service, runtime: StartFlags["runtime"]): string {
   const other =
     runtime === "none"
       ? "no worker starts"
       : "a container pulls the image if a Docker Engine is available; --runtime none prevents it";
-  const endpoints = Object.entries(endpointIds).map(([name, id]) => [name, `${serverlessUrl}/v2/${id}`] as const);
+  const endpoints = Object.entries(endpointIds);
   const images = [
     ...Object.entries(service.images),
     ...service.imagesToPull.map((name) => [name, "no --image: a container pulls it"] as const),

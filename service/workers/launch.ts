@@ -83,9 +83,8 @@ export function createWorkerStarter({
     const options = { noContainer, isServer: requestedPorts !== undefined };
     const command = injected ?? (inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, options));
     if (command && "error" in command) return command;
-    const freePorts = requestedPorts && command && ports.take();
-    if (requestedPorts && command && !freePorts) return { until: ports.find() };
-    const listens = requestedPorts && { ...requestedPorts, ...freePorts };
+    const listens = requestedPorts && command ? ports.take(requestedPorts) : requestedPorts;
+    if (requestedPorts && !listens) return { until: ports.find() };
     const id = newLocalId();
     const token = tokenOf(endpointId);
     const redact = createRedaction([...found.secretValues, token]);

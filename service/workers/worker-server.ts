@@ -88,11 +88,15 @@ export function createPorts() {
   }
 
   return {
-    /** Takes the ports for one worker; undefined until the promise of `find` has resolved. */
-    take() {
-      const taken = spare;
+    /**
+     * Replaces the ports of one worker's server by free ones; one port stays one port. Undefined until the promise of `find` has
+     * resolved.
+     */
+    take(requested: ServerPorts): ServerPorts | undefined {
+      if (!spare) return undefined;
+      const { port, healthPort } = spare;
       spare = undefined;
-      return taken;
+      return { ...requested, port, healthPort: requested.healthPort === requested.port ? port : healthPort };
     },
     async find(): Promise<void> {
       spare ??= { port: await findPort(), healthPort: await findPort() };

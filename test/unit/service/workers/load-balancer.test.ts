@@ -67,6 +67,12 @@ test("health checks use PORT_HEALTH and HEALTH_CHECK_PATH", async () => {
   expect((await request("/healthy?deep=1")).status).toBe(200);
 });
 
+test("a server needs one port if the template sets no PORT_HEALTH", async () => {
+  const { seen } = await useLoadBalancer({ env: { PORT: "8000" } });
+  const { port, env } = await seen("/");
+  expect(env).toMatchObject({ PORT_HEALTH: port });
+});
+
 test.each([
   [{ PORT: "http" }, 'env.PORT: "http" is not allowed, must be a port from 1 to 65535'],
   [{ PORT_HEALTH: "0" }, 'env.PORT_HEALTH: "0" is not allowed'],
