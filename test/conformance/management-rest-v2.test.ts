@@ -208,7 +208,7 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
       expect.objectContaining(record),
     );
     expectAnswer(await call("PATCH", own, { size: 30, name: "grown" }), 200, { ...record, size: 30, name: "grown" });
-    expectProblem(await call("PATCH", own, { size: 20 }), 400, /grows/);
+    expectProblem(await call("PATCH", own, { size: 20 }), 400, /cannot shrink/);
     expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 30, name: "grown" });
     expectAnswer(await call("DELETE", own), 204);
   });
