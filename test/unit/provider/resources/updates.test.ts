@@ -47,14 +47,14 @@ test("a volume's new name does not shrink a volume that was enlarged outside the
 
 test("a secret's value and description are separate requests, each sent only if it changed", async () => {
   const inputsOf = (news: Properties): Properties =>
-    Secret.check({}, { value: "first", ...news }, naming("hub")).inputs;
+    Secret.check({}, { value: "value-1c04", ...news }, naming("hub")).inputs;
   let { id, outputs } = await Secret.create(inputsOf({}), bench.context());
   expect(outputs["reference"]).toBe("{{ RUNPOD_SECRET_hub }}");
   for (const [news, requests] of [
     [{ description: "new" }, 1],
-    [{ description: "new", value: "second" }, 1],
-    [{ description: "newer", value: "third" }, 2],
-    [{ description: "newer", value: "third" }, 0],
+    [{ description: "new", value: "value-2b7e" }, 1],
+    [{ description: "newer", value: "value-3d91" }, 2],
+    [{ description: "newer", value: "value-3d91" }, 0],
   ] as const) {
     bench.asked();
     outputs = await Secret.update(id, outputs, inputsOf(news), bench.context());
