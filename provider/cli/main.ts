@@ -165,7 +165,11 @@ ${settingsHelp}`,
     .description("print what the endpoints and volumes of a preview cost")
     .argument("[file]", "output of `pulumi preview --json --show-sames`; standard input if omitted")
     .option("--prices <file>", "JSON file of prices; the service's catalog by default")
-    .option("--max-hourly <dollars>", "budget per hour at workersMax; exit code 3 above it", readDollars)
+    .option(
+      "--max-hourly <dollars>",
+      "budget per hour at workersMax; exit code 3 above it, while a cost is unknown, and without --show-sames",
+      readDollars,
+    )
     .addOption(new Option("--format <format>", "format of the report").choices(estimateFormats).default("table"))
     .action(async (file: string | undefined, flags: EstimateFlags) => {
       const { estimate } = await import("./estimate/estimate.js");

@@ -25,7 +25,10 @@ await runScript(async () => {
   const root = url ?? targets.get(target);
   const key = process.env["SERVERLESS_COMPUTE_API_KEY"];
   if (!targets.has(target) || root === undefined || !key) {
-    console.error(key ? usage : `SERVERLESS_COMPUTE_API_KEY: is not set; set it to the key of the account\n${usage}`);
+    const fault = key
+      ? `--target: is ${target === "" ? "missing" : `"${target}"`}; set it to hosted or local, also with --url`
+      : "SERVERLESS_COMPUTE_API_KEY: is not set; set it to the key of the account";
+    console.error(`${fault}\n${usage}`);
     return 2;
   }
   const stop = new AbortController();

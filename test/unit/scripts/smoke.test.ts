@@ -104,5 +104,9 @@ test("names an object that cannot be deleted", async () => {
 });
 
 test("requires a target and a key", async () => {
-  expect(await start("--target", "nowhere").ended).toMatchObject({ code: 2, text: expect.stringContaining("usage:") });
+  for (const [flags, fault] of [
+    [["--target", "nowhere"], '--target: is "nowhere"; set it to hosted or local, also with --url'],
+    [["--url", "http://127.0.0.1:1"], "--target: is missing; set it to hosted or local, also with --url"],
+  ] as const)
+    expect(await start(...flags).ended).toMatchObject({ code: 2, text: expect.stringContaining(`${fault}\nusage:`) });
 });
