@@ -4,7 +4,7 @@ import { type EndpointHealth, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
 import type { JobQueue } from "../jobs";
-import { isOver, type Job, recordText } from "../jobs/job";
+import { isOver, type Job, recordText, retryRejection } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
@@ -151,10 +151,7 @@ export function registerJobRoutes(
     if (!found) throw notFound("job", jobId);
     const { job, retried } = found;
     if (retried) return idAndStatus(job);
-    throw new ServiceError(
-      "invalid",
-      `job "${jobId}": is ${job.status}; only a FAILED or TIMED_OUT job can be retried`,
-    );
+    throw new ServiceError("invalid", `job "${jobId}": ${retryRejection(job)}`);
   });
 
   app.post<OfEndpoint>("/:endpointId/purge-queue", admit("purge-queue"), async (request) => ({

@@ -1,4 +1,4 @@
-import type { Job } from "../jobs/job";
+import { retryRejection } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 
 /** A job that was not retried. */
@@ -7,8 +7,6 @@ export interface FailedRetry {
   reason: string;
 }
 
-const refusal = ({ status }: Job): string => `is ${status}; only a FAILED or TIMED_OUT job can be retried`;
-
 /** Queues failed jobs again, all in one transaction; resolves with those that were not. */
 export async function retryAll(retry: Jobs["retry"], endpointId: string, ids: string[]): Promise<FailedRetry[]> {
   const results = await Promise.all(
@@ -16,7 +14,7 @@ export async function retryAll(retry: Jobs["retry"], endpointId: string, ids: st
       try {
         const found = await retry(endpointId, id);
         if (!found) return { id, reason: "does not exist; its retention is over" };
-        return found.retried ? undefined : { id, reason: refusal(found.job) };
+        return found.retried ? undefined : { id, reason: retryRejection(found.job) };
       } catch (error) {
         return { id, reason: error instanceof Error ? error.message : String(error) };
       }

@@ -175,6 +175,10 @@ export const cancelled = (job: Before<"cancel">, now: number): After<"cancel"> =
   finishedAt: now,
 });
 
+/** The reason why /retry rejects a job in this state, as the end of a message. */
+export const retryRejection = ({ status }: Pick<Job, "status">): string =>
+  `is ${status}; only a ${transitions.retry.from.join(" or ")} job can be retried`;
+
 /** A requeued job without output. It keeps its place after the loss of a worker, and gets a new `place` after /retry. */
 export const queuedAgain = (
   job: Before<"requeue" | "retry">,
