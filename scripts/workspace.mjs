@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lastLines, run } from "./child.mjs";
@@ -14,14 +13,14 @@ const packages = ["api", "provider", "service"];
  * @param {string} [npm] The `npm` command.
  */
 export async function prepareWorkspace(root, progress, npm = "npm") {
-  const { state, installed, compiled } = marksIn(root);
+  const state = join(root, ".serverless-compute");
   await mkdir(state, { recursive: true });
   const onWait = () => progress.say("Another process is setting up this folder; waiting for it.");
   await withLock(
     join(state, "setup.lock"),
     async () => {
-      await install(root, installed, progress, npm);
-      await build(root, compiled, progress);
+      await install(root, progress, npm);
+      await build(root, progress);
     },
     { onWait },
   );
@@ -32,30 +31,16 @@ export async function prepareWorkspace(root, progress, npm = "npm") {
  * @param {string} root
  */
 export async function pendingSteps(root) {
-  const { installed, compiled } = marksIn(root);
-  const { isInstalled } = await inspectPackages(root, installed);
-  return { install: !isInstalled, compile: !(await isBuilt(root, await changedAt(compiled))) };
-}
-
-/**
- * Files with the results of the last runs: the checksum of the installed lockfile, and the time of a complete
- * compilation.
- * @param {string} root
- */
-function marksIn(root) {
-  const state = join(root, ".serverless-compute");
-  return { state, installed: join(state, "installed"), compiled: join(state, "compiled") };
+  return { install: !(await isInstalled(root)), compile: !(await isBuilt(root)) };
 }
 
 /**
  * @param {string} root
- * @param {string} mark File with the checksum of the installed lockfile.
  * @param {import("./progress.mjs").Progress} progress
  * @param {string} npm
  */
-async function install(root, mark, progress, npm) {
-  const { isInstalled, checksum } = await inspectPackages(root, mark);
-  if (isInstalled) return writeFile(mark, checksum);
+async function install(root, progress, npm) {
+  if (await isInstalled(root)) return;
   const step = progress.start("Installing the npm packages");
   const finished = await run(npm, ["ci", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"], {
     cwd: root,
@@ -63,49 +48,43 @@ async function install(root, mark, progress, npm) {
   step.done();
   if (finished === undefined) throw new Error("There is no npm on PATH. It comes with Node: https://nodejs.org/");
   if (finished.code !== 0) throw new Error(`The npm packages could not be installed.\n${lastLines(finished, 20)}`);
-  await writeFile(mark, checksum);
 }
 
 /**
- * Compares the installed packages with the lockfile.
+ * Tests whether the installed packages match the lockfile. Optional packages for other platforms may be missing.
  * @param {string} root
- * @param {string} mark File with the checksum of the installed lockfile.
  */
-async function inspectPackages(root, mark) {
-  const lockfile = await readFile(join(root, "package-lock.json"), "utf8");
-  const checksum = createHash("sha256").update(lockfile).digest("hex");
+async function isInstalled(root) {
+  const locked = await packagesIn(join(root, "package-lock.json"));
   // npm writes this file last, so its presence implies a complete installation.
-  const ended = (await changedAt(join(root, "node_modules", ".package-lock.json"))) > 0;
-  const isSame = async () => (await readFile(mark, "utf8").catch(() => "")) === checksum;
-  return { checksum, isInstalled: ended && ((await isSame()) || (await matches(root, lockfile))) };
+  const installed = await packagesIn(join(root, "node_modules", ".package-lock.json")).catch(() => undefined);
+  const needed = Object.entries(locked).filter(
+    ([path, { version, optional, devOptional }]) =>
+      path.includes("node_modules/") && version !== undefined && !optional && !devOptional,
+  );
+  return installed !== undefined && needed.every(([path, { version }]) => installed[path]?.version === version);
 }
 
 /**
- * Tests whether the installed packages match the lockfile, for example after a manual installation. Optional packages for other
- * platforms may be missing.
- * @param {string} root
  * @param {string} lockfile
+ * @returns {Promise<Record<string, { version?: string, optional?: boolean, devOptional?: boolean }>>}
  */
-async function matches(root, lockfile) {
-  /** @type {{ packages?: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} */
-  const { packages: locked = {} } = JSON.parse(lockfile);
-  const needed = Object.entries(locked).filter(([, entry]) => entry.version && !entry.optional && !entry.devOptional);
-  const inNodeModules = needed.filter(([path]) => path.includes("node_modules/"));
-  const same = inNodeModules.map(async ([path, { version }]) => {
-    const text = await readFile(join(root, path, "package.json"), "utf8").catch(() => "{}");
-    return JSON.parse(text).version === version;
-  });
-  return (await Promise.all(same)).every(Boolean);
+async function packagesIn(lockfile) {
+  return JSON.parse(await readFile(lockfile, "utf8")).packages;
 }
 
 /**
+ * File that is written after compiling everything without errors; the compiler's own build info is always written.
  * @param {string} root
- * @param {string} mark File that is written after compiling everything without errors; the compiler's own build info is
- * always written.
+ */
+const markOf = (root) => join(root, ".serverless-compute", "compiled");
+
+/**
+ * @param {string} root
  * @param {import("./progress.mjs").Progress} progress
  */
-async function build(root, mark, progress) {
-  if (await isBuilt(root, await changedAt(mark))) return;
+async function build(root, progress) {
+  if (await isBuilt(root)) return;
   const began = new Date();
   const step = progress.start("Compiling the packages");
   const node = (/** @type {string[]} */ args) => run(process.execPath, args, { cwd: root });
@@ -114,18 +93,18 @@ async function build(root, mark, progress) {
   step.done();
   if (compiled.code !== 0) throw new Error(`The packages could not be compiled.\n${compiled.stdout}`);
   if (bundled?.code !== 0) throw new Error(`The plugin could not be bundled.\n${bundled?.stderr}`);
-  await writeFile(mark, "");
+  await writeFile(markOf(root), "");
   // Files saved during compilation may be missing from its output.
-  await utimes(mark, began, began);
+  await utimes(markOf(root), began, began);
 }
 
 /**
  * Tests whether every package was compiled after its last change. File times are ten times faster than the compiler's
  * own check.
  * @param {string} root
- * @param {number} built Time of the last complete compilation.
  */
-async function isBuilt(root, built) {
+async function isBuilt(root) {
+  const built = await changedAt(markOf(root));
   const changes = packages.map(async (name) => {
     const files = await readdir(join(root, name), { recursive: true });
     const own = files.filter(isSource).map((file) => changedAt(join(root, name, file)));
