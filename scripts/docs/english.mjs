@@ -1,19 +1,16 @@
 /**
- * Checks the mechanical rules of the English in pages, comments, messages and the schema (CONTRIBUTING.md, "Terms"). Existing findings are
- * listed per file in english-exceptions.json. The check fails if a file has more or fewer findings than listed.
- * `--update` lowers the listed counts; it never raises them. `--list [path…]` prints every finding.
+ * Checks the mechanical rules of the English in pages, comments, messages and the schema (CONTRIBUTING.md, "Terms"). Prints every
+ * finding; exit code 1 with findings.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import { root, runScript } from "../entry.mjs";
 
 /** @typedef {{ line: number, rule: string, text: string }} Finding */
 
 const maxWords = 35;
-const listPath = join(root, "scripts/docs/english-exceptions.json");
 
 /** Rules for phrases in pages and comments. */
 const phrases = [
@@ -31,7 +28,7 @@ const clauseFirst = /^\/\*\*[\s*]*(What|Whether|Those|That which|One (?:that|who
 
 /** Generated files and the check's own test texts. */
 const ignored =
-  /(^|\/)(fixtures|node_modules)\/|^docs\/code-blocks\.md$|^provider\/generated\/(args|property-names)\.ts$|\/english(\.test)?\.m?[jt]s$/;
+  /(^|\/)(fixtures|node_modules)\/|^provider\/generated\/(args|property-names)\.ts$|\/english(\.test)?\.m?[jt]s$/;
 
 /**
  * Finds breaches in one file.
@@ -123,45 +120,18 @@ const descriptionsOf = (text) =>
     return proseOf(JSON.parse(json)).map((passage) => ({ ...passage, line }));
   });
 
-/** Findings in all files that git tracks, by path. */
-function findingsOfRepository() {
+async function main() {
   const files = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0");
   const checked = files.filter(
     (path) => /\.(md|[cm]?[jt]sx?)$|^schema\.json$/.test(path) && !ignored.test(path) && existsSync(join(root, path)),
   );
-  const found = new Map(checked.map((path) => [path, findingsIn(path, readFileSync(join(root, path), "utf8"))]));
-  return new Map([...found].filter(([, findings]) => findings.length > 0));
-}
-
-async function main() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { update: { type: "boolean" }, list: { type: "boolean" } },
-  });
-  const found = findingsOfRepository();
-  const print = (/** @type {string} */ path) => {
-    for (const { line, rule, text } of found.get(path) ?? [])
-      console.log(`${path}:${line}: ${rule}: ${text.replace(/\s+/g, " ").slice(0, 200)}`);
-  };
-  if (values.list) {
-    for (const path of found.keys())
-      if (positionals.length === 0 || positionals.some((start) => path.startsWith(start))) print(path);
-    return 0;
-  }
-  /** @type {Record<string, number>} */
-  const listed = JSON.parse(readFileSync(listPath, "utf8"));
-  const paths = [...new Set([...found.keys(), ...Object.keys(listed)])].sort();
-  const counted = paths.map((path) => ({ path, now: found.get(path)?.length ?? 0, allowed: listed[path] ?? 0 }));
-  if (values.update) {
-    const lowered = counted.map(({ path, now, allowed }) => [path, Math.min(now, allowed)]);
-    const kept = Object.fromEntries(lowered.filter(([, count]) => Number(count) > 0));
-    writeFileSync(listPath, `${JSON.stringify(kept, null, 2)}\n`);
-  }
-  const grown = counted.filter(({ now, allowed }) => now > allowed);
-  const shrunk = values.update ? [] : counted.filter(({ now, allowed }) => now < allowed);
-  for (const { path } of grown) print(path);
-  for (const { path } of shrunk) console.log(`${path}: fewer findings than listed; run the check with --update`);
-  return grown.length + shrunk.length === 0 ? 0 : 1;
+  const lines = checked.flatMap((path) =>
+    findingsIn(path, readFileSync(join(root, path), "utf8")).map(
+      ({ line, rule, text }) => `${path}:${line}: ${rule}: ${text.replace(/\s+/g, " ").slice(0, 200)}`,
+    ),
+  );
+  for (const line of lines) console.log(line);
+  return lines.length === 0 ? 0 : 1;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await runScript(main);
