@@ -1,15 +1,13 @@
 /**
  * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
- * page; the catalog page; from publisher.json the addresses in each package.json and in messages, and CODEOWNERS; from
- * all pages the table of code blocks. Requires a build. `--check` only compares: it prints the outdated files and
- * returns exit code 1.
+ * page; the catalog page; from publisher.json the addresses in each package.json and in messages, and CODEOWNERS.
+ * Requires a build. `--check` only compares: it prints the outdated files and returns exit code 1.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { require as load } from "tsx/cjs/api";
-import { codeBlocksPage } from "../docs/code-blocks.mjs";
 import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { argsText, propertyNamesText } from "./args.mjs";
@@ -20,12 +18,11 @@ import { reference } from "./reference.mjs";
 await runScript(async () => {
   const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
   let stale = 0;
-  for (const [path, textNow] of Object.entries(generatedFiles())) {
-    const text = textNow();
+  for (const [path, text] of Object.entries(generatedFiles())) {
     if (!check) {
       writeFileSync(join(root, path), text);
       console.log(`${path} is written.`);
-    } else if (textOf(join(root, path)) !== text) {
+    } else if (!existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text) {
       console.error(`${path} is out of date. Run: npm run build && npm run generate`);
       stale += 1;
     }
@@ -33,7 +30,7 @@ await runScript(async () => {
   return stale === 0 ? 0 : 1;
 });
 
-/** Generators by path, in the order of writing; the last one reads the output of the others. */
+/** Texts by path. */
 function generatedFiles() {
   const require = createRequire(import.meta.url);
   const { kinds } = require("../../provider/dist/resources/index.js");
@@ -44,30 +41,16 @@ function generatedFiles() {
   const schema = packageSchema(version, publisher);
   const manifests = publishedPackages.map((folder) => {
     const path = `${folder}/package.json`;
-    return [path, () => manifestText(readFileSync(join(root, path), "utf8"), folder, publisher)];
+    return [path, manifestText(readFileSync(join(root, path), "utf8"), folder, publisher)];
   });
   return {
-    "provider/generated/args.ts": () => argsText(kinds, traitsOf),
-    "provider/generated/property-names.ts": () => propertyNamesText(kinds),
-    "provider/generated/publication.ts": () => publicationText(publisher),
-    "schema.json": () => `${JSON.stringify(schema, null, 2)}\n`,
-    "docs/resources.md": () => reference(schema),
-    "docs/catalog.md": () => catalogPage(require("../../api/dist/catalog.js")),
-    "docs/code-blocks.md": () => codeBlocksPage(root),
+    "provider/generated/args.ts": argsText(kinds, traitsOf),
+    "provider/generated/property-names.ts": propertyNamesText(kinds),
+    "provider/generated/publication.ts": publicationText(publisher),
+    "schema.json": `${JSON.stringify(schema, null, 2)}\n`,
+    "docs/resources.md": reference(schema),
+    "docs/catalog.md": catalogPage(require("../../api/dist/catalog.js")),
     ...Object.fromEntries(manifests),
-    ".github/CODEOWNERS": () => codeOwnersText(publisher),
+    ".github/CODEOWNERS": codeOwnersText(publisher),
   };
-}
-
-/**
- * Text of a file; undefined if it does not exist.
- * @param {string} path
- */
-function textOf(path) {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
 }

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { temporaryFolder } from "./fake-cli";
 
-// Each of them runs the generator two or three times.
+// The generator runs three times.
 vi.setConfig({ testTimeout: 120_000 });
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -33,53 +33,35 @@ const run = (folder: string, ...args: string[]) =>
     encoding: "utf8",
   });
 
-describe("generate --check", () => {
-  /** A repository with the generated files, and their paths. */
-  const written = () => {
-    const folder = repository();
-    const { status, stdout, stderr } = run(folder);
-    expect(status, stderr).toBe(0);
-    const paths = [...stdout.matchAll(/^(\S+) is written\.$/gm)].map(([, path = ""]) => path);
-    expect(paths).toEqual([
-      "provider/generated/args.ts",
-      "provider/generated/property-names.ts",
-      "provider/generated/publication.ts",
-      "schema.json",
-      "docs/resources.md",
-      "docs/catalog.md",
-      "docs/code-blocks.md",
-      ...manifests,
-      ".github/CODEOWNERS",
-    ]);
-    return { folder, paths };
-  };
+test("generate --check accepts the written files, reports each stale or missing one, and writes none", () => {
+  const folder = repository();
+  const { status, stdout, stderr } = run(folder);
+  expect(status, stderr).toBe(0);
+  const paths = [...stdout.matchAll(/^(\S+) is written\.$/gm)].map(([, path = ""]) => path);
+  expect(paths).toEqual([
+    "provider/generated/args.ts",
+    "provider/generated/property-names.ts",
+    "provider/generated/publication.ts",
+    "schema.json",
+    "docs/resources.md",
+    "docs/catalog.md",
+    ...manifests,
+    ".github/CODEOWNERS",
+  ]);
+  expect(run(folder, "--check")).toMatchObject({ status: 0, stderr: "" });
 
-  test("accepts its own output", () => {
-    const { folder } = written();
-    expect(run(folder, "--check")).toMatchObject({ status: 0, stderr: "" });
-  });
+  const [missing = "", ...others] = paths;
+  rmSync(join(folder, missing));
+  for (const path of others) appendFileSync(join(folder, path), "\n");
+  const texts = others.map((path) => readFileSync(join(folder, path), "utf8"));
+  const complaint = (path: string): string => `${path} is out of date. Run: npm run build && npm run generate\n`;
+  expect(run(folder, "--check")).toMatchObject({ status: 1, stdout: "", stderr: paths.map(complaint).join("") });
+  expect(existsSync(join(folder, missing))).toBe(false);
+  expect(others.map((path) => readFileSync(join(folder, path), "utf8"))).toEqual(texts);
+});
 
-  test("fails on each stale or missing file, and writes none", () => {
-    const { folder, paths } = written();
-    const texts = paths.map((path) => readFileSync(join(folder, path), "utf8"));
-    for (const [index, path] of paths.entries()) writeFileSync(join(folder, path), `${texts[index]}\n`);
-    const stale = run(folder, "--check");
-    expect(stale).toMatchObject({ status: 1, stdout: "" });
-    const complaint = (path: string): string => `${path} is out of date. Run: npm run build && npm run generate\n`;
-    expect(stale.stderr).toBe(paths.map(complaint).join(""));
-    expect(paths.map((path) => readFileSync(join(folder, path), "utf8"))).toEqual(texts.map((text) => `${text}\n`));
-    const whole = paths.filter((path) => !manifests.includes(path));
-    for (const path of whole) rmSync(join(folder, path));
-    expect(run(folder, "--check")).toMatchObject({ status: 1, stderr: stale.stderr });
-    for (const path of whole) expect(() => readFileSync(join(folder, path))).toThrow("ENOENT");
-  });
-
-  test("rejects any other argument, so that a mistyped --check does not write", () => {
-    const { folder, paths } = written();
-    for (const path of paths) writeFileSync(join(folder, path), "mine");
-    const refused = run(folder, "--chek");
-    expect(refused.status).toBe(1);
-    expect(refused.stderr).toMatch(/--chek/);
-    for (const path of paths) expect(readFileSync(join(folder, path), "utf8")).toBe("mine");
-  });
+test("generate rejects any other argument, so that a mistyped --check does not write", () => {
+  const folder = repository();
+  expect(run(folder, "--chek")).toMatchObject({ status: 1, stderr: expect.stringContaining("--chek") });
+  expect(existsSync(join(folder, "schema.json"))).toBe(false);
 });
