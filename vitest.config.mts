@@ -57,7 +57,6 @@ const withProcesses = [
   "provider/resources/real-jobs",
   "provider/resources/verify",
   "provider/resources/requests",
-  "provider/resources/request-faults",
   "service/faults/*",
   "service/metrics/*",
   "service/jobs/choices",

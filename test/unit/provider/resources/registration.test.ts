@@ -1,6 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
-import { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } from "pulumi-serverless-compute";
+import {
+  ContainerRegistryAuth,
+  JobInvoke,
+  NetworkVolume,
+  Secret,
+  ServerlessEndpoint,
+  Template,
+} from "pulumi-serverless-compute";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { propertyNames } from "../../../../provider/generated/property-names";
 
 /** Registrations sent to the engine, by resource name. */
 const registered = new Map<string, pulumi.runtime.MockResourceArgs>();
@@ -35,22 +43,34 @@ beforeAll(async () => {
 });
 beforeEach(() => registered.clear());
 
+/** A resource of each class. */
+const classes: Record<string, () => pulumi.Resource> = {
+  Template: () => new Template("a", { imageName: "i" }),
+  ServerlessEndpoint: () => new ServerlessEndpoint("a", { templateId: "t" }),
+  NetworkVolume: () => new NetworkVolume("a", { size: 1, dataCenterId: "EU-RO-1" }),
+  Secret: () => new Secret("a", { value: "v" }),
+  ContainerRegistryAuth: () => new ContainerRegistryAuth("a", { username: "u", password: "p" }),
+  JobInvoke: () => new JobInvoke("a", { endpointId: "e", input: {} }),
+};
+
 describe("a class", () => {
-  it.each([
-    ["Template", () => new Template("a", { imageName: "i" })],
-    ["ServerlessEndpoint", () => new ServerlessEndpoint("a", { templateId: "t" })],
-    ["NetworkVolume", () => new NetworkVolume("a", { size: 1, dataCenterId: "EU-RO-1" })],
-    ["Secret", () => new Secret("a", { value: "v" })],
-    ["JobInvoke", () => new JobInvoke("a", { endpointId: "e", input: {} })],
-  ])("%s registers under its own type, with its own text and URN", async (kind, make) => {
-    const resource = make();
-    const inputs = await inputsOf(resource, "a");
-    expect(registered.get("a")?.type).toBe(`pulumi-nodejs:dynamic/serverless:${kind}`);
-    expect(inputs).toMatchObject({
-      __provider: `exports.handler=()=>require("pulumi-serverless-compute/dynamic").provider("${kind}")`,
-      __urn: await urnOf(resource),
-    });
+  it("exists for every kind", () => {
+    expect(Object.keys(classes).sort()).toEqual(Object.keys(propertyNames).sort());
   });
+
+  // States contain the text and the type: a change of either would prevent the refresh and destroy of existing stacks.
+  it.each(Object.entries(classes))(
+    "%s registers under its frozen type, with its frozen text and its URN",
+    async (kind, make) => {
+      const resource = make();
+      const inputs = await inputsOf(resource, "a");
+      expect(registered.get("a")?.type).toBe(`pulumi-nodejs:dynamic/serverless:${kind}`);
+      expect(inputs).toMatchObject({
+        __provider: `exports.handler=()=>require("pulumi-serverless-compute/dynamic").provider("${kind}")`,
+        __urn: await urnOf(resource),
+      });
+    },
+  );
 
   it("computes its URN under a component without waiting for the component's other children", async () => {
     const child = new Template("child", { imageName: "i" }, { parent: new Group("group") });

@@ -4,73 +4,77 @@ import { describe, expect, test } from "vitest";
 import { invokeJob } from "../../../../provider/functions/program-calls";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
+import { concurrently } from "../../../support/concurrent-rows";
+import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { at, stringAt } from "../../../support/raw-http";
+import { at, expectAnswer, send } from "../../../support/raw-http";
 import { rushedClock } from "../../../support/rushed-clock";
 
 const server = fileURLToPath(new URL("../../../support/handlers/http-server.mjs", import.meta.url));
-const bench = await useLifecycleBench({ images: { "acme/server": server }, clock: systemClock });
-const { JobInvoke, ServerlessEndpoint } = kinds;
-
+const bench = await useLifecycleBench({ images: { "acme/server": server }, clock: systemClock, rateLimits: "off" });
+const { JobInvoke, ServerlessEndpoint, Template } = kinds;
 const context = () => bench.context({ clock: rushedClock }, "v2");
 let names = 0;
-/** Id of a new template whose server runs this version. */
-async function templateOf(VERSION: string, env: Record<string, string> = {}): Promise<string> {
-  const template = { name: `server-${++names}`, imageName: "acme/server:1", isServerless: true };
-  return stringAt(await bench.rest("POST", "/templates", { ...template, env: { VERSION, ...env } }), "id");
+
+/** Id of a new template whose image has the version as its tag and in its environment. */
+async function templateOf(version: string, env: Record<string, string> = {}): Promise<string> {
+  const given = { imageName: `acme/server:${version}`, env: { VERSION: version, ...env } };
+  const { inputs } = Template.check({}, given, naming(`server-${++names}`), [], "v2");
+  return (await Template.create(inputs, context())).id;
 }
-const verifyOf = (version: string, request: Properties = {}): Properties => ({
-  request: { path: "/check", method: "POST", body: { text: "ping" }, expect: { body: { version } }, ...request },
-  timeout: 300,
-});
-function inputsOf(name: string, templateId: string, verify: Properties): Properties {
-  const scaling = { type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", scalerValue: 4, workersMax: 2 };
-  const given = { templateId, ...scaling, verify };
+
+/** Inputs of a load balancer. */
+function inputsOf(name: string, templateId: string, more: Properties = {}): Properties {
+  const scaling = { type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", scalerValue: 4, workersMax: 1 };
+  const given = { templateId, ...scaling, ...more };
   const { inputs, failures } = ServerlessEndpoint.check({}, given, naming(name), [], "v2");
   expect(failures).toEqual([]);
   return inputs;
 }
-async function failureOf(verb: Promise<unknown>): Promise<PartialFailure> {
-  const failure: unknown = await verb.catch((error: unknown) => error);
-  if (failure instanceof PartialFailure) return failure;
-  throw failure;
-}
-describe("the verification of a load balancer", { timeout: 60_000 }, () => {
-  test("sends its request to a worker of the new version", async () => {
-    const inputs = inputsOf("good", await templateOf("1"), verifyOf("1"));
-    const { id, outputs } = await ServerlessEndpoint.create(inputs, context());
-    expect(outputs).not.toHaveProperty("unverified");
-    const news = inputsOf("good", await templateOf("2"), verifyOf("2"));
-    const updated = await ServerlessEndpoint.update(id, outputs, news, context());
-    expect(updated).toMatchObject({ version: 2 });
-  });
 
-  test("rolls back a version with another status or body", async () => {
+const invoked = (endpointId: string, request: Properties, timeout = 300): Properties =>
+  JobInvoke.check({}, { endpointId, request, timeout }, naming()).inputs;
+
+describe("the verification of a load balancer", () => {
+  const verifyOf = (version: string, request: Properties = {}): Properties => ({
+    verify: {
+      request: { path: "/check", method: "POST", body: { text: "ping" }, expect: { body: { version } }, ...request },
+      timeout: 300,
+    },
+  });
+  async function failureOf(verb: Promise<unknown>): Promise<PartialFailure> {
+    const failure: unknown = await verb.catch((error: unknown) => error);
+    if (failure instanceof PartialFailure) return failure;
+    throw failure;
+  }
+
+  test("sends its request to a worker of the new version, and rolls back a version with another status or body", async () => {
     const { id, outputs } = await ServerlessEndpoint.create(
       inputsOf("back", await templateOf("1"), verifyOf("1")),
       context(),
     );
-    const broken = inputsOf("back", await templateOf("2", { BREAKS: "answers" }), verifyOf("2"));
-    const failure = await failureOf(ServerlessEndpoint.update(id, outputs, broken, context()));
+    expect(outputs).not.toHaveProperty("unverified");
+    const good = inputsOf("back", await templateOf("2"), verifyOf("2"));
+    const updated = await ServerlessEndpoint.update(id, outputs, good, context());
+    expect(updated).toMatchObject({ version: 2 });
+    const broken = inputsOf("back", await templateOf("3", { BREAKS: "answers" }), verifyOf("3"));
+    const failure = await failureOf(ServerlessEndpoint.update(id, updated, broken, context()));
     expect(failure.message).toMatch(
-      /^acme\/server:1 \(version 2\) failed its verification; acme\/server:1 \(version 1\) keeps serving \(as version 3\)/,
+      /^acme\/server:3 \(version 3\) failed its verification; acme\/server:2 \(version 2\) keeps serving \(as version 4\)/,
     );
     expect(failure.message).toMatch(
-      /\nPOST \/check on endpoint "\w+" returned 500, expected 200\nresponse: \{"version":"2"/,
+      /\nPOST \/check on endpoint "\w+" returned 500, expected 200\nresponse: \{"version":"3"/,
     );
-    const other = inputsOf("back", await templateOf("2"), verifyOf("3"));
+    const other = inputsOf("back", await templateOf("4"), verifyOf("5"));
     expect((await failureOf(ServerlessEndpoint.update(id, failure.outputs, other, context()))).message).toMatch(
-      /\nPOST \/check on endpoint "\w+" returned 200, but its body differs\nbody.version: expected "3", got "2"\n/,
+      /\nPOST \/check on endpoint "\w+" returned 200, but its body differs\nbody.version: expected "5", got "4"\n/,
     );
   });
 
   test("is secret where its request is", async () => {
-    const inputs = inputsOf(
-      "secret",
-      await templateOf("1"),
-      verifyOf("4", { body: { token: "a-secret-of-the-test" } }),
-    );
+    const verify = verifyOf("4", { body: { token: "a-secret-of-the-test" } });
+    const inputs = inputsOf("secret", await templateOf("1"), verify);
     const secrets = { paths: [["verify", "request", "body"]], values: ["a-secret-of-the-test"] };
     const failure = await failureOf(ServerlessEndpoint.create(inputs, { ...context(), secrets }));
     expect(failure.message).toMatch(/body.version: expected "4", got \[secret\]/);
@@ -78,16 +82,9 @@ describe("the verification of a load balancer", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a JobInvoke with a request", { timeout: 60_000 }, () => {
-  const endpoint = async (): Promise<string> => {
-    const { verify: _none, ...inputs } = inputsOf("invoked", await templateOf("1"), verifyOf("1"));
-    return (await ServerlessEndpoint.create(inputs, context())).id;
-  };
-  const invoked = (endpointId: string, request: Properties): Properties =>
-    JobInvoke.check({}, { endpointId, request, timeout: 60 }, naming()).inputs;
-
+describe("a JobInvoke with a request", () => {
   test("starts a worker, and returns the body of the response", async () => {
-    const endpointId = await endpoint();
+    const { id: endpointId } = await ServerlessEndpoint.create(inputsOf("invoked", await templateOf("1")), context());
     const { id, outputs } = await JobInvoke.create(invoked(endpointId, { path: "/a?b=c" }), context());
     expect(outputs).toMatchObject({ jobId: id, status: "COMPLETED", output: { method: "GET", url: "/a?b=c" } });
     const expected = { path: "/?status=404", expect: { status: 404 } };
@@ -103,8 +100,7 @@ describe("a JobInvoke with a request", { timeout: 60_000 }, () => {
   });
 
   test("fails if the endpoint has a queue, or none of this id exists", async () => {
-    const templateId = await templateOf("1");
-    const { type: _t, verify: _v, ...plain } = inputsOf("queue", templateId, verifyOf("1"));
+    const { type: _t, ...plain } = inputsOf("queue", await templateOf("1"));
     const { id } = await ServerlessEndpoint.create({ ...plain, scalerType: "QUEUE_DELAY" }, context());
     await expect(JobInvoke.create(invoked(id, { path: "/" }), context())).rejects.toThrow(
       `endpoint "${id}" accepts no HTTP requests; set input instead of request, or use REST v2 and an endpoint of type LOAD_BALANCER`,
@@ -112,5 +108,83 @@ describe("a JobInvoke with a request", { timeout: 60_000 }, () => {
     await expect(JobInvoke.create(invoked("none", { path: "/" }), context())).rejects.toThrow(
       'endpoint "none" is unknown to the service',
     );
+  });
+});
+
+/** Injects the faults of a row, and returns the text that a verb ends with. */
+async function underFaults(endpointId: string, { faults }: FaultRow, verb: () => Promise<string>): Promise<string> {
+  const { serverlessUrl, apiKey: key } = bench.addresses;
+  const path = `${serverlessUrl}/local/endpoints/${endpointId}/faults`;
+  expectAnswer(await send("PUT", path, { key, json: faults }), 200);
+  const text = await verb().catch(String);
+  const { json } = await send("GET", path, { key });
+  for (const [name, left] of Object.entries(Object(json)))
+    if (typeof left === "number" && name !== "delay") expect(left, `${name} left`).toBe(0);
+  expectAnswer(await send("PUT", path, { key, json: {} }), 200);
+  return text;
+}
+
+const titled = (rows: FaultRow[]): [string, FaultRow][] =>
+  rows.map((row) => [`under ${row.fault} ${row.behaviour}`, row]);
+
+describe("the request of a JobInvoke under faults", () => {
+  const checks = {
+    succeeds: /^COMPLETED$/,
+    "sends the request again, succeeds": /^COMPLETED$/,
+    "fails with the response":
+      /^JobFailure: GET \/a .* returned 500, expected 200\nresponse: .*injected fault: internal/,
+    "fails, not sent again": /^JobFailure: GET \/a .* received no response: /,
+    "fails with the crash": /^JobFailure: GET \/a .* returned 502, expected 200\nresponse: .*do not start/,
+    "fails at `timeout`": /^JobFailure: GET \/a .* received no response: no response within [\d.]+ s/,
+  };
+  const rows = faultTable("`JobInvoke.request`");
+  const outcomeOf = concurrently(rows, async (row) => {
+    const inputs = inputsOf(`invoked-${++names}`, await templateOf("1"));
+    const { id } = await ServerlessEndpoint.create(inputs, context());
+    const news = invoked(id, { path: "/a" }, row.behaviour.includes("timeout") ? 1 : 300);
+    return underFaults(id, row, async () => String((await JobInvoke.create(news, context())).outputs["status"]));
+  });
+
+  test.each(titled(rows))("%s", async (_title, row) => {
+    expect(await outcomeOf(row)).toMatch(checkOf(checks, row.behaviour));
+  });
+});
+
+describe("the request of a verification under faults", () => {
+  const rolledBack = (reason: string) =>
+    new RegExp(
+      `^PartialFailure: acme/server:2 \\(version 2\\) failed its .*; acme/server:1 \\(version 1\\) keeps .*\\n${reason}`,
+    );
+  const checks = {
+    succeeds: /^version 2$/,
+    "sends the request again, succeeds": /^version 2$/,
+    "rolls back with the response, if no worker of the old version is up": rolledBack(
+      "GET /check .* returned 500, expected 200\nresponse: .*injected fault",
+    ),
+    // A slow machine reaches the deadline before it sends the request.
+    "rolls back at `verify.timeout`": rolledBack(
+      "(GET /check .* received no response: no response within|no worker of the new version was ready for the request within)",
+    ),
+  };
+  const rows = faultTable("`verify.request`");
+  const outcomeOf = concurrently(rows, async (row) => {
+    const name = `verified-${++names}`;
+    const verify = { request: { path: "/check" }, timeout: 300 };
+    const first = inputsOf(name, await templateOf("1"), { verify });
+    const { id, outputs } = await ServerlessEndpoint.create(first, context());
+    const timeout = row.behaviour.includes("timeout") ? 5 : 300;
+    const news = inputsOf(name, await templateOf("2"), { verify: { ...verify, timeout } });
+    const text = await underFaults(
+      id,
+      row,
+      async () => `version ${(await ServerlessEndpoint.update(id, outputs, news, context()))["version"]}`,
+    );
+    const serving = await ServerlessEndpoint.read(id, outputs, context());
+    expect(serving?.outputs["templateId"]).toBe((text === "version 2" ? news : first)["templateId"]);
+    return text;
+  });
+
+  test.each(titled(rows))("%s", async (_title, row) => {
+    expect(await outcomeOf(row)).toMatch(checkOf(checks, row.behaviour));
   });
 });

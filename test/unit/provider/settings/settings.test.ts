@@ -9,10 +9,11 @@ import {
   settingMistakes,
 } from "../../../../provider/settings/settings";
 
+/** The stack's config, by names of settings. */
 const lookup =
   (values: Record<string, string>): ConfigLookup =>
   (key) =>
-    values[key];
+    values[key.replace("serverless-compute:", "")];
 const key = { SERVERLESS_COMPUTE_API_KEY: "env-key" };
 
 describe("a missing key", () => {
@@ -28,14 +29,8 @@ describe("a missing key", () => {
   });
 
   test("includes an empty one", () => {
-    expect(() => resolveSettings(lookup({ "serverless-compute:apiKey": " " }), {})).toThrow(/is missing/);
+    expect(() => resolveSettings(lookup({ apiKey: " " }), {})).toThrow(/is missing/);
   });
-});
-
-test.each(["soon", "0", "-1", ""])("a release limit of %j is rejected, or the default if empty", (text) => {
-  const resolve = () => resolveSettings(lookup({ "serverless-compute:templateReleaseLimit": text }), key);
-  if (text === "") expect(resolve().lifecycle.templateReleaseLimit).toBe(150_000);
-  else expect(resolve).toThrow(`templateReleaseLimit (or SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT) is "${text}"`);
 });
 
 test("only the key is required; addresses default to the local service", () => {
@@ -56,9 +51,11 @@ test("only the key is required; addresses default to the local service", () => {
 test("the stack's config takes precedence over the environment, per setting", () => {
   const settings = resolveSettings(
     lookup({
-      "serverless-compute:apiKey": "config-key",
-      "serverless-compute:graphqlUrl": "https://config.example.com/graphql",
-      "serverless-compute:templateReleaseLimit": "20",
+      apiKey: "config-key",
+      graphqlUrl: "https://config.example.com/graphql",
+      templateReleaseLimit: "20",
+      callLimit: "300",
+      maxInFlight: "40",
     }),
     {
       ...key,
@@ -75,8 +72,8 @@ test("the stack's config takes precedence over the environment, per setting", ()
       baseUrl: "https://env.example.com/v1",
       graphqlUrl: "https://config.example.com/graphql",
       serverlessUrl: "https://jobs.example.com",
-      deadline: 120_000,
-      maxInFlight: 16,
+      deadline: 300_000,
+      maxInFlight: 40,
     },
     lifecycle: { templateReleaseLimit: 20_000 },
   });
@@ -91,7 +88,7 @@ describe("url", () => {
   });
 
   test("in the stack's config overrides addresses in the environment", () => {
-    const { clients } = resolveSettings(lookup({ "serverless-compute:url": url }), {
+    const { clients } = resolveSettings(lookup({ url: url }), {
       ...key,
       SERVERLESS_COMPUTE_BASE_URL: "https://env.example.com/v1",
       SERVERLESS_COMPUTE_SERVERLESS_URL: "https://env.example.com",
@@ -100,7 +97,7 @@ describe("url", () => {
   });
 
   test("does not override an address from the same source", () => {
-    const config = { "serverless-compute:url": url, "serverless-compute:baseUrl": "http://127.0.0.1:1/v1" };
+    const config = { url: url, baseUrl: "http://127.0.0.1:1/v1" };
     expect(resolveSettings(lookup(config), key).clients).toMatchObject({
       dialect: "v1",
       baseUrl: "http://127.0.0.1:1/v1",
@@ -109,53 +106,24 @@ describe("url", () => {
   });
 });
 
-describe("the limits of calls", () => {
-  test("are seconds for one call with all its retries, and a number of concurrent calls", () => {
-    const config = lookup({ "serverless-compute:callLimit": "300", "serverless-compute:maxInFlight": "40" });
-    expect(resolveSettings(config, key).clients).toMatchObject({ deadline: 300_000, maxInFlight: 40 });
+test("an invalid address is reported without a key or a password in it", () => {
+  const url = "http://someone:hunter2@localhost/env-key?x=1";
+  const [mistake] = settingMistakes(lookup({ baseUrl: url }), key);
+  expect(mistake).toMatchObject({
+    name: "baseUrl",
+    reason: expect.stringContaining('is "http://localhost/[secret]'),
   });
-
-  test.each([
-    ["callLimit", "0", "must be seconds, more than 0"],
-    ["maxInFlight", "2.5", "must be a whole number, 1 or more"],
-    ["maxInFlight", "many", "must be a whole number, 1 or more"],
-  ])("reject %s of %j", (name, value, allowed) => {
-    expect(() => resolveSettings(lookup({ [`serverless-compute:${name}`]: value }), key)).toThrow(
-      new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) is "${value}": ${allowed}$`),
-    );
-  });
-});
-
-describe("an invalid address", () => {
-  test.each([
-    ["baseUrl", "localhost/v1", "must be a URL such as http://127.0.0.1:7337"],
-    ["graphqlUrl", "ftp://localhost/graphql", "must start with http:// or https://"],
-    ["serverlessUrl", "http://localhost/?a=b", "must not contain a user name, a query or a fragment"],
-  ])("%s of %j is rejected under either name", (name, value, allowed) => {
-    expect(() => resolveSettings(lookup({ [`serverless-compute:${name}`]: value }), key)).toThrow(
-      new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) is ".*": it ${allowed}`),
-    );
-  });
-
-  test("is reported without a key or a password in it", () => {
-    const url = "http://someone:hunter2@localhost/env-key?x=1";
-    const [mistake] = settingMistakes(lookup({ "serverless-compute:baseUrl": url }), key);
-    expect(mistake).toMatchObject({
-      name: "baseUrl",
-      reason: expect.stringContaining('is "http://localhost/[secret]'),
-    });
-    expect(mistake?.reason).not.toMatch(/hunter2|env-key/);
-  });
+  expect(mistake?.reason).not.toMatch(/hunter2|env-key/);
 });
 
 test("all mistakes are reported together; a missing key is not one of them", () => {
-  const config = lookup({ "serverless-compute:callLimit": "soon", "serverless-compute:maxInFlight": "0" });
+  const config = lookup({ callLimit: "soon", maxInFlight: "0" });
   expect(settingMistakes(config, {}).map(({ name }) => name)).toEqual(["callLimit", "maxInFlight"]);
   expect(settingMistakes(lookup({}), {})).toEqual([]);
 });
 
 describe("the address of the job API alone", () => {
-  const config = { "serverless-compute:serverlessUrl": "https://JOBS.example.com/api//" };
+  const config = { serverlessUrl: "https://JOBS.example.com/api//" };
 
   test("requires no key and has the clients' form", () => {
     expect(resolveServerlessUrl(lookup(config), {})).toBe("https://jobs.example.com/api");
@@ -166,13 +134,12 @@ describe("the address of the job API alone", () => {
   });
 
   test("is undefined for an invalid setting", () => {
-    expect(resolveServerlessUrl(lookup({ "serverless-compute:serverlessUrl": "not a URL" }), {})).toBeUndefined();
+    expect(resolveServerlessUrl(lookup({ serverlessUrl: "not a URL" }), {})).toBeUndefined();
   });
 });
 
 describe("a key that is sent unencrypted over a network", () => {
-  const exposures = (values: Record<string, string>, environment = {}) =>
-    keyExposures((key) => values[key.replace("serverless-compute:", "")], environment);
+  const exposures = (values: Record<string, string>, environment = {}) => keyExposures(lookup(values), environment);
   const exposed = (setting: string, variable: string, origin: string) =>
     `serverless-compute:${setting} (or SERVERLESS_COMPUTE_${variable}): the API key is sent to ${origin} unencrypted; use https://`;
 
@@ -217,9 +184,6 @@ test("proxies come from the environment, lower case first", () => {
 });
 
 describe("target and dialect", () => {
-  const config = (values: Record<string, string>): ConfigLookup =>
-    lookup(Object.fromEntries(Object.entries(values).map(([name, value]) => [`serverless-compute:${name}`, value])));
-
   test.each<[Record<string, string>, string, string]>([
     [{}, "v2", "http://127.0.0.1:7337/v2"],
     [{ dialect: "v1" }, "v1", "http://127.0.0.1:7337/v1"],
@@ -229,47 +193,55 @@ describe("target and dialect", () => {
     [{ target: "local", baseUrl: "http://127.0.0.1:80/v2/" }, "v2", "http://127.0.0.1:80/v2/"],
     [{ baseUrl: "https://gateway.example.com/compute", dialect: "v2" }, "v2", "https://gateway.example.com/compute"],
   ])("%j is dialect %s at %s", (values, dialect, baseUrl) => {
-    expect(resolveSettings(config(values), key).clients).toMatchObject({ dialect, baseUrl });
-    expect(resolveDialect(config(values), {})).toBe(dialect);
+    expect(resolveSettings(lookup(values), key).clients).toMatchObject({ dialect, baseUrl });
+    expect(resolveDialect(lookup(values), {})).toBe(dialect);
   });
 
   test("hosted has its own addresses over TLS and its current dialect as the default", () => {
-    const hosted = resolveSettings(config({ target: "hosted" }), key).clients;
+    const hosted = resolveSettings(lookup({ target: "hosted" }), key).clients;
     expect(hosted.dialect).toBe("v2");
     for (const url of [hosted.baseUrl, hosted.graphqlUrl, hosted.serverlessUrl]) expect(url).toMatch(/^https:/);
     expect(hosted.baseUrl).toMatch(/\/v2$/);
-    expect(resolveSettings(config({ target: "hosted", dialect: "v1" }), key).clients.baseUrl).toMatch(/\/v1$/);
-  });
-
-  test.each<[Record<string, string>, string, string]>([
-    [{ target: "moon" }, "target", 'is "moon": must be local or hosted'],
-    [{ dialect: "v3" }, "dialect", 'is "v3": must be v1 or v2'],
-    [{ target: "hosted", baseUrl: "https://rest.example.com/v1" }, "baseUrl", "cannot be combined with"],
-    [{ target: "hosted", graphqlUrl: "https://x.example.com" }, "graphqlUrl", "cannot be combined with"],
-    [{ target: "hosted", url: "https://x.example.com" }, "url", "cannot be combined with"],
-    [{ url: "http://127.0.0.1:80/v2" }, "url", "must be the service's root, without /v2"],
-    [
-      { dialect: "v2", baseUrl: "http://127.0.0.1:1/v1" },
-      "dialect",
-      'is "v2", but serverless-compute:baseUrl ends in /v1',
-    ],
-    [
-      { dialect: "v1", baseUrl: "http://127.0.0.1:1/v2" },
-      "dialect",
-      'is "v1", but serverless-compute:baseUrl ends in /v2',
-    ],
-  ])("%j is rejected, also without a key", (values, name, reason) => {
-    expect(settingMistakes(config(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
-    expect(() => resolveSettings(config(values), key)).toThrow(reason);
+    expect(resolveSettings(lookup({ target: "hosted", dialect: "v1" }), key).clients.baseUrl).toMatch(/\/v1$/);
   });
 });
 
-test("the preflight is off by default; its setting is one of three words", () => {
+test.each<[Record<string, string>, string, string]>([
+  [{ templateReleaseLimit: "soon" }, "templateReleaseLimit", 'is "soon": must be seconds, more than 0'],
+  [{ templateReleaseLimit: "-1" }, "templateReleaseLimit", 'is "-1": must be seconds, more than 0'],
+  [{ callLimit: "0" }, "callLimit", 'is "0": must be seconds, more than 0'],
+  [{ maxInFlight: "2.5" }, "maxInFlight", 'is "2.5": must be a whole number, 1 or more'],
+  [{ maxInFlight: "many" }, "maxInFlight", 'is "many": must be a whole number, 1 or more'],
+  [{ preflight: "on" }, "preflight", 'is "on": must be off or warn or error'],
+  [{ baseUrl: "localhost/v1" }, "baseUrl", 'is "localhost/v1": it must be a URL such as http://127.0.0.1:7337'],
+  [{ graphqlUrl: "ftp://localhost/graphql" }, "graphqlUrl", "it must start with http:// or https://"],
+  [{ serverlessUrl: "http://localhost/?a=b" }, "serverlessUrl", "it must not contain a user name, a query or a"],
+  [{ target: "moon" }, "target", 'is "moon": must be local or hosted'],
+  [{ dialect: "v3" }, "dialect", 'is "v3": must be v1 or v2'],
+  [{ target: "hosted", baseUrl: "https://rest.example.com/v1" }, "baseUrl", "cannot be combined with"],
+  [{ target: "hosted", graphqlUrl: "https://x.example.com" }, "graphqlUrl", "cannot be combined with"],
+  [{ target: "hosted", url: "https://x.example.com" }, "url", "cannot be combined with"],
+  [{ url: "http://127.0.0.1:80/v2" }, "url", "must be the service's root, without /v2"],
+  [
+    { dialect: "v2", baseUrl: "http://127.0.0.1:1/v1" },
+    "dialect",
+    'is "v2", but serverless-compute:baseUrl ends in /v1',
+  ],
+  [
+    { dialect: "v1", baseUrl: "http://127.0.0.1:1/v2" },
+    "dialect",
+    'is "v1", but serverless-compute:baseUrl ends in /v2',
+  ],
+])("%j is rejected under either name, also without a key", (values, name, reason) => {
+  const subject = new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) `);
+  expect(settingMistakes(lookup(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
+  expect(() => resolveSettings(lookup(values), key)).toThrow(subject);
+});
+
+test("the preflight is off by default, and its mode needs no key", () => {
   const mode = (values: Record<string, string>, environment = {}) => resolvePreflight(lookup(values), environment);
   expect(mode({})).toBe("off");
-  expect(mode({ "serverless-compute:preflight": "warn" }, { SERVERLESS_COMPUTE_PREFLIGHT: "error" })).toBe("warn");
+  expect(mode({ preflight: "warn" }, { SERVERLESS_COMPUTE_PREFLIGHT: "error" })).toBe("warn");
   expect(mode({}, { SERVERLESS_COMPUTE_PREFLIGHT: "error" })).toBe("error");
-  expect(() => mode({ "serverless-compute:preflight": "on" })).toThrow(
-    'serverless-compute:preflight (or SERVERLESS_COMPUTE_PREFLIGHT) is "on": must be off or warn or error',
-  );
+  expect(() => mode({ preflight: "on" })).toThrow('is "on": must be off or warn or error');
 });
