@@ -28,9 +28,17 @@ export const fullOnly = [
   "packages/clean-room",
   "packages/release",
   "packages/start-pages",
-  // Clients that take minutes to build or install.
+  // Clients other than those in JavaScript, and the clients under injected faults.
   "sdk/dstack",
+  "sdk/flash",
+  "sdk/javascript-faults",
+  "sdk/mcp-server",
+  "sdk/mcp-server-v4",
   "sdk/pulumi-provider",
+  "sdk/python-client",
+  "sdk/python-faults",
+  "sdk/python-management",
+  "sdk/python-worker",
   "sdk/runpodctl",
   // Containers and images other than those of test/docker/container-workers and load-balancer.
   "docker/broken-containers",

@@ -105,16 +105,14 @@ async function findGoProgram(name: keyof typeof goPrograms): Promise<SdkProgram>
   }
 }
 
-/** True if the tests of `fullOnly` run, which alone use some clients. */
-const isFull = Boolean(process.env["FULL"]);
-
+/** Prepares the clients of full runs; the clients in JavaScript are among the repository's packages. */
 export async function setup(project: TestProject): Promise<void> {
+  if (!process.env["FULL"]) return project.provide("python", { missing: "only full runs use it" });
   project.provide("python", await findPython());
   project.provide("flash", await findPython(flash, sdk));
-  const later: SdkProgram = { missing: "only full runs use it" };
-  project.provide("dstack", isFull ? await findPython(`dstack==${versions.dstack}`) : later);
-  project.provide("runpodctl", isFull ? await findGoProgram("runpodctl") : later);
-  const plugin = isFull ? await findGoProgram("pulumi-resource-runpod") : later;
+  project.provide("dstack", await findPython(`dstack==${versions.dstack}`));
+  project.provide("runpodctl", await findGoProgram("runpodctl"));
+  const plugin = await findGoProgram("pulumi-resource-runpod");
   project.provide("pulumiPlugin", plugin);
   if ("path" in plugin) project.provide("cli", await findCli());
   const { mcpServer, mcpServer3 } = versions;

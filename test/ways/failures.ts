@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { withHelp } from "../../provider/verbs/help";
@@ -6,7 +7,11 @@ import { restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { interruptAfter } from "../support/interruption";
 import type { Run, Stack } from "../support/pulumi";
+import { isEngine, isProvider, killStackProcesses, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
+
+/** True if the system lists a command's remaining processes. */
+const hasProc = existsSync("/proc/self");
 
 /** A deployment that fails in each way that there is, and the ones after it; each step continues from the one before. */
 export function failuresThrough(way: Way): void {
@@ -25,7 +30,11 @@ export function failuresThrough(way: Way): void {
       endpoints[handler] = created.parse(await service.rest("POST", "/endpoints", body)).id;
     }
   });
-  afterAll(() => stack.remove());
+  afterAll(async () => {
+    // Processes that Pulumi itself leaves behind when its engine is killed: the language host and the program.
+    if (hasProc) await killStackProcesses(stack.folder);
+    await stack.remove();
+  });
 
   /** Errors about a resource, with the property first and without the engine's other words. */
   const errorsAbout = ({ diagnostics }: Run, about: string): string[] =>
@@ -194,22 +203,49 @@ export function failuresThrough(way: Way): void {
     });
   });
 
+  const withLongJob = (): string =>
+    program({
+      throws: good,
+      differs: [good[0], { ...good[1], mode: "sync" }],
+      long: ["slow", { input: { ms: 120_000 }, timeout: 300 }],
+    });
+  const expectCancelled = async (): Promise<void> => {
+    const { path = "" } = service.proxy.requests.find((one) => one.path.includes("/cancel/")) ?? {};
+    const status = path.replace(/^.*\/cancel/, "/status");
+    expect(await service.job("GET", endpoints["slow"] ?? "", status)).toMatchObject({ status: "CANCELLED" });
+    expect(await kindsInState()).not.toContain("JobInvoke long");
+  };
+
   it("cancels the job at one Ctrl-C and ends before the engine kills the provider", async () => {
-    const long: [string, object] = ["slow", { input: { ms: 120_000 }, timeout: 300 }];
-    await stack.program(program({ throws: good, differs: [good[0], { ...good[1], mode: "sync" }], long }));
+    await stack.program(withLongJob());
     service.proxy.clear();
     const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
     expect(up.code).not.toBe(0);
     // The provider ended by itself: a kill by the engine has another error.
     expect(errorAbout(up, "JobInvoke long")).toContain("the deployment was cancelled");
-    const jobId = service.proxy.requests
-      .find(({ path }) => path.includes("/cancel/"))
-      ?.path.split("/")
-      .at(-1);
-    expect(await service.job("GET", endpoints["slow"] ?? "", `/status/${jobId}`)).toMatchObject({
-      status: "CANCELLED",
-    });
-    expect(await kindsInState()).not.toContain("JobInvoke long");
+    await expectCancelled();
+  });
+
+  it.skipIf(!hasProc)("cancels the job and ends when its engine is killed; the next deployment continues", async () => {
+    const providers = async () => (await stackProcesses(stack.folder)).filter(isProvider);
+    service.proxy.clear();
+    const running = stack.up();
+    await expect.poll(() => service.proxy.requests.some(({ path }) => path.includes("/status/"))).toBe(true);
+    expect(await providers()).not.toEqual([]);
+    const [engine] = (await stackProcesses(stack.folder)).filter(isEngine);
+    if (!engine) throw new Error("no engine was found");
+    process.kill(engine.pid, "SIGKILL");
+    await expect.poll(providers).toEqual([]);
+    await expectCancelled();
+    await killStackProcesses(stack.folder);
+    await running;
+    const unlocked = await stack.command(["cancel", "--yes"]);
+    expect(unlocked.code, unlocked.output).toBe(0);
+    await stack.program(program({ throws: good, late: ["slow", { input: { ms: 1 } }] }));
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(up.operations).toMatchObject({ "JobInvoke late": ["create"], "JobInvoke differs": ["delete"] });
+    expect(await providers()).toEqual([]);
   });
 
   it("destroys all failed and successful resources", async () => {

@@ -83,10 +83,9 @@ export function secrecyThrough(way: Way): void {
   }
 
   async function configure(config: Record<string, string>): Promise<void> {
-    for (const [key, value] of Object.entries(config)) {
-      const { code, output } = await stack.command(["config", "set", "--secret", key, value]);
-      expect(code, output).toBe(0);
-    }
+    const values = Object.entries(config).flatMap(([key, value]) => ["--secret", `${key}=${value}`]);
+    const { code, output } = await stack.command(["config", "set-all", ...values]);
+    expect(code, output).toBe(0);
   }
 
   it("neither the key nor a secret value appears in state, logs or output, also in failures", async () => {

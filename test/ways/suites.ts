@@ -4,7 +4,6 @@ import { dialect } from "../support/dialect";
 import { failuresThrough } from "./failures";
 import { keyRotationThrough } from "./key-rotation";
 import { killSchedulesThrough } from "./kill-schedules";
-import { killedEngineThrough } from "./killed-engine";
 import { lifecycleThrough } from "./lifecycle";
 import { preflightThrough } from "./preflight";
 import { secrecyThrough } from "./secrecy";
@@ -22,7 +21,6 @@ const short: Suites = {
   failures: failuresThrough,
   secrecy: secrecyThrough,
   preflight: preflightThrough,
-  ...(hasProc ? { "a killed engine": killedEngineThrough } : {}),
 };
 
 /** Suites of full runs. */
