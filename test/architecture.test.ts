@@ -99,16 +99,6 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["service/jobs/store.ts", 'import Database from "libsql";'],
     ["test/unit/a.test.ts", 'import { createClient } from "@libsql/client";'],
   ],
-  "only the settings files read the environment": [
-    ["service/jobs/a.ts", "const port = process.env.PORT;"],
-    ["provider/lifecycle/b.ts", 'const port = process["env"]["PORT"];'],
-    ["api/c.ts", 'import { env } from "node:process";'],
-    ["api/d.ts", "const { env } = process;"],
-  ],
-  "files of a package need each other in no circle (types may)": [
-    ["service/a.ts", 'import { b } from "./jobs";\nexport const a = b;'],
-    ["service/jobs/index.ts", 'import { a } from "../a";\nexport const b = a;'],
-  ],
   "api and provider have no more than six levels of imports": [
     ["api/a.ts", 'import type { b } from "./b";'],
     ["api/b.ts", 'import { c } from "./c";'],
@@ -118,23 +108,13 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["api/f.ts", 'import { g } from "./g";'],
     ["api/g.ts", "export const g = 1;"],
   ],
-  "no hand-written file is longer than 300 lines": [["test/long.test.ts", "\n".repeat(301)]],
   "no file is called utils, helpers, common or manager": [
     ["api/utils.ts", ""],
     ["service/jobs/job-helpers.ts", ""],
     ["provider/common/a.ts", ""],
     ["test/support/manager.test.ts", ""],
   ],
-  "no type is any": [
-    ["api/a.ts", "export const x: any = 1;"],
-    ["test/b.ts", "export type X = Record<string, any>;"],
-  ],
   "nothing is cast by way of unknown": [["api/a.ts", "export const x = 1 as unknown as string;"]],
-  "packages export names, no defaults": [
-    ["api/a.ts", "export default 1;"],
-    ["service/b.ts", "export default function b() {}"],
-    ["provider/c.ts", "const c = 1;\nexport { c as default };"],
-  ],
 };
 
 /** Files that resemble a violation and conform. */
@@ -145,13 +125,7 @@ const innocents: [path: string, text: string][] = [
   ],
   ["service/store/database.ts", 'import Database from "libsql";'],
   ["service/resources/a.ts", 'import type { Database } from "../store/database";\nimport { b } from "./b";'],
-  ["service/settings.ts", "export const port = process.env.PORT;"],
-  [
-    "service/b.ts",
-    "// any reader of process.env\nexport const text = 'as unknown as any process.env';\nexport const env = {};",
-  ],
-  ["service/c.ts", 'import type { D } from "./d";\nexport interface C { d: D }'],
-  ["service/d.ts", 'import { type C } from "./c";\nexport interface D { c: C }\nexport const d = 1;'],
+  ["service/b.ts", "export const text = 'as unknown as string';"],
   ["service/jobs/commonwealth.ts", 'import { d } from "../d";\nexport const x = 1 as unknown;'],
   ["provider/index.ts", 'export * from "./resources/template/resource";'],
   [
@@ -169,7 +143,6 @@ const innocents: [path: string, text: string][] = [
   ],
   ["examples/a/a.test.ts", 'import { createService } from "serverless-compute-local";'],
   ["examples/a/handler.mjs", "export default (job) => job.input;"],
-  ["test/long.test.ts", "\n".repeat(299)],
 ];
 
 describe("the rules detect violations", () => {

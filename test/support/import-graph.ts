@@ -6,13 +6,13 @@ export function goal(source: Source, specifier: string): string {
   return specifier.startsWith(".") ? posix.join(posix.dirname(source.path), specifier) : specifier;
 }
 
-/** The sources that a source imports by relative paths. */
-function importsAmong(sources: Source[], isWanted: (one: Source["imports"][number]) => boolean) {
+/** The sources that a source imports by relative paths, types included. */
+function importsAmong(sources: Source[]) {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   return (source: Source): Source[] =>
     source.imports
-      .filter((one) => isWanted(one) && one.specifier.startsWith("."))
-      .map(({ specifier }) => goal(source, specifier))
+      .filter((specifier) => specifier.startsWith("."))
+      .map((specifier) => goal(source, specifier))
       .map((path) => byPath.get(path) ?? byPath.get(`${path}.ts`) ?? byPath.get(`${path}/index.ts`))
       .filter((needed) => needed !== undefined);
 }
@@ -20,7 +20,7 @@ function importsAmong(sources: Source[], isWanted: (one: Source["imports"][numbe
 /** The longest chain of imports, types included, between the files and folders directly in a package. */
 export function longestChain(sources: Source[]): string[] {
   const partOf = ({ path }: Source): string => path.split("/").slice(0, 2).join("/");
-  const needs = importsAmong(sources, () => true);
+  const needs = importsAmong(sources);
   const below = new Map<string, Set<string>>();
   for (const source of sources) {
     const parts = below.get(partOf(source)) ?? new Set();
@@ -31,7 +31,7 @@ export function longestChain(sources: Source[]): string[] {
   const chainFrom = (part: string): string[] => {
     const found = known.get(part);
     if (found) return found;
-    // A circle ends here: another rule reports it.
+    // A circle ends here: Biome reports it.
     known.set(part, []);
     const chains = [...(below.get(part) ?? [])].map(chainFrom);
     const chain = [part, ...(chains.sort((a, b) => b.length - a.length)[0] ?? [])];
@@ -39,20 +39,4 @@ export function longestChain(sources: Source[]): string[] {
     return chain;
   };
   return [...below.keys()].map(chainFrom).sort((a, b) => b.length - a.length)[0] ?? [];
-}
-
-/** Cycles of run-time imports, each reported once. */
-export function circles(sources: Source[]): string[] {
-  const needs = importsAmong(sources, ({ typeOnly }) => !typeOnly);
-  const done = new Set<Source>();
-  const found: string[] = [];
-  const walk = (source: Source, trail: Source[]): void => {
-    const start = trail.indexOf(source);
-    if (start >= 0) found.push([...trail.slice(start), source].map(({ path }) => path).join(" → "));
-    if (start >= 0 || done.has(source)) return;
-    for (const needed of needs(source)) walk(needed, [...trail, source]);
-    done.add(source);
-  };
-  for (const source of sources) walk(source, []);
-  return found;
 }
