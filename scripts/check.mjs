@@ -16,7 +16,6 @@ await runScript(async () => {
     ...projects().map((folder) => ({ name: `Types of ${folder}`, args: [tsc, "-p", folder, "--noEmit"] })),
     { name: "Format and lint", args: [biome, "check", "--no-errors-on-unmatched", "."] },
     { name: "Generated files", args: [join("scripts", "generate", "generate.mjs"), "--check"] },
-    { name: "Third-party notices", args: [join("scripts", "release", "notices.mjs"), "--check"] },
     { name: "English of pages and comments", args: [join("scripts", "docs", "english.mjs")] },
   ];
   let failed = 0;

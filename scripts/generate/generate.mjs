@@ -1,6 +1,6 @@
 /**
  * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
- * page; the catalog page; from publisher.json the addresses in each package.json and in messages, and CODEOWNERS.
+ * page; the catalog page; the third-party notices; from publisher.json the addresses in each package.json and in messages, and CODEOWNERS.
  * Requires a build. `--check` only compares: it prints the outdated files and returns exit code 1.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { require as load } from "tsx/cjs/api";
 import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
+import { noticesText } from "../release/notices.mjs";
 import { argsText, propertyNamesText } from "./args.mjs";
 import { catalogPage } from "./catalog.mjs";
 import { codeOwnersText, manifestText, publicationText, publishedPackages } from "./metadata.mjs";
@@ -18,7 +19,7 @@ import { reference } from "./reference.mjs";
 await runScript(async () => {
   const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
   let stale = 0;
-  for (const [path, text] of Object.entries(generatedFiles())) {
+  for (const [path, text] of Object.entries(await generatedFiles())) {
     if (!check) {
       writeFileSync(join(root, path), text);
       console.log(`${path} is written.`);
@@ -31,7 +32,7 @@ await runScript(async () => {
 });
 
 /** Texts by path. */
-function generatedFiles() {
+async function generatedFiles() {
   const require = createRequire(import.meta.url);
   const { kinds } = require("../../provider/dist/resources/index.js");
   const { traitsOf } = require("serverless-compute-api/shapes");
@@ -49,6 +50,7 @@ function generatedFiles() {
     "provider/generated/publication.ts": publicationText(publisher),
     "schema.json": `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": reference(schema),
+    "provider/THIRD-PARTY-NOTICES.txt": await noticesText(),
     "docs/catalog.md": catalogPage(require("../../api/dist/catalog.js")),
     ...Object.fromEntries(manifests),
     ".github/CODEOWNERS": codeOwnersText(publisher),

@@ -1,14 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
-import { root, runScript } from "../entry.mjs";
+import { root } from "../entry.mjs";
 import { bundledPackages } from "./bundle-plugin.mjs";
 
-const file = "provider/THIRD-PARTY-NOTICES.txt";
-
 /**
- * Full licence texts of the third-party packages in the plugin's bundles.
+ * Text of provider/THIRD-PARTY-NOTICES.txt: full licence texts of the third-party packages in the plugin's bundles.
  * @returns {Promise<string>}
  */
 export async function noticesText() {
@@ -26,14 +22,4 @@ export async function noticesText() {
   const rule = `\n${"-".repeat(80)}\n\n`;
   const head = "The files in dist whose names begin with plugin have code of these packages in them.\n";
   return [head, ...packages].join(rule);
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await runScript(async () => {
-    const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
-    const text = await noticesText();
-    if (!check) writeFileSync(join(root, file), text);
-    if (readFileSync(join(root, file), "utf8") === text) return 0;
-    throw new Error(`${file} is out of date. Run: npm run generate`);
-  });
 }

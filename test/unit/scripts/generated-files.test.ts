@@ -11,17 +11,13 @@ vi.setConfig({ testTimeout: 120_000 });
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 /** Handwritten files with generated addresses. */
 const manifests = ["api/package.json", "provider/package.json", "service/package.json"];
-/** The parts of the repository that the generator reads, without the files that it writes. */
+/** The parts of the repository that the generator reads. */
 function repository(): string {
   const folder = temporaryFolder();
-  for (const path of ["api", "provider/generated", "service", "docs", ".github"]) {
-    mkdirSync(join(folder, path), { recursive: true });
-  }
-  for (const path of ["scripts", "publisher.json", ...manifests]) {
-    cpSync(join(root, path), join(folder, path), { recursive: true });
-  }
-  for (const path of ["cli", "functions", "lifecycle", "resources", "settings"])
-    cpSync(join(root, "provider", path), join(folder, "provider", path), { recursive: true });
+  const isSource = (path: string): boolean => !/(node_modules|dist)$/.test(path);
+  for (const path of ["scripts", "tsconfig.base.json", "publisher.json", "api", "provider", "service/package.json"])
+    cpSync(join(root, path), join(folder, path), { recursive: true, filter: isSource });
+  for (const path of ["docs", ".github"]) mkdirSync(join(folder, path));
   for (const path of ["node_modules", "api/dist", "provider/dist", "service/dist"])
     symlinkSync(join(root, path), join(folder, path));
   return folder;
@@ -44,6 +40,7 @@ test("generate --check accepts the written files, reports each stale or missing 
     "provider/generated/publication.ts",
     "schema.json",
     "docs/resources.md",
+    "provider/THIRD-PARTY-NOTICES.txt",
     "docs/catalog.md",
     ...manifests,
     ".github/CODEOWNERS",

@@ -4,16 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { bundledPackages } from "../../../scripts/release/bundle-plugin.mjs";
-import { noticesText } from "../../../scripts/release/notices.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const committed = readFileSync(join(root, "provider", "THIRD-PARTY-NOTICES.txt"), "utf8");
 
-test("the notices cover the packages in the plugin's bundles (npm run generate)", async () => {
-  expect(committed).toBe(await noticesText());
-});
-
-test("each notice contains the version and the whole licence", async () => {
+test("the notices contain the version and the whole licence of each package in the plugin's bundles", async () => {
   const packages = await bundledPackages();
   expect(packages).toEqual(
     expect.arrayContaining([expect.stringMatching(/node_modules\/undici$/), "node_modules/zod"]),
