@@ -20,31 +20,20 @@ const platforms = /** @type {const} */ (["linux", "darwin", "windows"]).flatMap(
 /** Platforms whose archive may contain the executable without Node; it is untested on others. */
 const runsExecutable = ["linux"];
 
-/** The checksum file, in the format of `sha256sum --check`. */
-export const checksums = "SHA256SUMS";
-
 /**
  * Writes all assets of a release from built packages (`npm run build`): the plugin for each platform, the npm packages
  * with their bills of materials, the schema, the SDKs, and the checksums of all.
  * @param {string} target An empty or missing folder.
  * @param {object} [options]
- * @param {string} [options.tag] The release's tag, `v<version>`; a package with another version is rejected.
  * @param {string} [options.sdks] A folder with a generated SDK per language (scripts/generate/sdks.mjs). Each is packed
  * to an archive, and Node's also to the npm package.
  * @param {boolean} [options.executables] Puts the executable into the archives for Linux; otherwise they contain
  * JavaScript, like the others.
  * @returns {Promise<string[]>} File names in the folder.
  */
-export async function makeReleaseAssets(target, { tag, sdks, executables = false } = {}) {
+export async function makeReleaseAssets(target, { sdks, executables = false } = {}) {
   const require = createRequire(import.meta.url);
   const { version } = require("../../provider/package.json");
-  for (const name of publishedPackages) {
-    const own = require(`../../${name}/package.json`).version;
-    const expected = tag ?? `v${version}`;
-    if (expected !== `v${own}`) {
-      throw new Error(`the release is ${expected}, but ${name}/package.json has version ${own}`);
-    }
-  }
   await mkdir(target, { recursive: true });
   const there = await readdir(target);
   if (there.length > 0) throw new Error(`${target} is not empty: name a new folder for this release`);
@@ -74,21 +63,20 @@ export async function makeReleaseAssets(target, { tag, sdks, executables = false
     const sum = createHash("sha256").update(await readFile(join(target, name)));
     return `${sum.digest("hex")}  ${name}\n`;
   });
-  await writeFile(join(target, checksums), (await Promise.all(lines)).join(""));
-  return [...names, checksums];
+  // In the format of `sha256sum --check`.
+  await writeFile(join(target, "SHA256SUMS"), (await Promise.all(lines)).join(""));
+  return [...names, "SHA256SUMS"];
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   await runScript(async () => {
     const { values, positionals } = parseArgs({
-      options: { tag: { type: "string" }, sdks: { type: "string" }, executables: { type: "boolean" } },
+      options: { sdks: { type: "string" }, executables: { type: "boolean" } },
       allowPositionals: true,
     });
     const [target] = positionals;
     if (target === undefined || positionals.length > 1) {
-      throw new Error(
-        "Usage: node scripts/release/assets.mjs <folder> [--tag v<version>] [--sdks <folder>] [--executables]",
-      );
+      throw new Error("Usage: node scripts/release/assets.mjs <folder> [--sdks <folder>] [--executables]");
     }
     for (const name of await makeReleaseAssets(resolve(target), values)) console.log(name);
     return 0;

@@ -1,52 +1,32 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
 import { runScript } from "../entry.mjs";
 import { publishedPackages } from "../generate/metadata.mjs";
-import { checksums } from "./assets.mjs";
-
-/**
- * npm packages of a release in dependency order, after verifying their checksums.
- * @param {string} folder Output of scripts/release/assets.mjs.
- * @returns {Promise<string[]>} Paths.
- */
-async function packagesToPublish(folder) {
-  const lines = (await readFile(join(folder, checksums), "utf8")).trimEnd().split("\n");
-  const files = lines.map((line) => line.split("  ")).filter(([, file = ""]) => file.endsWith(".tgz"));
-  for (const [sum, file = ""] of files) {
-    const found = createHash("sha256").update(await readFile(join(folder, file)));
-    if (found.digest("hex") !== sum) throw new Error(`${file} does not match ${checksums}; nothing is published`);
-  }
-  const require = createRequire(import.meta.url);
-  const order = publishedPackages.map((one) => {
-    const { name, version } = require(`../../${one}/package.json`);
-    return `${name}-${version}.tgz`;
-  });
-  const names = files.map(([, file = ""]) => file);
-  const missing = order.filter((name) => !names.includes(name));
-  if (missing.length > 0) throw new Error(`${folder} has no ${missing.join(", ")}; nothing is published`);
-  return [...order, ...names.filter((name) => !order.includes(name))].map((name) => join(folder, name));
-}
 
 /**
  * Publishes the npm packages of a release in dependency order. Skips versions that the registry already has, so that an
  * interrupted release can be repeated.
- * @param {string} folder
+ * @param {string} folder Output of scripts/release/assets.mjs.
  * @param {object} [options]
  * @param {string[]} [options.flags] For `npm publish`: `--provenance`, `--dry-run`.
  * @param {NodeJS.ProcessEnv} [options.env]
  * @returns {Promise<{ file: string, done: "published" | "there already" }[]>}
  */
 export async function publishPackages(folder, { flags = [], env = process.env } = {}) {
+  const require = createRequire(import.meta.url);
+  const order = publishedPackages.map((one) => {
+    const { name, version } = require(`../../${one}/package.json`);
+    return `${name}-${version}.tgz`;
+  });
+  const others = (await readdir(folder)).filter((name) => name.endsWith(".tgz") && !order.includes(name));
   /** @type {{ file: string, done: "published" | "there already" }[]} */
   const results = [];
-  for (const file of await packagesToPublish(folder)) {
+  for (const file of [...order, ...others]) {
     // Its error output identifies existing versions, so a surrounding silent npm must not suppress it.
-    const args = ["publish", file, "--access", "public", "--loglevel", "error", ...flags];
+    const args = ["publish", join(folder, file), "--access", "public", "--loglevel", "error", ...flags];
     const published = await run("npm", args, { env, cwd: folder });
     const isThere = /cannot publish over|EPUBLISHCONFLICT/i.test(published.stderr);
     if (published.code !== 0 && !isThere) throw new Error(`${file} was not published: ${lastLines(published, 12)}`);
@@ -57,15 +37,9 @@ export async function publishPackages(folder, { flags = [], env = process.env } 
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await runScript(async () => {
-    const { values, positionals } = parseArgs({
-      options: { provenance: { type: "boolean" }, "dry-run": { type: "boolean" } },
-      allowPositionals: true,
-    });
-    const [folder] = positionals;
-    if (folder === undefined) {
+    const [folder, ...flags] = process.argv.slice(2);
+    if (folder === undefined)
       throw new Error("Usage: node scripts/release/publish.mjs <folder> [--provenance] [--dry-run]");
-    }
-    const flags = Object.keys(values).map((name) => `--${name}`);
     for (const { file, done } of await publishPackages(resolve(folder), { flags })) console.log(`${file}: ${done}`);
     return 0;
   });

@@ -29,7 +29,7 @@ const generated = await Promise.all(
 );
 const reason = generated.flatMap((made) => ("reason" in made ? [made.reason] : []))[0];
 if (reason !== undefined) console.warn(`The release is made without SDKs: ${reason}`);
-beforeAll(() => makeReleaseAssets(assets, { tag: `v${version}`, ...(reason === undefined ? { sdks } : {}) }));
+beforeAll(() => makeReleaseAssets(assets, reason === undefined ? { sdks } : {}));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it("a release contains the plugin for each platform, the packages with their bills of materials, the schema and the SDKs", async () => {
@@ -175,9 +175,6 @@ it("a release is found by Pulumi by the plugin's name", async () => {
   }
 });
 
-it("the release command rejects a tag of another version and a folder that is not empty", async () => {
-  await expect(makeReleaseAssets(join(folder, "other"), { tag: "v9.9.9" })).rejects.toThrow(
-    `the release is v9.9.9, but api/package.json has version ${version}`,
-  );
+it("the release command rejects a folder that is not empty", async () => {
   await expect(makeReleaseAssets(assets)).rejects.toThrow("is not empty");
 });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { changesOf } from "../../../scripts/release/changelog.mjs";
 import { workflowFaults } from "../../support/workflow-check";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -40,19 +39,5 @@ describe.each(workflows)("$name", ({ text }) => {
     expect(names.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
     // Input from outside the repository, for example a branch name, is never part of a shell command.
     expect(commands.filter((one) => /\$\{\{\s*(github\.(event|head_ref|ref_name)|inputs)/.test(one))).toEqual([]);
-  });
-});
-
-describe("the notes of a release", () => {
-  const changelog =
-    "# Changelog\n\n## Unreleased\n\n- Later.\n\n## 0.2.0 - 2026-11-22\n\n- New.\n\n## 0.1.0 - 2026-01-05\n\n- First.\n";
-
-  test("contain the changelog's entries for its version", () => {
-    expect(changesOf(changelog, "0.2.0")).toBe("- New.\n");
-    expect(changesOf(changelog, "0.1.0")).toBe("- First.\n");
-  });
-
-  test.each(["0.3.0", "0.2", "Unreleased"])("are empty for %s", (version) => {
-    expect(() => changesOf(changelog, version)).toThrow(`no heading "## ${version} - <date>"`);
   });
 });
