@@ -40,6 +40,8 @@ export const fullOnly = [
   "sdk/python-management",
   "sdk/python-worker",
   "sdk/runpodctl",
+  // The speed of the console's page with many jobs.
+  "console/many-jobs",
   // Containers and images other than those of test/docker/container-workers and load-balancer.
   "docker/broken-containers",
   "docker/example",

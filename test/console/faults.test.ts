@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { send } from "../support/raw-http";
 import { resultIs, shows, submit, useConsole } from "./rig";
 
 /** Texts of the active faults. */
 const active = (page: Page): Promise<string[]> => page.locator(".faults li span").allTextContents();
 
-test("faults of an endpoint are set, counted down live and removed", async (context) => {
-  const rig = await useConsole(context);
+test("faults of an endpoint are set, counted down live and removed", async () => {
+  const rig = await useConsole(onTestFinished);
   const { serverlessUrl, apiKey: key } = rig.service;
   const id = await rig.endpoint("greeter");
   const page = await rig.open("#/endpoints/greeter");

@@ -1,16 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { at, send } from "../support/raw-http";
 import { resultIs, shows, submit, useConsole } from "./rig";
 
+const rig = await useConsole(afterAll);
+
 describe("a job run from the console", () => {
-  test("is shown as queued, running and finished, with its input and output on demand", async (context) => {
-    const rig = await useConsole(context);
-    const id = await rig.endpoint("greeter");
+  test("is shown as queued, running and finished, with its input and output on demand; one of /runsync in one request; an invalid input is not sent", async () => {
+    const id = await rig.endpoint("shown");
     const page = await rig.open();
-    await page.getByRole("link", { name: /greeter/ }).click();
+    await page.getByRole("link", { name: /shown/ }).click();
     const file = join(rig.dataFolder, "go-on");
     await submit(page, { waitFor: file, name: "you" });
     await resultIs(page, "IN_PROGRESS");
@@ -23,11 +24,24 @@ describe("a job run from the console", () => {
     await shows(page, ".detail", '"name": "you"');
     await shows(page, ".detail", "Hello, you!");
     expect(page.url()).toBe(`${rig.service.serverlessUrl}/#/endpoints/${id}`);
+
+    await submit(page, { name: "sync" }, "runsync");
+    await shows(page, "#result code", /^sync-/);
+    await resultIs(page, "COMPLETED");
+    await shows(page, "#result pre", "Hello, sync!");
+    for (const [text, fault] of [
+      ["{", "is not JSON"],
+      ["[1]", "must be a JSON object"],
+    ] as const) {
+      await page.getByLabel("Input (JSON)").fill(text);
+      await page.getByRole("button", { name: "Run job" }).click();
+      await shows(page, "#input-fault", fault);
+    }
+    await expect.poll(() => page.locator(".jobs .state").allTextContents()).toEqual(["COMPLETED", "COMPLETED"]);
   });
 
-  test("is cancelled while it runs, and retried after a failure", async (context) => {
-    const rig = await useConsole(context);
-    const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
+  test("is cancelled while it runs, and retried after a failure", async () => {
+    const page = await rig.open(`#/endpoints/${await rig.endpoint("cancelled")}`);
     await submit(page, { ms: 60_000 });
     await resultIs(page, "IN_PROGRESS");
     await page.locator("#result").getByRole("button", { name: "Cancel" }).click();
@@ -44,10 +58,9 @@ describe("a job run from the console", () => {
     await resultIs(page, "FAILED");
   });
 
-  test("streams yielded chunks and log lines immediately", async (context) => {
-    const rig = await useConsole(context);
-    const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
-    const file = join(rig.dataFolder, "go-on");
+  test("streams yielded chunks and log lines immediately", async () => {
+    const page = await rig.open(`#/endpoints/${await rig.endpoint("streamed")}`);
+    const file = join(rig.dataFolder, "end");
     await submit(page, { until: file, say: `${"one line\n".repeat(40)}a line of the log` }, "stream");
     await shows(page, ".chunks li", "first");
     await resultIs(page, "IN_PROGRESS");
@@ -60,31 +73,11 @@ describe("a job run from the console", () => {
     await shows(page, ".chunks li", "second");
     await resultIs(page, "COMPLETED");
   });
-
-  test("is run by /runsync in one request; an input that is not a JSON object is not sent", async (context) => {
-    const rig = await useConsole(context);
-    const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
-    await submit(page, { name: "sync" }, "runsync");
-    await resultIs(page, "COMPLETED");
-    await shows(page, "#result pre", "Hello, sync!");
-    await shows(page, "#result code", /^sync-/);
-    for (const [text, fault] of [
-      ["{", "is not JSON"],
-      ["[1]", "must be a JSON object"],
-    ] as const) {
-      await page.getByLabel("Input (JSON)").fill(text);
-      await page.getByRole("button", { name: "Run job" }).click();
-      await shows(page, "#input-fault", fault);
-    }
-    await shows(page, ".jobs .state", "COMPLETED");
-    expect(await page.locator(".jobs tbody tr").count()).toBe(1);
-  });
 });
 
-test("the last input of an endpoint is restored without its secrets, and copied as a working curl command without the key", async (context) => {
-  const rig = await useConsole(context);
+test("the last input of an endpoint is restored without its secrets, and copied as a working curl command without the key", async () => {
   const { serverlessUrl, apiKey } = rig.service;
-  const id = await rig.endpoint("greeter");
+  const id = await rig.endpoint("remembered");
   const page = await rig.open(`#/endpoints/${id}`, { permissions: ["clipboard-read", "clipboard-write"] });
   await submit(page, { name: "it's me", hub: { token: "not-for-storage" } });
   await resultIs(page, "COMPLETED");

@@ -1,32 +1,18 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { send } from "../support/raw-http";
 import { accessibilityProblems, shows, submit, useConsole } from "./rig";
 
-test("the skip link moves the focus and keeps the address; navigation and title name the page", async (context) => {
-  const rig = await useConsole(context);
-  const id = await rig.endpoint("greeter");
-  const page = await rig.open(`#/endpoints/${id}`);
-  await shows(page, "h1", "greeter");
-  await page.evaluate("document.querySelector('.skip').focus()");
-  await page.keyboard.press("Enter");
-  expect(new URL(page.url()).hash).toBe(`#/endpoints/${id}`);
-  expect(await page.evaluate("document.activeElement.id")).toBe("main");
-  await expect.poll(() => page.title()).toBe("greeter · Serverless Compute, local");
-  await page.getByRole("link", { name: "Resources" }).click();
-  await expect.poll(() => page.title()).toBe("Resources · Serverless Compute, local");
-  expect(await page.locator("[aria-current='page']").allTextContents()).toEqual(["Resources"]);
-});
+const rig = await useConsole(afterAll);
 
-test("an endpoint's page contains its URL, scaling, template and volume, and local times with UTC in the tooltip", async (context) => {
-  const rig = await useConsole(context);
+test("an endpoint's page contains its URL, scaling, template and volume, local times and a skip link; the title names each page", async () => {
   const { baseUrl, serverlessUrl, apiKey: key } = rig.service;
   const volume = { name: "models", size: 100, dataCenterId: "EU-RO-1" };
   const { text } = await send("POST", `${baseUrl}/networkvolumes`, { key, json: volume });
-  const id = await rig.endpoint("greeter", { networkVolumeId: JSON.parse(text).id });
+  const id = await rig.endpoint("mounted", { networkVolumeId: JSON.parse(text).id });
   const page = await rig.open(`#/endpoints/${id}`, { timezoneId: "Asia/Tokyo", locale: "en-GB" });
   await shows(page, ".facts", `${serverlessUrl}/v2/${id}`);
   await shows(page, ".facts", "0 to 1 workers, QUEUE_DELAY 4 s, idle timeout 60 s");
-  for (const fact of ["greeter (", "models"]) await shows(page, ".facts dd", fact);
+  for (const fact of ["mounted (", "models"]) await shows(page, ".facts dd", fact);
   await submit(page, { name: "you" });
   const time = page.locator(".log time").first();
   await time.waitFor();
@@ -34,10 +20,19 @@ test("an endpoint's page contains its URL, scaling, template and volume, and loc
   expect(utc).toMatch(/Z$/);
   const local = new Date(utc).toLocaleTimeString("en-GB", { timeZone: "Asia/Tokyo" });
   expect(await time.textContent()).toBe(local);
+
+  // The skip link moves the focus and keeps the address; navigation and title name the page.
+  await page.evaluate("document.querySelector('.skip').focus()");
+  await page.keyboard.press("Enter");
+  expect(new URL(page.url()).hash).toBe(`#/endpoints/${id}`);
+  expect(await page.evaluate("document.activeElement.id")).toBe("main");
+  await expect.poll(() => page.title()).toBe("mounted · Serverless Compute, local");
+  await page.getByRole("link", { name: "Resources" }).click();
+  await expect.poll(() => page.title()).toBe("Resources · Serverless Compute, local");
+  expect(await page.locator("[aria-current='page']").allTextContents()).toEqual(["Resources"]);
 });
 
-test("a load balancer's page contains its URL and a request to send, and nothing about jobs", async (context) => {
-  const rig = await useConsole(context);
+test("a load balancer's page contains its URL and a request to send, and nothing about jobs", async () => {
   const { url, serverlessUrl, apiKey: key } = rig.service;
   const json = {
     name: "server",
@@ -63,8 +58,7 @@ test("a load balancer's page contains its URL and a request to send, and nothing
   expect(await accessibilityProblems(page)).toEqual([]);
 });
 
-test("an endpoint's page has an address with its name; endpoints of one name are a list to choose from", async (context) => {
-  const rig = await useConsole(context);
+test("an endpoint's page has an address with its name; endpoints of one name are a list to choose from", async () => {
   const id = await rig.endpoint("my chat");
   const page = await rig.open("#/endpoints/my%20chat");
   await shows(page, ".title code", id);

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { createService, type Service } from "serverless-compute-local";
-import { afterAll, expect, inject, onTestFinished, type TestContext } from "vitest";
+import { afterAll, beforeEach, expect, inject, onTestFinished } from "vitest";
 import { z } from "zod";
 import { freePort } from "../support/loopback";
 import { send, stringAt } from "../support/raw-http";
@@ -28,33 +28,33 @@ export interface ConsoleRig {
   run(endpointId: string, input: object): Promise<string>;
   /** The state of a job. */
   status(endpointId: string, jobId: string): Promise<string>;
+  /** A link that opens the console once. */
+  newLink(): Promise<string>;
   /** A page in its own browser context, with a session, at `hash`. */
   open(hash?: string, options?: BrowserContextOptions): Promise<Page>;
   /** A page in its own browser context, without a session. */
-  visit(url: string, options?: BrowserContextOptions): Promise<Page>;
+  visit(url: string): Promise<Page>;
   /** Stops the service, calls `between`, and starts it again at the same address. */
   restart(between: () => Promise<void>): Promise<void>;
 }
 
-let launched: Promise<Browser> | undefined;
-afterAll(async () => (await launched)?.close());
+let connected: Promise<Browser> | undefined;
+afterAll(async () => (await connected)?.close());
+beforeEach((context) => {
+  if (inject("browser") === undefined) context.skip("no Chromium is installed");
+});
 
-/** One browser for the tests of a file; the test is skipped where the machine has none. */
-function useBrowser(context: TestContext): Promise<Browser> {
-  const executablePath = inject("chromium");
-  if (executablePath === undefined) return context.skip("no Chromium is installed");
-  launched ??= chromium.launch({
-    executablePath,
-    // Pages may load from this machine only.
-    args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
-    timeout: 60_000,
-  });
-  return launched;
+/** The browser of all test files. */
+function useBrowser(): Promise<Browser> {
+  connected ??= chromium.connect(inject("browser") ?? "");
+  return connected;
 }
 
-/** Starts a service on a free port with its own folder; removed after the test. */
-export async function useConsole(context: TestContext, images: Record<string, string> = {}): Promise<ConsoleRig> {
-  const browser = await useBrowser(context);
+/** Starts a service on a free port with its own folder; both end with the file (`afterAll`) or the test (`onTestFinished`). */
+export async function useConsole(
+  atEnd: (work: () => Promise<void>) => void,
+  images: Record<string, string> = {},
+): Promise<ConsoleRig> {
   const dataFolder = await mkdtemp(join(tmpdir(), "console-"));
   const start = (port: number): Promise<Service> =>
     createService({
@@ -68,7 +68,7 @@ export async function useConsole(context: TestContext, images: Record<string, st
     });
   let service = await start(await freePort());
   const { serverlessUrl } = service;
-  onTestFinished(async () => {
+  atEnd(async () => {
     await service.stop(0);
     await discardServiceFolder(dataFolder);
   });
@@ -76,12 +76,17 @@ export async function useConsole(context: TestContext, images: Record<string, st
   async function post(url: string, json: object): Promise<string> {
     return stringAt(await send("POST", url, { key: service.apiKey, json }), "id");
   }
-  async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const own = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  async function newLink(): Promise<string> {
+    const link = stringAt(await send("POST", `${serverlessUrl}/console/links`, { key: service.apiKey }), "url");
+    noteSecret(new URL(link).searchParams.get("t") ?? "", "the token of a link");
+    return link;
+  }
+  async function newPage(options: BrowserContextOptions, cookies: Parameters<BrowserContext["addCookies"]>[0]) {
+    const own = await (await useBrowser()).newContext({ viewport: { width: 1280, height: 900 }, ...options });
     onTestFinished(() => own.close());
+    await own.addCookies(cookies);
     const page = await own.newPage();
     page.setDefaultTimeout(patience);
-    await page.goto(url);
     return page;
   }
 
@@ -101,12 +106,17 @@ export async function useConsole(context: TestContext, images: Record<string, st
         await send("GET", `${serverlessUrl}/v2/${endpointId}/status/${jobId}`, { key: service.apiKey }),
         "status",
       ),
-    visit,
-    async open(hash = "", options) {
-      const sent = await send("POST", `${serverlessUrl}/console/links`, { key: service.apiKey });
-      const link = stringAt(sent, "url");
-      noteSecret(new URL(link).searchParams.get("t") ?? "", "the token of a link");
-      const page = await visit(link, options);
+    newLink,
+    async visit(url) {
+      const page = await newPage({}, []);
+      await page.goto(url);
+      return page;
+    },
+    async open(hash = "", options = {}) {
+      const { headers } = await send("GET", await newLink());
+      const [, name = "", value = ""] = /^([^=]+)=([^;]+);/.exec(headers.get("set-cookie") ?? "") ?? [];
+      noteSecret(value, "a session of the console");
+      const page = await newPage(options, [{ name, value, url: serverlessUrl, httpOnly: true, sameSite: "Strict" }]);
       await page.goto(`${serverlessUrl}/${hash}`);
       await page.getByText("Live", { exact: true }).waitFor();
       return page;
@@ -137,11 +147,12 @@ export const shows = (page: Page, selector: string, text: string | RegExp): Prom
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const found = z.array(z.object({ id: z.string(), nodes: z.array(z.string()) }));
 
-/** Accessibility problems of the page by axe-core's rules, each with its elements. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
+/** Accessibility problems of the page by axe-core's rules, or by some of them, each with its elements. */
+export async function accessibilityProblems(page: Page, ...rules: string[]): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe);
+  const options = rules.length > 0 ? { runOnly: rules } : {};
   const problems = found.parse(
-    await page.evaluate(`axe.run().then(({ violations }) => violations
+    await page.evaluate(`axe.run(${JSON.stringify(options)}).then(({ violations }) => violations
       .map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 150)) })))`),
   );
   return problems.map(({ id, nodes }) => `${id}: ${nodes.join("; ")}`);

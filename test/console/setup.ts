@@ -1,14 +1,28 @@
+import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { findChromium } from "../../scripts/chromium.mjs";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Path of the browser; undefined where there is none. */
-    chromium: string | undefined;
+    /** Address of the browser; undefined where there is none. */
+    browser: string | undefined;
   }
 }
 
-/** Finds the browser once. */
-export function setup(project: TestProject): void {
-  project.provide("chromium", findChromium());
+/** Starts one browser for all files. Returns its end. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) {
+    project.provide("browser", undefined);
+    return async () => undefined;
+  }
+  const server = await chromium.launchServer({
+    executablePath,
+    host: "127.0.0.1",
+    // Pages may load from this machine only.
+    args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
+    timeout: 60_000,
+  });
+  project.provide("browser", server.wsEndpoint());
+  return () => server.close();
 }
