@@ -12,7 +12,7 @@ export function hangUp(request: IncomingMessage): void {
   request.socket.destroy();
 }
 
-/** Resets the connection, as a process that crashes or a middlebox does. */
+/** Resets the connection, like a crashing process or a middlebox. */
 export function reset(request: IncomingMessage): void {
   request.socket.resetAndDestroy();
 }

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { type Behaviour, type FaultyServer, type SeenRequest, startFaultyServer } from "./faulty-server";
 import { ManualClock } from "./manual-clock";
 
-/** A key that cannot be mistaken for anything else in an error. */
+/** A key that occurs in no other text. */
 export const apiKey = "sck_TOPSECRET+/key&42";
 
 /** Clients of a scripted server, on a manual clock. */
@@ -23,7 +23,7 @@ export const waitsOf = () => {
   return { waits, onRetry: ({ delay }: { delay: number }) => void waits.push(delay) };
 };
 
-/** Advances the clock until the call ends; time stands still during requests. */
+/** Advances the clock until the call ends; the clock stands still during requests. */
 export async function runClock<Answer>(clock: ManualClock, call: Promise<Answer>): Promise<Answer> {
   let over = false;
   const end = () => {
@@ -37,7 +37,7 @@ export async function runClock<Answer>(clock: ManualClock, call: Promise<Answer>
   return call;
 }
 
-/** The ApiError a call fails with; fails itself when the call succeeds or fails with anything else. */
+/** Returns the ApiError of a failing call; throws if the call succeeds or has another error. */
 export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
   const outcome: unknown = await call.then(
     (answer) => new Error(`the call succeeded with ${inspect(answer)}`),
@@ -47,7 +47,7 @@ export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
   throw outcome;
 }
 
-/** Starts a server and clients for one test; both are gone after it. */
+/** Starts a server and clients, which are closed after the test. */
 export async function startRig(
   plan: Behaviour[] | ((request: SeenRequest, count: number) => Behaviour),
   settings: Partial<ClientSettings> = {},

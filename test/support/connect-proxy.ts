@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { listenOnLoopback, shut } from "./loopback";
 
-/** An HTTP proxy that only tunnels, as those of companies do. */
+/** An HTTP proxy that supports only CONNECT, like many corporate proxies. */
 export interface ConnectProxy {
   /** `http://127.0.0.1:port` */
   readonly origin: string;
@@ -11,7 +11,7 @@ export interface ConnectProxy {
   close(): Promise<void>;
 }
 
-/** Starts it. Every tunnel leads to `goal` (`http://127.0.0.1:port`), whatever its host; a status rejects all tunnels. */
+/** Starts it. Every tunnel leads to `goal` (`http://127.0.0.1:port`) regardless of its host; a status rejects all tunnels. */
 export async function startConnectProxy(goal: string | number): Promise<ConnectProxy> {
   const asked: ConnectProxy["asked"] = [];
   const server = createServer((_request, response) => response.writeHead(405).end());

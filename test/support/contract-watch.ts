@@ -48,7 +48,7 @@ export function watchRequest({ method, path, body }: WatchedRequest): void {
   if (isDescribed(path)) note("request", requestViolations({ method, path, body: parsed(body) }));
 }
 
-/** Checks the response to a request. A request that breaks the contract must be refused. */
+/** Checks the response to a request. A request that violates the contract must be rejected. */
 export function watchResponse(request: WatchedRequest, { status, headers = {}, body = "" }: WatchedResponse): void {
   const { method, path } = request;
   if (!isDescribed(path)) return;
@@ -59,7 +59,7 @@ export function watchResponse(request: WatchedRequest, { status, headers = {}, b
     for (const name of propertyPaths(parsed(body))) properties.add(`${route} receives ${name}`);
   }
   note("response", responseViolations({ method, path, status, headers, body }));
-  // A body where the contract has none may be ignored.
+  // The service may ignore a body that the contract does not have.
   const broken = requestViolations({ method, path, body: parsed(request.body) });
   if (status < 400)
     note(

@@ -81,14 +81,14 @@ export const contract = openContract("rest-v2", 422);
 const described = [openContract("rest-v1", 400), contract];
 
 const addressOf = (path: string): URL => new URL(path, "http://localhost");
-/** The contract of a path, with the route where it has one. Paths of no contract count as paths of REST v2. */
+/** The contract of a path, with its route if there is one. Paths without a contract count as paths of REST v2. */
 function found(method: string, path: string): { of: Contract; route: Route | undefined } {
   const { pathname } = addressOf(path);
   const of = described.find(({ roots }) => roots.has(firstWords(pathname))) ?? contract;
   return { of, route: of.routes.find((route) => route.method === method && route.pattern.test(pathname)) };
 }
 
-/** Name of the contract's route for a request, such as `GET /v2/serverless/{id}`; undefined where it has none. */
+/** Name of the contract's route for a request, such as `GET /v2/serverless/{id}`; undefined without one. */
 export function routeName(method: string, path: string): string | undefined {
   const { route } = found(method, path);
   return route && nameOf(route);
@@ -126,13 +126,13 @@ const member = (value: unknown, key: string): unknown =>
 /** A JSON Schema of a contract. */
 export type Schema = z.output<typeof schema>;
 
-/** The schema at a key, undefined where there is none. */
+/** The schema at a key, if any. */
 export function schemaIn(value: unknown, key: string | number): Schema | undefined {
   const { success, data } = schema.safeParse(member(value, String(key)));
   return success ? data : undefined;
 }
 
-/** The schemas of a list such as `oneOf`; empty where there is none. */
+/** The schemas of a list such as `oneOf`; empty without one. */
 export const schemasIn = (list: unknown): Schema[] =>
   Array.isArray(list) ? list.map((_, index) => schemaIn(list, index)).filter((one) => one !== undefined) : [];
 
@@ -206,7 +206,7 @@ function queryValue(of: Contract, value: string, given: Schema | undefined): unk
   return value;
 }
 
-/** The rules of the contract that a request breaks; empty for a request that the hosted service accepts. */
+/** Violations of the contract by a request; empty for a request that the hosted service accepts. */
 export function requestViolations({ method, path, query = {}, body }: ContractRequest): Violation[] {
   const { of, route } = found(method, path);
   if (!route) {
@@ -240,7 +240,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** The rules of the contract that a response breaks: status, media type, headers, body. */
+/** Violations of the contract by a response: status, media type, headers, body. */
 export function responseViolations({ method, path, status, headers, body }: ContractResponse): Violation[] {
   const { of, route } = found(method, path);
   const name = route ? nameOf(route) : `${method} ${addressOf(path).pathname}`;

@@ -8,15 +8,15 @@ export type Others = Record<"templates" | "endpoints" | "volumes" | "secrets" | 
 
 export const many: Others = { templates: 100, endpoints: 1010, volumes: 30, secrets: 30, registries: 30 };
 
-/** True in runs with FULL=1, which follow pages and examples in an account with many objects and one object per page. */
+/** True in full runs, in which pages and examples run in an account with many objects and one object per page. */
 export const isCrowded = Boolean(process.env["FULL"]);
 
-/** Names of other programs' objects begin with it. */
+/** Prefix of the names of other programs' objects. */
 export const otherPrefix = "other-";
 
 const created = z.looseObject({ id: z.string() });
 
-/** Access to a service past the provider: REST v1 and GraphQL. */
+/** Direct access to a service, without the provider: REST v1 and GraphQL. */
 export interface PastProvider {
   rest(method: string, path: string, body?: object): Promise<unknown>;
   graphql(query: string): Promise<unknown>;

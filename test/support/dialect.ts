@@ -1,8 +1,8 @@
 import type { Dialect } from "serverless-compute-api";
 
 /**
- * The dialect that the provider's suites run in. They are one table with two columns: the projects whose names end in -v2
- * run the same files again with this variable set.
+ * Dialect of the provider's suites. The projects whose names end in -v2 run the same files again with this variable
+ * set.
  */
 export const dialect: Dialect = process.env["TEST_DIALECT"] === "v2" ? "v2" : "v1";
 
@@ -18,11 +18,11 @@ export const restPaths = {
   v2: { root: "/v2", endpoints: "/v2/serverless", volumes: "/v2/network-volumes" },
 }[dialect];
 
-/** The request that sets a secret's value anew, on the wire. */
+/** The request that changes a secret's value. */
 export const secretValueUpdate = {
   v1: { body: /secretValueUpdate/ },
   v2: { method: "PATCH", path: /^\/v2\/account\/secrets\//, body: /"value"/ },
 }[dialect];
 
-/** A change of a template that does not make another revision of it. */
+/** A change of a template that does not change its revision. */
 export const quietChange = { v1: { readme: "of the worker" }, v2: { startSsh: false } }[dialect];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Engine events, as far as tests read them. */
+/** The parts of engine events that tests read. */
 const eventShape = z.looseObject({
   diagnosticEvent: z
     .looseObject({
@@ -16,11 +16,11 @@ const eventShape = z.looseObject({
 
 /** A message of the engine or a provider, except debug messages. */
 export interface Diagnostic {
-  /** Kind and name of the resource it belongs to, such as `Template chat`; empty for the whole. */
+  /** Kind and name of its resource, such as `Template chat`; empty for the deployment. */
   about: string;
   message: string;
   severity: string;
-  /** Shown for the moment only. */
+  /** True for a temporary message. */
   ephemeral: boolean;
 }
 

@@ -41,17 +41,17 @@ export interface EngineService {
   retiredRequests(): string[];
   /** Reads its objects; the proxy does not record these requests. */
   holdings(): Promise<Holdings>;
-  /** Deletes the objects with these ids past the provider, as a person does; endpoints first, because they hold volumes. */
+  /** Deletes the objects with these ids without the provider; endpoints first, because they use volumes. */
   remove(ids: ReadonlySet<string>): Promise<void>;
   /** Sends a REST request directly to the service. Returns the parsed body, undefined without one. */
   rest(method: string, path: string, body?: object): Promise<unknown>;
-  /** A call of its GraphQL API past the provider. */
+  /** Sends a GraphQL request directly to the service. */
   graphql(query: string): Promise<unknown>;
-  /** A call of an endpoint's job API past the provider. */
+  /** Sends a request to an endpoint's job API directly to the service. */
   job(method: string, endpointId: string, path: string, body?: object): Promise<unknown>;
 }
 
-/** The services of this test file. Hooks count only while a file is loaded, so they stand here and not in the function. */
+/** Services of this test file. Vitest accepts hooks only while a file is loaded, so the hooks are outside the function. */
 const running: { dataFolder: string; stop(): Promise<void> }[] = [];
 afterEach(async ({ task }) => {
   if (task.result?.state !== "fail") return;
@@ -62,8 +62,8 @@ afterAll(async () => {
 });
 
 /**
- * Starts one for a test file, and stops it after the last test, which removes its data folder, a given one too. A failing
- * test prints its logs.
+ * Starts a service for a test file. It stops after the last test, and its data folder is deleted, including a given one.
+ * A failing test prints the service's logs.
  */
 export async function useEngineService(options: ServiceOptions = {}): Promise<EngineService> {
   const { dataFolder = await mkdtemp(join(tmpdir(), "engine-service-")) } = options;
@@ -141,7 +141,7 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
   };
 }
 
-/** As above; with FULL=1 the account has 1,200 other objects, and each page of a list one object. */
+/** Like `useEngineService`; in full runs with 1,200 other objects in the account and one object per page of a list. */
 export async function useCrowdedService(options: ServiceOptions = {}): Promise<EngineService> {
   if (!isCrowded) return useEngineService(options);
   // Pages of one object need more requests than the limits allow.

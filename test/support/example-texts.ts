@@ -1,6 +1,6 @@
 import type { PackageSchema } from "../../scripts/generate/schema/package-schema";
 
-/** An example as a description in the package schema has it. */
+/** An example in a description of the package schema. */
 export interface ExampleText {
   /** Of the resource or function. */
   token: string;

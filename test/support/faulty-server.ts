@@ -16,7 +16,7 @@ export type Behaviour =
   /** Reads the whole request and never responds. */
   | { does: "hang" };
 
-/** A request as it reached the server. */
+/** A received request. */
 export interface SeenRequest {
   method: string;
   /** Path and query. */
@@ -59,7 +59,7 @@ export async function startFaultyServer(
     const { method = "", url = "", headers } = request;
     const one: SeenRequest = { method, url, headers, body: "" };
     seen.push(one);
-    // A plan that checks bodies needs them first; the only fault that leaves them unread is decided without.
+    // Plans that check bodies require the whole body; only the reaction `hangUp` does not read it.
     if (Array.isArray(plan) && next(one).does === "hang up unread") return hangUp(request);
     one.body = (await readBody(request)).toString("utf8");
     const behaviour = next(one);
@@ -79,7 +79,7 @@ export async function startFaultyServer(
     }
   }
 
-  // A client that gives up mid-request is part of the tests, no failure of the server.
+  // Tests include clients that abort a request, so this is not a failure of the server.
   const server = createServer((request, response) => void serve(request, response).catch(() => request.destroy()));
   let connections = 0;
   server.on("connection", () => {

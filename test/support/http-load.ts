@@ -2,13 +2,13 @@ import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 
-/** A constant number of clients that send one GET request after the other, on kept connections. */
+/** A constant number of clients that send consecutive GET requests on persistent connections. */
 export interface HttpLoad {
   /** Responses by status and `x-version`, and errors by message. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Waits for so many responses altogether. */
+  /** Waits until the total number of responses reaches `count`. */
   reaches(count: number): Promise<void>;
-  /** Waits until a response came from that version. */
+  /** Waits for a response of that version. */
   respondsFrom(version: string): Promise<void>;
   /** Waits for the open requests and returns the counts. */
   stop(): Promise<Record<string, number>>;

@@ -10,7 +10,7 @@ import { buildExecutable } from "../../scripts/release/executable.mjs";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Folder whose `node_modules` hold our packages as they are published; the rest is found further up. */
+    /** Folder whose `node_modules` contain our packages as published; their dependencies are in a parent folder. */
     packed: string;
     /** The Pulumi CLI that the tests run. */
     cli: Cli;
@@ -19,7 +19,7 @@ declare module "vitest" {
   }
 }
 
-/** The packages as one run of the tests has built and packed them. */
+/** The packages that a test run has built and packed. */
 interface Installation {
   cli: Cli;
   folder: string;
@@ -27,7 +27,7 @@ interface Installation {
 }
 
 declare global {
-  /** Each project of vitest loads this file anew, and the first one to do so builds for all of them. */
+  /** Shared by vitest's projects, which each load this file: the first one builds for all. */
   var testInstallation: Installation | undefined;
 }
 
@@ -40,7 +40,7 @@ async function succeed(command: string, args: string[]): Promise<string> {
   return finished.stdout.trim();
 }
 
-/** Unpacks a tarball as an installation would: with the versions that the package depends on, where the root has others. */
+/** Unpacks a tarball like an installation: with the package's own dependencies if the root has other versions. */
 async function unpack(tarball: string, packageFolder: string, target: string): Promise<void> {
   await mkdir(target, { recursive: true });
   await succeed("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"]);
@@ -64,7 +64,7 @@ async function install(folder: string): Promise<Installation> {
   return { cli, folder, tarballs: [api, provider, service] };
 }
 
-/** Before the tests that use the packages as they are published: builds them once per run, whatever projects it has. */
+/** Global setup of the projects that use the published packages: builds them once per run. */
 export default async function setUp({ provide }: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   await mkdir(parent, { recursive: true });
   const folder = globalThis.testInstallation?.folder ?? (await mkdtemp(join(parent, "engine-")));
@@ -85,7 +85,7 @@ export default async function setUp({ provide }: Pick<TestProject, "provide">): 
   return remove;
 }
 
-/** The same with the executable where the installed package has its launcher, so that the plugin's tests start it. */
+/** Like `setup`, with the executable in place of the package's launcher, so that the plugin's tests start it. */
 export async function setUpExecutable(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const removeAll = await setUp(project);
   const own = await mkdtemp(join(parent, "executable-"));

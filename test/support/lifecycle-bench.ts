@@ -25,7 +25,7 @@ export interface LifecycleBench {
   dataFolder: string;
   /** Addresses of the proxy for a client. */
   addresses: Pick<ClientSettings, "apiKey" | "baseUrl" | "dialect" | "graphqlUrl" | "serverlessUrl">;
-  /** A verb's context with its own clients; its waits advance the service's clock instead of taking time. */
+  /** A verb's context with its own clients; its waits advance the service's clock instead of elapsing. */
   context(overrides?: Partial<Context>, spoken?: Dialect): BenchContext;
   /** Sends a REST request directly to the service. */
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
@@ -58,11 +58,11 @@ export const hasty = (clock: LeapingClock): Clock => ({
   },
 });
 
-/** Path of a handler that the conformance tests run jobs on. */
+/** Path of a handler of the conformance tests. */
 export const handlerFile = (name: string): string =>
   fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
 
-/** Starts it for the tests of one file; everything is gone after the last of them. */
+/** Starts it for one test file; after the last test, it stops and its files are deleted. */
 export async function useLifecycleBench(options: ServiceOptions = {}): Promise<LifecycleBench> {
   const dataFolder = await mkdtemp(join(tmpdir(), "lifecycle-"));
   const clock = new LeapingClock();
@@ -148,7 +148,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
     rest,
     graphql,
     async held(kind) {
-      // In the form of REST v2, because REST v1 does not show the type.
+      // Read by REST v2, because REST v1 does not contain the type.
       if (kind === "networkvolumes") {
         const list = await send("GET", `${service.serverlessUrl}/v2/network-volumes`, { key: service.apiKey });
         return listIn(at(list.json, "networkVolumes"));
@@ -165,7 +165,7 @@ function listIn(value: unknown): unknown[] {
   throw new Error(`no list: ${JSON.stringify(value)}`);
 }
 
-/** A property of a response, as properties; fails if it is missing. */
+/** Returns an object in a property of a response; throws if it is missing. */
 export function propertiesIn(value: unknown): Properties {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`no object: ${value}`);
   return Object.fromEntries(Object.entries(value));

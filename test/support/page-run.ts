@@ -25,7 +25,7 @@ export interface PageRoom {
 export interface PageOptions {
   /** Blocks that a reader skips, such as those of another system. */
   skip?(block: Block): boolean;
-  /** The most that one block may take, in milliseconds. */
+  /** Timeout of a block, ms. */
   patience?: number;
   /**
    * True to run more commands than the page has: after each `pulumi up` a preview and a refresh, which must find no changes, and
@@ -49,7 +49,7 @@ const update = [
   "pulumi up --diff | grep -i '~ workersMax'",
   noChanges,
 ].join("\n");
-/** The addresses in pages have the port that the service takes by itself. */
+/** The service's default port, which the addresses in pages have. */
 const ownPort = "7337";
 
 /**
@@ -157,7 +157,7 @@ interface Service {
   stop(): Promise<void>;
 }
 
-/** Runs a command that stays, and waits until it has printed something. */
+/** Starts a command that keeps running, and waits for its first output. */
 async function startService(script: string, { folder, env }: PageRoom): Promise<Service> {
   const child: ChildProcess = spawn("bash", ["-c", script], {
     cwd: folder,

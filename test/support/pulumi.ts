@@ -11,7 +11,7 @@ import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
 /** Result of one CLI command. */
 export interface Run extends Events {
   code: number | null;
-  /** Everything it printed. */
+  /** Standard output and standard error. */
   output: string;
   /** When it started and ended, by Date.now(). */
   started: number;
@@ -49,9 +49,9 @@ const manifestShape = z.looseObject({ version: z.string() });
 
 /** A program with its own stack: own Pulumi home and backend, isolated from the user's. */
 export interface Stack {
-  /** Everything of it is below this folder. */
+  /** Folder of all files of the stack. */
   folder: string;
-  /** Replaces the program: the text of its index.js, or what follows the project's settings in Pulumi.yaml. */
+  /** Replaces the program: the text of index.js, or the part of Pulumi.yaml after the project's settings. */
   program(text: string): Promise<void>;
   up(options?: RunOptions): Promise<Run>;
   preview(options?: RunOptions): Promise<Run>;
@@ -59,11 +59,11 @@ export interface Stack {
   destroy(options?: RunOptions): Promise<Run>;
   /** Any other command of the CLI. */
   command(args: string[], options?: RunOptions): Promise<Run>;
-  /** The command line of our package, in the program's folder; `env` is added to the stack's environment. */
+  /** Runs `serverless-compute` in the program's folder; `env` is added to the stack's environment. */
   tool(args: string[], env?: Record<string, string>): Promise<{ code: number | null; stdout: string; stderr: string }>;
-  /** Our resources in state, without the default provider and the stack. */
+  /** The provider's resources in state, without provider instances and the stack. */
   resources(): Promise<StateResource[]>;
-  /** Text of every file below the stack's folder, by path: where a secret must not be. */
+  /** Text of every file below the stack's folder, by path. */
   files(): Promise<Map<string, string>>;
   /** Gives this program its own copy of the package, changed by `edit` in its folder. */
   upgrade(name: string, edit: (folder: string) => Promise<void>): Promise<void>;
@@ -98,7 +98,7 @@ export const { version: pluginVersion } = manifestShape.parse(
 export const pluginLines = (folder: string, version = pluginVersion): string =>
   `plugins:\n  providers:\n    - name: serverless-compute\n      path: ${folder}\n      version: ${version}\n`;
 
-/** Makes a stack; `environment` is what its commands see besides PATH and Pulumi's own settings. */
+/** Creates a stack; `environment` is added to PATH and Pulumi's settings in the environment of its commands. */
 export async function createStack(environment: Record<string, string>, project: Project = {}): Promise<Stack> {
   const cli = inject("cli");
   const packed = inject("packed");
@@ -127,7 +127,7 @@ export async function createStack(environment: Record<string, string>, project: 
     PATH,
     HOME,
     PULUMI_HOME: join(folder, "home"),
-    // The language host leaves its pipes behind; here they are removed with the stack.
+    // The language host does not delete its pipes; here, they are deleted with the stack.
     TMPDIR: temporary,
     PULUMI_BACKEND_URL: `file://${backend}`,
     PULUMI_CONFIG_PASSPHRASE: "only for tests",
@@ -152,7 +152,7 @@ export async function createStack(environment: Record<string, string>, project: 
       {
         cwd: programFolder,
         env: { ...env, ...options.env },
-        // A template's real release alone takes two minutes.
+        // The release of a template takes two minutes.
         timeout: 170_000,
         ...(options.interrupt ? { interrupt: options.interrupt } : {}),
       },

@@ -11,7 +11,7 @@ export async function succeed(command: string, args: string[]): Promise<string> 
   return finished.stdout.trim();
 }
 
-/** Fails with `ToolMissing` where there is no Python, or one without what makes virtual environments. */
+/** Throws `ToolMissing` without Python, or if its modules for virtual environments are missing. */
 async function checkPython(python: string): Promise<void> {
   const missing = (what: string): ToolMissing => new ToolMissing(`there is no ${what}`);
   const finished = await run(python, ["-c", "import ensurepip, venv"], { timeout: 60_000 }).catch((error) => {
@@ -26,8 +26,8 @@ async function checkPython(python: string): Promise<void> {
 }
 
 /**
- * Makes a virtual environment with packages from the registry once; later runs find it. Fails with `ToolMissing` where
- * there is no Python; that Python or pip fails is another error.
+ * Creates a virtual environment with packages from the registry once; later runs reuse it. Throws `ToolMissing` without
+ * Python; a failure of Python or pip is another error.
  */
 export async function pythonWith(requirements: string[], folder: string, python = "python3"): Promise<string> {
   const made = join(folder, "bin", "python");

@@ -7,7 +7,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The parsed body, undefined when it is empty or no JSON. */
+  /** The parsed body; undefined if it is empty or not JSON. */
   json: unknown;
   /** Milliseconds from the send to the end of the response. */
   took: number;
@@ -86,7 +86,7 @@ export async function openUpload(url: string, key: string, json: unknown): Promi
     });
     upload.on("error", () => resolve(0));
   });
-  // Written means handed to the kernel: the service reads the head before whatever is sent later on another connection.
+  // Written data is in the kernel, so the service reads the head before later requests of other connections.
   await new Promise<void>((resolve) => {
     upload.write(body.subarray(0, -1), () => resolve());
   });

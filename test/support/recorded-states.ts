@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { MoveFlags } from "../../provider/cli/move/move-recorded";
 
-/** Ids of the objects that a state names. */
+/** Ids of the objects in a state. */
 export interface RecordedIds {
   template: string;
   endpoint: string;
@@ -19,8 +19,8 @@ export const recordedText = (file: string, ids: RecordedIds): string =>
   );
 
 /**
- * The state in a file of test/fixtures/recorded-states with these ids, and with a pod. The provider recorded it at the local
- * service, which has no pods, so the pod is written in the form of the provider's schema.
+ * The state in a file of test/fixtures/recorded-states with these ids and a pod. The provider recorded it against the local
+ * service, which has no pods, so the pod follows the provider's schema.
  */
 function pulumiState(file: string, ids: RecordedIds): string {
   const state = stateShape.parse(JSON.parse(recordedText(file, ids)));

@@ -15,23 +15,23 @@ import { strippedResponse } from "./stripped-responses";
 
 /** Fault of one request. */
 export type Fault =
-  /** The connection ends before the origin hears of it. */
+  /** The connection ends before the request reaches the origin. */
   | { kind: "dropBeforeSend" }
   /** The origin applies it; the connection ends instead of the response. */
   | { kind: "dropAfterAnswer" }
-  /** The origin hears of it `ms` later. */
+  /** The request reaches the origin `ms` later. */
   | { kind: "delay"; ms: number }
   /** The origin applies it immediately; its response arrives `ms` later. */
   | { kind: "answerLate"; ms: number }
-  /** The connection is reset: before the origin hears of it, or with `carriedOut` after it did its part. */
+  /** The connection is reset before the request reaches the origin, or with `carriedOut` after its response. */
   | { kind: "reset"; carriedOut?: boolean }
   /** This status instead of the origin's response: without forwarding it, or after it with `carriedOut`. */
   | { kind: "status"; status: 403 | 429 | 500 | 502 | 503 | 504; retryAfter?: string; carriedOut?: boolean }
-  /** The origin applies it; half of its response arrives. */
+  /** The origin applies the request; half of its response arrives. */
   | { kind: "halfBody" }
   /**
-   * The client is gone, as after kill -9: this request, applied or not, and every later one end without a response, and the
-   * origin receives none of the later ones, until `clear`.
+   * The client was killed: this request, applied or not, and all later ones end without a response until `clear`. The
+   * origin receives none of the later ones.
    */
   | { kind: "clientGone"; carriedOut?: boolean };
 
@@ -55,20 +55,20 @@ export interface RecordedRequest {
   fault: Fault["kind"] | undefined;
   /** True if the origin responded. */
   carriedOut: boolean;
-  /** Status that the client was sent, undefined when it got none. */
+  /** Status that was sent to the client, if any. */
   status: number | undefined;
 }
 
 /**
- * A reverse proxy in front of one origin that keeps a record and makes things go wrong on demand. It checks every REST
- * request, and every response of the origin to one, against the contracts (contract-watch.ts).
+ * A reverse proxy in front of one origin that records requests and injects faults. It checks all REST requests and
+ * responses against the contracts (contract-watch.ts).
  */
 export interface RecordingProxy {
   /** `http://127.0.0.1:port` */
   readonly origin: string;
-  /** Every request, in the order of arrival. */
+  /** All requests in the order of arrival. */
   readonly requests: RecordedRequest[];
-  /** Does this to the next `times` requests that fit (default 1); faults that fit the same request are used up in order. */
+  /** Injects a fault into the next `times` matching requests (default 1); the oldest matching fault applies. */
   inject(match: Match, fault: Fault, times?: number): void;
   /** Changes the origin's JSON responses to matching requests until `clear`. */
   alter(match: Match, change: (answer: unknown) => unknown): void;
@@ -76,7 +76,7 @@ export interface RecordingProxy {
   pendingFaults(): number;
   /** Returns true if the fault `clientGone` was triggered. */
   clientIsGone(): boolean;
-  /** Forgets the record and the faults that are left. */
+  /** Deletes the record, the remaining faults and the alterations. */
   clear(): void;
   /** Forwards later requests to another origin, as after a restart on another port. */
   pointAt(origin: string): void;
@@ -94,7 +94,7 @@ const fits = (match: Match, method: string, path: string, body: string): boolean
   (match.path === undefined || (typeof match.path === "string" ? match.path === path : match.path.test(path))) &&
   (match.body === undefined || match.body.test(body));
 
-/** Returns true if the origin hears of a request that this goes wrong with. */
+/** Returns true if a request with this fault reaches the origin. */
 function reachesOrigin(fault: Fault): boolean {
   switch (fault.kind) {
     case "dropBeforeSend":

@@ -2,7 +2,7 @@ import { type Fields, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { Value } from "../../provider/lifecycle/contract";
 
-/** Two values of a plain property and the value that stands for none, by the type of its shape. */
+/** Two values of a plain property and its empty value, by the type of its shape. */
 function sampleValues(shape: z.core.$ZodType): { values: [Value, Value]; empty: Value } {
   if (shape instanceof z.ZodBoolean) return { values: [false, true], empty: false };
   if (shape instanceof z.ZodNumber) return { values: [5, 6], empty: 0 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** A place that may leak, and its content. */
 export type Artefact = readonly [place: string, text: string];
 
-/** Shorter values are in any text by chance. */
+/** Minimum length of a secret, because shorter values occur in other texts by chance. */
 const shortest = 6;
 
 /** Folder in which the run collects its secrets, for the scan of its output; one file per process. */
@@ -55,7 +55,7 @@ export function leaksIn(artefacts: Iterable<Artefact>, known: ReadonlyMap<string
   return [...leaks];
 }
 
-/** Fails where a secret of this test file is in an artefact. */
+/** Fails if an artefact contains a secret of this test file. */
 export function expectNoSecretIn(artefacts: Iterable<Artefact>): void {
   const leaks = leaksIn(artefacts);
   if (leaks.length > 0) throw new Error(`a test left secrets behind:\n${leaks.join("\n")}`);
@@ -77,6 +77,6 @@ export function noteSentSecrets(body: string): void {
   try {
     JSON.parse(body, keep);
   } catch {
-    // A broken body is what some tests send; the service reads none of it either.
+    // Some tests send a malformed body, which the service rejects.
   }
 }

@@ -12,7 +12,7 @@ const anyRow = z.record(z.string(), z.unknown());
 const cell = (_key: string, value: unknown): unknown =>
   value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
 
-/** Remembers the secrets that a service holds now. */
+/** Registers the secrets that a service stores now. */
 export async function noteHeldSecrets(dataFolder: string): Promise<void> {
   const key = await readFile(join(dataFolder, keyFile), "utf8").catch(() => "");
   noteSecret(key.trim(), "the API key");
@@ -22,7 +22,7 @@ export async function noteHeldSecrets(dataFolder: string): Promise<void> {
   }
 }
 
-/** A reaper takes its own file away when the last of its workers is gone, which may be after it was listed. */
+/** A reaper deletes its own file after the end of its last worker, possibly after the folder was listed. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
 }

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import ts from "typescript";
 
-/** One source file, read as far as the rules of the architecture need it. */
+/** The parts of a source file that the architecture rules check. */
 export interface Source {
   /** From the root of the repository, with slashes. */
   path: string;
   /** Specifiers of its imports, types included. */
   imports: string[];
-  /** Lines that turn one type into any other by way of `unknown`. */
+  /** Lines with a cast through `unknown`. */
   doubleCasts: number[];
 }
 

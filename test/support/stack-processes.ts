@@ -5,7 +5,7 @@ import { isAlive } from "../../scripts/child.mjs";
 /** A process that a stack's command started, directly or not. */
 export interface StackProcess {
   pid: number;
-  /** Its words, the executable first. */
+  /** Its command line: the executable, then its arguments. */
   command: string[];
 }
 
@@ -23,11 +23,11 @@ export async function stackProcesses(folder: string): Promise<StackProcess[]> {
 /** The engine itself. */
 export const isEngine = ({ command }: StackProcess): boolean => /(^|\/)pulumi$/.test(command[0] ?? "");
 
-/** The processes that run our code for the engine, either way. */
+/** Processes that run the provider: the plugin or the dynamic provider. */
 export const isProvider = ({ command }: StackProcess): boolean =>
   command.some((word) => /pulumi-resource-serverless-compute$|\/dist\/plugin\.js$|dynamic-provider/.test(word));
 
-/** Kills every process of a stack's command, as the end of the machine does. */
+/** Kills every process of a stack's command, like a crash of the machine. */
 export async function killStackProcesses(folder: string): Promise<void> {
   for (let alive = await stackProcesses(folder); alive.length > 0; alive = await stackProcesses(folder))
     for (const { pid } of alive)

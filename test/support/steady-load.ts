@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
 import { at } from "./raw-http";
 
-/** End of one job of a load. */
+/** Result of one job of a load. */
 export interface JobEnd {
   /** The job's state, or the status of a failed request; "lost" if the service has no record of it. */
   status: string;

@@ -19,13 +19,13 @@ export interface Target {
   readonly apiKey: string;
   /** True if the tests did not start the service. */
   readonly outside: boolean;
-  /** Image name that runs a handler; skips the test where an outside service was given none. */
+  /** Image name that runs a handler; skips the test if an external service has none. */
   image(handler: HandlerName, context: TestContext): string;
-  /** Advances the time: a leap of the local service's clock, a real wait outside. Long waits skip the test outside. */
+  /** Advances the local service's clock, or waits for an external service; long waits skip its test. */
   pass(ms: number, context: TestContext): Promise<void>;
-  /** Stops the local service's clock except for `pass`, until the result is called or the test ends; no effect outside. */
+  /** Stops the local service's clock except for `pass`, until the result is called or the test ends. */
   hold(context: TestContext): () => void;
-  /** Skips the test outside, where the service's settings cannot be chosen or its machine not be reached. */
+  /** Skips the test for an external service, whose settings and machine are not accessible. */
   localOnly(context: TestContext, reason: string): void;
 }
 
@@ -66,7 +66,7 @@ function outsideTarget(): Target {
   };
 }
 
-/** The ends of the service's logs, for the report of a failed test. */
+/** The last lines of the service's logs, for the report of a failed test. */
 async function logTails(folder: string): Promise<string> {
   const files = await readdir(folder, { recursive: true });
   const logs = files.filter((file) => file.endsWith(".log"));
@@ -106,7 +106,7 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
   };
 }
 
-/** The service that this test file talks to, stopped after its last test. `options` are for the local one. */
+/** The service under test, stopped after the last test of the file. `options` apply to a local one. */
 export async function useTarget(options: ServiceOptions = {}): Promise<Target> {
   return process.env["CONFORMANCE_BASE_URL"] ? outsideTarget() : localTarget(options);
 }

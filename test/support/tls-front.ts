@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { run } from "../../scripts/child.mjs";
 import { listenOnLoopback, shut } from "./loopback";
 
-/** A server by TLS in front of another, with a certificate that only those trust who have its file. */
+/** A TLS server in front of another one, with a self-signed certificate. */
 export interface TlsFront {
   origin: string;
   /** The certificate's file, in PEM. */

@@ -32,7 +32,7 @@ export function typeFaults(files: string[], modules: Record<string, string>): st
   );
   const program = ts.createProgram(files, options);
   const wanted = new Set(files);
-  // Of the modules, only their types for these files matter, not their own strictness.
+  // Errors within the modules are ignored.
   const faults = ts.getPreEmitDiagnostics(program).filter(({ file }) => !file || wanted.has(file.fileName));
   return ts.formatDiagnostics(faults, {
     getCanonicalFileName: (name) => name,

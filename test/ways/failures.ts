@@ -13,7 +13,7 @@ import type { Way } from "./way";
 /** True if the system lists a command's remaining processes. */
 const hasProc = existsSync("/proc/self");
 
-/** A deployment that fails in each way that there is, and the ones after it; each step continues from the one before. */
+/** Deployments with every class of failure, and the deployments after them; each step continues from the previous one. */
 export function failuresThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
@@ -36,7 +36,7 @@ export function failuresThrough(way: Way): void {
     await stack.remove();
   });
 
-  /** Errors about a resource, with the property first and without the engine's other words. */
+  /** Errors of a resource, reduced to the property and the provider's message. */
   const errorsAbout = ({ diagnostics }: Run, about: string): string[] =>
     diagnostics
       .filter((one) => one.about === about && one.severity === "error")
@@ -221,7 +221,7 @@ export function failuresThrough(way: Way): void {
     service.proxy.clear();
     const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
     expect(up.code).not.toBe(0);
-    // The provider ended by itself: a kill by the engine has another error.
+    // The provider ended by itself; a kill by the engine causes another error.
     expect(errorAbout(up, "JobInvoke long")).toContain("the deployment was cancelled");
     await expectCancelled();
   });

@@ -23,7 +23,7 @@ export function keyRotationThrough(way: Way): void {
     service = await createService({ port, dataFolder, templateRelease: 0 });
     noteSecret(service.apiKey, "the API key");
   };
-  /** Gives the service a new key at the same address, and the stack's config the same. */
+  /** Restarts the service with a new key at the same address, and sets it in the stack's config. */
   const rotate = async (): Promise<void> => {
     await service.stop(0);
     await rm(join(dataFolder, "api-key"));

@@ -9,11 +9,11 @@ import { noteSecret } from "../support/secret-scan";
 import { killStackProcesses, restoreCheckpoint } from "../support/stack-processes";
 import type { Way } from "./way";
 
-/** Schedules that are drawn; KILL_ROUNDS=n draws n, KILL_SEED=n begins with that one. */
+/** Number of random schedules; KILL_ROUNDS=n overrides it, and KILL_SEED=n sets the first seed. */
 const rounds = Number(process.env["KILL_ROUNDS"] ?? 5);
 const firstSeed = Number(process.env["KILL_SEED"] ?? 1);
 
-/** The create of each kind on the wire. */
+/** The request that creates each kind. */
 const creates: Record<string, Match> = {
   NetworkVolume: { method: "POST", path: restPaths.volumes },
   ServerlessEndpoint: { method: "POST", path: restPaths.endpoints },
@@ -51,7 +51,7 @@ export function killSchedulesThrough(way: Way): void {
       const worker = new Template("worker", { imageName: "${image("echo")}", env: { TOKEN: token.reference } });
       new ServerlessEndpoint("api", { templateId: worker.id, networkVolumeId: models.id, workersMax: 1 });
     `);
-    // Another stack and a person have objects with names that resemble this stack's.
+    // Objects of another stack and unmanaged objects have names that resemble this stack's.
     await service.rest("POST", "/networkvolumes", { name: "models-prod-3fa9c1b", size: 10, dataCenterId: "EU-RO-1" });
     await service.rest("POST", "/templates", { name: "worker", imageName: image("echo"), isServerless: true });
     others = await allIds();
@@ -121,7 +121,7 @@ export function killSchedulesThrough(way: Way): void {
       const up = await stack.up();
       expect(up.code, `${schedule}\n${up.output}`).toBe(0);
       expect(await stack.resources(), schedule).toHaveLength(4);
-      // Without `recover` the objects stay until a person deletes them.
+      // Without `recover`, the objects remain until they are deleted by hand.
       expect(await left(), schedule).toEqual(recovers ? [] : leftovers);
       if (!recovers) await service.remove(new Set(leftovers));
 

@@ -11,7 +11,7 @@ import type { Way } from "./way";
 
 const listed = z.array(z.looseObject({ id: z.string(), name: z.string() }));
 
-/** One stack with every kind of resource through its life; each step continues from the one before. */
+/** The lifecycle of one stack with every kind of resource; each step continues from the previous one. */
 export function lifecycleThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
@@ -101,7 +101,7 @@ export function lifecycleThrough(way: Way): void {
     expect(await registries()).toMatchObject([{ name: fingerprinted("registry-dev") }]);
   });
 
-  // Only the dynamic way keeps a text in state that leads to the package's version.
+  // Only the state of dynamic resources contains a reference to the package.
   it(`changes nothing and sends no request without a change${way.upgrade ? ", under a new version of the package" : ""}`, async () => {
     await way.upgrade?.(stack);
     service.proxy.clear();
@@ -136,7 +136,7 @@ export function lifecycleThrough(way: Way): void {
     });
     for (const [name, [operation]] of Object.entries(ours(up.operations)))
       expect(planned.steps[name.split(" ")[1] ?? ""], name).toBe(operation);
-    // The plan has the values, and no unknown one.
+    // The plan contains the values, none of them unknown.
     for (const name of ["quiet", "loud"])
       expect(planned.inputs[name]?.["env"], name).toEqual((await deployedInputs(stack, name))?.["env"]);
     const after = await service.holdings();
@@ -173,7 +173,7 @@ export function lifecycleThrough(way: Way): void {
       "Template loud": ["update"],
       "ServerlessEndpoint spare": ["update"],
       "ServerlessEndpoint api": ["create"],
-      // The endpoint is another one, and its address depends on its id.
+      // The new endpoint has another id, which is part of its address.
       "JobInvoke smoke": ["update"],
       "Template quiet": ["update"],
     });

@@ -4,7 +4,7 @@ import { type EngineService, useEngineService } from "../support/engine-service"
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
-/** A service that only a proxy leads to, by addresses that are not encrypted. */
+/** A service that is reachable only through a proxy, by unencrypted addresses. */
 export function proxiesThrough(way: Way): void {
   let service: EngineService;
   let proxy: ConnectProxy;

@@ -8,13 +8,13 @@ import { type Stack, shown } from "../support/pulumi";
 import { formsOf } from "../support/secret-scan";
 import type { Way } from "./way";
 
-/** True if each verb runs in each form; otherwise each runs once. */
+/** True to run each verb with every output format. */
 const isFull = Boolean(process.env["FULL"]);
 
 const long = longSecrets();
 const open = longSecrets();
 
-/** Values that must not be found anywhere, and some of the same forms that must be: they prove that the search works. */
+/** Secret values that must not be found; the plain values of the same forms below must be, which proves the search. */
 const secrets = {
   value: "sesame-4d1f",
   prompt: "whisper-77aa",
@@ -24,14 +24,14 @@ const secrets = {
   token: long.jwt,
   text: long.text,
 };
-/** Without the beginnings and ends that all keys and tokens have. */
+/** Without the prefixes and suffixes that all keys and tokens share. */
 const planted = ["planted-c0ffee", open.pem.split("\n").slice(2, -2).join("\n"), open.jwt.slice(60), open.text];
 
 /** Asserts that no readable text contains a key or a secret value. */
 export function secrecyThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
-  /** Everything that any command printed or reported. */
+  /** Output and events of all commands. */
   let said = "";
   beforeAll(async () => {
     service = await useEngineService();
@@ -74,7 +74,7 @@ export function secrecyThrough(way: Way): void {
   exports.revision = template.revision;
 `;
 
-  /** Only the program may have them, which the test wrote itself. */
+  /** Asserts that only the program contains the values. */
   async function expectNowhere(values: string[]): Promise<void> {
     for (const value of values) {
       const places = await placesOf(value);
@@ -113,7 +113,7 @@ export function secrecyThrough(way: Way): void {
     ])
       said += (await stack.command(args)).output;
     if (isFull) expect(await run("refresh", ["--diff"]), said).toBe(0);
-    // The expectation fails: the message would like to show both sides.
+    // The message of a failed expectation contains both values.
     await stack.program(program(`, expect: { output: { prompt: pulumi.secret("whisper-77aa!"), text: "other" } }`));
     expect(await run("up", ["--diff"])).not.toBe(0);
     expect(said).toContain("output.prompt: expected [secret], got [secret]");

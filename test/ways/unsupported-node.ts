@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Way } from "./way";
 
-/** A program whose provider is started by a Node that the package does not support. */
+/** A program whose provider runs on an unsupported version of Node. */
 export function unsupportedNodeThrough(way: Way): void {
   it("reports an unsupported Node in one sentence, without stack trace, and not as a bug in the provider", async () => {
     const stack = await way.createStack({});

@@ -1,15 +1,15 @@
 import type { Stack } from "../support/pulumi";
 
-/** A way in which programs reach the lifecycles; what holds for all of them is tested through each. */
+/** A variant of the provider: dynamic resources or the plugin. The suites of this folder run with each. */
 export interface Way {
   /** Module that a program requires for the resource classes, whose names are the same in both variants. */
   module: string;
-  /** Makes a stack whose programs go this way; its project is called "shop" unless another name is given. */
+  /** Creates a stack whose programs use this variant; the default name of its project is "shop". */
   createStack(environment: Record<string, string>, project?: { name: string }): Promise<Stack>;
   /** The program text of an explicit provider that uses this API key, an expression. */
   provider(key: string): string;
   /** The program text of getEndpointHealth's argument for the endpoint with this id, an expression. */
   health(id: string): string;
-  /** Turns the package of a stack into a newer version, if the stack can have its own copy. */
+  /** Gives a stack a newer version of the package; undefined if stacks share one copy. */
   upgrade?(stack: Stack): Promise<void>;
 }

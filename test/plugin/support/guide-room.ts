@@ -5,8 +5,8 @@ import { type CleanRoom, createCleanRoom } from "../../packages/support/clean-ro
 import { repository } from "./sdk";
 
 /**
- * An empty folder, removed after the test, with the packages as they are installed, and beside them the rest of what npm would
- * have put there: linked, for an installation takes longer than all that a page does.
+ * An empty folder, deleted after the test, with our packages as installed and links to their dependencies, because an
+ * installation would take longer than the page.
  */
 export async function roomWithPackages(): Promise<CleanRoom> {
   const room = await createCleanRoom(process.execPath);

@@ -4,7 +4,7 @@ import { delimiter, dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { Client, credentials } from "@grpc/grpc-js";
 
-/** A plugin that was started as the engine starts it, up to the first thing it printed. */
+/** A plugin process that was started like the engine starts it and has printed its port. */
 export interface PluginProcess {
   child: ChildProcessByStdio<null, Readable, Readable>;
   pid: number;

@@ -25,7 +25,7 @@ export interface Python {
 const packages = (): Promise<string> =>
   pythonWith(requirements, join(repository, ".serverless-compute", `python-${requirements[0]?.replace("==", "-")}`));
 
-/** Makes an environment that has those packages and the SDK, as `pip install -r requirements.txt` would. */
+/** Creates an environment with those packages and the SDK, like `pip install -r requirements.txt`. */
 async function makeEnvironment(sdk: string, venv: string): Promise<void> {
   const python = await packages();
   await succeed(python, ["-m", "venv", "--without-pip", venv]);
@@ -38,8 +38,8 @@ async function makeEnvironment(sdk: string, venv: string): Promise<void> {
 }
 
 /**
- * Finds or creates everything that a test file's Python programs require, with that SDK. A missing tool is printed as a
- * reason; a tool that fails is an error.
+ * Finds or creates the requirements of a test file's Python programs, with that SDK. A missing tool is printed as the
+ * reason of a skip; a failing tool is an error.
  */
 export async function findPython(sdk: GeneratedSdk): Promise<Python> {
   const { PATH = "" } = process.env;

@@ -11,8 +11,8 @@ import { createProgress } from "../../../scripts/progress.mjs";
 export const repository = fileURLToPath(new URL("../../..", import.meta.url));
 
 /**
- * Generates a language's SDK for a test file, which removes it at its end. Where a tool is missing for it the reason is
- * printed; a generator that fails is an error, which fails the file.
+ * Generates a language's SDK and deletes it after the test file. A missing tool is printed as the reason of a skip; a
+ * failing generator is an error, which fails the file.
  */
 export async function sdkFor(language: SdkLanguage): Promise<GeneratedSdk> {
   const target = join(inject("packed"), `sdk-${language}`);
@@ -23,7 +23,7 @@ export async function sdkFor(language: SdkLanguage): Promise<GeneratedSdk> {
   return sdk;
 }
 
-/** Why programs in Go cannot be compiled here: there is no Go, or it is too old. That it fails is an error. */
+/** The reason why Go programs cannot be compiled: Go is missing or too old. A failing `go` is an error. */
 export async function missingGo(): Promise<string | undefined> {
   try {
     await checkGo();

@@ -4,10 +4,10 @@ import { inject } from "vitest";
 import { createStack } from "../../support/pulumi";
 import type { Way } from "../../ways/way";
 
-/** The folder that programs name in Pulumi.yaml: that of the installed package. */
+/** Path of the plugin in Pulumi.yaml: the folder of the installed package. */
 export const pluginFolder = (): string => join(inject("packed"), "node_modules", "pulumi-serverless-compute", "bin");
 
-/** The plugin, which the engine starts by itself. */
+/** The plugin, started by the engine. */
 export const pluginWay: Way = {
   module: fileURLToPath(new URL("resources.cjs", import.meta.url)),
   createStack: (environment, project) => createStack(environment, { ...project, plugin: pluginFolder() }),

@@ -12,8 +12,8 @@ export interface Yaml {
 }
 
 /**
- * Finds or makes the host of programs in YAML; a missing tool is printed. That the host cannot be built where there is
- * Go is an error, which fails the test file.
+ * Finds or builds the language host of YAML. A missing tool is printed; a failing build is an error, which fails the test
+ * file.
  */
 export async function findYaml(): Promise<Yaml> {
   const { PATH = "" } = process.env;
