@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Logger } from "pino";
-import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { steadyClock } from "serverless-compute-api/clock";
 import { createAdmission, createRateLimits, noRateLimits } from "./api/admission";
 import type { Auth } from "./api/auth";
 import { createFaultControl } from "./api/faults";
@@ -11,42 +10,22 @@ import { registerChannelRoutes } from "./api/worker-channel";
 import { createEndpointRemoval } from "./endpoint-removal";
 import { createFaults, noRequestFaults } from "./faults/faults";
 import { createJobQueue } from "./jobs";
-import type { EndpointLookup } from "./resources/endpoint-lookup";
 import type { EndpointEvents } from "./resources/endpoint-table";
 import type { ServiceSettings } from "./settings";
-import type { Database } from "./store/database";
 import { setAsideOrphans } from "./store/orphans";
 import { createWorkers } from "./workers";
 import { createWorkerLogs, workerLogFolder } from "./workers/logs";
 import { isLocalId } from "./workers/registry";
 
 /** The job path: queue, workers, and the routes under /v2. */
-export function createJobPath({
-  database,
-  clock,
-  settings,
-  endpoints,
-  events,
-  auth,
-  log,
-  serverlessUrl,
-  listenForWorkers,
-}: {
-  database: Database;
-  clock: Clock;
-  settings: Pick<
-    ServiceSettings,
-    "dataFolder" | "engine" | "gpus" | "images" | "onNotice" | "rateLimits" | "runtime" | "stream" | "timings"
-  >;
-  endpoints: EndpointLookup;
-  events: EndpointEvents;
-  auth: Pick<Auth, "checkJobs">;
-  log: Pick<Logger, "debug" | "info" | "warn" | "error">;
-  /** Root of the job API without a trailing slash; called once the server listens. */
-  serverlessUrl(): string;
-  /** Listens on another address of this machine for workers' calls only; resolves with the port. */
-  listenForWorkers(address: string): Promise<number>;
-}) {
+export function createJobPath(
+  deps: Omit<Parameters<typeof createWorkers>[0], "queue" | "faults" | "logs"> & {
+    settings: Pick<ServiceSettings, "onNotice" | "rateLimits" | "stream">;
+    events: EndpointEvents;
+    auth: Pick<Auth, "checkJobs">;
+  },
+) {
+  const { database, clock, settings, endpoints, events, auth, log } = deps;
   const { dataFolder, timings } = settings;
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
@@ -57,18 +36,7 @@ export function createJobPath({
   const { jobs, records, live } = queue;
   const logs = createWorkerLogs(workerLogFolder(dataFolder));
   const faults = createFaults(clock, note);
-  const workers = createWorkers({
-    database,
-    clock,
-    settings,
-    endpoints,
-    queue,
-    faults,
-    logs,
-    log,
-    serverlessUrl,
-    listenForWorkers,
-  });
+  const workers = createWorkers({ ...deps, queue, faults, logs });
   const { balancer, dispatcher, pool, presence, tokens, health } = workers;
   const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(steady, workers.countRunning);
   const removal = createEndpointRemoval({

@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits, showValue } from "serverless-compute-api/shapes";
-import { type OldApi, oldApis } from "./api/responses";
 import { ServiceError, StartError } from "./errors";
 import { type JobTimings, resolveTimings } from "./jobs/timings";
 import { checkListening, defaultHost, type Listening } from "./listening";
@@ -10,7 +9,9 @@ import { isApiKey } from "./store/api-key";
 import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
 import type { GpuMode } from "./workers/containers/spec";
 
-export { type OldApi, oldApis };
+/** APIs that the hosted service is retiring. */
+export const oldApis = ["v1", "graphql"] as const;
+export type OldApi = (typeof oldApis)[number];
 
 /** Options of `createService` and the command line; all are optional. Times in milliseconds. */
 export interface ServiceOptions {

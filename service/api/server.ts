@@ -8,7 +8,7 @@ import type { Auth } from "./auth";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import { type MetricsText, registerMetricsRoute } from "./metrics";
 import { readAway } from "./request-body";
-import { longestId, type OldApi, rejectBrokenRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
+import { longestId, rejectBrokenRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
 
@@ -47,7 +47,7 @@ export function createServer(deps: {
   /** Address for users. */
   listening: Listening;
   /** APIs that respond with 410 to every request. */
-  retire: readonly OldApi[];
+  retire: readonly ("v1" | "graphql")[];
   log: Logger;
   /** Maximum time to receive the head and body of a request, ms; then the response is 408. */
   requestLimit: number;

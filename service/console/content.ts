@@ -1,6 +1,6 @@
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import type { FaultControl } from "../api/faults";
-import { type JobFilter, newest } from "../jobs/search";
+import { type JobFilter, newest } from "../jobs/job-view";
 import type { Resources } from "../resources";
 import { createLogTail, type LogTail } from "../workers/log-tail";
 import type { JobMetrics } from "./metrics";

@@ -6,7 +6,7 @@ import type { Auth } from "../api/auth";
 import { disconnectSignal } from "../api/client-disconnect";
 import type { FaultControl } from "../api/faults";
 import { notFound } from "../errors";
-import { type JobFilter, newest } from "../jobs/search";
+import { type JobFilter, newest } from "../jobs/job-view";
 import { parseInput } from "../validation";
 import type { ConsoleContent } from "./content";
 import { createConsoleGuard, securityHeaders } from "./guard";

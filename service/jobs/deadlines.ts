@@ -1,5 +1,5 @@
 import { limits } from "serverless-compute-api/shapes";
-import { isOver, type Job, type JobOperation, type JobTrigger } from "./job";
+import { isOver, type Job, type JobOperation, type RunningJob } from "./job";
 import type { JobTimings } from "./timings";
 
 export type JobDeadlines = ReturnType<typeof createDeadlines>;
@@ -24,24 +24,16 @@ export function createDeadlines(
     return job.status === "IN_PROGRESS" ? job.startedAt + executionLimit(job) : Number.POSITIVE_INFINITY;
   }
 
-  /** The trigger of a passed deadline; undefined if none has passed. */
-  function triggerDue(job: Job, now: number): JobTrigger | undefined {
-    const end = ownEnd(job);
-    if (Math.min(end, job.expiresAt) > now) return undefined;
-    if (end >= job.expiresAt) return "outlive";
-    return isOver(job) ? "expire" : "timeOut";
-  }
-
   return {
     executionLimit,
     /** The next deadline. */
     dueAt: (job: Job): number => Math.min(ownEnd(job), job.expiresAt),
-    triggerDue,
-    /** Returns whether the job is hidden from clients. An expired job is hidden even before the supervisor removes it. */
-    isGone(job: Job, now: number): boolean {
-      const trigger = triggerDue(job, now);
-      // A job whose execution timeout has passed remains visible until its ttl expires.
-      return job.expiresAt <= now || (trigger !== undefined && trigger !== "timeOut");
-    },
+    /** Returns whether the job times out before its ttl expires. */
+    timesOut: (job: RunningJob): boolean => ownEnd(job) < job.expiresAt,
+    /**
+     * Returns whether the job is hidden from clients. An expired job is hidden even before the supervisor removes it. A job whose
+     * execution timeout has passed remains visible until its ttl expires.
+     */
+    isGone: (job: Job, now: number): boolean => job.expiresAt <= now || (isOver(job) && ownEnd(job) <= now),
   };
 }

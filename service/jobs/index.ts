@@ -10,7 +10,6 @@ import { createJobView } from "./job-view";
 import { createJobs } from "./jobs";
 import { createLiveJobs } from "./live-jobs";
 import { createJobRecords } from "./records";
-import { createJobSearch } from "./search";
 import { createJobStore } from "./store";
 import { createJobStream } from "./stream";
 import { createSupervisor } from "./supervisor";
@@ -19,12 +18,6 @@ import { createTransitions } from "./transitions";
 import { createJobWaits } from "./waits";
 import { createWebhookDelivery } from "./webhook-delivery";
 import { createWebhookStore } from "./webhook-store";
-
-/** The part of an endpoint that its jobs depend on. */
-interface JobEndpoint {
-  /** The execution timeout, ms. */
-  executionTimeoutMs?: number | undefined;
-}
 
 export type JobQueue = ReturnType<typeof createJobQueue>;
 
@@ -40,8 +33,8 @@ export function createJobQueue(
     clock: Clock;
     timings: JobTimings;
     log: Pick<Logger, "info" | "warn" | "error">;
-    /** Undefined if the endpoint does not exist. */
-    endpoint(id: string): JobEndpoint | undefined;
+    /** Returns the endpoint, with its execution timeout in ms; undefined if it does not exist. */
+    endpoint(id: string): { executionTimeoutMs?: number | undefined } | undefined;
   },
 ) {
   // Stored job deadlines use the wall clock; waits within this process must not depend on changes of the system time.
@@ -79,7 +72,7 @@ export function createJobQueue(
     waits,
     stream,
     supervisor,
-    view: createJobView({ records, store, search: createJobSearch(database) }),
+    view: createJobView(database, records, store),
 
     /**
      * Loads the stored jobs and requeues interrupted ones. Returns the running jobs whose workers outlive the service, and the ids of

@@ -1,7 +1,18 @@
-import type { Job } from "./job";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { JobStatus } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import type { Database } from "../store/database";
+import { type Job, transitions } from "./job";
 import type { JobRecords } from "./records";
-import type { JobFilter, JobSearch } from "./search";
-import type { JobStore } from "./store";
+import { createJobRows } from "./row";
+import { type JobStore, lean } from "./store";
+
+/** Condition for jobs of an endpoint; an absent property matches every job. */
+export interface JobFilter {
+  status?: JobStatus | undefined;
+  /** Part of the id or of the error, whatever the case of its ASCII letters. */
+  text?: string | undefined;
+}
 
 /** One page of an endpoint's jobs. `before` is the cursor of the next page; undefined on the last page. */
 export interface JobPage {
@@ -11,32 +22,69 @@ export interface JobPage {
 
 export type JobView = ReturnType<typeof createJobView>;
 
-/** Lists of jobs without inputs and outputs, for the console. */
-export function createJobView({
-  records,
-  store,
-  search,
-}: {
-  records: Pick<JobRecords, "find" | "isVisible">;
-  store: Pick<JobStore, "payload">;
-  search: JobSearch;
-}) {
+/** Rows that are read in one turn of the event loop, about 10 ms. */
+const batch = 4000;
+
+/** The number of no job: above all of them. */
+export const newest = Number.MAX_SAFE_INTEGER;
+
+const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+
+/**
+ * Lists of jobs without inputs and outputs, for the console: searched by state, id and error. A long search leaves the event loop to
+ * other work between its batches.
+ */
+export function createJobView(
+  database: Database,
+  { find: findRecord, isVisible }: Pick<JobRecords, "find" | "isVisible">,
+  { payload }: Pick<JobStore, "payload">,
+) {
+  // Only these states have an error; the columns are read before the record, which costs more.
+  const matching = database.query(
+    `${lean} WHERE endpoint_id = ?1 AND seq < ?2 AND seq >= ?3 AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL
+      OR id LIKE ?5 ESCAPE '\\' OR (status IN ('FAILED', 'TIMED_OUT') AND record ->> 12 LIKE ?5 ESCAPE '\\'))
+      ORDER BY seq DESC LIMIT ?6`,
+    createJobRows().job,
+  );
+  const first = database.query(
+    "SELECT min(seq) AS seq FROM (SELECT seq FROM jobs WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?)",
+    z.object({ seq: z.number().nullable() }),
+  );
+
+  /** Up to `limit` matching jobs with numbers below `before`, newest first. */
+  async function find(endpointId: string, { status, text }: JobFilter, before: number, limit: number): Promise<Job[]> {
+    const pattern = text === undefined ? null : patternOf(text);
+    const found: Job[] = [];
+    for (let end = before; ; ) {
+      const start = first.get(endpointId, end, batch)?.seq ?? undefined;
+      if (start === undefined) return found;
+      found.push(...matching.all(endpointId, end, start, status ?? null, pattern, limit - found.length));
+      if (found.length >= limit) return found;
+      end = start;
+      await nextTurn();
+    }
+  }
+
   return {
     /** Up to `limit` matching jobs of the endpoint with numbers below `before`, newest first. */
     async page(endpointId: string, filter: JobFilter, before: number, limit: number): Promise<JobPage> {
       // One extra row shows whether there is another page.
-      const rows = await search.find(endpointId, filter, before, limit + 1);
+      const rows = await find(endpointId, filter, before, limit + 1);
       const shown = rows.slice(0, limit);
       const next = rows.length > limit ? shown.at(-1)?.seq : undefined;
-      return { jobs: shown.filter(records.isVisible), before: next };
+      return { jobs: shown.filter(isVisible), before: next };
     },
     /** Ids of all jobs that match and that /retry accepts, the oldest first. */
-    retryable: async (endpointId: string, filter: JobFilter): Promise<string[]> =>
-      (await search.retryable(endpointId, filter)).filter(records.isVisible).map(({ id }) => id),
+    async retryable(endpointId: string, { status, text }: JobFilter): Promise<string[]> {
+      const states = transitions.retry.from.filter((one) => status === undefined || one === status);
+      const found = await Promise.all(states.map((one) => find(endpointId, { status: one, text }, newest, newest)));
+      const oldestFirst = found.flat().sort((one, other) => one.seq - other.seq);
+      return oldestFirst.filter(isVisible).map(({ id }) => id);
+    },
     /** The input of a job as JSON text; undefined if the job does not exist. */
     input: (endpointId: string, jobId: string): string | undefined => {
-      const found = records.find(endpointId, jobId);
-      return found && store.payload(found.job.seq)?.input;
+      const found = findRecord(endpointId, jobId);
+      return found && payload(found.job.seq)?.input;
     },
   };
 }

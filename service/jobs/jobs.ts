@@ -232,8 +232,7 @@ export function createJobs({
      * outlive the service, which are not requeued. Must be called first, in a transaction.
      */
     recover(outlives: (workerId: string) => boolean): RunningJob[] {
-      const found: LiveJob[] = [];
-      store.live((job) => void found.push(job));
+      const found = store.live();
       live.load(found);
       const kept: RunningJob[] = [];
       for (const job of found) {

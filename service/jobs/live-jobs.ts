@@ -42,9 +42,6 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
 
   return {
     get: (id: string): LiveJob | undefined => jobs.get(id),
-    get size(): number {
-      return jobs.size;
-    },
     all: (): Iterable<LiveJob> => jobs.values(),
     queue,
     /** Number of running jobs of an endpoint. */

@@ -1,20 +1,14 @@
 import { ShortLivedMap } from "../short-lived-map";
 
-/** A queue entry with its place; the lowest place is first. */
-export interface Placed {
-  place: number;
-}
-
 /**
  * A queue ordered by place. Appending, shifting and removing take about constant time. A removed object cannot be added again; add a
  * copy instead. The queue must not change during an iteration.
  */
-interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
+interface OrderedQueue<Entry> extends Iterable<Entry> {
   readonly size: number;
   readonly first: Entry | undefined;
   add(entry: Entry): void;
-  /** Returns whether the entry was in the queue. */
-  remove(entry: Entry): boolean;
+  remove(entry: Entry): void;
   /** Removes and returns the first entry. */
   shift(): Entry | undefined;
 }
@@ -22,7 +16,8 @@ interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
 /** Number of removed entries that may stay in memory, in addition to the number of present entries. */
 const slack = 64;
 
-export function createOrderedQueue<Entry extends Placed>(): OrderedQueue<Entry> {
+/** Creates a queue; the entry with the lowest place is first. */
+export function createOrderedQueue<Entry extends { place: number }>(): OrderedQueue<Entry> {
   // Sorted by place from `head` on. Entries missing from `present` were removed and are skipped.
   let sorted: Entry[] = [];
   let head = 0;
@@ -49,10 +44,8 @@ export function createOrderedQueue<Entry extends Placed>(): OrderedQueue<Entry> 
     head = 0;
   }
 
-  function remove(entry: Entry): boolean {
-    if (!present.delete(entry)) return false;
-    tidy();
-    return true;
+  function remove(entry: Entry): void {
+    if (present.delete(entry)) tidy();
   }
 
   return {

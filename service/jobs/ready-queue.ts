@@ -31,8 +31,7 @@ export function createReadyQueue() {
       return normal.size + low.size;
     },
     add: (job: QueuedJob): void => queueOf(job).add(job),
-    /** Returns whether the job was in the queue. */
-    remove: (job: QueuedJob): boolean => queueOf(job).remove(job),
+    remove: (job: QueuedJob): void => queueOf(job).remove(job),
     get first(): QueuedJob | undefined {
       return firstQueue().first;
     },
@@ -42,22 +41,16 @@ export function createReadyQueue() {
     get pressing(): Iterable<QueuedJob> {
       return normal;
     },
-    /** All waiting jobs, in no particular order. */
-    *all(): Iterable<QueuedJob> {
-      yield* normal;
-      yield* low;
-    },
     /** True if a worker waits. */
     get hasWorker(): boolean {
       return waiters.length > 0;
     },
     /** Adds a waiting worker. */
     wait: (waiter: WaitingWorker): void => void (waiter.last ? waiters.unshift(waiter) : waiters.push(waiter)),
-    /** Removes a waiting worker; returns false if it was not waiting. */
-    leave(waiter: WaitingWorker): boolean {
+    /** Removes a waiting worker. */
+    leave(waiter: WaitingWorker): void {
       const at = waiters.lastIndexOf(waiter);
       if (at !== -1) waiters.splice(at, 1);
-      return at !== -1;
     },
     /**
      * Removes and returns the worker that began to wait most recently, so that the others may become idle and stop. Workers with `last`

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
-import type { FinalJob, Job, LiveJob, NewJob } from "./job";
+import { type FinalJob, isOver, type Job, type LiveJob, type NewJob } from "./job";
 import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
 
 /** The part of a job that is sent only to its worker. */
@@ -140,11 +140,14 @@ export function createJobStore(database: Database) {
     },
     /** Removes an endpoint's waiting jobs. */
     purge: (endpointId: string): void => void purge.run(endpointId),
-    /** Visits all unfinished jobs. */
-    live: (visit: (job: LiveJob) => void): void =>
+    /** All unfinished jobs. */
+    live(): LiveJob[] {
+      const found: LiveJob[] = [];
       live.each((job) => {
-        if (job.status === "IN_QUEUE" || job.status === "IN_PROGRESS") visit(job);
-      }),
+        if (!isOver(job)) found.push(job);
+      });
+      return found;
+    },
     /** Removes up to `limit` finished jobs whose retention has ended by `now`; returns the number of removed jobs. */
     expire: (now: number, limit: number): number => expire.reduce((_count, command) => command.run(now, limit), 0),
     /** The time at which the next finished job is removed. */

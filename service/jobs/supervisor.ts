@@ -52,12 +52,12 @@ export function createSupervisor({
   events.on("retimed", expect);
 
   function settle(job: LiveJob | undefined): Transition | undefined {
-    const trigger = job && deadlines.triggerDue(job, clock.now());
-    if (!trigger) return undefined;
-    if (trigger !== "timeOut" || !allows(job, "timeOut")) return transitions.remove(job);
+    const now = clock.now();
+    if (!job || deadlines.dueAt(job) > now) return undefined;
+    if (!allows(job, "timeOut") || !deadlines.timesOut(job)) return transitions.remove(job);
     const limit = deadlines.executionLimit(job);
     const error = `the job exceeded its executionTimeout of ${limit} ms; raise policy.executionTimeout`;
-    return transitions.end(job, timedOut(job, error, clock.now()));
+    return transitions.end(job, timedOut(job, error, now));
   }
   /** Applies all passed deadlines; resolves with the time of the next pass. */
   async function pass(): Promise<number | undefined> {

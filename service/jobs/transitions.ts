@@ -53,9 +53,8 @@ export function createTransitions({
       if (after.status === "COMPLETED") counters.add(after.endpointId, "completed");
       if (after.status === "FAILED" || after.status === "TIMED_OUT") counters.add(after.endpointId, "failed");
       if (after.webhook !== undefined) {
-        const body = recordText(after, output, clock.now());
-        const { endpointId, id: jobId, webhook: url } = after;
-        webhooks.insert({ endpointId, jobId, url, body, dueAt: clock.now() });
+        const now = clock.now();
+        webhooks.insert(after, after.webhook, recordText(after, output, now), now);
       }
       return { before, after, output };
     },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
+import type { FinalJob } from "./job";
 
 const row = z.object({
   id: z.number(),
@@ -11,15 +12,6 @@ const row = z.object({
 });
 /** A webhook that has not been delivered yet. */
 export type PendingWebhook = z.output<typeof row>;
-
-/** A webhook to store. */
-export interface NewWebhook {
-  endpointId: string;
-  jobId: string;
-  url: string;
-  body: string;
-  dueAt: number;
-}
 
 const idRow = z.object({ id: z.number(), bytes: z.number() });
 const hostRow = z.object({ host: z.string() });
@@ -49,9 +41,8 @@ export function createWebhookStore(database: Database) {
   const remove = database.prepare("DELETE FROM webhooks WHERE id = ?");
   const removeEndpoint = database.prepare("DELETE FROM webhooks WHERE endpoint_id = ?");
   return {
-    insert({ endpointId, jobId, url, body, dueAt }: NewWebhook): void {
-      insert.run(endpointId, jobId, url, webhookHost(url), body, dueAt);
-    },
+    insert: ({ id, endpointId }: FinalJob, url: string, body: string, dueAt: number): void =>
+      void insert.run(endpointId, id, url, webhookHost(url), body, dueAt),
     /** Hosts with webhooks that are due by `now`. */
     dueHosts: (now: number): string[] => dueHosts.all(now).map(({ host }) => host),
     /** A host's webhooks that are due by `now`, in the order of their due times, with the sizes of their bodies in bytes. */

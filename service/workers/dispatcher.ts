@@ -38,7 +38,7 @@ export function createDispatcher({
 }: {
   jobs: Pick<Jobs, "take" | "await" | "finish" | "requeue">;
   /** An endpoint's waiting jobs and workers. */
-  queue(endpointId: string): { readonly size: number; leave(waiter: WaitingWorker): boolean };
+  queue(endpointId: string): { readonly size: number; leave(waiter: WaitingWorker): void };
   events: JobEvents;
   registry: WorkerRegistry;
   presence: Pick<WorkerPresence, "jobRequested">;

@@ -57,7 +57,7 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
 
 /** The queue has the waiting jobs, each once, in their order. */
 function compareQueue(endpointId: string, model: Model, life: Player["life"]): void {
-  const ids = [...life.live.queue(endpointId).all()].map(({ id }) => id);
+  const ids = [...life.live.queue(endpointId).pressing].map(({ id }) => id);
   expect(ids, `the queue of ${endpointId}`).toEqual(model.queued(endpointId).map(({ id }) => id));
   const waiters = model.waiters.get(endpointId)?.length ?? 0;
   expect(life.live.queue(endpointId).hasWorker, `whether workers wait at ${endpointId}`).toBe(waiters > 0);

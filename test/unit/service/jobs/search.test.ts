@@ -1,24 +1,20 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type JobFilter, newest } from "../../../../service/jobs/search";
-import { openJobsRig } from "./support/jobs-rig";
+import { describe, expect, test } from "vitest";
+import { type JobFilter, newest } from "../../../../service/jobs/job-view";
+import { useJobs } from "./support/jobs-rig";
 
-/** A store with a job in each of some states: waits, runs, done, and two that failed. */
-async function useJobs() {
-  const rig = openJobsRig();
-  onTestFinished(rig.close);
-  const submit = (id: string, endpointId = "endpoint") => rig.jobs.submit(rig.newJob({ id, endpointId }));
+/** Jobs in several states: waits, runs, done, and two that failed. */
+async function searchRig() {
+  const rig = useJobs();
   async function end(id: string, outcome: { error: string } | { output: string }): Promise<void> {
-    await submit(id);
-    await rig.jobs.take("endpoint", "worker", 1);
-    await rig.jobs.finish(id, "worker", { output: undefined, ...outcome });
+    await rig.run({ id });
+    await rig.jobs.finish(id, "w", { output: undefined, ...outcome });
   }
   await end("01-aaaa-done", { output: "1" });
   await end("02-bbbb-oom", { error: "RuntimeError: CUDA out of memory (100%_\\)" });
   await end("03-cccc-oom", { error: "the model is not there" });
-  await submit("04-dddd-runs");
-  await rig.jobs.take("endpoint", "worker", 1);
-  await submit("05-eeee-waits");
-  await submit("06-other-oom", "another");
+  await rig.run({ id: "04-dddd-runs" });
+  await rig.jobs.submit(rig.newJob({ id: "05-eeee-waits" }));
+  await rig.jobs.submit(rig.newJob({ id: "06-other-oom", endpointId: "another" }));
   const ids = async (filter: JobFilter, before = newest, limit = 10) =>
     (await rig.view.page("endpoint", filter, before, limit)).jobs.map(({ id }) => id);
   return { ...rig, ids };
@@ -26,7 +22,7 @@ async function useJobs() {
 
 describe("the search for an endpoint's jobs", () => {
   test("matches the state, any part of the id, and the text of the error", async () => {
-    const { ids } = await useJobs();
+    const { ids } = await searchRig();
     expect(await ids({})).toEqual(["05-eeee-waits", "04-dddd-runs", "03-cccc-oom", "02-bbbb-oom", "01-aaaa-done"]);
     expect(await ids({ status: "FAILED" })).toEqual(["03-cccc-oom", "02-bbbb-oom"]);
     expect(await ids({ status: "IN_PROGRESS" })).toEqual(["04-dddd-runs"]);
@@ -38,14 +34,14 @@ describe("the search for an endpoint's jobs", () => {
   });
 
   test("reads %, _ and \\ as themselves", async () => {
-    const { ids } = await useJobs();
+    const { ids } = await searchRig();
     expect(await ids({ text: "100%_\\" })).toEqual(["02-bbbb-oom"]);
     for (const text of ["%", "_", "\\"]) expect(await ids({ text }), text).toEqual(["02-bbbb-oom"]);
     expect(await ids({ text: "0_-" })).toEqual([]);
   });
 
   test("pages through the matching jobs only", async () => {
-    const { view } = await useJobs();
+    const { view } = await searchRig();
     const first = await view.page("endpoint", { text: "-oom" }, newest, 1);
     expect(first.jobs.map(({ id }) => id)).toEqual(["03-cccc-oom"]);
     const second = await view.page("endpoint", { text: "-oom" }, first.before ?? 0, 1);
@@ -54,7 +50,7 @@ describe("the search for an endpoint's jobs", () => {
   });
 
   test("finds a job behind more jobs than one batch contains", async () => {
-    const { database, ids } = await useJobs();
+    const { database, ids } = await searchRig();
     database.prepare("UPDATE jobs SET seq = seq + 1000000 WHERE seq > 2").run();
     const copies = database.prepare(
       `WITH RECURSIVE n (i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
@@ -67,7 +63,7 @@ describe("the search for an endpoint's jobs", () => {
   });
 
   test("lists what /retry accepts, the oldest first, without expired jobs", async () => {
-    const { view, clock } = await useJobs();
+    const { view, clock } = await searchRig();
     expect(await view.retryable("endpoint", {})).toEqual(["02-bbbb-oom", "03-cccc-oom"]);
     expect(await view.retryable("endpoint", { text: "cuda" })).toEqual(["02-bbbb-oom"]);
     expect(await view.retryable("endpoint", { status: "COMPLETED" })).toEqual([]);

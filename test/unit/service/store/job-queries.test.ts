@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createJobCounters } from "../../../../service/jobs/counters";
-import { createJobSearch } from "../../../../service/jobs/search";
+import { createJobView } from "../../../../service/jobs/job-view";
 import { createJobStore } from "../../../../service/jobs/store";
 import type { Database } from "../../../../service/store/database";
 import { openJobsRig } from "../jobs/support/jobs-rig";
@@ -23,10 +23,9 @@ beforeAll(() => {
       return rig.database.query(sql, row);
     },
   };
-  const { groupCommit } = rig;
-  createJobCounters(noting, groupCommit);
+  createJobCounters(noting, rig.groupCommit);
   createJobStore(noting);
-  createJobSearch(noting);
+  createJobView(noting, rig.records, rig.store);
 });
 afterAll(() => rig.close());
 
