@@ -59,10 +59,8 @@ const withProcesses = [
   "provider/resources/requests",
   "service/faults/*",
   "service/metrics/*",
-  "service/jobs/choices",
   "service/jobs/health",
   "service/jobs/openai",
-  "service/resources/stock",
   "service/resources/workers-of-endpoint",
 ].map((name) => `test/unit/${name}.test.ts`);
 

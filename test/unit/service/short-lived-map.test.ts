@@ -6,14 +6,11 @@ import { ShortLivedMap } from "../../../service/short-lived-map";
 test("is a Map, however many entries were removed", () => {
   const map = new ShortLivedMap<number, string>();
   const plain = new Map<number, string>();
-  for (let at = 0; at < 5000; at++) {
+  for (let at = 0; at < 1000; at++) {
     map.set(at, `value ${at}`);
     plain.set(at, `value ${at}`);
-    const gone = at - (at % 70);
-    expect(map.delete(gone)).toBe(plain.delete(gone));
-    expect(map.size).toBe(plain.size);
-    expect(map.get(at)).toBe(plain.get(at));
-    expect(map.has(gone)).toBe(false);
+    for (const gone of [at - 16, at - 17]) expect(map.delete(gone)).toBe(plain.delete(gone));
+    expect([map.size, map.get(at), map.has(at - 16)]).toEqual([plain.size, plain.get(at), false]);
   }
   expect([...map]).toEqual([...plain]);
   expect([...map.keys()]).toEqual([...plain.keys()]);

@@ -1,27 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import type { Database } from "../../../../service/store/database";
-import { openJobs, openJobsRig } from "./support/jobs-rig";
-
-/** Jobs, the rows of their table, and the jobs that a service loads after a kill. */
-function rigOf() {
-  const rig = openJobsRig();
-  onTestFinished(() => rig.close());
-  const stored = (database: Database = rig.database) =>
-    database
-      .query("SELECT id, status FROM jobs ORDER BY seq", z.object({ id: z.string(), status: z.string() }))
-      .all()
-      .map(({ id, status }) => `${id} ${status}`);
-  const run = async (fields: Parameters<typeof rig.newJob>[0] = {}) => {
-    const job = await rig.jobs.submit(rig.newJob(fields));
-    await rig.jobs.take("endpoint", "w", 1);
-    return job.id;
-  };
-  return { ...rig, stored, run };
-}
+import { expect, test } from "vitest";
+import { openJobs, useJobs } from "./support/jobs-rig";
 
 test("an acknowledged change is stored and survives a kill", async () => {
-  const rig = rigOf();
+  const rig = useJobs();
   const done = await rig.run({ input: '{\n "a": "ü\\n"}' });
   const failed = await rig.run({ s3Config: '{"bucketName": "b"}' });
   await rig.jobs.finish(done, "w", { output: '{\n"b": 1}' });
@@ -37,13 +18,12 @@ test("an acknowledged change is stored and survives a kill", async () => {
 });
 
 test("a removed job does not return after a kill", async () => {
-  const rig = rigOf();
+  const rig = useJobs();
   await rig.jobs.submit(rig.newJob({ endpointId: "other" }));
   await rig.jobs.submit(rig.newJob());
   expect(await rig.jobs.purge("endpoint")).toBe(1);
   await rig.jobs.forget("other");
-  const { database } = rig.afterKill();
-  expect(rig.stored(database)).toEqual([]);
+  expect(rig.stored()).toEqual([]);
 });
 
 test.each([
@@ -53,18 +33,18 @@ test.each([
 ])(
   "a submission that fails with %s is rejected immediately with the reason, whatever its operation",
   async (code, kind, reason) => {
-    const rig = rigOf();
+    const rig = useJobs();
     rig.lockStore(code);
     for (const operation of ["run", "runsync", "openai"] as const) {
       const error = { code: kind, message: expect.stringContaining(reason) };
       await expect(rig.jobs.submit(rig.newJob({ operation }))).rejects.toMatchObject(error);
     }
-    expect(rig.live.size).toBe(0);
+    expect(rig.live.waiting("endpoint")).toBe(0);
   },
 );
 
 test("a change that cannot be stored is rejected, and memory is unchanged", async () => {
-  const rig = rigOf();
+  const rig = useJobs();
   const running = await rig.run();
   const unlock = rig.lockStore();
   await expect(rig.jobs.submit(rig.newJob())).rejects.toThrow("store is locked");
@@ -78,7 +58,7 @@ test("a change that cannot be stored is rejected, and memory is unchanged", asyn
 });
 
 test("a failed removal leaves the counters unchanged", async () => {
-  const rig = rigOf();
+  const rig = useJobs();
   await rig.jobs.finish(await rig.run(), "w", { output: "1" });
   const unlock = rig.lockStore();
   await expect(rig.jobs.forget("endpoint")).rejects.toThrow("store is locked");
@@ -86,8 +66,28 @@ test("a failed removal leaves the counters unchanged", async () => {
   expect(rig.counters.read("endpoint").completed).toBe(1);
 });
 
+test("a job that fails with an output, is retried and cancelled in one transaction has none", async () => {
+  const rig = useJobs();
+  const id = await rig.run();
+  await rig.jobs.finish(id, "w", { error: "no", output: '"old"' });
+  expect(rig.store.find(id)).toMatchObject({ job: { status: "FAILED" }, output: '"old"' });
+  await Promise.all([rig.jobs.retry("endpoint", id), rig.jobs.cancel("endpoint", id)]);
+  expect(rig.store.find(id)).toMatchObject({ job: { status: "CANCELLED" }, output: undefined });
+});
+
+test("a job keeps its last progress when it is cancelled, and loses it when it completes without an output", async () => {
+  const rig = useJobs();
+  const [cancelled, completed] = [await rig.run(), await rig.run()];
+  for (const id of [cancelled, completed]) await rig.jobs.progress(id, "w", '"half"');
+  await rig.jobs.cancel("endpoint", cancelled);
+  await rig.jobs.finish(completed, "w", { output: undefined });
+  expect(rig.store.find(cancelled)).toMatchObject({ job: { status: "CANCELLED", hasOutput: true }, output: '"half"' });
+  const { job, output } = rig.store.find(completed) ?? {};
+  expect([job?.status, job?.hasOutput, output]).toEqual(["COMPLETED", false, undefined]);
+});
+
 test("a running job whose worker outlives the service keeps its worker; the others are requeued", async () => {
-  const rig = rigOf();
+  const rig = useJobs();
   const kept = await rig.run();
   await rig.jobs.submit(rig.newJob({ id: "lost" }));
   await rig.jobs.take("endpoint", "other", 1);
@@ -97,23 +97,13 @@ test("a running job whose worker outlives the service keeps its worker; the othe
   expect(life.records.find("endpoint", "lost")?.job).toMatchObject({ status: "IN_QUEUE", hasOutput: false });
 });
 
-test("a client that leaves ends its own wait and no other", async () => {
-  const rig = rigOf();
-  const id = await rig.run();
-  const ended: string[] = [];
-  const [leave] = ["first", "second"].map((name) => rig.waits.wait(id, 60_000, () => void ended.push(name)));
-  leave?.();
-  await rig.jobs.finish(id, "w", { output: "1" });
-  expect(ended).toEqual(["second"]);
-});
-
 test.each([
   ["a status that contradicts its times", "status = 'COMPLETED'", "state"],
   ["an unknown status", "status = 'LOST'", "status"],
   ["a webhook that is not a text", "record = json_set(record, '$[9]', 7)", "webhook"],
   ["a record that is not a list", "record = '{}'", "row"],
 ])("a job with %s in the store is an error", async (_what, change, column) => {
-  const rig = rigOf();
+  const rig = useJobs();
   await rig.jobs.submit(rig.newJob());
   const database = rig.killed();
   database.prepare(`UPDATE jobs SET ${change}`).run();

@@ -1,11 +1,10 @@
-import { expect, onTestFinished, test } from "vitest";
-import { openJobs, openJobsRig } from "./support/jobs-rig";
+import { expect, test } from "vitest";
+import { openJobs, useJobs } from "./support/jobs-rig";
 
 /** Jobs and the order in which they wait. */
 function rigOf() {
-  const rig = openJobsRig();
-  onTestFinished(() => rig.close());
-  const orderOf = ({ queue }: typeof rig.live) => [...queue("endpoint").all()].map(({ id }) => id);
+  const rig = useJobs();
+  const orderOf = ({ queue }: typeof rig.live) => [...queue("endpoint").pressing].map(({ id }) => id);
   return {
     ...rig,
     order: () => orderOf(rig.live),

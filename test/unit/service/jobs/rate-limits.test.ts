@@ -44,26 +44,23 @@ test("a clock that is set back does not lock out clients", async () => {
   expect(admitted(limits, 101)).toBe(100);
 });
 
-test("many running workers raise the limit above the base (dynamic rule), few do not", () => {
-  const clock = new ManualClock();
-  let workers = 10;
-  const limits = createRateLimits(clock, () => workers);
-  expect(admitted(limits, 500, "few")).toBe(rateLimits.cancel.requests);
-  workers = 30;
-  expect(admitted(limits, 500, "many")).toBe(rateLimits.cancel.requests * 3);
-});
-
-test("many running workers raise the limit of concurrent requests, few do not", () => {
+test("more than ten running workers raise the limits of the rate and of concurrent requests (dynamic rule)", () => {
   let workers = 10;
   const limits = createRateLimits(new ManualClock(), () => workers);
-  const open = (count: number, endpointId: string): void => {
-    for (let at = 0; at < count; at++) limits.admit(endpointId, "cancel", answer());
+  /** Opens requests up to the limit of concurrent requests; returns the first. */
+  const fill = (count: number, endpointId: string) => {
+    const open = Array.from({ length: count }, answer);
+    for (const reply of open) limits.admit(endpointId, "cancel", reply);
+    expect(() => limits.admit(endpointId, "cancel", answer())).toThrow(`${count} concurrent requests`);
+    return open[0];
   };
-  open(20, "few");
-  expect(() => open(1, "few")).toThrow("20 concurrent requests");
+  expect(admitted(limits, 500, "few")).toBe(rateLimits.cancel.requests);
+  const first = fill(20, "few at once");
+  first?.raw.emit("close");
+  expect(() => limits.admit("few at once", "cancel", answer())).not.toThrow();
   workers = 30;
-  open(60, "many");
-  expect(() => open(1, "many")).toThrow("60 concurrent requests");
+  expect(admitted(limits, 500, "many")).toBe(rateLimits.cancel.requests * 3);
+  fill(60, "many at once");
 });
 
 test("a rejection contains the wait", async () => {
@@ -74,13 +71,4 @@ test("a rejection contains the wait", async () => {
   expect(() => limits.admit("e", "purge-queue", answer())).toThrow(
     expect.objectContaining({ status: 429, headers: { "retry-after": "7" } }),
   );
-});
-
-test("concurrent requests count until their response ends, in whatever way", () => {
-  const limits = createRateLimits(new ManualClock(), () => 0);
-  const open = Array.from({ length: 20 }, answer);
-  for (const reply of open) limits.admit("e", "cancel", reply);
-  expect(() => limits.admit("e", "cancel", answer())).toThrow("20 concurrent requests");
-  open[0]?.raw.emit("close");
-  expect(() => limits.admit("e", "cancel", answer())).not.toThrow();
 });

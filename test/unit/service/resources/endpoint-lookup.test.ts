@@ -1,30 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createResources, type Resources } from "../../../../service/resources";
-import { type Database, openDatabase } from "../../../../service/store/database";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Resources } from "../../../../service/resources";
 import { splitCommandLine } from "../../../../service/workers/command-line";
-import { ManualClock } from "../../../support/manual-clock";
+import { useResources } from "./service-rig";
 
-let folder: string;
-let database: Database;
 let resources: Resources;
-
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "lookup-"));
-  database = openDatabase(folder);
-  resources = createResources({
-    database,
-    clock: new ManualClock(),
-    templateRelease: 0,
-    stock: {},
-    workerQuota: () => undefined,
-  });
-});
-afterEach(() => {
-  database.close();
-  rmSync(folder, { recursive: true, force: true });
+  resources = useResources();
 });
 
 const template = (env: Record<string, string> = {}) =>

@@ -92,25 +92,10 @@ describe("a GraphQL request", () => {
   });
 });
 
-test("has a resolver for every query and mutation of the schema", async () => {
-  const fields = "fields { name args { name type { kind } } type { name kind } }";
-  const answer = await ask({ query: `{ __schema { queryType { ${fields} } mutationType { ${fields} } } }` });
-  const schema = at(answer.json, "data", "__schema");
-  const named = (type: string): string[] => {
-    const list = at(schema, type, "fields");
-    return Array.isArray(list) ? list.map((field) => String(at(field, "name"))) : [];
-  };
-  expect(named("queryType")).toEqual([
-    "myself",
-    "podTemplates",
-    "podTemplate",
-    "pod",
-    "serverlessGpuPools",
-    "gpuTypes",
-    "cpuFlavors",
-    "dataCenters",
-  ]);
-  expect(named("mutationType")).toHaveLength(19);
+test("has a resolver for every mutation of the schema", async () => {
+  const answer = await ask({ query: "{ __schema { mutationType { fields { name } } } }" });
+  const fields = at(answer.json, "data", "__schema", "mutationType", "fields");
+  const names = Array.isArray(fields) ? fields.map((field) => at(field, "name")) : [];
   // With unknown ids each one fails, which a field without a resolver would not.
   const calls = [
     'saveTemplate(input: { id: "x", name: "n", containerDiskInGb: 1, volumeInGb: 0 }) { id }',
@@ -133,7 +118,7 @@ test("has a resolver for every query and mutation of the schema", async () => {
     'updateRegistryAuth(input: { id: "x", username: "u", password: "p" }) { id }',
     'deleteRegistryAuth(registryAuthId: "x")',
   ];
-  expect(calls.map((call) => call.replace(/\(.*/, ""))).toEqual(named("mutationType"));
+  expect(calls.map((call) => call.replace(/\(.*/, ""))).toEqual(names);
   for (const call of calls) {
     const refusal = await ask({ query: `mutation { ${call} }` });
     expect(stringAt(refusal, "errors", 0, "message"), call).not.toContain("internal");

@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
-import { afterAll, afterEach } from "vitest";
+import { afterAll, afterEach, onTestFinished } from "vitest";
+import { createResources } from "../../../../service/resources";
+import { openDatabase } from "../../../../service/store/database";
 import { ManualClock } from "../../../support/manual-clock";
 import { type Answer, send, stringAt } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
@@ -31,6 +34,18 @@ export interface ServiceRig {
 let names = 0;
 /** A name that no other test of this process uses. */
 export const freshName = (what: string): string => `${what}-${++names}`;
+
+/** The resources of an empty store without a service, for one test; all types are in stock unless `stock` contains them. */
+export function useResources(stock: Parameters<typeof createResources>[0]["stock"] = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "resources-"));
+  const database = openDatabase(folder);
+  onTestFinished(() => {
+    database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const clock = new ManualClock();
+  return createResources({ database, clock, templateRelease: 0, stock, workerQuota: () => undefined });
+}
 
 /** A service for a test file, gone after its last test; a failing test prints the service's log. */
 export async function useService(options: ServiceOptions = {}): Promise<ServiceRig> {

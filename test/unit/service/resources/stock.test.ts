@@ -3,16 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { StockEntries } from "../../../../service/resources/stock";
 import { type Answer, askUntil, at, send, stringAt } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 import { runLine } from "../cli/command";
-import { images, shortTimings } from "../workers/support/programs";
+import { type Fields, useResources } from "./service-rig";
 
 const l4 = "NVIDIA L4";
 const available = "include=AVAILABILITY&product=SERVERLESS";
 
 async function serviceWith(options: ServiceOptions) {
-  const service = await createService({ port: 0, ephemeral: true, images, timings: shortTimings, ...options });
+  const service = await createService({ port: 0, ephemeral: true, images: { tool: "true" }, ...options });
   onTestFinished(() => service.stop(0));
   const call = (method: string, path: string, json?: unknown): Promise<Answer> =>
     send(method, `${service.url}${path}`, { key: service.apiKey, json });
@@ -23,48 +24,48 @@ async function serviceWith(options: ServiceOptions) {
     const templateId = stringAt(await call("POST", "/v1/templates", template), "id");
     return call("POST", "/v1/endpoints", { templateId, gpuTypeIds: [l4], workersMax: 1, ...fields });
   };
-  /** Submits a job to a new endpoint; resolves once it completes, or its worker is missing. */
-  const outcome = async (fields: object) => {
-    const id = stringAt(await endpoint(fields), "id");
-    const job = stringAt(await call("POST", `/v2/${id}/run`, { input: {} }), "id");
-    const health = await askUntil(
-      () => call("GET", `/v2/${id}/health`),
-      ({ json }) => at(json, "workers", "throttled") === 1 || at(json, "jobs", "completed") === 1,
-    );
-    const status = stringAt(await call("GET", `/v2/${id}/status/${job}`), "status");
-    return { id, status, throttled: at(health.json, "workers", "throttled") };
-  };
-  return { service, call, graphql, endpoint, outcome };
+  return { call, graphql, endpoint };
 }
 
-const waits = { status: "IN_QUEUE", throttled: 1 };
-const runs = { status: "COMPLETED", throttled: 0 };
+const inRomania: StockEntries = { [`${l4}@EU-RO-1`]: "NONE" };
 
 describe("stock", () => {
-  test("of a GPU type that is NONE leaves jobs in the queue and the worker throttled", async () => {
-    const { call, outcome } = await serviceWith({ stock: { [l4]: "NONE", "NVIDIA A40": "LOW" } });
-    const { id, ...waiting } = await outcome({ gpuTypeIds: [l4] });
-    expect(waiting).toEqual(waits);
+  test("of NONE leaves a job in the queue and the worker throttled", async () => {
+    const { call, endpoint } = await serviceWith({ stock: { [l4]: "NONE" } });
+    const id = stringAt(await endpoint(), "id");
+    const job = stringAt(await call("POST", `/v2/${id}/run`, { input: {} }), "id");
+    await askUntil(
+      () => call("GET", `/v2/${id}/health`),
+      ({ json }) => at(json, "workers", "throttled") === 1,
+    );
+    expect((await call("GET", `/v2/${id}/status/${job}`)).json).toMatchObject({ status: "IN_QUEUE" });
     const workers = await call("GET", `/v2/serverless/${id}/workers`);
     expect(workers.json).toMatchObject({ workers: [], summary: { total: 0 } });
-    expect(await outcome({ gpuTypeIds: [l4, "NVIDIA A40"] }), "the other type").toMatchObject(runs);
-    expect(await outcome({ gpuTypeIds: [] }), "any type").toMatchObject(runs);
   });
 
-  test("of a data centre counts for endpoints that it limits, by dataCenterIds or a volume", async () => {
-    const { call, outcome } = await serviceWith({ stock: { [`${l4}@EU-RO-1`]: "NONE" } });
-    const volume = { name: "models", size: 10, dataCenterId: "EU-RO-1" };
-    const networkVolumeId = stringAt(await call("POST", "/v1/networkvolumes", volume), "id");
-    expect(await outcome({})).toMatchObject(runs);
-    expect(await outcome({ dataCenterIds: ["EU-RO-1"] })).toMatchObject(waits);
-    expect(await outcome({ dataCenterIds: ["EU-RO-1", "US-KS-2"] })).toMatchObject(runs);
-    expect(await outcome({ networkVolumeId })).toMatchObject(waits);
-  });
-
-  test("of a CPU flavour throttles endpoints of this flavour", async () => {
-    const { outcome } = await serviceWith({ stock: { cpu3c: "NONE" } });
-    expect(await outcome({ computeType: "CPU", gpuTypeIds: [], cpuFlavorIds: ["cpu3c"] })).toMatchObject(waits);
-    expect(await outcome({ computeType: "CPU", gpuTypeIds: [], cpuFlavorIds: ["cpu3c", "cpu5c"] })).toMatchObject(runs);
+  test.each<[string, StockEntries, Fields, string]>([
+    ["a GPU type", { [l4]: "NONE", "NVIDIA A40": "LOW" }, {}, l4],
+    [
+      "a GPU type, but not of another one",
+      { [l4]: "NONE", "NVIDIA A40": "LOW" },
+      { gpuTypeIds: [l4, "NVIDIA A40"] },
+      "",
+    ],
+    ["a GPU type, for any type", { [l4]: "NONE" }, { gpuTypeIds: [] }, ""],
+    ["another data centre", inRomania, {}, ""],
+    ["the data centre", inRomania, { dataCenterIds: ["EU-RO-1"] }, `${l4} in EU-RO-1`],
+    ["one of two data centres", inRomania, { dataCenterIds: ["EU-RO-1", "US-KS-2"] }, ""],
+    ["the data centre of a volume", inRomania, { networkVolumeId: "volume" }, `${l4} in EU-RO-1`],
+    ["a CPU flavour", { cpu3c: "NONE" }, { computeType: "CPU", cpuFlavorIds: ["cpu3c"] }, "cpu3c"],
+    ["one of two CPU flavours", { cpu3c: "NONE" }, { computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu5c"] }, ""],
+  ])("of %s decides whether workers start", (_what, stock, fields, lack) => {
+    const { templates, volumes, endpoints, lookup } = useResources(stock);
+    const template = { name: "t", imageName: "tool", containerDiskInGb: 5, volumeInGb: 0 };
+    const templateId = templates.create(template).id;
+    const volume = volumes.create({ name: "models", size: 10, dataCenterId: "EU-RO-1" }).id;
+    const networkVolumeId = fields["networkVolumeId"] && volume;
+    const { id } = endpoints.create({ templateId, gpuTypeIds: [l4], ...fields, networkVolumeId });
+    expect(lookup.lackOfStock(id)).toBe(lack === "" ? undefined : `no stock of ${lack}, so no worker starts`);
   });
 
   test("is shown by the catalogs of REST v2 and GraphQL; a data centre overrides its type", async () => {

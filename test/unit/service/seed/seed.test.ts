@@ -3,8 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { at, send, stringAt } from "../../../support/raw-http";
+import { StartError } from "../../../../service/errors";
+import type { Resources } from "../../../../service/resources";
+import { readSeedFile } from "../../../../service/seed/seed-file";
+import { applySeed } from "../../../../service/seed/seeding";
+import { at, send } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
+import { useResources } from "../resources/service-rig";
 
 const whole = `
 images:
@@ -48,6 +53,11 @@ async function startWith(text: string, options: ServiceOptions = {}): Promise<{ 
   const service = await createService({ port: 0, dataFolder, runtime: "none", seed: file, onNotice, ...options });
   started.push(service);
   return { service, notices };
+}
+/** Applies a seed file to the resources of a store. */
+function apply(text: string, resources: Resources): void {
+  writeFileSync(file, text);
+  applySeed(readSeedFile(file), resources, (name) => (name === "SEED_TEST_TOKEN" ? "hidden-value" : undefined));
 }
 const call = (service: Service, method: string, path: string, json?: object) =>
   send(method, `${service.url}/v2${path}`, { key: service.apiKey, json });
@@ -127,17 +137,20 @@ describe("a seed file", () => {
     ],
     ["./echo.mjs", "./absent.mjs", "does not exist; name an existing file"],
     ["templates:", "templates: [", "line "],
-  ])("rejects %s → %s with its path, and creates nothing", async (from, to, message) => {
-    const failed = await startWith(whole.replace(from, to)).catch((error: unknown) => error);
-    expect(failed).toBeInstanceOf(Error);
-    const text = String(failed);
-    expect(text).toMatch(/^StartError: [^\n]+$/);
-    expect(text).toContain(`${file}: `);
-    expect(text).toContain(message);
-    const { service } = await startWith("{}");
-    const lists = { "/serverless": "endpoints", "/templates": "templates", "/network-volumes": "networkVolumes" };
-    for (const [path, key] of Object.entries({ ...lists, "/account/secrets": "secrets" }))
-      expect(await listOf(service, path, key), path).toEqual([]);
+  ])("rejects %s → %s with its path, and creates nothing", (from, to, message) => {
+    const resources = useResources();
+    let thrown: unknown;
+    try {
+      apply(whole.replace(from, to), resources);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(StartError);
+    const [line, ...others] = String(thrown).split("\n");
+    expect([line, others]).toEqual([expect.stringContaining(message), []]);
+    expect(line).toContain(`${file}: `);
+    const { secrets, volumes, templates, endpoints } = resources;
+    for (const { list } of [secrets, volumes, templates, endpoints]) expect(list()).toEqual([]);
   });
 
   test("must exist, and does not create the data folder otherwise", async () => {
@@ -149,15 +162,12 @@ describe("a seed file", () => {
     expect(existsSync(dataFolder)).toBe(false);
   });
 
-  test("rejects a name that several objects of the service have", async () => {
-    const { service } = await startWith("{}");
-    for (const _ of [1, 2])
-      await call(service, "POST", "/network-volumes", { name: "models", size: 10, dataCenter: "EU-RO-1" });
-    await service.stop(0);
-    await expect(startWith(whole)).rejects.toThrow(
+  test("rejects a name that several objects of the service have", () => {
+    const resources = useResources();
+    for (const _ of [1, 2]) resources.volumes.create({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
+    expect(() => apply(whole, resources)).toThrow(
       `${file}: volumes.models: the service has 2 objects with this name; delete or rename all but one`,
     );
-    const { service: after } = await startWith("{}");
-    expect(stringAt(await call(after, "GET", "/network-volumes"), "networkVolumes", 0, "name")).toBe("models");
+    expect(resources.templates.list()).toEqual([]);
   });
 });

@@ -44,35 +44,22 @@ const names = (database: Database): string[] =>
     .map(({ name }) => name);
 
 describe("a data folder", () => {
-  test("is rejected while a service uses it, with folder and process in the message", () => {
-    openHere();
-    expect(openHere).toThrow(StartError);
-    expect(openHere).toThrow(`the data folder ${folder} is in use by another local service (process ${process.pid})`);
-  });
-
-  test("is free again once the store is closed, also after a rejected attempt", () => {
+  test("is rejected while a service uses it, with folder and process in the message, and free once the store is closed", () => {
     const first = openHere();
     expect(openHere).toThrow(StartError);
+    expect(openHere).toThrow(`the data folder ${folder} is in use by another local service (process ${process.pid})`);
     insert(first, "kept");
     first.close();
     expect(names(openHere())).toEqual(["kept"]);
   });
 
-  test("is created for its owner only", () => {
-    openHere();
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-  });
-
-  test("excludes itself from the surrounding repository, because it contains the key", () => {
-    openHere();
-    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe("*\n");
-  });
-
-  test("keeps an existing .gitignore", () => {
+  test("is created for its owner only, and excludes itself from the surrounding repository, because it contains the key", () => {
     openHere().close();
-    writeFileSync(join(folder, ".gitignore"), "*\n!notes.md\n");
+    const ignored = join(folder, ".gitignore");
+    expect([statSync(folder).mode & 0o777, readFileSync(ignored, "utf8")]).toEqual([0o700, "*\n"]);
+    writeFileSync(ignored, "*\n!notes.md\n");
     openHere();
-    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe("*\n!notes.md\n");
+    expect(readFileSync(ignored, "utf8")).toBe("*\n!notes.md\n");
   });
 
   test.each([
@@ -215,18 +202,6 @@ describe("a transaction", () => {
     });
     expect(result).toBe(7);
     expect(seen).toEqual(["outer goes on", "after: inner,outer"]);
-  });
-
-  test("may be opened by a callback", () => {
-    const database = openHere();
-    database.transaction(() => database.afterCommit(() => database.transaction(() => insert(database, "later"))));
-    expect(names(database)).toEqual(["later"]);
-  });
-
-  test("without one, a callback runs immediately", () => {
-    const seen: string[] = [];
-    openHere().afterCommit(() => seen.push("now"));
-    expect(seen).toEqual(["now"]);
   });
 });
 

@@ -11,16 +11,11 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  createService,
-  resetDataFolder,
-  restoreDataFolder,
-  type Service,
-  type ServiceOptions,
-  snapshotDataFolder,
-} from "serverless-compute-local";
+import { createService, resetDataFolder, restoreDataFolder, snapshotDataFolder } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { at, send } from "../../../support/raw-http";
+import { z } from "zod";
+import { ensureApiKey, readApiKey } from "../../../../service/store/api-key";
+import { type Database, openDatabase } from "../../../../service/store/database";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 
 let folder: string;
@@ -31,42 +26,40 @@ beforeEach(() => {
 });
 afterEach(() => discardServiceFolder(folder));
 
-async function whileRunning<Result>(work: (service: Service) => Promise<Result>, options: ServiceOptions = {}) {
-  const service = await createService({ port: 0, dataFolder: data, runtime: "none", ...options });
+/** Runs `work` while the data folder is in use. */
+function whileOpen<Result>(work: (database: Database) => Result): Result {
+  const database = openDatabase(data);
   try {
-    return await work(service);
+    ensureApiKey(data, undefined);
+    return work(database);
   } finally {
-    await service.stop(0);
+    database.close();
   }
 }
-const createVolume = (name: string) => (service: Service) =>
-  send("POST", `${service.url}/v2/network-volumes`, {
-    key: service.apiKey,
-    json: { name, size: 10, dataCenter: "EU-RO-1" },
-  });
-const volumeNames = async ({ url, apiKey }: Service): Promise<unknown[]> => {
-  const { json } = await send("GET", `${url}/v2/network-volumes`, { key: apiKey });
-  const volumes = at(json, "networkVolumes");
-  return Array.isArray(volumes) ? volumes.map((volume) => at(volume, "name")) : [];
-};
+const addDelegation = (name: string) => (database: Database) =>
+  void database.prepare("INSERT INTO delegations VALUES (?, ?, '', '', '', '', 0)").run(name, name);
+const namesIn = (database: Database): string[] =>
+  database
+    .query("SELECT name FROM delegations", z.object({ name: z.string() }))
+    .all()
+    .map(({ name }) => name);
 
 describe("resetDataFolder", () => {
-  test("deletes objects and files, and keeps the key and files of others", async () => {
-    const key = await whileRunning(async (service) => {
-      await createVolume("models")(service);
-      return service.apiKey;
-    });
+  test("deletes objects and files, and keeps the key and files of others", () => {
+    whileOpen(addDelegation("old"));
+    const key = readApiKey(data);
     mkdirSync(join(data, "volumes/old"), { recursive: true });
+    for (const name of ["service.log", "service.log.1", "address"]) writeFileSync(join(data, name), "");
     writeFileSync(join(data, "notes.txt"), "mine");
     resetDataFolder(data);
     expect(readdirSync(data).sort()).toEqual([".gitignore", "api-key", "lock", "notes.txt"]);
-    expect(readFileSync(join(data, "api-key"), "utf8").trim()).toBe(key);
+    expect(readApiKey(data)).toBe(key);
   });
 
-  test("rejects a folder that a service uses, and one that no service has used", async () => {
-    await whileRunning(async () => {
-      expect(() => resetDataFolder(data)).toThrow(/^the data folder \S+ is in use by another local service/);
-    });
+  test("rejects a folder that a service uses, and one that no service has used", () => {
+    whileOpen(() =>
+      expect(() => resetDataFolder(data)).toThrow(/^the data folder \S+ is in use by another local service/),
+    );
     const empty = join(folder, "empty");
     expect(() => resetDataFolder(empty)).toThrow(
       `the data folder ${empty}: no service has used it; pass the service's folder`,
@@ -76,46 +69,42 @@ describe("resetDataFolder", () => {
 });
 
 describe("snapshotDataFolder and restoreDataFolder", () => {
-  test("restore the objects and volumes of the snapshot, also into a new folder", async () => {
+  test("restore the objects and volumes of the snapshot, also into a new folder", () => {
     const snapshot = join(folder, "snapshot");
-    await whileRunning(createVolume("first"));
+    whileOpen(addDelegation("first"));
     mkdirSync(join(data, "volumes/kept"), { recursive: true });
     writeFileSync(join(data, "volumes/kept/model.bin"), "weights");
     snapshotDataFolder(data, snapshot);
     expect(statSync(snapshot).mode & 0o777).toBe(0o700);
     expect(readdirSync(snapshot)).not.toContain("api-key");
-    const key = await whileRunning(async (service) => {
-      await createVolume("second")(service);
-      return service.apiKey;
-    });
+    whileOpen(addDelegation("second"));
+    const key = readApiKey(data);
     restoreDataFolder(data, snapshot);
     expect(readFileSync(join(data, "volumes/kept/model.bin"), "utf8")).toBe("weights");
-    await whileRunning(async (service) => {
-      expect(await volumeNames(service)).toEqual(["first"]);
-      expect(service.apiKey).toBe(key);
-    });
+    expect([whileOpen(namesIn), readApiKey(data)]).toEqual([["first"], key]);
     data = join(folder, "other");
     restoreDataFolder(data, snapshot);
-    expect(await whileRunning(volumeNames)).toEqual(["first"]);
+    expect(whileOpen(namesIn)).toEqual(["first"]);
   });
 
-  test("snapshot the write-ahead log of a killed service", async () => {
-    await whileRunning(async (service) => {
-      await createVolume("logged")(service);
+  test("snapshot the write-ahead log of a killed service", () => {
+    const killed = join(folder, "killed");
+    whileOpen((database) => {
+      addDelegation("logged")(database);
       // The files of a running service are those that a kill leaves.
-      mkdirSync(join(folder, "killed"));
+      mkdirSync(killed);
       for (const name of ["service.db", "service.db-wal"])
-        writeFileSync(join(folder, "killed", name), readFileSync(join(data, name)));
+        writeFileSync(join(killed, name), readFileSync(join(data, name)));
     });
-    snapshotDataFolder(join(folder, "killed"), join(folder, "snapshot"));
+    snapshotDataFolder(killed, join(folder, "snapshot"));
     restoreDataFolder(data, join(folder, "snapshot"));
-    expect(await whileRunning(volumeNames)).toEqual(["logged"]);
+    expect(whileOpen(namesIn)).toEqual(["logged"]);
   });
 
-  test("reject a folder in use, a target with files, and a source that is no snapshot, and change nothing", async () => {
+  test("reject a folder in use, a target with files, and a source that is no snapshot, and change nothing", () => {
     const snapshot = join(folder, "snapshot");
-    await whileRunning(async (service) => {
-      await createVolume("first")(service);
+    whileOpen((database) => {
+      addDelegation("first")(database);
       expect(() => snapshotDataFolder(data, snapshot)).toThrow(/is in use by another local service/);
       expect(existsSync(snapshot)).toBe(false);
     });
@@ -123,35 +112,29 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     expect(() => snapshotDataFolder(data, snapshot)).toThrow(
       `${snapshot}: contains files; choose a new or empty folder for the snapshot`,
     );
-    await whileRunning(async () => {
-      expect(() => restoreDataFolder(data, snapshot)).toThrow(/is in use by another local service/);
-    });
+    whileOpen(() => expect(() => restoreDataFolder(data, snapshot)).toThrow(/is in use by another local service/));
     expect(() => restoreDataFolder(data, folder)).toThrow(
       `${folder}: is not a snapshot; name a folder written by the snapshot command`,
     );
-    mkdirSync(join(folder, "damaged"));
-    writeFileSync(join(folder, "damaged", "service.db"), "no database at all, but long enough to be read as one");
-    expect(() => restoreDataFolder(data, join(folder, "damaged"))).toThrow(
-      `the store in ${join(folder, "damaged")}: cannot be read (SQLITE_NOTADB)`,
-    );
-    rmSync(join(folder, "damaged"), { recursive: true });
-    expect(await whileRunning(volumeNames)).toEqual(["first"]);
+    const damaged = join(folder, "damaged");
+    mkdirSync(damaged);
+    writeFileSync(join(damaged, "service.db"), "no database at all, but long enough to be read as one");
+    expect(() => restoreDataFolder(data, damaged)).toThrow(`the store in ${damaged}: cannot be read (SQLITE_NOTADB)`);
+    rmSync(damaged, { recursive: true });
+    expect(whileOpen(namesIn)).toEqual(["first"]);
   });
 });
 
 describe("an ephemeral service", () => {
   beforeEach(() => void vi.stubEnv("TMPDIR", folder));
   afterEach(() => void vi.unstubAllEnvs());
-  const ephemeral = { dataFolder: undefined, ephemeral: true, logLevel: "info" } as const;
+  const ephemeral = { ephemeral: true, runtime: "none", logLevel: "info" } as const;
 
   test("leaves nothing on disk after its end", async () => {
-    await whileRunning(async (service) => {
-      await createVolume("models")(service);
-      expect(await volumeNames(service)).toEqual(["models"]);
-      const used = dirname(service.apiKeyFile);
-      expect(dirname(used)).toBe(folder);
-      expect(statSync(used).mode & 0o777).toBe(0o700);
-    }, ephemeral);
+    const service = await createService({ ...ephemeral, port: 0 });
+    const used = dirname(service.apiKeyFile);
+    expect([dirname(used), statSync(used).mode & 0o777]).toEqual([folder, 0o700]);
+    await service.stop(0);
     expect(readdirSync(folder)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { createService, type Service } from "serverless-compute-local";
-import { expect, onTestFinished } from "vitest";
+import { afterAll, expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { JobTimings } from "../../../../../service/jobs/timings";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
@@ -28,7 +28,7 @@ export interface Answer {
   text(field: string): string;
 }
 
-/** A real service with its own timings, on a free port and in its own folder; removed after the test. */
+/** A real service with its own timings, on a free port and in its own folder. */
 export interface JobRig {
   readonly root: string;
   readonly dataFolder: string;
@@ -67,19 +67,28 @@ type Health = z.output<typeof healthShape>;
 const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 const apiKey = "a-key-for-this-test-only";
 
-export async function useJobRig({
-  images = {},
-  timings = {},
-  clock = systemClock,
-  stream = "array",
-  runtime = "none",
-  rateLimits = "off",
-  onNotice = () => undefined,
-}: RigOptions = {}): Promise<JobRig> {
+/** A service for one test; `useSharedJobRig` starts one for all tests of a file. */
+export const useJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobRig(options, onTestFinished);
+
+/** A service for all tests of a file. */
+export const useSharedJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobRig(options, afterAll);
+
+async function openJobRig(
+  {
+    images = {},
+    timings = {},
+    clock = systemClock,
+    stream = "array",
+    runtime = "none",
+    rateLimits = "off",
+    onNotice = () => undefined,
+  }: RigOptions,
+  atEnd: (close: () => Promise<void>) => void,
+): Promise<JobRig> {
   const dataFolder = await mkdtemp(join(tmpdir(), "job-rig-"));
   let names = 0;
   let running = await open();
-  onTestFinished(async () => {
+  atEnd(async () => {
     await running.stop(0);
     await discardServiceFolder(dataFolder);
   });

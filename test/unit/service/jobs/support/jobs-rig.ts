@@ -1,7 +1,10 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
+import { onTestFinished } from "vitest";
+import { z } from "zod";
 import { createJobQueue } from "../../../../../service/jobs";
 import type { NewJob } from "../../../../../service/jobs/job";
 import { defaultTimings } from "../../../../../service/jobs/timings";
@@ -9,14 +12,14 @@ import { type Database, openDatabase } from "../../../../../service/store/databa
 import { ManualClock } from "../../../../support/manual-clock";
 
 /** The jobs of a store, as a starting service loads them, and the errors that they log. */
-export function openJobs(database: Database, clock = new ManualClock()) {
+export function openJobs(database: Database, clock: Clock = new ManualClock()) {
   const logged: string[] = [];
   const log = {
     info: () => undefined,
     warn: () => undefined,
     error: (_facts: unknown, text?: string) => void logged.push(text ?? ""),
   };
-  return { ...createJobQueue(database, { clock, timings: defaultTimings, log, endpoint: () => ({}) }), clock, logged };
+  return { ...createJobQueue(database, { clock, timings: defaultTimings, log, endpoint: () => ({}) }), logged };
 }
 
 /** Jobs on a real store in its own folder, on a manual clock. `close` removes everything. */
@@ -33,8 +36,8 @@ export function openJobsRig() {
     return { run };
   };
   const database = { ...opened, prepare };
-  const parts = openJobs(database);
-  const { clock } = parts;
+  const clock = new ManualClock();
+  const parts = openJobs(database, clock);
   const stores = [{ folder, database }];
   let made = 0;
   /** The store as a service finds it that starts after this one was killed now. */
@@ -47,6 +50,7 @@ export function openJobsRig() {
   }
   return {
     ...parts,
+    clock,
     database,
     /** Makes every change of rows fail with a code of SQLite, by default as if another program held the lock; returns the undo. */
     lockStore(code = "SQLITE_BUSY"): () => void {
@@ -83,5 +87,33 @@ export function openJobsRig() {
         rmSync(one.folder, { recursive: true, force: true });
       }
     },
+  };
+}
+
+const row = z.object({ id: z.string(), status: z.string() });
+
+/** Jobs on a real store for one test, of the endpoint `endpoint` with the worker `w`. */
+export function useJobs() {
+  const rig = openJobsRig();
+  onTestFinished(rig.close);
+  /** Submits a job, and starts it at the worker; returns its id. */
+  async function run(fields: Partial<NewJob> = {}): Promise<string> {
+    const job = rig.newJob(fields);
+    await rig.jobs.submit(job);
+    await rig.jobs.take("endpoint", "w", 1);
+    return job.id;
+  }
+  return {
+    ...rig,
+    run,
+    /** The job's state for clients. */
+    status: (id: string) => rig.records.find("endpoint", id)?.job.status,
+    /** Ids and states in the store that a killed service leaves. */
+    stored: (): string[] =>
+      rig
+        .killed()
+        .query("SELECT id, status FROM jobs ORDER BY seq", row)
+        .all()
+        .map(({ id, status }) => `${id} ${status}`),
   };
 }

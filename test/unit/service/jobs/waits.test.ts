@@ -1,9 +1,9 @@
 import { type Clock, steadyClock, systemClock } from "serverless-compute-api/clock";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createJobEvents } from "../../../../service/jobs/events";
 import { createJobWaits } from "../../../../service/jobs/waits";
 import { ManualClock } from "../../../support/manual-clock";
-import { useJobRig } from "./support/job-rig";
+import { openJobs, useJobs } from "./support/jobs-rig";
 
 /** A machine's clock that is changed by `ahead` ms. */
 function settableClock() {
@@ -24,23 +24,13 @@ test("a steady clock ignores changes of its clock", () => {
   }
 });
 
-test("/runsync responds in time although the machine's time is set back", async () => {
+test("waits end in time although the machine's time is set back", async () => {
   const { clock, set } = settableClock();
-  const rig = await useJobRig({ clock });
-  const { call } = await rig.endpoint("none", { workersMax: 0 });
-  const started = performance.now();
-  const waiting = call("POST", "/runsync?wait=1000", { input: {} });
-  await systemClock.sleep(50);
+  const { waits } = openJobs(useJobs().database, clock);
+  onTestFinished(waits.close);
+  const ended = waits.news("job", 50, new AbortController().signal, false);
   set.ahead = -3_600_000;
-  expect((await waiting).json).toMatchObject({ status: "IN_QUEUE" });
-  expect(performance.now() - started).toBeLessThan(10_000);
-});
-
-test("a HEAD request takes no job and reads no stream", async () => {
-  const rig = await useJobRig();
-  const { call } = await rig.endpoint("none", { workersMax: 0 });
-  for (const path of ["/job-take/some-worker", "/stream/some-job", "/health"])
-    expect((await call("HEAD", path)).status, path).toBe(404);
+  await ended;
 });
 
 test("waits end at their own times", async () => {
@@ -53,4 +43,14 @@ test("waits end at their own times", async () => {
   await expect.poll(() => ended).toEqual(["short"]);
   await clock.advance(1000);
   await expect.poll(() => ended).toEqual(["short", "long"]);
+});
+
+test("a client that leaves ends its own wait and no other", async () => {
+  const rig = useJobs();
+  const id = await rig.run();
+  const ended: string[] = [];
+  const [leave] = ["first", "second"].map((name) => rig.waits.wait(id, 60_000, () => void ended.push(name)));
+  leave?.();
+  await rig.jobs.finish(id, "w", { output: "1" });
+  expect(ended).toEqual(["second"]);
 });

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { openUpload } from "../../../support/raw-http";
+import { useSharedJobRig } from "./support/job-rig";
+
+const key = "a-key-for-this-test-only";
+const requestLimit = 1000;
+const rig = await useSharedJobRig({ timings: { requestLimit }, rateLimits: "on" });
+const { id, call, run } = await rig.endpoint("none", { workersMax: 0 });
+
+test("a stalled body returns 408 and frees its place among the concurrent requests; a held call continues", async () => {
+  const held = call("POST", `/runsync?wait=${2.5 * requestLimit}`, { input: {} });
+  // As many as the concurrent requests of /cancel.
+  const stalled = await Promise.all(
+    Array.from({ length: 20 }, () => openUpload(`${rig.root}/v2/${id}/cancel/nosuchjob`, key, {})),
+  );
+  const statuses = await Promise.all(stalled.map(({ status }) => status));
+  expect(statuses).toEqual(stalled.map(() => 408));
+  expect((await call("POST", "/cancel/nosuchjob")).status).toBe(404);
+  const { status, text } = await held;
+  expect([status, text("status")]).toEqual([200, "IN_QUEUE"]);
+});
+
+test("/health and /retry have no rate limit", async () => {
+  const job = await run({});
+  const calls = Array.from({ length: 110 }, () => [call("GET", "/health"), call("POST", `/retry/${job}`)]).flat();
+  const statuses = (await Promise.all(calls)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 400]));
+});
+
+test("/cancel of a finished job returns 200 with its state", async () => {
+  const job = await run({});
+  await call("POST", `/cancel/${job}`);
+  const answer = await call("POST", `/cancel/${job}`);
+  expect([answer.status, answer.json]).toEqual([200, { id: job, status: "CANCELLED" }]);
+});
+
+test("a HEAD request takes no job and reads no stream", async () => {
+  for (const path of ["/job-take/some-worker", "/stream/some-job", "/health"])
+    expect((await call("HEAD", path)).status, path).toBe(404);
+});
