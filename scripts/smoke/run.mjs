@@ -95,7 +95,7 @@ async function idByName(call, { path, list, body }) {
 }
 
 /**
- * Deletes an object, with retries: a template may be in use for a moment after its endpoint.
+ * Deletes an object, with retries unless the key is rejected: a template may be in use for a moment after its endpoint.
  * @param {Call} call
  * @param {string} path
  * @returns {Promise<Answer>}
@@ -106,7 +106,7 @@ async function remove(call, path, attempt = 1) {
     if (last) throw error;
     return undefined;
   });
-  if (response && (last || response.status === 204 || response.status === 404)) return response;
+  if (response && (last || [204, 401, 403, 404].includes(response.status))) return response;
   await sleep(1000 * attempt);
   return remove(call, path, attempt + 1);
 }

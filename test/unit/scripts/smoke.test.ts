@@ -69,11 +69,7 @@ test("names the address and the reason if the service cannot be reached", async 
   expect(code).toBe(1);
 });
 
-test("creates no volume without --volume", async () => {
-  expect((await start("--target", "local").ended).text).not.toContain("volume");
-});
-
-test("deletes the created objects after Ctrl-C, also one that is being created", async () => {
+test("deletes the created objects after Ctrl-C, also one that is being created; without --volume there is no volume", async () => {
   proxy.inject({ method: "POST", path: "/v2/serverless" }, { kind: "answerLate", ms: 300 });
   const { child, ended } = start("--target", "local");
   await expect
@@ -81,23 +77,25 @@ test("deletes the created objects after Ctrl-C, also one that is being created",
     .toBe(true);
   child.kill("SIGINT");
   const { code, text } = await ended;
+  expect(text).not.toContain("volume");
   expect(text).toContain("stopped: deleting the created objects");
   expect(code).toBe(130);
   expect(deletes()).toEqual(["serverless", "templates", "account"]);
   expect(await held()).toEqual(nothing);
 });
 
-test("finds an object with a lost create response by its name and deletes it", async () => {
+test("finds an object with a lost create response by its name, and repeats a failed delete", async () => {
   proxy.inject({ method: "POST", path: "/v2/templates" }, { kind: "dropAfterAnswer" });
+  proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 409 });
   const { code, text } = await start("--target", "local").ended;
   expect(text).toMatch(/^FAILED/m);
   expect(code).toBe(1);
-  expect(deletes()).toEqual(["templates", "account"]);
+  expect(deletes()).toEqual(["templates", "templates", "account"]);
   expect(await held()).toEqual(nothing);
 });
 
 test("names an object that cannot be deleted", async () => {
-  proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 403 }, 4);
+  proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 403 });
   const { code, text } = await start("--target", "local").ended;
   expect(text).toMatch(/^LEFT {4}template smoke-[0-9a-f]{10}; delete it in the console$/m);
   expect(code).toBe(1);
