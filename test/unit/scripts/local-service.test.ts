@@ -27,13 +27,6 @@ function plan(folder = temporaryFolder()) {
   };
 }
 
-/** A plan for a program given as text, for behaviour that the real service does not have. */
-function planFor(text: string) {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "program.mjs"), text);
-  return { ...plan(folder), program: [join(folder, "program.mjs")], env: {} };
-}
-
 /** Starts a service that is stopped with the test. */
 async function start(options: ReturnType<typeof plan>) {
   const service = await startService(options);
@@ -41,21 +34,18 @@ async function start(options: ReturnType<typeof plan>) {
   return service;
 }
 
-test("a started service is found by its address file, with its key, and is empty", async () => {
+test("a started service is found by its address file, with its key, and its objects are listed by kind and name", async () => {
   const options = plan();
   expect(await findService(options.addressFile)).toBeUndefined();
   const service = await start(options);
   expect(service).toMatchObject({ moved: false, apiKey: readFileSync(service.addresses.apiKeyFile, "utf8").trim() });
   expect(await findService(options.addressFile)).toEqual({ addresses: service.addresses, apiKey: service.apiKey });
-  expect(await holdings(service)).toEqual([]);
   const noted = readFileSync(options.addressFile, "utf8");
   expect(noted).not.toContain(service.apiKey);
   expect(service.consoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/);
   expect(noted).not.toContain(new URL(service.consoleUrl).searchParams.get("t"));
-});
 
-test("the objects of a service are listed by kind and name", async () => {
-  const service = await start(plan());
+  expect(await holdings(service)).toEqual([]);
   const response = await fetch(`${service.addresses.baseUrl}/networkvolumes`, {
     method: "POST",
     headers: { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" },
@@ -65,30 +55,25 @@ test("the objects of a service are listed by kind and name", async () => {
   expect(await holdings(service)).toEqual(["networkVolumes models"]);
 });
 
-test("a stopped service is not found, and its next start keeps port and data", async () => {
+test("a start waits for an earlier service that is stopping and keeps its port and data; if the port is taken, it moves", async () => {
   const options = plan();
   const first = await startService(options);
-  await first.stop();
+  const [second] = await Promise.all([startService(options), first.stop()]);
   expect(isAlive(first.addresses.pid)).toBe(false);
-  expect(await findService(options.addressFile)).toBeUndefined();
-  const second = await start(options);
-  expect(second.moved).toBe(false);
+  expect(second).toMatchObject({ moved: false, apiKey: first.apiKey });
   expect(second.addresses).toEqual({ ...first.addresses, pid: second.addresses.pid });
-  expect(second.apiKey).toBe(first.apiKey);
-});
+  expect(statSync(second.addresses.apiKeyFile).mode & 0o777).toBe(0o600);
 
-test("a service whose port is taken moves to another one and reports it", async () => {
-  const options = plan();
-  const first = await startService(options);
-  await first.stop();
+  await second.stop();
+  expect(await findService(options.addressFile)).toBeUndefined();
   const squatter = createServer();
   await new Promise<void>((settle) => {
     squatter.listen(Number(new URL(first.addresses.baseUrl).port), "127.0.0.1", settle);
   });
   onTestFinished(() => void squatter.close());
-  const second = await start(options);
-  expect(second.moved).toBe(true);
-  expect(second.addresses.baseUrl).not.toBe(first.addresses.baseUrl);
+  const third = await start(options);
+  expect(third.moved).toBe(true);
+  expect(third.addresses.baseUrl).not.toBe(first.addresses.baseUrl);
 });
 
 test("the key is not sent to another server on the port of a stopped service", async () => {
@@ -108,15 +93,8 @@ test("the key is not sent to another server on the port of a stopped service", a
 });
 
 test("a service that ends during its start is an error with its output", async () => {
-  const options = planFor('console.error("the data folder is taken"); process.exit(1);');
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "program.mjs"), 'console.error("the data folder is taken"); process.exit(1);');
+  const options = { ...plan(folder), program: [join(folder, "program.mjs")], env: {} };
   await expect(startService(options)).rejects.toThrow("The local service did not start.\nthe data folder is taken");
-});
-
-test("a start waits for an earlier service that is still stopping", async () => {
-  const options = plan();
-  const first = await startService(options);
-  const [second] = await Promise.all([startService(options), first.stop()]);
-  onTestFinished(() => second.stop());
-  expect(isAlive(first.addresses.pid)).toBe(false);
-  expect(statSync(second.addresses.apiKeyFile).mode & 0o777).toBe(0o600);
 });
