@@ -18,30 +18,33 @@ const alias = [
   { find: /^serverless-compute-local$/, replacement: here("service/index.ts") },
 ];
 
-/** Suites of the provider that also run in dialect v2. */
-const faultsInV2 = [
-  "requests",
-  "drift",
-  "inputs",
-  "interrupted-creates",
-  "secrecy",
-  "cancellation",
-  "timeouts",
-  "schedules",
-  "previews",
-  "two-backends",
-  "capped-lists",
-  "unreadable-objects",
-  "service-additions",
-  "adopt-existing",
-  "untouched-fields",
-  "messages",
-  "rollout-schedules",
-  "preflight",
-];
-
 /** True for `npm run test:full`, which runs everything. */
 const isFull = Boolean(process.env["FULL"]);
+
+/** Suites of `test/faults` whose rules do not depend on the dialect: REST v2, and in full runs also v1. */
+const faultsOfV2 = [
+  "adopt-existing",
+  "cancellation",
+  "capped-lists",
+  "interrupted-creates",
+  "preflight",
+  "rollout-schedules",
+  "schedules",
+  "timeouts",
+  "two-backends",
+  "unreadable-objects",
+];
+
+/** Suites of `test/faults` whose rules depend on the dialect: both in every run. */
+const faultsOfBoth = ["inputs", "messages", "requests", "secrecy", "untouched-fields"];
+
+/** Suites of `test/faults` with responses that contain only what the contracts describe; in full runs also with whole ones. */
+const faultsStripped = ["drift", "dialects"];
+
+/** All suites of `test/faults` that can run with REST v2. */
+const faultsInV2 = [...faultsOfV2, ...faultsOfBoth, "drift"];
+/** Suites of `test/faults` that run with REST v1. */
+const faultsOfV1 = isFull ? "**/*" : `**/!(${[...faultsOfV2, ...faultsStripped].join("|")})`;
 
 /** Unit tests that start processes: workers of the local service, its command line, scripts. */
 const withProcesses = [
@@ -136,9 +139,9 @@ export default defineConfig({
       { extends: true, test: { name: "processes", include: withProcesses } },
       suites("conformance", "conformance", ["**/*"], {}),
       suites("sdk", "sdk", ["**/*"], { globalSetup: ["test/sdk/setup.ts"], testTimeout: 120_000 }),
-      suites("faults", "faults", ["**/*"], {}),
-      suites("faults-v2", "faults", faultsInV2, { env: v2 }),
-      suites("faults-stripped", "faults", isFull ? ["**/*"] : ["drift", "dialects"], { env: stripped }),
+      suites("faults", "faults", [faultsOfV1], {}),
+      suites("faults-v2", "faults", isFull ? faultsInV2 : [...faultsOfV2, ...faultsOfBoth], { env: v2 }),
+      suites("faults-stripped", "faults", isFull ? ["**/*"] : faultsStripped, { env: stripped }),
       suites("faults-v2-stripped", "faults", isFull ? faultsInV2 : ["drift"], { env: { ...v2, ...stripped } }),
       suites("durability", "durability", ["**/*"], { testTimeout: 120_000 }),
       suites("console", "console", ["**/*"], { globalSetup: ["test/console/setup.ts"], testTimeout: 120_000 }),

@@ -12,7 +12,7 @@ const usage = "usage: npm run mutate -- <folder> [--sample <number>] [--seed <te
 const defaultProjects = [
   { prefix: "service/", names: "unit" },
   { prefix: "api/dialects", names: "unit,faults,faults-v2" },
-  { prefix: "", names: "unit,faults" },
+  { prefix: "", names: "unit,faults,faults-v2,faults-stripped" },
 ];
 
 /** Minimum score for success, percent. */

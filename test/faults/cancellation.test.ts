@@ -1,7 +1,6 @@
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../provider/resources";
-import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import type { Fault } from "../support/recording-proxy";
@@ -51,59 +50,18 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, create, input
   });
 });
 
-describe("a cancellation immediately ends, with its reason,", () => {
-  const { Template, NetworkVolume } = kinds;
-  const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("never-dev")).inputs;
-
-  async function cancelled(work: (signal: AbortSignal) => Promise<unknown>, when: () => boolean): Promise<number> {
-    const stop = new AbortController();
-    const working = work(stop.signal).catch((error: unknown) => error);
-    await until(when);
-    const started = Date.now();
-    stop.abort(new Error("stopped by its user"));
-    expect(await working).toMatchObject({ message: "stopped by its user" });
-    return Date.now() - started;
-  }
-
-  test("a create that waits for a retry", async () => {
-    const shown: string[] = [];
-    bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "30" }, 9);
-    const took = await cancelled(
-      (signal) =>
-        NetworkVolume.create(
-          inputs,
-          bench.context({ signal, clock: systemClock, progress: (text) => shown.push(text) }),
-        ),
-      () => shown.some((text) => text.includes("attempt 2")),
-    );
-    // The wait would last 30 s.
-    expect(took).toBeLessThan(10_000);
-    expect(await bench.held("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
-  });
-
-  // In REST v2 no endpoint uses a template, so there is no wait.
-  if (dialect === "v1")
-    test("a template's wait for its release", async () => {
-      const template = Template.check({}, { imageName: "a:1" }, naming("kept-dev")).inputs;
-      const made = await Template.create(template, bench.context());
-      const endpoint = kinds.ServerlessEndpoint.check({}, { templateId: made.id }, naming("kept-dev")).inputs;
-      const user = await kinds.ServerlessEndpoint.create(endpoint, bench.context());
-      await kinds.ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
-      const shown: string[] = [];
-      const took = await cancelled(
-        (signal) =>
-          Template.delete(
-            made.id,
-            made.outputs,
-            bench.context({ signal, clock: systemClock, progress: (text) => shown.push(text) }),
-          ),
-        () => shown.some((text) => text.includes("waiting for the service to release")),
-      );
-      // The wait would last an hour.
-      expect(took).toBeLessThan(10_000);
-      // The next destroy continues it.
-      await bench.clock.leap(3_600_000);
-      await Template.delete(made.id, made.outputs, bench.context());
-      expect((await bench.rest("GET", `/templates/${made.id}`)).status).toBe(404);
-    });
+test("a cancellation immediately ends a create that waits for a retry, with its reason", async () => {
+  const { NetworkVolume } = kinds;
+  const stop = new AbortController();
+  const context = bench.context({ signal: stop.signal, clock: systemClock });
+  bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "30" }, 9);
+  const { inputs } = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("never-dev"));
+  const creating = NetworkVolume.create(inputs, context).catch((error: unknown) => error);
+  await until(() => context.shown.some((text) => text.includes("attempt 2")));
+  const started = Date.now();
+  stop.abort(new Error("stopped by its user"));
+  expect(await creating).toMatchObject({ message: "stopped by its user" });
+  // The wait would last 30 s.
+  expect(Date.now() - started).toBeLessThan(10_000);
+  expect(await bench.held("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
 });

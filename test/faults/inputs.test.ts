@@ -2,13 +2,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Properties, Value } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
-import { type HeldKind, handlerFile, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { type HeldKind, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { at, stringAt } from "../support/raw-http";
 import { inputSteps, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
+import { expectPreviewed } from "./support/previewed";
 
-const bench = await useLifecycleBench({ templateRelease: 0, images: { "acme/echo:1": handlerFile("echo") } });
+const bench = await useLifecycleBench({ templateRelease: 0 });
+const { serverlessUrl } = bench.addresses;
 const { cases, bases } = await inputTable(bench);
 
 const heldAt: Record<ObjectKind, HeldKind> = {
@@ -17,6 +18,12 @@ const heldAt: Record<ObjectKind, HeldKind> = {
   NetworkVolume: "networkvolumes",
   Secret: "secrets",
   ContainerRegistryAuth: "containerregistryauth",
+};
+
+/** Outputs that only the service can determine. */
+const unknown: Partial<Record<ObjectKind, { create: string[]; update: string[] }>> = {
+  // A changed template increases the version.
+  ServerlessEndpoint: { create: ["url", "version"], update: ["version"] },
 };
 
 const rows = cases.flatMap((one) =>
@@ -31,7 +38,7 @@ afterEach(async () => {
 
 test("the table contains every input of every kind", () => {
   const outputs = new Set(["revision", "url", "version", "reference"]);
-  // It runs jobs, as JobInvoke does: test/unit/provider/resources/verify.test.ts has its changes.
+  // It runs jobs, as JobInvoke does: verify.test.ts and job-runs.test.ts in test/unit/provider/resources have their changes.
   const runsJobs = new Set(["verify"]);
   const inputs = Object.values(kinds).flatMap(({ kind, traits }) =>
     Object.entries(traits).flatMap(([key, { dialect: carrier = dialect }]) =>
@@ -61,6 +68,7 @@ describe("a deployment does what its preview says", () => {
     const news = inputsOf(olds, is);
     const { id, outputs } = await lifecycle.create(olds, bench.context());
     made = { kind, id, outputs };
+    expectPreviewed(lifecycle.previewOutputs(undefined, olds, { serverlessUrl }), outputs, unknown[kind]?.create);
 
     const changes = lifecycle.diff(outputs, news, dialect);
     const meant = (value: Value | undefined): Value | undefined =>
@@ -77,7 +85,9 @@ describe("a deployment does what its preview says", () => {
       made = { kind, ...(await lifecycle.create(news, bench.context())) };
     } else if (expected === "update") {
       if (one.written) bench.proxy.inject({ body: one.written }, { kind: "delay", ms: 0 });
+      const previewed = lifecycle.previewOutputs(outputs, news, { id, serverlessUrl });
       made = { kind, id, outputs: await lifecycle.update(id, outputs, news, bench.context()) };
+      expectPreviewed(previewed, made.outputs, unknown[kind]?.update);
       expect(bench.proxy.pendingFaults()).toBe(0);
     }
 
@@ -96,43 +106,5 @@ describe("a deployment does what its preview says", () => {
       ...made.outputs,
       ...("version" in made.outputs ? { version: expect.any(Number) } : {}),
     });
-  });
-});
-
-describe("JobInvoke runs again for each of its inputs", async () => {
-  const template = { name: "echo", imageName: "acme/echo:1", isServerless: true };
-  const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
-  const endpoint = async (name: string): Promise<string> =>
-    stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 1 }), "id");
-  const [first, second] = [await endpoint("one"), await endpoint("two")];
-  const base = { endpointId: first, input: { text: "a" } };
-
-  test.each<[string, Properties]>([
-    ["endpointId", { endpointId: second }],
-    ["input", { input: { text: "b" } }],
-    ["mode", { mode: "sync" }],
-    ["policy", { policy: { ttl: 60_000 } }],
-    ["timeout", { timeout: 60 }],
-    ["triggers", { triggers: ["r2"] }],
-    ["expect", { expect: { output: { text: "a" } } }],
-  ])("%s", async (input, change) => {
-    const { JobInvoke } = kinds;
-    // Workers live in real time.
-    const context = () =>
-      bench.context({
-        clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, Math.min(ms, 50))) },
-      });
-    const [olds, news] = [base, { ...base, ...change }].map((one) => JobInvoke.check({}, one, naming()).inputs);
-    if (!olds || !news) throw new Error("unreachable");
-    const { id, outputs } = await JobInvoke.create(olds, context());
-    expect([...new Set(JobInvoke.diff(outputs, news).map(({ path }) => path[0]))]).toEqual([input]);
-    const again = await JobInvoke.update(id, outputs, news, context());
-    expect(again["jobId"]).not.toBe(outputs["jobId"]);
-    const { serverlessUrl, apiKey } = bench.addresses;
-    const told = await fetch(`${serverlessUrl}/v2/${String(news["endpointId"])}/status/${String(again["jobId"])}`, {
-      headers: { authorization: `Bearer ${apiKey}` },
-    });
-    expect(at(await told.json(), "status")).toBe("COMPLETED");
-    expect(JobInvoke.diff(again, news)).toEqual([]);
   });
 });

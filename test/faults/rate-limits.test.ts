@@ -1,4 +1,4 @@
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { explain } from "../../provider/lifecycle/messages";
 import { kinds } from "../../provider/resources";
 import { apiErrorOf } from "../support/client-rig";
@@ -12,17 +12,13 @@ const limit = 1000;
 const bench = await useLifecycleBench();
 const context = () => bench.context({}, "v2");
 
-// Only waits advance the window, not the duration of a thousand requests.
-beforeEach(() => onTestFinished(bench.clock.hold()));
-
-/** Begins a window of the limit and uses it up but for `left` requests, by another client; returns when it ends. */
-async function useUp(left: number): Promise<number> {
-  await bench.clock.leap(60_000);
+/** Uses up the limit by another client; returns the end of its window. */
+async function useUp(): Promise<number> {
   const end = bench.clock.now() + 60_000;
   const { apiKey, baseUrl } = bench.addresses;
   const url = `${new URL(baseUrl).origin}/v2/catalog/cpus`;
-  for (let sent = 0; sent < limit - left; sent += 100) {
-    const wave = Array.from({ length: Math.min(100, limit - left - sent) }, () => send("GET", url, { key: apiKey }));
+  for (let sent = 0; sent < limit; sent += 100) {
+    const wave = Array.from({ length: 100 }, () => send("GET", url, { key: apiKey }));
     for (const { status } of await Promise.all(wave)) expect(status).toBe(200);
   }
   return end;
@@ -33,9 +29,20 @@ const isRefused = async (): Promise<boolean> => {
   return (await send("GET", `${new URL(baseUrl).origin}/v2/templates`, { key: apiKey })).status === 429;
 };
 
-test("a deployment that exceeds a limit waits until the service accepts requests again, and reports the wait", async () => {
-  const end = await useUp(0);
+test("a call that cannot wait for the end of a limit fails and names the wait; a deployment waits and reports it", async () => {
+  // Only waits advance the window, not the duration of a thousand requests.
+  onTestFinished(bench.clock.hold());
+  const end = await useUp();
   expect(await isRefused()).toBe(true);
+  const error = await apiErrorOf(context().clients.management.listTemplates({ deadline: 2000 }));
+  expect(error).toMatchObject({ category: "throttled", code: "rate_limited", status: 429, ambiguous: false });
+  expect(error.message).toBe("rate limit exceeded for the minute window");
+  expect(error.retryAfter).toBeGreaterThan(2000);
+  expect(error.retryAfter).toBeLessThanOrEqual(60_000);
+  expect(explain(error, { label: 'Template "chat"', verb: "read" })).toBe(
+    `Template "chat": still rate limited by ${bench.proxy.origin} after retries. Try again later.`,
+  );
+
   bench.asked();
   const one = context();
   const { NetworkVolume } = kinds;
@@ -46,17 +53,4 @@ test("a deployment that exceeds a limit waits until the service accepts requests
   expect(one.shown).toEqual([expect.stringMatching(/^request failed; retrying in \d\d s \(attempt 2\)$/)]);
   // The list before the create was rejected once; no later request was.
   expect(bench.asked()).toEqual(["GET", "GET", "POST"].map((method) => `${method} /v2/network-volumes`));
-});
-
-test("a call that cannot wait that long fails as rate limited and names the wait", async () => {
-  await useUp(0);
-  const one = context();
-  const error = await apiErrorOf(one.clients.management.listTemplates({ deadline: 2000 }));
-  expect(error).toMatchObject({ category: "throttled", code: "rate_limited", status: 429, ambiguous: false });
-  expect(error.message).toBe("rate limit exceeded for the minute window");
-  expect(error.retryAfter).toBeGreaterThan(2000);
-  expect(error.retryAfter).toBeLessThanOrEqual(60_000);
-  expect(explain(error, { label: 'Template "chat"', verb: "read" })).toBe(
-    `Template "chat": still rate limited by ${bench.proxy.origin} after retries. Try again later.`,
-  );
 });

@@ -7,14 +7,11 @@ import { heldObjects, removeLeftovers } from "./support/leftovers";
 import { randomFrom } from "./support/random";
 import { useRolloutBench } from "./support/rollout-bench";
 import { processOf, sabotage } from "./support/sabotage";
+import { endOf, idsIn, removeAll, seedsOf, withStory } from "./support/schedules";
 
 const bench = await useRolloutBench();
 
-/** FAULT_SEED=n replays one schedule; FULL=1 runs 200 of REST v1. */
-const replayed = process.env["FAULT_SEED"];
-const isFull = Boolean(process.env["FULL"]);
-const count = dialect === "v1" ? (isFull ? 200 : 6) : isFull ? 40 : 3;
-const seeds = replayed ? [Number(replayed)] : Array.from({ length: count }, (_, index) => index + 1);
+const seeds = seedsOf({ short: 3, full: dialect === "v1" ? 200 : 40 });
 
 /** Faults of an image's version; "" is a working version. */
 const breakages = ["", "", "", "start", "answer", "hang", "crash"] as const;
@@ -55,10 +52,10 @@ async function answeredBy(endpointId: string): Promise<unknown> {
 }
 
 /** Fails unless state and service contain the same objects, and the endpoint runs `version` with an existing template. */
-async function expectOn(version: Version, { state }: Deployment): Promise<void> {
+async function expectOn(version: Version, deployment: Deployment): Promise<void> {
+  const { state } = deployment;
   const held = await heldObjects(bench);
-  const inState = [...state.resources.values(), ...state.replaced].map(({ id }) => id);
-  expect(held.map(({ id }) => id).sort(), "objects of the service, and of the state").toEqual(inState.sort());
+  expect(held.map(({ id }) => id).sort(), "objects of the service, and of the state").toEqual(idsIn(deployment).sort());
   const endpoint = held.find(({ kind }) => kind === "ServerlessEndpoint");
   const inputs = state.resources.get("ServerlessEndpoint-api")?.outputs;
   expect(inputs?.["templateId"], "the template in state").toBe(state.resources.get(`Template-v${version.number}`)?.id);
@@ -68,7 +65,7 @@ async function expectOn(version: Version, { state }: Deployment): Promise<void> 
     .toEqual({ version: String(version.number), works: true, n: null });
 }
 
-async function schedule(seed: number): Promise<void> {
+async function schedule(seed: number, story: string[]): Promise<void> {
   const random = randomFrom(seed);
   const workers = random.pick([
     { workersMin: 0, workersMax: 1 },
@@ -76,79 +73,60 @@ async function schedule(seed: number): Promise<void> {
     { workersMin: 2, workersMax: 3 },
   ]);
   const deployment = createDeployment();
-  const story: string[] = [JSON.stringify(workers)];
+  story.push(JSON.stringify(workers));
   let good: Version = { number: 1, breaks: "" };
-  const bring = (version: Version): Promise<string> =>
-    deployment.up(programOf(version, workers), undisturbed()).then(
-      () => "went well",
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    );
+  const bring = (version: Version): Promise<string> => endOf(deployment.up(programOf(version, workers), undisturbed()));
 
-  try {
-    expect(await bring(good)).toBe("went well");
-    for (let change = random.int(1, 2); change > 0; change--) {
-      const next: Version = { number: good.number + 1, breaks: random.pick(breakages) };
-      const injected = sabotage(bench.proxy, random);
-      const killed = random.chance(0.2) ? delay(random.int(0, 1500)).then(bench.kill) : undefined;
-      const run = processOf(bench.context(), bench.proxy, random);
-      const end = await deployment.up(programOf(next, workers), run).then(
-        () => "went well",
-        (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
-      );
-      await killed;
-      story.push(`${JSON.stringify(next)} with ${injected.join(" ")}${killed ? " and a killed service" : ""}: ${end}`);
-      note(
-        `${next.breaks === "" ? "a good version" : "a broken version"} ${run.killed() ? "killed" : run.context.signal.aborted ? "cancelled" : end.slice(0, 6)}`,
-      );
-      if (killed) note("services killed");
-      bench.proxy.clear();
-      await removeLeftovers(bench, [deployment], undisturbed);
-      // The next deployment may roll back an interrupted or failed one if the state records it as unfinished.
-      if (deployment.state.resources.get("ServerlessEndpoint-api")?.unfinished && random.chance(0.4)) {
-        const back = await bring(good);
-        story.push(`taken back: ${back}`);
-        note("taken back");
-        expect(back).toBe("went well");
-        await expectOn(good, deployment);
-        continue;
-      }
-      const again = await bring(next);
-      story.push(`again: ${again}`);
-      if (next.breaks === "") {
-        expect(again).toBe("went well");
-        good = next;
-        await expectOn(good, deployment);
-        continue;
-      }
-      expect(again).toContain("failed its verification");
+  expect(await bring(good)).toBe("went well");
+  for (let change = random.int(1, 2); change > 0; change--) {
+    const next: Version = { number: good.number + 1, breaks: random.pick(breakages) };
+    const injected = sabotage(bench.proxy, random);
+    const killed = random.chance(0.2) ? delay(random.int(0, 1500)).then(bench.kill) : undefined;
+    const run = processOf(bench.context(), bench.proxy, random);
+    const end = await endOf(deployment.up(programOf(next, workers), run));
+    await killed;
+    story.push(`${JSON.stringify(next)} with ${injected.join(" ")}${killed ? " and a killed service" : ""}: ${end}`);
+    note(
+      `${next.breaks === "" ? "a good version" : "a broken version"} ${run.killed() ? "killed" : run.context.signal.aborted ? "cancelled" : end.slice(0, 6)}`,
+    );
+    if (killed) note("services killed");
+    bench.proxy.clear();
+    await removeLeftovers(bench, [deployment], undisturbed);
+    // The next deployment may roll back an interrupted or failed one if the state records it as unfinished.
+    if (deployment.state.resources.get("ServerlessEndpoint-api")?.unfinished && random.chance(0.4)) {
+      const back = await bring(good);
+      story.push(`taken back: ${back}`);
+      note("taken back");
+      expect(back).toBe("went well");
       await expectOn(good, deployment);
-      const repaired: Version = { number: next.number + 1, breaks: "" };
-      expect(await bring(repaired)).toBe("went well");
-      good = repaired;
-      await expectOn(good, deployment);
+      continue;
     }
-    await deployment.destroy(undisturbed());
-    expect(await heldObjects(bench)).toEqual([]);
-  } catch (error) {
-    const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw new Error(`schedule ${seed} (FAULT_SEED=${seed} replays it):\n${story.join("\n")}\n${told}`, {
-      cause: error,
-    });
+    const again = await bring(next);
+    story.push(`again: ${again}`);
+    if (next.breaks === "") {
+      expect(again).toBe("went well");
+      good = next;
+      await expectOn(good, deployment);
+      continue;
+    }
+    expect(again).toContain("failed its verification");
+    await expectOn(good, deployment);
+    const repaired: Version = { number: next.number + 1, breaks: "" };
+    expect(await bring(repaired)).toBe("went well");
+    good = repaired;
+    await expectOn(good, deployment);
   }
+  await deployment.destroy(undisturbed());
+  expect(await heldObjects(bench)).toEqual([]);
 }
 
-// Remains of a failed schedule must not fail the next one.
 afterEach(async () => {
   bench.proxy.clear();
-  const levels: Partial<Record<Declared["kind"], number>> = { ServerlessEndpoint: 2, Template: 1 };
-  const { state, destroy } = createDeployment();
-  for (const { kind, id } of await heldObjects(bench))
-    state.resources.set(id, { kind, level: levels[kind] ?? 0, id, outputs: {} });
-  await destroy(undisturbed());
+  await removeAll(bench, undisturbed());
 });
 
 test.each(seeds)(
   "schedule %i: one more deployment ends in the old or the new version, verified, with no unfinished objects",
-  schedule,
+  (seed) => withStory(seed, (story) => schedule(seed, story)),
   180_000,
 );

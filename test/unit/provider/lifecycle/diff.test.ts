@@ -230,6 +230,12 @@ describe("the preview of a change", () => {
     expect(unknownOf("Secret", { name: "token", value: "v" }, { name: unknown })).toEqual(["name", "reference"]);
   });
 
+  test("contains the unknown part of a map, and no duplicates that the update deletes", () => {
+    const news = { ...template, env: { A: "1", B: unknown } };
+    expect(Template.previewOutputs(template, news, {})["env"]).toEqual(news.env);
+    expect(NetworkVolume.previewOutputs({ ...volume, duplicates: ["x"] }, volume, {})).not.toHaveProperty("duplicates");
+  });
+
   test("warns once for all affected properties, and about losses by a replacement", () => {
     const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5, computeType: "CPU" });
     expect(ServerlessEndpoint.warnings(changes, false)).toEqual([

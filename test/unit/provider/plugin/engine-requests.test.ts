@@ -90,7 +90,7 @@ describe("a diff", () => {
   it("contains each changed nested property by its path, and no others", async () => {
     const olds = { name: "chat", imageName: "a:1", env: { A: "1", B: "2", "with.dot": "x" } };
     const news = { name: "chat", imageName: "a:1", env: { A: "9", C: "3", "with.dot": "y" }, dockerArgs: "--with-c" };
-    const { detailedDiff, replaces } = await diffOf("Template", olds, news);
+    const { detailedDiff, replaces, stables } = await diffOf("Template", olds, news);
     expect(detailedDiff).toEqual({
       dockerArgs: diffKinds.update[0],
       "env.A": diffKinds.update[0],
@@ -99,6 +99,7 @@ describe("a diff", () => {
       'env["with.dot"]': diffKinds.update[0],
     });
     expect(replaces).toEqual([]);
+    expect(stables).toEqual(["name", "imageName"]);
   });
 
   it("marks properties that force a replacement, and deletes first if a unique name stays", async () => {

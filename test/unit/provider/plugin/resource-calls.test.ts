@@ -110,3 +110,11 @@ test("a preview of a create leaves a generated name and its derived outputs unkn
   expect(await previewOf({})).toMatchObject({ name: Unknown.value, reference: Unknown.value });
   expect(await previewOf({ name: "token" })).toMatchObject({ name: "token", reference: "{{ RUNPOD_SECRET_token }}" });
 });
+
+test("a preview of an update keeps a generated name and the outputs that do not change, and changes nothing", async () => {
+  const inputs = { name: "chat-dev-1234567", templateId: "t1", type: "LOAD_BALANCER" };
+  const [olds, news] = [sent({ ...inputs, url: "http://balancer" }), sent({ ...inputs, workersMax: 9 })];
+  const request = { id: "e1", urn: urnOf("ServerlessEndpoint"), olds, news, timeout: 0, preview: true };
+  const { properties } = await calls.update(request);
+  expect(arrived(properties).properties).toMatchObject({ ...inputs, workersMax: 9, url: "http://balancer" });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
+import { expectPreviewed } from "../../../faults/support/previewed";
 import { type Behaviour, json } from "../../../support/faulty-server";
 import { startJobApi } from "../../../support/job-api";
 import { naming } from "../../../support/naming";
@@ -46,14 +47,6 @@ describe("a successful job", () => {
     expect(long.calls).toEqual(["runsync", "status"]);
   });
 
-  test("runs again in an update, under the same resource", async () => {
-    const { context, calls } = await startJobApi({ run: () => job("COMPLETED", { output: 1 }) });
-    const olds = { ...inputsOf(), jobId: "j0", status: "COMPLETED" };
-    const outputs = await JobInvoke.update("j0", olds, inputsOf({ triggers: ["r2"] }), context);
-    expect(outputs).toMatchObject({ jobId: "j1", triggers: ["r2"] });
-    expect(calls).toEqual(["run"]);
-  });
-
   test("is not requested by a refresh or a delete", async () => {
     const { context, calls } = await startJobApi({});
     const olds = { ...inputsOf(), jobId: "j1", status: "COMPLETED", output: { a: 1 } };
@@ -67,4 +60,33 @@ describe("a successful job", () => {
     const { context } = await startJobApi({});
     await expect(JobInvoke.read("j1", {}, context)).rejects.toThrow("job j1 cannot be imported");
   });
+});
+
+/** Outputs that only a run determines. */
+const outcome = ["jobId", "status", "output", "delayTime", "executionTime"];
+
+test.each<[string, Properties]>([
+  ["endpointId", { endpointId: "e2" }],
+  ["input", { input: { prompt: "ping", more: { deep: [1] } } }],
+  ["mode", { mode: "sync" }],
+  ["policy", { policy: { ttl: 60_000 } }],
+  ["timeout", { timeout: 60 }],
+  ["triggers", { triggers: ["r2"] }],
+  ["expect", { expect: { output: { text: "a" } } }],
+])("a job runs again if %s is changed or reverted, and its previews have the other outputs", async (input, change) => {
+  let runs = 0;
+  const completed = (): Behaviour => json({ id: `j${++runs}`, status: "COMPLETED", output: { text: "a" } });
+  const { context } = await startJobApi({ run: completed, runsync: completed });
+  const [first, changed] = [inputsOf(), inputsOf(change)];
+  const { id, outputs } = await JobInvoke.create(first, context);
+  expectPreviewed(JobInvoke.previewOutputs(undefined, first, {}), outputs, outcome);
+  let olds = outputs;
+  for (const [run, news] of [changed, first].entries()) {
+    expect([...new Set(JobInvoke.diff(olds, news).map(({ path }) => path[0]))]).toEqual([input]);
+    const previewed = JobInvoke.previewOutputs(olds, news, { id });
+    olds = await JobInvoke.update(id, olds, news, context);
+    expectPreviewed(previewed, olds, outcome);
+    expect(olds["jobId"]).toBe(`j${run + 2}`);
+    expect(JobInvoke.diff(olds, news)).toEqual([]);
+  }
 });

@@ -38,6 +38,29 @@ test("a template that gets a new endpoint during the wait fails at the limit and
   expect(await bound).toBeDefined();
 });
 
+test("a template's wait for its release ends at the timeout of the delete, and the template stays in state", async () => {
+  const { id, outputs } = await makeTemplate("timed-dev", bench.context());
+  await bench.rest("DELETE", `/endpoints/${await foreignEndpoint(id, "gone")}`);
+  const started = bench.clock.now();
+  const failure = await Template.delete(id, outputs, bench.context({ timeout: 20_000 })).catch(String);
+  expect(failure).toMatch(/is still in use after 1\d s[\s\S]*delete timed out after 20 s/);
+  expect(bench.clock.now() - started).toBeLessThanOrEqual(20_000);
+});
+
+test("a cancellation ends the wait with its reason, and the next destroy continues it", async () => {
+  const { id, outputs } = await makeTemplate("kept-dev", bench.context());
+  await bench.rest("DELETE", `/endpoints/${await foreignEndpoint(id, "gone")}`);
+  const stop = new AbortController();
+  const progress = (text: string): void => {
+    if (text.includes("waiting for the service to release")) stop.abort(new Error("stopped by its user"));
+  };
+  const context = bench.context({ signal: stop.signal, progress });
+  await expect(Template.delete(id, outputs, context)).rejects.toThrow("stopped by its user");
+  expect(await names()).toContain("kept-dev");
+  await Template.delete(id, outputs, bench.context());
+  expect(await names()).not.toContain("kept-dev");
+});
+
 test("a template is deleted within 1.2 s of its release, with at most 60 requests and progress every 5 s", async () => {
   const context = bench.context();
   const { id, outputs } = await makeTemplate("freed-dev", context);
