@@ -49,9 +49,8 @@ export function createDispatcher({
   changed(endpointId: string): void;
 }) {
   let closed = false;
-  const longPolls = createLongPolls(clock);
-  const { held, wake, wakeAll } = longPolls;
-  const stops = createStopPolls(longPolls, timings);
+  const takes = createLongPolls(clock);
+  const stops = createStopPolls(clock, timings);
   const pipes = new WeakMap<Worker, WorkerPipe>();
   /** Workers waiting in their endpoint's queue. */
   const waiters = new ShortLivedMap<Worker, WaitingWorker>();
@@ -59,7 +58,6 @@ export function createDispatcher({
     if (!isBusy(worker)) worker.idleSince = clock.now();
     changed(worker.endpointId);
   };
-  const isGone = (worker: Worker): boolean => registry.find(worker.endpointId, worker.id) !== worker;
 
   // Immediately after the commit, because a cancellation in the same commit must find the job's worker.
   events.on("started", ({ id, endpointId, workerId, lowPriority }) => {
@@ -126,7 +124,7 @@ export function createDispatcher({
       deliver(taken) {
         if (waiters.get(worker) === waiter) waiters.delete(worker);
         // The worker ended during the transaction that assigned the job, so this job was not requeued with its other jobs.
-        if (!isGone(worker)) return deliver(taken);
+        if (registry.find(worker.endpointId, worker.id) === worker) return deliver(taken);
         undelivered(worker, [taken])
           .catch(() => undefined)
           .finally(() => deliver(undefined));
@@ -192,12 +190,12 @@ export function createDispatcher({
       presence.jobRequested(worker);
       if (busy === false) await reconcile(worker);
       if (closed || worker.retiring) {
-        await held(worker, dismissedHold, signal, aborted);
+        await takes.held(worker, dismissedHold, signal, aborted);
         return [];
       }
       worker.openTakes++;
       try {
-        return await held(worker, timings.takeHold, signal, (until) => takeFirst(worker, max, until, signal));
+        return await takes.held(worker, timings.takeHold, signal, (until) => takeFirst(worker, max, until, signal));
       } finally {
         worker.openTakes--;
         worker.lastTakeAt = clock.now();
@@ -237,14 +235,16 @@ export function createDispatcher({
     dismiss(worker: Worker): void {
       worker.retiring = true;
       leaveQueue(worker);
-      wake(worker);
+      takes.wake(worker);
+      stops.wake(worker);
     },
 
     /** Stops assigning jobs. */
     close(): void {
       closed = true;
       for (const worker of [...waiters.keys()]) leaveQueue(worker);
-      wakeAll();
+      takes.wakeAll();
+      stops.wakeAll();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
 import type { JobTimings } from "../jobs/timings";
@@ -9,7 +10,7 @@ import { splitCommandLine } from "./command-line";
 import type { Containers } from "./containers/containers";
 import { commandOf } from "./handler-files";
 import { resolveCommand, type WorkerCommand } from "./image-command";
-import type { LogFile } from "./logs";
+import type { WorkerLogs } from "./logs";
 import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
@@ -44,7 +45,8 @@ export function createWorkerStarter({
   homes,
   serverlessUrl,
   token: tokenOf,
-  log: logOf,
+  logs,
+  log,
   reaper,
   faults,
   clock,
@@ -60,13 +62,17 @@ export function createWorkerStarter({
   homes: string;
   serverlessUrl(): string;
   token(endpointId: string): string;
-  log(endpointId: string): LogFile;
+  logs: Pick<WorkerLogs, "of">;
+  log: Pick<Logger, "warn">;
   reaper: Reaper;
   faults: Pick<Faults, "lackOfStock" | "workerProgram">;
   clock: Clock;
   timings: JobTimings;
 }) {
   const ports = createPorts();
+  const write = (endpointId: string, text: string): void =>
+    logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
+
   function start(endpointId: string): StartOutcome {
     const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
     if (noStock !== undefined) return { noStock };
@@ -88,8 +94,7 @@ export function createWorkerStarter({
     const id = newLocalId();
     const token = tokenOf(endpointId);
     const redact = createRedaction([...found.secretValues, token]);
-    const log = logOf(endpointId);
-    const onLine = (line: string): void => log.write(`${new Date(clock.now()).toISOString()} ${id} ${redact(line)}`);
+    const onLine = (line: string): void => write(endpointId, `${id} ${redact(line)}`);
     const connection = (serverlessUrl: string): Record<string, string> => ({
       ...readableOutput,
       ...found.env,
@@ -120,8 +125,10 @@ export function createWorkerStarter({
   const lastErrors = new Map<string, string>();
   function note(endpointId: string, outcome: StartOutcome): StartOutcome {
     const error = "error" in outcome ? outcome.error : "noStock" in outcome ? outcome.noStock : undefined;
-    if (error !== undefined && error !== lastErrors.get(endpointId))
-      logOf(endpointId).write(`${new Date(clock.now()).toISOString()} ${error}`);
+    if (error !== undefined && error !== lastErrors.get(endpointId)) {
+      write(endpointId, error);
+      log.warn({ endpoint: endpointId }, error);
+    }
     if (error === undefined) lastErrors.delete(endpointId);
     else lastErrors.set(endpointId, error);
     return outcome;

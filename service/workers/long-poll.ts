@@ -53,35 +53,17 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
 const repeatHold = 1000;
 
 /** Job-stops: the workers' long polls for jobs to stop. */
-export function createStopPolls(
-  { held }: Pick<ReturnType<typeof createLongPolls>, "held">,
-  { stopHold }: Pick<JobTimings, "stopHold">,
-) {
-  const waiting = new Map<Worker, Set<() => void>>();
+export function createStopPolls(clock: Clock, { stopHold }: Pick<JobTimings, "stopHold">) {
+  const { held, wake, wakeAll } = createLongPolls(clock);
   return {
-    /** Ends a worker's job-stops because it must stop a job. */
-    wake(worker: Worker): void {
-      for (const end of waiting.get(worker) ?? []) end();
-    },
-
+    wake,
+    wakeAll,
     /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
     async poll(worker: Worker, signal: AbortSignal): Promise<string[]> {
       const unsent = [...worker.stopping].filter(([, stop]) => !stop.sent);
       for (const [, stop] of unsent) stop.sent = true;
       if (unsent.length > 0) return unsent.map(([jobId]) => jobId);
-      const all = waiting.get(worker) ?? new Set();
-      waiting.set(worker, all);
-      const hold = worker.stopping.size > 0 ? repeatHold : stopHold;
-      await held(worker, hold, signal, async (until) => {
-        await new Promise<void>((resolve) => {
-          all.add(resolve);
-          void aborted(until).then(() => {
-            all.delete(resolve);
-            resolve();
-          });
-        });
-      });
-      if (all.size === 0) waiting.delete(worker);
+      await held(worker, worker.stopping.size > 0 ? repeatHold : stopHold, signal, aborted);
       return [...worker.stopping.keys()];
     },
   };

@@ -200,14 +200,6 @@ export function createWorkerPool({
     });
   }
 
-  /** Kills the endpoint's workers; resolves when they have ended. */
-  async function drop(endpointId: string): Promise<void> {
-    starts.forget(endpointId);
-    rollouts.forget(endpointId);
-    const gone = registry.of(endpointId).map((worker) => end(worker, "belongs to a deleted endpoint")?.process.ended);
-    await Promise.all(gone);
-  }
-
   return {
     review,
     /**
@@ -222,7 +214,13 @@ export function createWorkerPool({
       for (const worker of hung) end(worker, "runs a version that was rolled back before it completed a job");
       review(endpointId);
     },
-    drop,
+    /** Kills the endpoint's workers; resolves when they have ended. */
+    async drop(endpointId: string): Promise<void> {
+      starts.forget(endpointId);
+      rollouts.forget(endpointId);
+      const gone = registry.of(endpointId).map((worker) => end(worker, "belongs to a deleted endpoint")?.process.ended);
+      await Promise.all(gone);
+    },
     worked: starts.worked,
     /** Number of workers that wait for the end of a backoff. */
     throttled: starts.throttled,

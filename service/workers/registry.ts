@@ -56,7 +56,7 @@ interface AssignedJob {
   recovered: boolean;
 }
 
-export type WorkerPhase = "initializing" | "idle" | "running" | "unhealthy";
+type WorkerPhase = "initializing" | "idle" | "running" | "unhealthy";
 
 export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.stopping.size + worker.requests > 0;
 

@@ -38,7 +38,7 @@ export function createWorkerStarts({
   mayRefuse(endpointId: string): boolean;
   clock: Clock;
   timings: JobTimings;
-  log: Pick<Logger, "warn" | "error">;
+  log: Pick<Logger, "error">;
   /** Requests another attempt to start the endpoint's missing workers. */
   review(endpointId: string): void;
   /** Called for each started worker. */
@@ -71,7 +71,6 @@ export function createWorkerStarts({
     });
   }
   function cannotStart(endpointId: string, error: string): void {
-    if (problems.of(endpointId, []) !== error) log.warn({ endpoint: endpointId }, error);
     problems.cannotStart(endpointId, error);
     events.emit("startFailed", endpointId);
     backoff.failed(endpointId, false);
@@ -86,7 +85,7 @@ export function createWorkerStarts({
     /** Starts up to `count` workers; returns the time of the next attempt if a backoff delays some of them. */
     start(endpoint: EndpointRow, count: number): number {
       const { id } = endpoint;
-      const wasThrottled = throttled.delete(id);
+      throttled.delete(id);
       for (let missing = count; missing > 0 && !awaiting.has(id); ) {
         const notBefore = backoff.notBefore(id);
         if (notBefore > clock.now()) {
@@ -95,7 +94,6 @@ export function createWorkerStarts({
         }
         const outcome = starter.start(id);
         if ("noStock" in outcome) {
-          if (!wasThrottled) log.warn({ endpoint: id }, outcome.noStock);
           throttled.set(id, missing);
           break;
         }

@@ -2,8 +2,6 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { type Database, lookIntoStore } from "../store/database";
 
-export type WorkerTokens = ReturnType<typeof createWorkerTokens>;
-
 const endpointRow = z.object({ id: z.string() });
 
 /**

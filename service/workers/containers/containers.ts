@@ -87,9 +87,12 @@ export function createContainers({
   const volumes = createVolumeFolders(dataFolder);
 
   async function connect(): Promise<void> {
-    // Node 20 collects an AbortSignal.timeout that only AbortSignal.any uses, and then never aborts.
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), responseTimeout);
+    const over = new AbortController();
+    clock.sleep(responseTimeout, over.signal).then(
+      () => limit.abort(),
+      () => undefined,
+    );
     try {
       const client = createEngineClient(address());
       const signal = AbortSignal.any([limit.signal, closed.signal]);
@@ -102,7 +105,7 @@ export function createContainers({
     } catch (error) {
       why = error instanceof Error ? error.message : String(error);
     } finally {
-      clearTimeout(timer);
+      over.abort();
     }
   }
 

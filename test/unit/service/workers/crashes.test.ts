@@ -1,30 +1,28 @@
-import { readFileSync } from "node:fs";
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { LeapingClock } from "../../../support/leaping-clock";
-import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
-import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
+import { type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { images, shortTimings } from "./support/programs";
 
-let rig: JobRig;
-let jobs: Jobs;
-beforeEach(async () => {
-  rig = await useJobRig({ images, timings: shortTimings });
-  jobs = await rig.endpoint("tool");
-});
 const pidOf = async (on: Jobs): Promise<number> =>
   z.number().parse((await on.reaches(await on.run({ do: "pid" })))["output"]);
 
-test("/retry resets the crash count of a job", async () => {
+test("a job fails with its third crash, again after /retry; /health contains the crash until a worker runs a job", async () => {
+  const jobs = await (await useJobRig({ images, timings: shortTimings })).endpoint("tool");
   const id = await jobs.run({ do: "crash" });
-  await jobs.reaches(id, "FAILED");
+  expect(await jobs.reaches(id, "FAILED")).toMatchObject({ retries: 2 });
+  expect((await jobs.health()).message).toMatch(
+    /^workers of the image "tool" crash: the last one ended with exit code 3 while it ran a job; its last lines:\nlast words/,
+  );
   expect((await jobs.call("POST", `/retry/${id}`)).json).toEqual({ id, status: "IN_QUEUE" });
   expect(await jobs.reaches(id, "FAILED")).toMatchObject({ retries: 5 });
+  await pidOf(jobs);
+  expect(await jobs.health()).not.toHaveProperty("message");
 });
 
 test("an idle worker that dies is replaced only if there is a job", async () => {
+  const jobs = await (await useJobRig({ images, timings: shortTimings })).endpoint("tool");
   const pid = await pidOf(jobs);
   process.kill(pid, "SIGKILL");
-  await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
   const nobody = { idle: 0, running: 0, initializing: 0, throttled: 0 };
   await jobs.healthBecomes(({ workers }) => Object.keys(nobody).every((phase) => workers[phase] === 0));
   // Longer than any wait before the next start.
@@ -33,45 +31,13 @@ test("an idle worker that dies is replaced only if there is a job", async () => 
   expect(await pidOf(jobs)).not.toBe(pid);
 });
 
-test("child processes of a worker end with it", async () => {
-  const file = scratchFile();
-  const command = `"${process.execPath}" -e "require('child_process').spawn(process.execPath, ['${program("stays.mjs")}', '${file}']); setInterval(() => {}, 1000)"`;
-  const other = await useJobRig({ images: { parent: command }, timings: shortTimings });
-  await other.endpoint("parent", { workersMin: 1 });
-
-  const child = (): number => {
-    try {
-      return Number(readFileSync(file, "utf8"));
-    } catch {
-      return 0;
-    }
-  };
-  await expect.poll(child).toBeGreaterThan(0);
-  expect(isAlive(child())).toBe(true);
-  await other.stop();
-  await expect.poll(() => isAlive(child()), { interval: 10 }).toBe(false);
-});
-
-test("the wait before the next worker doubles with each crash and counts as throttled", async () => {
-  const clock = new LeapingClock();
-  const startBackoff = 600_000;
-  const timings = { ...shortTimings, startBackoff, startBackoffMax: 10 * startBackoff };
-  const slow = await useJobRig({ images, timings, clock });
-  const on = await slow.endpoint("tool");
-  const id = await on.run({ do: "crash" });
-  const waits = (crashes: number) =>
-    on.healthBecomes(({ jobs, workers }) => {
-      const isWaiting = jobs["inQueue"] === 1 && jobs["inProgress"] === 0 && workers["throttled"] === 1;
-      return isWaiting && jobs["retried"] === crashes;
-    });
-  await waits(1);
-  await clock.leap(startBackoff - 100_000);
-  await waits(1);
-  await clock.leap(100_000);
-  await waits(2);
-  // The first wait is no longer sufficient.
-  await clock.leap(2 * startBackoff - 100_000);
-  await waits(2);
-  await clock.leap(100_000);
-  expect(await on.reaches(id)).toMatchObject({ status: "FAILED", retries: 2 });
+test("/health reports a worker that does not request a job before it is stopped", async () => {
+  const silent = { silent: `"${process.execPath}" -e "setInterval(() => {}, 1000)"` };
+  const rig = await useJobRig({ images: silent, timings: { ...shortTimings, takeSilence: 50 } });
+  const jobs = await rig.endpoint("silent");
+  await jobs.run({});
+  await jobs.healthBecomes(({ workers }) => workers["unhealthy"] === 1);
+  expect((await jobs.health()).message).toMatch(
+    /^workers of the image "silent" do not request jobs: local-\w+ has run for \d+ s; its program must take jobs, as the SDK's serverless\.start does$/,
+  );
 });

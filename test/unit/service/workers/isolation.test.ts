@@ -15,13 +15,8 @@ afterAll(() => {
 
 test("a worker has only its own environment, and nothing of this machine's", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
-  const jobs = await rig.endpoint(
-    "tool",
-    {},
-    {
-      env: { MODEL: "m", RUNPOD_POD_ID: "forged", RUNPOD_DEBUG_LEVEL: "WARN" },
-    },
-  );
+  const variables = { MODEL: "m", RUNPOD_POD_ID: "forged", RUNPOD_DEBUG_LEVEL: "WARN" };
+  const jobs = await rig.endpoint("tool", {}, { env: variables });
   const job = await jobs.reaches(await jobs.run({ do: "env" }));
   const seen = env.parse(job["output"]);
   expect(Object.keys(seen).sort()).toEqual([
@@ -48,32 +43,18 @@ test("a worker has only its own environment, and nothing of this machine's", asy
   expect(seen["HOME"]).toContain(rig.dataFolder);
 });
 
-test("dockerArgs are the worker's arguments", async () => {
+test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript are stored and run nothing", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
-  const templateId = (
-    await rig.rest("POST", "/templates", {
-      name: "args",
-      imageName: "tool",
-      isServerless: true,
-      volumeInGb: 0,
-      dockerStartCmd: ["--model", "a b"],
-    })
-  ).text("id");
-  const endpoint = (await rig.rest("POST", "/endpoints", { name: "args", templateId })).text("id");
-  const jobs = rig.jobs(endpoint);
-  expect((await jobs.reaches(await jobs.run({ do: "args" })))["output"]).toEqual(["--model", "a b"]);
-});
-
-test("dockerEntrypoint and startScript are stored and run nothing", async () => {
-  const rig = await useJobRig({ images, timings: shortTimings });
-  const jobs = await rig.endpoint("tool", {}, { dockerEntrypoint: ["/nowhere"] });
+  const jobs = await rig.endpoint("tool", {}, { dockerEntrypoint: ["/nowhere"], dockerStartCmd: ["first"] });
   const templates = async () =>
     z.array(z.looseObject({ id: z.string(), name: z.string() })).parse((await rig.rest("GET", "/templates")).json);
   const [made] = await templates();
-  const input = `id: "${made?.id}", name: "${made?.name}", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "", env: []`;
+  const dockerArgs = "--model 'a b'";
+  const input = `id: "${made?.id}", name: "${made?.name}", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "${dockerArgs}", env: []`;
   await rig.graphql(`mutation { saveTemplate(input: { ${input}, startScript: "exit 1" }) { id } }`);
   expect(await templates()).toMatchObject([{ dockerEntrypoint: ["/nowhere"], startScript: "exit 1" }]);
-  expect(await jobs.reaches(await jobs.run({ do: "args" }))).toMatchObject({ status: "COMPLETED", output: [] });
+  const { status, output } = await jobs.reaches(await jobs.run({ do: "args" }));
+  expect({ status, output }).toEqual({ status: "COMPLETED", output: ["--model", "a b"] });
 });
 
 test("the output of workers is in the endpoint's log, without secret values", async () => {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { resolveCommand } from "../../../../service/workers/image-command";
 import { useJobRig } from "../jobs/support/job-rig";
-import { shortTimings } from "./support/programs";
+import { scratchFile, shortTimings } from "./support/programs";
 
 /** Handler files that fail to load, with the file and line at fault, the text under which the caret is, and the error. */
 const failures = [
@@ -72,24 +73,36 @@ const failures = [
   },
 ];
 
-describe("the worker's log, the job's error and /health contain file, line and caret for a handler with", () => {
-  test.each(failures)("$name", async ({ files, at, caretAt, error }) => {
-    const folder = mkdtempSync(join(tmpdir(), "load-failures-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const handler = join(folder, Object.keys(files)[0] ?? "");
-    const rig = await useJobRig({ images: { broken: handler }, timings: shortTimings });
-    const jobs = await rig.endpoint("broken");
-    const job = await jobs.reaches(await jobs.run({}));
-    expect(job["status"]).toBe("FAILED");
-    const { message } = await jobs.health();
-    const log = (await rig.workerLog(jobs.id)).replace(/^\S+Z local-\w+ /gm, "");
-    for (const text of [String(job["error"]), String(message), log]) {
-      expect(text).toContain(error);
-      const [, source = "", caret = ""] = new RegExp(`${at}\n(.*)\n([ \t]*)\\^`).exec(text) ?? [];
-      expect(source.slice(caret.length).startsWith(caretAt), text).toBe(true);
-      expect(text).not.toMatch(/at .*(?:node:internal|node-host)/);
-    }
-    expect(message?.split("\n")[0], "the line that status prints").toContain(error);
-  });
+/** Writes the files of a handler; returns the path of the first one. */
+function handlerOf(files: Record<string, string>): string {
+  const folder = dirname(scratchFile());
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return join(folder, Object.keys(files)[0] ?? "");
+}
+
+test.each(failures)(
+  "a worker reports file, line, caret and error of a handler with $name",
+  ({ files, at, caretAt, error }) => {
+    const command = resolveCommand({ broken: `"${handlerOf(files)}"` }, "broken", "");
+    if ("error" in command) throw new Error(command.error);
+    const { stderr, status } = spawnSync(command.file, command.args, { encoding: "utf8", env: {} });
+    expect(status).toBe(1);
+    expect(stderr).toContain(error);
+    const [, source = "", caret = ""] = new RegExp(`${at}\n(.*)\n([ \t]*)\\^`).exec(stderr) ?? [];
+    expect(source.slice(caret.length).startsWith(caretAt), stderr).toBe(true);
+    expect(stderr).not.toMatch(/at .*(?:node:internal|node-host)/);
+  },
+);
+
+test("the report is in the worker's log, the job's error and /health, whose first line contains the error", async () => {
+  const handler = handlerOf({ "handler.mjs": 'import a from "not-installed";\nexport default () => a;\n' });
+  const rig = await useJobRig({ images: { broken: handler }, timings: shortTimings });
+  const jobs = await rig.endpoint("broken");
+  const { status, error } = await jobs.reaches(await jobs.run({}));
+  expect(status).toBe("FAILED");
+  const { message = "" } = await jobs.health();
+  const log = (await rig.workerLog(jobs.id)).replace(/^\S+Z local-\w+ /gm, "");
+  for (const text of [error, message, log])
+    expect(text).toContain('handler.mjs:1\nimport a from "not-installed";\n               ^\n');
+  expect(message.split("\n")[0]).toContain("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'not-installed'");
 });

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
@@ -5,7 +6,7 @@ import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { startProcess } from "../../../../service/workers/process";
 import { createReaper } from "../../../../service/workers/reaper";
-import { scratchFile } from "./support/programs";
+import { isAlive, program, scratchFile } from "./support/programs";
 
 /** Starts a small Node program as a worker. */
 function startProgram(source: string, channel: boolean) {
@@ -46,10 +47,15 @@ test("an unread channel delays no end, and a broken one is not an error", async 
   await closed;
 });
 
-test("a worker stopped by the service does not count as ended by another signal", async () => {
-  const { ended, stop } = startProgram("setInterval(() => {}, 1000)", false);
+test("a worker ends together with its child processes", async () => {
+  const file = scratchFile();
+  const child = JSON.stringify([program("stays.mjs"), file]);
+  const source = `child_process.spawn(process.execPath, ${child}); setInterval(() => {}, 1000)`;
+  const { ended, stop } = startProgram(source, false);
+  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/^\d+$/);
   stop(10_000);
   expect(await ended).toMatchObject({ how: "was stopped by the service" });
+  expect(isAlive(Number(readFileSync(file, "utf8")))).toBe(false);
 });
 
 test("a worker without a channel has no file descriptor 3", async () => {

@@ -13,9 +13,15 @@ test("a secret is redacted in a worker's line, also in JSON", () => {
   expect(redact(JSON.stringify({ pem }))).toBe('{"pem":"[secret]"}');
 });
 
-test("a multi-line secret is redacted line by line", () => {
+test("a secret that contains another one is redacted completely, and short values are ignored", () => {
+  const redact = createRedaction(["hunter2", "hunter2-long", "ab"]);
+  expect(redact("x hunter2-long y hunter2 z ab")).toBe("x [secret] y [secret] z ab");
+});
+
+test("a multi-line secret is redacted line by line, except short lines", () => {
   const lines = pem.trim().split("\n");
   expect(new Set(lines.map(redact))).toEqual(new Set(["[secret]"]));
+  expect(createRedaction(["MIIEvQIBADAN\nend"])("the end of MIIEvQIBADAN")).toBe("the end of [secret]");
 });
 
 test("the beginning of a secret in a truncated line is redacted", () => {

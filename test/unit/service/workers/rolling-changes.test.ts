@@ -1,15 +1,9 @@
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
-import { at, expectAnswer, send, stringAt } from "../../../support/raw-http";
 import { startLoad, tally } from "../../../support/steady-load";
-import { startService, useFolder } from "../cli/command";
 import { useRollingEndpoint } from "./support/rolling";
 
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
-
-const folder = await useFolder();
 
 test("a second change during a rollout continues from there: the oldest workers run jobs until the newest can", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 3, workersMax: 3 });
@@ -56,42 +50,4 @@ test("a change of the workers' hardware replaces them within the same version", 
   await endpoint.rolledOut(1);
   expect((await endpoint.workers()).filter(({ id }) => before.includes(id))).toEqual([]);
   expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
-});
-
-test("a service that is killed during a rollout continues with the new version, and no job is lost", async () => {
-  const data = join(folder, "data");
-  const file = fileURLToPath(new URL("../../../support/handlers/versioned.mjs", import.meta.url));
-  const flags = ["--image", `versioned=${file}`];
-  const first = await startService(data, ...flags);
-  let { addresses } = first;
-  const { apiKey: key } = first;
-  const rest = (method: string, path: string, json: object) =>
-    send(method, `${addresses.baseUrl}${path}`, { key, json });
-  const made = async (path: string, json: object) => stringAt(await rest("POST", path, json), "id");
-  const template = { name: "rolling", imageName: "versioned", isServerless: true, env: { VERSION: "1" } };
-  const templateId = await made("/templates", template);
-  const id = await made("/endpoints", { name: "rolling", templateId, workersMin: 2, workersMax: 2 });
-  const job = (method: string, path: string, json?: object) =>
-    send(method, `${addresses.serverlessUrl}/v2/${id}${path}`, { key, json });
-  const run = async () => stringAt(await job("POST", "/run", { input: { ms: 50 } }), "id");
-  expectAnswer(await job("POST", "/runsync", { input: {} }), 200, { output: { version: "1" } });
-  await rest("PATCH", `/templates/${templateId}`, { env: { VERSION: "2" } });
-  const ids = await Promise.all(Array.from({ length: 20 }, run));
-  first.child.kill("SIGKILL");
-  await first.ended;
-  const second = await startService(data, ...flags);
-  addresses = second.addresses;
-  for (const jobId of ids) {
-    const state = async () => at((await job("GET", `/status/${jobId}`)).json, "status");
-    await expect.poll(state, { timeout: 20_000 }).toBe("COMPLETED");
-  }
-  const shown = await send("GET", `${addresses.serverlessUrl}/v2/serverless/${id}/workers`, { key });
-  expectAnswer(shown, 200, { endpointVersion: 2 });
-  const workers = at(shown.json, "workers");
-  expect(workers).toEqual([
-    expect.objectContaining({ version: 2, isStale: false }),
-    expect.objectContaining({ version: 2, isStale: false }),
-  ]);
-  second.child.kill("SIGTERM");
-  await second.ended;
 });

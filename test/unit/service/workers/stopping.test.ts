@@ -48,14 +48,6 @@ describe("a running job that hangs", () => {
     expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
     expect((await jobs.health()).jobs).toMatchObject({ completed: 2, failed: 0, retried: 0, inProgress: 0 });
   });
-
-  test("ends with its worker when its endpoint is deleted", async () => {
-    const rig = await rigOf();
-    const jobs = await rig.endpoint("tool", { workersMin: 1 });
-    const { pid } = await hanging(jobs);
-    await rig.rest("DELETE", `/endpoints/${jobs.id}`);
-    await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
-  });
 });
 
 describe("the end of the service", () => {
@@ -72,15 +64,17 @@ describe("the end of the service", () => {
     expect((await jobs.health()).jobs).toMatchObject({ completed: 1, retried: 0 });
   });
 
-  test("abandons longer jobs, and the next start runs them again", async () => {
+  test("abandons longer jobs: waiting clients get the current state, and the next start runs the jobs again", async () => {
     const rig = await rigOf();
     const jobs = await rig.endpoint("tool");
     const file = scratchFile();
-    const id = await jobs.run({ do: "waitForFile", file });
-    await jobs.reaches(id, "IN_PROGRESS");
-    await rig.restart(0);
+    const waiting = jobs.call("POST", "/runsync", { input: { do: "waitForFile", file } });
+    await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
+    await rig.restart(50);
+    const answer = await waiting;
+    expect(answer).toMatchObject({ status: 200, json: { status: "IN_PROGRESS" } });
     writeFileSync(file, "");
-    expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", retries: 1 });
+    expect(await jobs.reaches(answer.text("id"))).toMatchObject({ status: "COMPLETED", retries: 1 });
   });
 
   test("ends workers that ignore SIGTERM", async () => {
@@ -92,21 +86,12 @@ describe("the end of the service", () => {
     await rig.stop();
     expect(isAlive(Number(contentOf(file)))).toBe(false);
   });
-
-  test("responds to waiting clients with the current state", async () => {
-    const rig = await rigOf();
-    const jobs = await rig.endpoint("tool");
-    const waiting = jobs.call("POST", "/runsync", { input: { do: "wait", ms: 60_000 } });
-    await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
-    await rig.stop(50);
-    expect(await waiting).toMatchObject({ status: 200, json: { status: "IN_PROGRESS" } });
-  });
 });
 
 test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients get a response", async () => {
   const rig = await rigOf();
   const jobs = await rig.endpoint("tool");
-  const waiting = jobs.call("POST", "/runsync", { input: { do: "wait", ms: 60_000 } });
+  const waiting = jobs.call("POST", "/runsync", { input: { do: "hang" } });
   await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
   await rig.rest("DELETE", `/endpoints/${jobs.id}`);
   expect((await waiting).status).toBe(404);

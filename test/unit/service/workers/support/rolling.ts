@@ -84,7 +84,7 @@ export async function useRollingEndpoint(
   const watch = (async () => {
     while (watching) {
       await workers();
-      await delay(10);
+      await delay(20);
     }
   })();
   onTestFinished(async () => {
