@@ -34,7 +34,7 @@ test("a job whose worker disconnected before the response goes to the next one, 
 });
 
 test("a cancelled job is reported to its worker, which already waits for jobs to stop", async () => {
-  const { jobs, as } = await useRemoteEndpoint({ timings: { stopHold: 600_000 } });
+  const { jobs, as } = await useRemoteEndpoint({ timings: { stopHold: 600_000, stopGrace: 600_000 } });
   const waiting = as("w").stops();
   const id = await jobs.run({});
   await as("w").take();
