@@ -17,9 +17,6 @@ const platforms = /** @type {const} */ (["linux", "darwin", "windows"]).flatMap(
   /** @type {const} */ (["amd64", "arm64"]).map((arch) => ({ os, arch })),
 );
 
-/** Platforms whose archive may contain the executable without Node; it is untested on others. */
-const runsExecutable = ["linux"];
-
 /**
  * Writes all assets of a release from built packages (`npm run build`): the plugin for each platform, the npm packages
  * with their bills of materials, the schema, the SDKs, and the checksums of all.
@@ -39,7 +36,8 @@ export async function makeReleaseAssets(target, { sdks, executables = false } = 
   if (there.length > 0) throw new Error(`${target} is not empty: name a new folder for this release`);
 
   for (const platform of platforms) {
-    await (executables && runsExecutable.includes(platform.os) ? archiveExecutable : archivePlugin)(target, platform);
+    if (executables && platform.os === "linux") await archiveExecutable(target, platform.arch);
+    else await archivePlugin(target, platform);
   }
   await copyFile(join(root, "schema.json"), join(target, "schema.json"));
   const args = ["pack", ...publishedPackages.map((name) => `./${name}`), "--silent", "--pack-destination", target];

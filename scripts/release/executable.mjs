@@ -5,23 +5,21 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { lastLines, run } from "../child.mjs";
 import { root, runScript } from "../entry.mjs";
-import { bunVersion, findBun, presentPlatform } from "./bun.mjs";
+import { bunVersion, findBun, presentArch } from "./bun.mjs";
 import { bundleEntry, bundleParts, schemaText } from "./bundle-plugin.mjs";
 
 const name = "pulumi-resource-serverless-compute";
 
-/** @typedef {import("./bun.mjs").Platform} Platform */
-
 /**
- * Builds the plugin's standalone executable for a platform: the parts of the npm package, compiled to bytecode, with
- * Bun as their runtime. Requires the compiled sources, and npm on first use of a platform.
+ * Builds the plugin's standalone executable for Linux: the parts of the npm package, compiled to bytecode, with
+ * Bun as their runtime. Requires the compiled sources, and npm on first use of a processor.
  * @param {string} folder Target folder; the file name follows Pulumi's convention.
- * @param {Platform} [platform] Default: the current platform.
+ * @param {import("./bun.mjs").Arch} [arch] Default: the processor of this machine.
  * @returns {Promise<string[]>} Paths of the executable and of its third-party notices.
  */
-export async function buildExecutable(folder, platform = presentPlatform()) {
-  const { command } = await findBun(presentPlatform());
-  const { runtime, target } = await findBun(platform);
+export async function buildExecutable(folder, arch = presentArch()) {
+  const { command } = await findBun(presentArch());
+  const { runtime, target } = await findBun(arch);
   const draft = await mkdtemp(join(tmpdir(), "executable-"));
   try {
     const parts = [
@@ -29,7 +27,6 @@ export async function buildExecutable(folder, platform = presentPlatform()) {
       ...(await bundleParts()),
     ];
     for (const { path, text } of parts) await writeFile(join(draft, basename(path)), text);
-    const file = platform.os === "windows" ? `${name}.exe` : name;
     const args = [
       "build",
       "--compile",
@@ -46,7 +43,7 @@ export async function buildExecutable(folder, platform = presentPlatform()) {
       "--no-compile-autoload-dotenv",
       "--no-compile-autoload-bunfig",
       "--outfile",
-      join(draft, file),
+      join(draft, name),
       join(draft, "plugin.js"),
     ];
     const built = await run(command, args, { cwd: draft, timeout: 120_000 });
@@ -54,13 +51,13 @@ export async function buildExecutable(folder, platform = presentPlatform()) {
     await mkdir(folder, { recursive: true });
     const notices = parts.map(({ path }) => basename(path)).filter((path) => path.endsWith(".LEGAL.txt"));
     await writeFile(join(draft, "NOTICE-bun.txt"), bunNotice);
-    const files = [file, "NOTICE-bun.txt", ...notices];
+    const files = [name, "NOTICE-bun.txt", ...notices];
     for (const one of files) {
       // Replaced atomically, because an engine may start the previous one.
       await copyFile(join(draft, one), join(folder, `.${one}.${process.pid}`));
       await rename(join(folder, `.${one}.${process.pid}`), join(folder, one));
     }
-    await chmod(join(folder, file), 0o755);
+    await chmod(join(folder, name), 0o755);
     return files.map((one) => join(folder, one));
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -77,18 +74,18 @@ package's repository and run node scripts/release/executable.mjs.
 /**
  * Packs the executable in the format of `pulumi plugin install`, with the file name that Pulumi expects from a release.
  * @param {string} target Folder for the archive.
- * @param {Platform} [platform]
+ * @param {import("./bun.mjs").Arch} [arch]
  * @returns {Promise<string>} Path of the archive.
  */
-export async function archiveExecutable(target, platform = presentPlatform()) {
+export async function archiveExecutable(target, arch = presentArch()) {
   const { version } = createRequire(import.meta.url)("../../provider/package.json");
   const draft = await mkdtemp(join(tmpdir(), "archive-executable-"));
   try {
-    const files = await buildExecutable(draft, platform);
+    const files = await buildExecutable(draft, arch);
     const licences = ["LICENSE", "THIRD-PARTY-NOTICES.txt"];
     for (const file of licences) await copyFile(join(root, "provider", file), join(draft, file));
     await mkdir(target, { recursive: true });
-    const archive = join(target, `${name}-v${version}-${platform.os}-${platform.arch}.tar.gz`);
+    const archive = join(target, `${name}-v${version}-linux-${arch}.tar.gz`);
     const packed = await run("tar", [
       "-czf",
       archive,
