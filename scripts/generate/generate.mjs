@@ -1,6 +1,6 @@
 /**
  * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
- * page; the catalog page; the third-party notices; from publisher.json the addresses in each package.json and in messages, and CODEOWNERS.
+ * page; the catalog page; the third-party notices; from publisher.json the addresses in each package.json and in messages.
  * Requires a build. `--check` only compares: it prints the outdated files and returns exit code 1.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { readPublisher } from "../publisher.mjs";
 import { noticesText } from "../release/notices.mjs";
 import { argsText, propertyNamesText } from "./args.mjs";
 import { catalogPage } from "./catalog.mjs";
-import { codeOwnersText, manifestText, publicationText, publishedPackages } from "./metadata.mjs";
+import { manifestText, publicationText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
 
 await runScript(async () => {
@@ -53,6 +53,5 @@ async function generatedFiles() {
     "provider/THIRD-PARTY-NOTICES.txt": await noticesText(),
     "docs/catalog.md": catalogPage(require("../../api/dist/catalog.js")),
     ...Object.fromEntries(manifests),
-    ".github/CODEOWNERS": codeOwnersText(publisher),
   };
 }

@@ -6,10 +6,6 @@ import { repositoryLinks, sdkNames } from "../publisher.mjs";
 /** The published packages, which share one version. */
 export const publishedPackages = /** @type {const} */ (["api", "provider", "service"]);
 
-/** Fields that precede the addresses in a package.json. */
-const first = ["name", "version", "description", "keywords", "license"];
-const addresses = ["homepage", "bugs", "repository"];
-
 /**
  * A package.json with the addresses of the repository, or without addresses if there is none.
  * @param {string} text The present text.
@@ -17,19 +13,15 @@ const addresses = ["homepage", "bugs", "repository"];
  * @param {Publisher} publisher
  */
 export function manifestText(text, folder, publisher) {
-  /** @type {Record<string, unknown>} */
-  const manifest = JSON.parse(text);
+  const { homepage: _homepage, bugs: _bugs, repository: _repository, ...manifest } = JSON.parse(text);
   const links = repositoryLinks(publisher);
-  const isFirst = (/** @type {[string, unknown]} */ [name]) => first.includes(name);
-  const entries = Object.entries(manifest).filter(([name]) => !addresses.includes(name));
   const made = {
-    ...Object.fromEntries(entries.filter(isFirst)),
+    ...manifest,
     ...(links && {
       homepage: `${links.page}/tree/main/${folder}#readme`,
       bugs: links.issues,
       repository: { type: "git", url: links.git, directory: folder },
     }),
-    ...Object.fromEntries(entries.filter((entry) => !isFirst(entry))),
   };
   return `${JSON.stringify(made, null, 2)}\n`;
 }
@@ -52,15 +44,4 @@ ${Object.entries({ nodejs, python, go })
   .join("\n")}
 };
 `;
-}
-
-/**
- * Text of CODEOWNERS: required reviewers.
- * @param {Publisher} publisher
- */
-export function codeOwnersText({ repository }) {
-  const origin = "# Written by npm run generate from publisher.json: change that, not this file.\n";
-  return repository === null
-    ? `${origin}# It names no repository yet, so these files have no owners.\n`
-    : `${origin}* @${repository.split("/")[0]}\n`;
 }

@@ -17,7 +17,7 @@ function repository(): string {
   const isSource = (path: string): boolean => !/(node_modules|dist)$/.test(path);
   for (const path of ["scripts", "tsconfig.base.json", "publisher.json", "api", "provider", "service/package.json"])
     cpSync(join(root, path), join(folder, path), { recursive: true, filter: isSource });
-  for (const path of ["docs", ".github"]) mkdirSync(join(folder, path));
+  mkdirSync(join(folder, "docs"));
   for (const path of ["node_modules", "api/dist", "provider/dist", "service/dist"])
     symlinkSync(join(root, path), join(folder, path));
   return folder;
@@ -43,7 +43,6 @@ test("generate --check accepts the written files, reports each stale or missing 
     "provider/THIRD-PARTY-NOTICES.txt",
     "docs/catalog.md",
     ...manifests,
-    ".github/CODEOWNERS",
   ]);
   expect(run(folder, "--check")).toMatchObject({ status: 0, stderr: "" });
 

@@ -3,12 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import {
-  codeOwnersText,
-  manifestText,
-  publicationText,
-  publishedPackages,
-} from "../../../scripts/generate/metadata.mjs";
+import { manifestText, publicationText, publishedPackages } from "../../../scripts/generate/metadata.mjs";
 import { packageSchema } from "../../../scripts/generate/schema/package-schema";
 import { readPublisher } from "../../../scripts/publisher.mjs";
 import { temporaryFolder } from "./fake-cli";
@@ -70,10 +65,6 @@ describe("values derived from the publisher", () => {
     expect(publicationText(acme)).toContain('= "https://github.com/acme-gpu/compute/blob/main/docs";');
   });
 
-  test("its owner reviews every change", () => {
-    expect(codeOwnersText(acme)).toMatch(/^\* @acme-gpu$/m);
-  });
-
   test("without a publisher, nothing names an address or an unpublished module", () => {
     const schema = packageSchema("1.2.3", nobody);
     for (const name of ["publisher", "homepage", "repository", "logoUrl", "pluginDownloadURL"]) {
@@ -83,7 +74,6 @@ describe("values derived from the publisher", () => {
       go: { importBasePath: expect.stringMatching(/^serverless-compute\.example\//) },
     });
     expect(publicationText(nobody)).not.toContain("http");
-    expect(codeOwnersText(nobody)).not.toMatch(/^\*/m);
   });
 });
 
@@ -92,7 +82,6 @@ test("only files generated from publisher.json name the publisher", () => {
     "schema.json",
     "docs/resources.md",
     "provider/generated/publication.ts",
-    ".github/CODEOWNERS",
     ...publishedPackages.map((one) => `${one}/package.json`),
   ];
   const listed = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
