@@ -1,22 +1,18 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Dialect } from "serverless-compute-api";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type DriftFlags, drift } from "../../../../provider/cli/drift/drift";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { environmentOf, recordingTerminal, useFolder } from "./terminal";
 
 const bench = await useLifecycleBench();
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "drift-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = useFolder();
 
 interface Made {
   kind: "Template" | "ServerlessEndpoint";
@@ -58,20 +54,10 @@ async function report(made: Made[], format: DriftFlags["format"] = "text", varia
   }
   const file = join(folder, "refresh.json");
   await writeFile(file, JSON.stringify({ steps }));
-  const environment = {
-    SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey,
-    SERVERLESS_COMPUTE_URL: bench.proxy.origin,
-    ...variables,
-  };
-  const lines = { out: [] as string[], err: [] as string[] };
-  const io = {
-    out: (line: string) => lines.out.push(line),
-    err: (line: string) => lines.err.push(line),
-    input: async () => "",
-  };
+  const { io, printed } = recordingTerminal();
   bench.asked();
-  const code = await drift({ file, format }, io, environment);
-  return { code, out: lines.out.join("\n"), err: lines.err.join("\n"), asked: bench.asked() };
+  const code = await drift({ file, format }, io, { ...environmentOf(bench), ...variables });
+  return { code, ...printed(), asked: bench.asked() };
 }
 
 const at = (): string => new Date(bench.clock.now()).toISOString();

@@ -1,19 +1,17 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import { command } from "./terminal";
+import { expect, test } from "vitest";
+import { command, useFolder } from "./terminal";
 
 /** A recorded refresh: a changed template and endpoint, a deleted volume, a secret and a volume without changes. */
 const recorded = fileURLToPath(new URL("../../../fixtures/previews/drift.json", import.meta.url));
 
 const report = (format: string, file = recorded) => command(["drift", "--file", file, "--format", format]);
 
+const folder = useFolder();
 async function fileWith(text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "drift-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, "refresh.json");
   await writeFile(file, text);
   return file;

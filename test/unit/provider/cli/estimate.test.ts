@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { discardServiceFolder } from "../../../support/service-artefacts";
-import { command } from "./terminal";
+import { command, useFolder } from "./terminal";
 
 /** A recorded `pulumi preview --json --show-sames`: `chat` changes from 3 to 5 workers, `models` from 100 to 200 GB. */
 const recorded = fileURLToPath(new URL("../../../fixtures/previews/costs.json", import.meta.url));
@@ -17,9 +17,8 @@ const prices = {
   volumes: { STANDARD: 0.07 },
 };
 
+const folder = useFolder();
 async function fileWith(content: unknown): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "estimate-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, "content.json");
   await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));
   return file;

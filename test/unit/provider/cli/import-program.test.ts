@@ -261,29 +261,11 @@ test("a program in YAML has the same resources, with its texts escaped", () => {
   expect(resources["registry-credentials"].options).toEqual({ ignoreChanges: ["username", "password"] });
 });
 
-test.each([
-  "",
-  "true",
-  "NO",
-  "1.5",
-  "1e3",
-  "a: b",
-  "a #b",
-  "- a",
-  " a",
-  "a ",
-  "a:",
-  "~",
-  "null",
-  "é",
-  "a\nb",
-  "{a}",
-  "y",
-  "@a",
-  "0x1f",
-  "a:b",
-])("the text %j stays that text in YAML", (value) => {
-  const one = programOf([object("Template", "t1", { name: "chat", imageName: "i", env: { [`${value}K`]: value } })]);
+test("texts that YAML could read as other values stay texts", () => {
+  const texts = ["", "true", "NO", "1.5", "1e3", "a: b", "a #b", "- a", " a", "a ", "a:", "~", "null", "é", "a\nb"];
+  texts.push("{a}", "y", "@a", "0x1f", "a:b");
+  const env = Object.fromEntries(texts.map((text) => [`${text}K`, text]));
+  const one = programOf([object("Template", "t1", { name: "chat", imageName: "i", env })]);
   const { resources } = parse(yamlProject(one, project)["Pulumi.yaml"] ?? "");
-  expect(resources["chat-template"].properties.env).toEqual({ [`${value}K`]: value });
+  expect(resources["chat-template"].properties.env).toEqual(env);
 });

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type ImportFlags, importAccount } from "../../../../provider/cli/import/import";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
@@ -9,15 +8,14 @@ import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { send, stringAt } from "../../../support/raw-http";
 import { noteSecret } from "../../../support/secret-scan";
-import { command } from "./terminal";
+import { command, environmentOf, recordingTerminal, useFolder } from "./terminal";
 
 const bench = await useLifecycleBench();
 const emptyBench = await useLifecycleBench();
-let folder: string;
+const folder = useFolder();
 const secrets = { value: "sesame-88d1", password: "whisper-88d2" };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "import-"));
   for (const value of Object.values(secrets)) noteSecret(value, "a secret of the account");
   const made = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
@@ -32,24 +30,13 @@ beforeAll(async () => {
   const templateId = await made("/templates", { ...image, name: "chat", env: { TOKEN: "{{ RUNPOD_SECRET_token }}" } });
   await made("/endpoints", { name: "chat", templateId, workersMax: 1 });
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let count = 0;
-async function run(flags: Partial<ImportFlags> & { dialect?: string } = {}, { addresses, proxy } = bench) {
+async function run(flags: Partial<ImportFlags> & { dialect?: string } = {}, target = bench) {
   const { dialect = "v2", out = join(folder, `out-${++count}`), ...given } = flags;
-  const printed = { out: [] as string[], err: [] as string[] };
-  const io = {
-    out: (text: string) => printed.out.push(text),
-    err: (text: string) => printed.err.push(text),
-    input: async () => "",
-  };
-  const environment = {
-    SERVERLESS_COMPUTE_API_KEY: addresses.apiKey,
-    SERVERLESS_COMPUTE_URL: proxy.origin,
-    SERVERLESS_COMPUTE_DIALECT: dialect,
-  };
-  const code = await importAccount({ out, language: "typescript", ...given }, io, environment);
-  return { code, out, stdout: printed.out.join("\n"), stderr: printed.err.join("\n") };
+  const { io, printed } = recordingTerminal();
+  const code = await importAccount({ out, language: "typescript", ...given }, io, environmentOf(target, dialect));
+  return { code, out, stdout: printed().out, stderr: printed().err };
 }
 const filesIn = (path: string): Promise<string[]> => readdir(path).then((names) => names.sort());
 /** Everything that failed imports may have left. */

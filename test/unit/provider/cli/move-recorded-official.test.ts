@@ -1,19 +1,15 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { moveRecorded } from "../../../../provider/cli/move/move-recorded";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { send, stringAt } from "../../../support/raw-http";
 import { recordedText } from "../../../support/recorded-states";
+import { environmentOf, recordingTerminal, useFolder } from "./terminal";
 
 const bench = await useLifecycleBench();
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "move-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = useFolder();
 
 const create = async (path: string, json: object): Promise<string> => {
   const url = `${bench.proxy.origin}/v2/${path}`;
@@ -21,18 +17,12 @@ const create = async (path: string, json: object): Promise<string> => {
 };
 
 async function move(state: string, out: string) {
-  const lines: string[] = [];
-  const io = { out: (line: string) => lines.push(line), err: () => {}, input: async () => "" };
-  const environment = {
-    SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey,
-    SERVERLESS_COMPUTE_URL: bench.proxy.origin,
-    SERVERLESS_COMPUTE_DIALECT: "v2",
-  };
+  const { io, printed } = recordingTerminal();
   const flags = { out: join(folder, out), language: "yaml", json: true, from: "terraform" } as const;
-  const code = await moveRecorded(flags, state, io, environment);
+  const code = await moveRecorded(flags, state, io, environmentOf(bench));
   const read = (file: string): Promise<string> => readFile(join(flags.out, file), "utf8");
   const [program, imports] = [parse(await read("Pulumi.yaml")), JSON.parse(await read("import.json"))];
-  return { code, report: JSON.parse(lines.join("\n")), program, imports };
+  return { code, report: JSON.parse(printed().out), program, imports };
 }
 
 it("a state that runpod/runpod 1.x recorded becomes a program, and a report of the attributes that it lacks", async () => {

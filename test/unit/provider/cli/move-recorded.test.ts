@@ -1,18 +1,16 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type MoveFlags, moveRecorded } from "../../../../provider/cli/move/move-recorded";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { send, stringAt } from "../../../support/raw-http";
 import { type RecordedIds, recordedStates, recordedText } from "../../../support/recorded-states";
-import { command } from "./terminal";
+import { command, environmentOf, recordingTerminal, useFolder } from "./terminal";
 
 const bench = await useLifecycleBench();
-let folder: string;
+const folder = useFolder();
 let ids: RecordedIds;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "move-"));
   const made = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
   const created = await bench.graphql('mutation { secretCreate(input: { name: "HF_TOKEN", value: "s3cr3t" }) { id } }');
@@ -25,21 +23,14 @@ beforeAll(async () => {
   const { secretCreate } = JSON.parse(JSON.stringify(created));
   ids = { volume, registry, template, endpoint, secret: secretCreate.id };
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let count = 0;
 async function run(from: MoveFlags["from"], text: string, dialect = "v2", key = bench.addresses.apiKey) {
   const out = join(folder, `out-${++count}`);
-  const lines: string[] = [];
-  const io = { out: (line: string) => lines.push(line), err: () => {}, input: async () => "" };
-  const environment = {
-    SERVERLESS_COMPUTE_API_KEY: key,
-    SERVERLESS_COMPUTE_URL: bench.proxy.origin,
-    SERVERLESS_COMPUTE_DIALECT: dialect,
-  };
+  const { io, printed } = recordingTerminal();
   const flags = { out, language: "typescript", json: true } as const;
-  const code = await moveRecorded({ ...flags, from }, text, io, environment);
-  return { code, out, report: JSON.parse(lines.join("\n")) };
+  const code = await moveRecorded({ ...flags, from }, text, io, environmentOf(bench, dialect, key));
+  return { code, out, report: JSON.parse(printed().out) };
 }
 
 describe.each(Object.entries(recordedStates))("a state of %s", (_, { from, text }) => {

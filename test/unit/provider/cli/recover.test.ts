@@ -1,18 +1,14 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { recover } from "../../../../provider/cli/recover/recover";
 import { kinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
+import { environmentOf, recordingTerminal, useFolder } from "./terminal";
 
 const bench = await useLifecycleBench();
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "recover-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = useFolder();
 
 type ObjectKind = Exclude<keyof typeof kinds, "JobInvoke">;
 const typesOf = { dynamic: "pulumi-nodejs:dynamic/serverless:", plugin: "serverless-compute:index:" };
@@ -43,20 +39,11 @@ async function run(
   const file = join(folder, "state.json");
   const deployment = { resources: [provider(), ...resources], pending_operations: operations };
   await writeFile(file, JSON.stringify({ version: 3, deployment }));
-  const lines: string[] = [];
-  const io = {
-    out: (text: string) => lines.push(text),
-    err: (text: string) => lines.push(text),
-    input: async () => "",
-  };
-  const environment = flags.environment ?? {
-    SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey,
-    SERVERLESS_COMPUTE_URL: bench.proxy.origin,
-    SERVERLESS_COMPUTE_DIALECT: flags.dialect ?? "v2",
-  };
+  const { io, printed } = recordingTerminal();
+  const environment = flags.environment ?? environmentOf(bench, flags.dialect);
   const code = await recover({ file, import: [], ignore: [], ...flags }, io, environment);
-  const out = lines.join("\n");
-  expect(out).not.toContain(bench.addresses.apiKey);
+  const { out, err } = printed();
+  expect(out + err).not.toContain(bench.addresses.apiKey);
   return { code, out };
 }
 const reportOf = async (...args: Parameters<typeof run>) => {
