@@ -98,12 +98,6 @@ it.each(platforms)(
   },
 );
 
-it.each(["api", "provider", "service"])("a release contains the compiled code of package %s", async (name) => {
-  const { name: full } = JSON.parse(await readFile(new URL(`../../${name}/package.json`, import.meta.url), "utf8"));
-  const { stdout } = await run("tar", ["-tzf", join(assets, `${full}-${version}.tgz`)]);
-  expect(stdout.split("\n")).toContain("package/dist/index.js");
-});
-
 if (reason === undefined) {
   it("a release contains the compiled Node SDK, whose installation runs no script", async () => {
     const place = join(folder, "node-sdk");
