@@ -4,12 +4,13 @@ import { type Answer, expectAnswer, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import type { JobApi } from "./support/job-api";
-import { joinAsWorker, type RawWorker } from "./support/raw-worker";
+import { type RawWorker, useWorker } from "./support/raw-worker";
 import { needsReachableReceiver, useWebhookReceiver } from "./support/webhook-receiver";
 
 const target = await useTarget();
 const account = useAccount(target);
 const receiver = await useWebhookReceiver();
+const joined = useWorker(target, account);
 
 const nested = `${"[".repeat(200)}1.0${"]".repeat(200)}`;
 /** A JSON object that is another text once a program has parsed it and written it anew. */
@@ -33,7 +34,7 @@ async function takenInput(worker: RawWorker, id: string): Promise<string> {
 describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, __proto__, escapes, blanks and 200 nested lists", () => {
   test("/run, worker, /status, webhook and /requests preserve every byte", async (context) => {
     needsReachableReceiver(target, context);
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const name = randomBytes(6).toString("hex");
     const s3Config = '{"bucketName" : "b","size":1.0}';
     const more = `,"webhook":"${receiver.address(name)}","s3Config":${s3Config}`;
@@ -47,7 +48,7 @@ describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, 
   });
 
   test("/runsync preserves every byte", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const answer = post(worker.jobs, "/runsync", submission());
     const taken = await worker.take();
     expect(taken.text.endsWith(`,"input":${exact}}`)).toBe(true);
@@ -56,7 +57,7 @@ describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, 
   });
 
   test("/stream preserves every byte of each chunk", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const id = stringAt(await post(worker.jobs, "/run", submission()), "id");
     await takenInput(worker, id);
     await worker.stream(id, `{ "output" :${exact}}`);
@@ -65,10 +66,11 @@ describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, 
     expect(text).toBe(
       `[{"output":${exact},"metrics":{"stream_index":0}},{"output":1E5,"metrics":{"stream_index":1,"running" : 1.0}}]`,
     );
+    await worker.done(id, "{}");
   });
 
   test("progress and /retry preserve every byte", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const id = stringAt(await post(worker.jobs, "/run", submission()), "id");
     await takenInput(worker, id);
     await worker.done(id, `{"status":"IN_PROGRESS","output":${exact}}`);
@@ -77,10 +79,11 @@ describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, 
     expectAnswer(await worker.jobs.status(id), 200, { status: "FAILED", error: "no" });
     expectAnswer(await worker.jobs.retry(id), 200);
     expect(await takenInput(worker, id)).toBe(exact);
+    await worker.done(id, "{}");
   });
 
   test("/openai preserves every byte", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const answer = post(worker.jobs, "/openai/v1/chat/completions", exact);
     const taken = await worker.take();
     const input = `{"openai_route":"/v1/chat/completions","openai_input":${exact}}`;

@@ -22,16 +22,16 @@ describe("States and transitions: ttl expires", () => {
   test("ttl expires on a job IN_PROGRESS → deleted although it runs, /status returns 404", {
     tags: ["reading:ttl-while-running"],
   }, async (context) => {
-    const jobs = await account.jobsOn("slow", context);
+    const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120_000 }, { policy: { ttl: 10_000 } });
     await jobs.reaches(id, "IN_PROGRESS");
     await target.pass(11_000, context);
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
-    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    await jobs.reaches(await jobs.submit({}), "COMPLETED");
   });
 
   test("ttl expires on a job COMPLETED → deleted, /status returns 404", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
     await jobs.reaches(id, "COMPLETED");
     await target.pass(11_000, context);
@@ -99,7 +99,7 @@ describe("Limits: policy defaults and waits", () => {
 
 describe("Limits: result retention after completion", () => {
   test("Result retention after completion, /run: 30 minutes, then /status returns 404", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const id = await jobs.submit({ kept: true });
     await jobs.reaches(id, "COMPLETED");
     await target.pass(29 * minute, context);
@@ -111,7 +111,7 @@ describe("Limits: result retention after completion", () => {
   test("Result retention after completion, /runsync: 1 minute, then /status returns 404", {
     tags: ["reading:runsync-retention"],
   }, async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const id = stringAt(await jobs.runsync({}), "id");
     await target.pass(0.8 * minute, context);
     expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
@@ -120,7 +120,7 @@ describe("Limits: result retention after completion", () => {
   });
 
   test("wait controls only how long /runsync waits, not how long the result is kept", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const id = stringAt(await jobs.runsync({}, 1000), "id");
     await target.pass(10_000, context);
     expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
@@ -137,7 +137,7 @@ describe("Limits: result retention after completion", () => {
   });
 
   test("POST /retry/{job_id} of a job whose result has expired returns 404", async (context) => {
-    const jobs = await account.jobsOn("fail", context);
+    const jobs = await account.jobsOf("fail", context);
     const id = await jobs.submit({});
     await jobs.reaches(id, "FAILED");
     await target.pass(31 * minute, context);

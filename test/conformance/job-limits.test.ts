@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import { expectAnswer, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
-import { joinAsWorker } from "./support/raw-worker";
+import { useWorker } from "./support/raw-worker";
 
 const target = await useTarget();
 const account = useAccount(target);
+const joined = useWorker(target, account);
 
 /** A submission of so many bytes. */
 function submission(bytes: number): string {
@@ -73,7 +74,7 @@ describe("Limits: payload and timing", () => {
       tags: ["reading:output-limit"],
     },
     async ([path, megabytes], context) => {
-      const worker = await joinAsWorker(target, account, context);
+      const worker = await joined(context);
       for (const bytes of [limit(megabytes).below, limit(megabytes).above]) {
         const submitting = worker.jobs.call("POST", path, { input: {} });
         const id = stringAt(await worker.take(), "id");

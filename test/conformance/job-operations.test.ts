@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectAnswer, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
+import { longJob } from "./support/long-job";
 import { joinAsWorker } from "./support/raw-worker";
 
 const target = await useTarget();
@@ -9,7 +10,7 @@ const account = useAccount(target);
 
 describe("Job operations: /runsync and /run", () => {
   test("POST /runsync returns id, status, delayTime, executionTime and output", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const answer = await jobs.runsync({ prompt: "ping", deep: { list: [1, null, "ü"] } });
     expectAnswer(answer, 200, {
       status: "COMPLETED",
@@ -23,13 +24,15 @@ describe("Job operations: /runsync and /run", () => {
   });
 
   test("POST /runsync?wait= returns the current record when the wait ends, and the job continues", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
-    await jobs.runsync({ ms: 0 });
-    const answer = await jobs.runsync({ ms: 3500 }, 1000);
+    const jobs = await account.jobsOf("slow", context);
+    await jobs.runsync({});
+    const { input, end } = longJob(target, context);
+    const answer = await jobs.runsync(input, 1000);
     expectAnswer(answer, 200, { status: "IN_PROGRESS" });
     expect(answer.took).toBeGreaterThanOrEqual(950);
     expect(at(answer.json, "output")).toBeUndefined();
-    expectAnswer(await jobs.reaches(stringAt(answer, "id")), 200, { status: "COMPLETED", output: { slept: 3500 } });
+    end();
+    await jobs.reaches(stringAt(answer, "id"), "COMPLETED");
   });
 
   test.each([1000, 300000])("POST /runsync?wait=%i is within the bounds", async (wait) => {
@@ -52,7 +55,7 @@ describe("Job operations: /runsync and /run", () => {
   );
 
   test("POST /run returns id and status IN_QUEUE at once", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
+    const jobs = await account.jobsOf("slow", context);
     const answer = await jobs.run({ ms: 120_000 });
     expectAnswer(answer, 200, { status: "IN_QUEUE" });
     expect(answer.took).toBeLessThan(60_000);
@@ -77,7 +80,7 @@ describe("Job operations: /runsync and /run", () => {
 
 describe("Job operations: /status", () => {
   test("GET /status/{job_id} returns id, status, delayTime, executionTime and output of a completed job", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
+    const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120 });
     const answer = await jobs.reaches(id, "COMPLETED");
     expectAnswer(answer, 200, { id, status: "COMPLETED", output: { slept: 120 } });
@@ -116,7 +119,7 @@ describe("Job operations: /status", () => {
   test("GET /status/{job_id}?ttl= does not lengthen the retention of a result", {
     tags: ["reading:status-ttl"],
   }, async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const id = await jobs.submit({});
     await jobs.reaches(id, "COMPLETED");
     expectAnswer(await jobs.call("GET", `/status/${id}?ttl=604800000`), 200, { id });
@@ -137,7 +140,7 @@ describe("Job operations: /status", () => {
   );
 
   test("GET /status-sync/{job_id}?wait= waits for the job like /runsync", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
+    const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 200 });
     expectAnswer(await jobs.call("GET", `/status-sync/${id}?wait=20000`), 200, { id, status: "COMPLETED" });
   });
@@ -147,7 +150,7 @@ describe("Job operations: /openai/* and /requests", () => {
   test("POST /openai/* with stream: true returns the output of a handler that yields nothing as one event", {
     tags: ["reading:openai"],
   }, async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const answer = await jobs.call("POST", "/openai/v1/chat/completions", { model: "acme", stream: true });
     expectAnswer(answer, 200);
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
@@ -160,7 +163,7 @@ describe("Job operations: /openai/* and /requests", () => {
       tags: ["reading:openai"],
     },
     async (stream, context) => {
-      const jobs = await account.jobsOn("fail", context);
+      const jobs = await account.jobsOf("fail", context);
       const answer = await jobs.call("POST", "/openai/v1/completions", { stream });
       expectAnswer(answer, 500);
       expect(at(answer.json, "error"), answer.text).toMatchObject({ type: "server_error", code: "job_failed" });
@@ -185,14 +188,14 @@ describe("Job operations: /openai/* and /requests", () => {
   );
 
   test("POST /openai/* becomes a job and returns its output", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const body = { model: "acme", messages: [{ role: "user", content: "ping" }] };
     const answer = await jobs.call("POST", "/openai/v1/chat/completions", body);
     expectAnswer(answer, 200, { openai_route: "/v1/chat/completions", openai_input: body });
   });
 
   test("POST /openai/* with stream: true returns the chunks as server-sent events", async (context) => {
-    const jobs = await account.jobsOn("stream", context);
+    const jobs = await account.jobsOf("stream", context);
     const answer = await send("POST", `${jobs.root}/openai/v1/chat/completions`, {
       key: target.apiKey,
       json: { model: "acme", stream: true, chunks: ["first", "second"] },

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectAnswer, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
+import { longJob } from "./support/long-job";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -15,10 +16,6 @@ describe("Job operations: /cancel, /retry, /purge-queue", () => {
     expect(answer.json).toEqual({ removed: 3, status: "completed" });
     for (const id of ids) expectAnswer(await jobs.status(id), 404);
     expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
-  });
-
-  test("POST /purge-queue of an empty queue returns removed 0", async () => {
-    const jobs = await account.parked();
     expectAnswer(await jobs.call("POST", "/purge-queue"), 200, { removed: 0, status: "completed" });
   });
 
@@ -53,13 +50,14 @@ describe("Job operations: /health", () => {
 
   test("GET /health counts queued, running, completed and failed jobs, and busy workers", async (context) => {
     const slow = await account.jobsOn("slow", context);
-    const running = await slow.submit({ ms: 3000 });
-    await slow.reaches(running, "IN_PROGRESS");
-    await slow.submit({ ms: 0 });
+    const { input, end } = longJob(target, context);
+    await slow.reaches(await slow.submit(input), "IN_PROGRESS");
+    await slow.submit({});
     expectAnswer(await slow.health(), 200, {
       jobs: { inProgress: 1, inQueue: 1, completed: 0, failed: 0 },
       workers: { running: 1, idle: 0 },
     });
+    end();
     await expect.poll(async () => at((await slow.health()).json, "jobs", "completed")).toBe(2);
     expectAnswer(await slow.health(), 200, {
       jobs: { inProgress: 0, inQueue: 0, completed: 2 },
@@ -85,24 +83,26 @@ describe("Queue: when jobs wait for workers", () => {
 
   test("a job stays queued while the maximum number of workers is reached", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const running = await jobs.submit({ ms: 120_000 });
+    const { input, end } = longJob(target, context);
+    const running = await jobs.submit(input);
     await jobs.reaches(running, "IN_PROGRESS");
-    const waiting = await jobs.submit({ ms: 0 });
+    const waiting = await jobs.submit({});
     await target.pass(10_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expectAnswer(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
     expectAnswer(await jobs.status(running), 200, { status: "IN_PROGRESS" });
     expectAnswer(await jobs.health(), 200, { workers: { running: 1, idle: 0, initializing: 0 } });
-    await jobs.cancel(running);
+    end();
     await jobs.reaches(waiting, "COMPLETED");
   });
 
   test("workersMax jobs run concurrently", async (context) => {
     const jobs = await account.jobsOn("slow", context, { workersMax: 2 });
-    const ids = [await jobs.submit({ ms: 120_000 }), await jobs.submit({ ms: 120_000 })];
+    const { input, end } = longJob(target, context);
+    const ids = [await jobs.submit(input), await jobs.submit(input)];
     for (const id of ids) await jobs.reaches(id, "IN_PROGRESS");
     expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2 }, workers: { running: 2 } });
-    for (const id of ids) await jobs.cancel(id);
+    end();
   });
 
   test("a lowPriority job does not start workers and runs after another job has started one", async (context) => {

@@ -22,7 +22,7 @@ async function readAll(jobs: JobApi, id: string, count: number): Promise<unknown
 
 describe("Job operations: /stream", () => {
   test("GET /stream/{job_id} returns a bare array of chunks with output and metrics", async (context) => {
-    const jobs = await account.jobsOn("stream", context);
+    const jobs = await account.jobsOf("stream", context);
     const id = await jobs.submit({ chunks: [{ text: ["a"] }] });
     await jobs.reaches(id, "COMPLETED");
     const answer = await jobs.call("GET", `/stream/${id}`);
@@ -32,14 +32,14 @@ describe("Job operations: /stream", () => {
   });
 
   test("repeated calls of GET /stream/{job_id} return all chunks in order and once", async (context) => {
-    const jobs = await account.jobsOn("stream", context);
+    const jobs = await account.jobsOf("stream", context);
     const chunks = Array.from({ length: 12 }, (_, n) => ({ n }));
     const id = await jobs.submit({ chunks, pause: 15 });
     expect(await readAll(jobs, id, chunks.length)).toEqual(chunks);
   });
 
   test("GET /stream/{job_id} returns chunks while the job is still running", async (context) => {
-    const jobs = await account.jobsOn("stream", context);
+    const jobs = await account.jobsOf("stream", context);
     const id = await jobs.submit({ size: 5, chunks: ["second"], pause: 120_000 });
     expect(await readAll(jobs, id, 1)).toEqual(["xxxxx"]);
     expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
@@ -47,9 +47,9 @@ describe("Job operations: /stream", () => {
   });
 
   test("GET /stream/{job_id} holds an empty call until a chunk arrives", async (context) => {
-    const jobs = await account.jobsOn("stream", context);
+    const jobs = await account.jobsOf("stream", context);
     await jobs.runsync({ chunks: [] });
-    const id = await jobs.submit({ chunks: ["late"], pause: 2500 });
+    const id = await jobs.submit({ chunks: ["late"], pause: 1200 });
     const answer = await jobs.call("GET", `/stream/${id}`);
     expect(outputs(answer)).toEqual(["late"]);
     expect(answer.took).toBeGreaterThan(400);
@@ -73,7 +73,7 @@ describe("Job operations: /stream", () => {
   });
 
   test("GET /stream/{job_id} of a finished and completely read job returns an empty array", async (context) => {
-    const jobs = await account.jobsOn("stream", context);
+    const jobs = await account.jobsOf("stream", context);
     const id = await jobs.submit({ chunks: ["only"] });
     expect(await readAll(jobs, id, 1)).toEqual(["only"]);
     await jobs.reaches(id, "COMPLETED");
@@ -85,7 +85,7 @@ describe("Job operations: /stream", () => {
 
 describe("Limits: payload and timing", () => {
   test("Single streamed chunk: at most 1 MB; larger output is split into several chunks", async (context) => {
-    const jobs = await account.jobsOn("stream", context);
+    const jobs = await account.jobsOf("stream", context);
     const size = 2_500_000;
     const id = await jobs.submit({ size, chunks: ["end"] });
     const read: string[] = [];
@@ -107,7 +107,7 @@ describe("Limits: payload and timing", () => {
 
 test("GET /stream/{job_id} returns {status, stream} to the public SDKs and MCP server, which cannot read the array", async (context) => {
   target.localOnly(context, "the hosted service may not tell clients apart");
-  const jobs = await account.jobsOn("stream", context);
+  const jobs = await account.jobsOf("stream", context);
   const id = await jobs.submit({ chunks: ["one"] });
   await jobs.reaches(id, "COMPLETED");
   for (const agent of ["RunPod-JS-SDK/1.1.2", "RunPod-Python-SDK/1.12.0(Linux; x86_64)", "runpod-mcp-server/3.4.0"]) {

@@ -84,7 +84,7 @@ describe("Job submission body: accepted values", () => {
   });
 
   test("POST /run with an empty input is accepted and reaches the handler", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
+    const jobs = await account.jobsOf("echo", context);
     const { json } = await jobs.reaches(await jobs.submit({}), "COMPLETED");
     expect(at(json, "output")).toEqual({});
   });

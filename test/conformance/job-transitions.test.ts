@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectAnswer, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
+import { longJob } from "./support/long-job";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -18,14 +19,14 @@ describe("States and transitions", () => {
   });
 
   test("POST /cancel/{job_id} on a job IN_PROGRESS returns CANCELLED at once and stops the job", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
+    const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(id, "IN_PROGRESS");
     const answer = await jobs.cancel(id);
     expectAnswer(answer, 200, { id, status: "CANCELLED" });
     expect(answer.took).toBeLessThan(3000);
     // One worker at most: another job runs only once the cancelled one is stopped.
-    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    await jobs.reaches(await jobs.submit({}), "COMPLETED");
     const later = await jobs.status(id);
     expectAnswer(later, 200, { status: "CANCELLED" });
     expect(at(later.json, "output")).toBeUndefined();
@@ -46,12 +47,15 @@ describe("States and transitions", () => {
     expect(again.text).toContain("the original input");
   });
 
-  test("POST /retry/{job_id} on a job TIMED_OUT → IN_QUEUE: same id, original input", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
-    const id = await jobs.submit({ ms: 120_000 }, { policy: { executionTimeout: 5000 } });
+  test("policy.executionTimeout expires while the job runs → TIMED_OUT, the job is stopped; POST /retry/{job_id} → IN_QUEUE", async (context) => {
+    const jobs = await account.jobsOf("slow", context);
+    const id = await jobs.submit({ ms: 120_000 }, { policy: { executionTimeout: 6000 } });
     await jobs.reaches(id, "IN_PROGRESS");
-    await target.pass(5_500, context);
+    await target.pass(3_000, context);
+    expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
+    await target.pass(4_000, context);
     await jobs.reaches(id, "TIMED_OUT");
+    await jobs.reaches(await jobs.submit({}), "COMPLETED");
     expectAnswer(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
     await jobs.reaches(id, "IN_PROGRESS");
     await jobs.cancel(id);
@@ -70,36 +74,31 @@ describe("States and transitions", () => {
     },
   );
 
-  test("POST /retry/{job_id} on a job IN_PROGRESS or COMPLETED returns 400 and does not change it", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
-    const running = await jobs.submit({ ms: 120_000 });
-    await jobs.reaches(running, "IN_PROGRESS");
-    expectAnswer(await jobs.retry(running), 400);
-    expectAnswer(await jobs.status(running), 200, { status: "IN_PROGRESS" });
-    await jobs.cancel(running);
-    const id = await jobs.submit({ ms: 1 });
-    await jobs.reaches(id, "COMPLETED");
+  test("POST /retry/{job_id} on a job IN_PROGRESS or COMPLETED returns 400; neither it nor /cancel changes a finished job", async (context) => {
+    const jobs = await account.jobsOf("slow", context);
+    const { input, end } = longJob(target, context);
+    const id = await jobs.submit(input);
+    await jobs.reaches(id, "IN_PROGRESS");
+    expectAnswer(await jobs.retry(id), 400);
+    expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
+    end();
+    const { json: finished } = await jobs.reaches(id, "COMPLETED");
     const answer = await jobs.retry(id);
     expectAnswer(answer, 400);
     expect(answer.text).toContain("COMPLETED");
-    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { slept: 1 } });
-  });
-
-  test("POST /cancel/{job_id} on a finished job does not change its state", async (context) => {
-    const jobs = await account.jobsOn("echo", context);
-    const id = await jobs.submit({ kept: true });
-    await jobs.reaches(id, "COMPLETED");
     await jobs.cancel(id);
-    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { kept: true } });
+    expect((await jobs.status(id)).json).toEqual(finished);
   });
 
   test("POST /purge-queue removes queued jobs and does not affect the running one", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
-    const running = await jobs.submit({ ms: 3000 });
+    const jobs = await account.jobsOf("slow", context);
+    const { input, end } = longJob(target, context);
+    const running = await jobs.submit(input);
     await jobs.reaches(running, "IN_PROGRESS");
-    const waiting = [await jobs.submit({ ms: 0 }), await jobs.submit({ ms: 0 })];
+    const waiting = [await jobs.submit({}), await jobs.submit({})];
     expectAnswer(await jobs.call("POST", "/purge-queue"), 200, { removed: 2, status: "completed" });
     for (const id of waiting) expectAnswer(await jobs.status(id), 404);
+    end();
     await jobs.reaches(running, "COMPLETED");
   });
 });
@@ -107,19 +106,17 @@ describe("States and transitions", () => {
 const retries = ["reading:automatic-retries"];
 
 describe("States and transitions: moves outside the table", () => {
-  test("a handler that throws → FAILED with the message, and is not retried", { tags: retries }, async (context) => {
+  test("a handler that throws or returns {error} → FAILED with the message, and is not retried", {
+    tags: retries,
+  }, async (context) => {
     const jobs = await account.jobsOn("fail", context);
-    const answer = await jobs.runsync({ message: "out of paper" });
-    expectAnswer(answer, 200, { status: "FAILED" });
-    expect(stringAt(answer, "error")).toContain("out of paper");
-    expectAnswer(await jobs.health(), 200, { jobs: { failed: 1, retried: 0, inQueue: 0 } });
-  });
-
-  test("a handler that returns {error} → FAILED with the error", async (context) => {
-    const jobs = await account.jobsOn("fail", context);
-    const answer = await jobs.runsync({ answer: true, message: "out of ink" });
-    expectAnswer(answer, 200, { status: "FAILED" });
-    expect(JSON.stringify(at(answer.json, "error"))).toContain("out of ink");
+    const thrown = await jobs.runsync({ message: "out of paper" });
+    expectAnswer(thrown, 200, { status: "FAILED" });
+    expect(stringAt(thrown, "error")).toContain("out of paper");
+    const returned = await jobs.runsync({ answer: true, message: "out of ink" });
+    expectAnswer(returned, 200, { status: "FAILED" });
+    expect(JSON.stringify(at(returned.json, "error"))).toContain("out of ink");
+    expectAnswer(await jobs.health(), 200, { jobs: { failed: 2, retried: 0, inQueue: 0 } });
   });
 
   test("a worker that crashes → FAILED with the cause, not requeued forever", { tags: retries }, async (context) => {
@@ -134,17 +131,6 @@ describe("States and transitions: moves outside the table", () => {
     const answer = await jobs.status(id);
     expectAnswer(answer, 200, { status: "FAILED" });
     expect(stringAt(answer, "error")).toContain("crashed on purpose");
-  });
-
-  test("policy.executionTimeout expires while the job runs → TIMED_OUT, and the job is stopped", async (context) => {
-    const jobs = await account.jobsOn("slow", context);
-    const id = await jobs.submit({ ms: 120_000 }, { policy: { executionTimeout: 6000 } });
-    await jobs.reaches(id, "IN_PROGRESS");
-    await target.pass(3_000, context);
-    expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
-    await target.pass(4_000, context);
-    await jobs.reaches(id, "TIMED_OUT");
-    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
   });
 
   test("policy.executionTimeout does not count the time in the queue", async (context) => {

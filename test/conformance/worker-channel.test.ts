@@ -1,23 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, type TestContext, test } from "vitest";
 import { askUntil, at, expectAnswer, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
-import { joinAsWorker } from "./support/raw-worker";
+import { useWorker } from "./support/raw-worker";
 
 const target = await useTarget();
 const account = useAccount(target);
+// Each test ends its jobs.
+const joined = useWorker(target, account);
 
 describe("Worker channel: taking jobs", () => {
-  test("GET job-take returns 200 with id and input, and the job is IN_PROGRESS", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
-    const id = await worker.jobs.submit({ prompt: "ping" });
-    const answer = await worker.take();
-    expectAnswer(answer, 200, { id, input: { prompt: "ping" } });
-    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS" });
-  });
-
   test("GET job-take holds until a job arrives", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     let answered = false;
     const taking = worker.take().finally(() => {
       answered = true;
@@ -26,10 +20,11 @@ describe("Worker channel: taking jobs", () => {
     expect(answered, "held while the queue is empty").toBe(false);
     const id = await worker.jobs.submit({});
     expectAnswer(await taking, 200, { id });
+    await worker.done(id, {});
   });
 
   test("GET job-take returns 204 if no job arrives within 90 s", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const taking = worker.take();
     await new Promise((resolve) => setTimeout(resolve, 100));
     await target.pass(90_000, context);
@@ -39,7 +34,7 @@ describe("Worker channel: taking jobs", () => {
   });
 
   test("a worker that disconnects while it waits loses no job", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const end = new AbortController();
     const taking = worker.take(end.signal).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -48,27 +43,26 @@ describe("Worker channel: taking jobs", () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     const id = await worker.jobs.submit({});
     expectAnswer(await worker.take(), 200, { id });
+    await worker.done(id, {});
   });
 
   test("a job is delivered to one worker only", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const end = new AbortController();
     const takes = [worker.take(end.signal), worker.take(end.signal)];
-    await worker.jobs.submit({});
+    const id = await worker.jobs.submit({});
     await Promise.race(takes);
     await new Promise((resolve) => setTimeout(resolve, 200));
     end.abort();
     const ended = await Promise.allSettled(takes);
     expect(ended.filter((one) => one.status === "fulfilled" && one.value.status === 200)).toHaveLength(1);
+    await worker.done(id, {});
   });
 
   test("GET job-take-batch returns a list of up to batch_size jobs", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
-    const ids = [
-      await worker.jobs.submit({ n: 0 }),
-      await worker.jobs.submit({ n: 1 }),
-      await worker.jobs.submit({ n: 2 }),
-    ];
+    const worker = await joined(context);
+    const ids: string[] = [];
+    for (const n of [0, 1, 2]) ids.push(await worker.jobs.submit({ n }));
     const answer = await worker.takeBatch(2);
     expectAnswer(answer, 200);
     expect(answer.json).toMatchObject([
@@ -77,25 +71,29 @@ describe("Worker channel: taking jobs", () => {
     ]);
     expect(answer.json).toHaveLength(2);
     expectAnswer(await worker.jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 1 } });
+    for (const id of ids) await worker.jobs.cancel(id);
+    for (const id of ids.slice(0, 2)) await worker.done(id, {});
   });
 
   test("s3Config of the submission is delivered to the worker", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const s3Config = { accessId: "id", accessSecret: "quiet", bucketName: "b", endpointUrl: "http://127.0.0.1:9" };
-    await worker.jobs.submit({}, { s3Config });
-    expectAnswer(await worker.take(), 200, { s3Config });
+    const id = await worker.jobs.submit({}, { s3Config });
+    expectAnswer(await worker.take(), 200, { id, s3Config });
+    await worker.done(id, {});
   });
 });
 
 describe("Worker channel: results", () => {
-  const taken = async (context: Parameters<typeof joinAsWorker>[2], more?: object) => {
-    const worker = await joinAsWorker(target, account, context);
-    const id = await worker.jobs.submit({ prompt: "ping" }, more);
-    expectAnswer(await worker.take(), 200, { id });
+  const taken = async (context: TestContext) => {
+    const worker = await joined(context);
+    const id = await worker.jobs.submit({ prompt: "ping" });
+    expectAnswer(await worker.take(), 200, { id, input: { prompt: "ping" } });
+    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS" });
     return { worker, id };
   };
 
-  test("POST job-done {output} → COMPLETED with that output", async (context) => {
+  test("GET job-take returns id and input, and the job is IN_PROGRESS; POST job-done {output} → COMPLETED with that output", async (context) => {
     const { worker, id } = await taken(context);
     expectAnswer(await worker.done(id, { output: { text: "pong & more = ü%" } }), 200);
     expectAnswer(await worker.jobs.status(id), 200, { status: "COMPLETED", output: { text: "pong & more = ü%" } });
@@ -128,6 +126,7 @@ describe("Worker channel: results", () => {
     expectAnswer(await worker.stream(id, { output: { text: ["a"] } }), 200);
     const answer = await worker.jobs.call("GET", `/stream/${id}`);
     expect(answer.json).toMatchObject([{ output: { text: ["a"] } }]);
+    await worker.done(id, {});
   });
 
   test("GET job-stop names a cancelled job", async (context) => {
@@ -135,6 +134,7 @@ describe("Worker channel: results", () => {
     await worker.jobs.cancel(id);
     const answer = await askUntil(worker.stop, ({ status }) => status !== 204);
     expectAnswer(answer, 200, { jobsToStop: [id] });
+    await worker.done(id, {});
   });
 
   test("POST job-done of a cancelled job leaves it CANCELLED", async (context) => {
@@ -156,21 +156,23 @@ describe("Worker channel: results", () => {
     await expect.poll(stateLater, { interval: 50 }).toBe("IN_QUEUE");
     expectAnswer(await worker.jobs.health(), 200, { jobs: { retried: 1 } });
     expectAnswer(await worker.take(), 200, { id, input: { prompt: "ping" } });
+    await worker.done(id, {});
   });
 });
 
 describe("Worker channel: authentication", () => {
   test("a wrong token returns 401 and delivers no job", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const id = await worker.jobs.submit({});
     for (const authorization of ["", "wrong", `${worker.token}x`]) {
       expectAnswer(await send("GET", worker.addresses.take, { headers: { authorization } }), 401);
     }
     expectAnswer(await worker.jobs.status(id), 200, { status: "IN_QUEUE" });
+    await worker.jobs.cancel(id);
   });
 
   test("a worker's token is not the API key and opens none of the user's APIs", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     expect(worker.token).not.toBe(target.apiKey);
     expectAnswer(await send("GET", `${target.baseUrl}/endpoints`, { key: worker.token }), 401);
     expectAnswer(await send("GET", `${worker.jobs.root}/health`, { headers: { authorization: worker.token } }), 401);
@@ -179,7 +181,7 @@ describe("Worker channel: authentication", () => {
   });
 
   test("a worker's token opens no other endpoint", async (context) => {
-    const worker = await joinAsWorker(target, account, context);
+    const worker = await joined(context);
     const other = await account.parked();
     await other.submit({});
     const url = worker.addresses.take.replaceAll(worker.jobs.endpointId, other.endpointId);

@@ -81,7 +81,9 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
   const clock = new LeapingClock();
   const own = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
   const images = { ...own, ...options.images };
-  const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options, images });
+  // Workers of cancelled jobs are replaced at once; by default that takes 5 s.
+  const timings = { stopGrace: 100, ...options.timings };
+  const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options, images, timings });
   afterEach(async (context) => {
     if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
   });

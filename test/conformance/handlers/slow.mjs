@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Sleeps `input.ms` milliseconds and returns that number. */
-export default async (job) => {
-  await delay(job.input.ms);
-  return { slept: job.input.ms };
+/** Sleeps `input.ms` milliseconds, then until the file `input.until` exists; returns the milliseconds. */
+export default async ({ input: { ms = 0, until } }) => {
+  await delay(ms);
+  while (until && !existsSync(until)) await delay(10);
+  return { slept: ms };
 };

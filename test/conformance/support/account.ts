@@ -46,6 +46,8 @@ export interface Account {
   secret(fields?: Fields): Promise<string>;
   /** The job API of a new endpoint that runs the handler, one worker at most, started with the first job. */
   jobsOn(handler: HandlerName, context: TestContext, fields?: Fields, template?: Fields): Promise<JobApi>;
+  /** As `jobsOn`, of one endpoint per handler for all tests of the file that do not depend on its settings and counters. */
+  jobsOf(handler: HandlerName, context: TestContext): Promise<JobApi>;
   /** The job API of a new endpoint that may have no worker: its jobs stay in the queue. */
   parked(fields?: Fields): Promise<JobApi>;
 }
@@ -117,6 +119,13 @@ export function useAccount(target: Target): Account {
   }
 
   const jobs = (id: string): JobApi => createJobApi(target, id);
+  const shared = new Map<HandlerName, Promise<JobApi>>();
+  const jobsOn: Account["jobsOn"] = async (handler, context, fields = {}, more = {}) => {
+    const templateId = await template({ imageName: target.image(handler, context), ...more });
+    // One job per worker and REQUEST_COUNT: the first job starts the first worker without a wait.
+    const scaling = { workersMax: 1, scalerType: "REQUEST_COUNT", scalerValue: 1, idleTimeout: 60 };
+    return jobs(await endpoint({ ...scaling, ...fields, templateId }));
+  };
 
   // A local service is thrown away whole.
   if (target.outside) {
@@ -132,11 +141,13 @@ export function useAccount(target: Target): Account {
     endpoint,
     volume,
     secret,
-    async jobsOn(handler, context, fields = {}, more = {}) {
-      const templateId = await template({ imageName: target.image(handler, context), ...more });
-      // One job per worker and REQUEST_COUNT: the first job starts the first worker without a wait.
-      const scaling = { workersMax: 1, scalerType: "REQUEST_COUNT", scalerValue: 1, idleTimeout: 60 };
-      return jobs(await endpoint({ ...scaling, ...fields, templateId }));
+    jobsOn,
+    async jobsOf(handler, context) {
+      // Skips each test without an image, not only the first.
+      target.image(handler, context);
+      const found = shared.get(handler) ?? jobsOn(handler, context);
+      shared.set(handler, found);
+      return found;
     },
     parked: async (fields = {}) => jobs(await endpoint({ workersMax: 0, ...fields })),
   };

@@ -33,9 +33,12 @@ const variables = [
   "RUNPOD_WEBHOOK_PING",
 ];
 
+const skipOutside = (target: Target, context: TestContext): void =>
+  target.localOnly(context, "workers of other services do not hand out their tokens");
+
 /** Reads the environment of a real worker, stops that worker and impersonates it. */
 export async function joinAsWorker(target: Target, account: Account, context: TestContext): Promise<RawWorker> {
-  target.localOnly(context, "workers of other services do not hand out their tokens");
+  skipOutside(target, context);
   const jobs = await account.jobsOn("env", context);
   const told = await jobs.runsync({ names: variables });
   expectAnswer(told, 200, { status: "COMPLETED" });
@@ -75,5 +78,15 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
     stream: (jobId, chunk) => post(`${toJob("RUNPOD_WEBHOOK_POST_STREAM", jobId)}&isStream=true`, jobId, chunk),
     stop: () => ask("GET", take.replace("/job-take/", "/job-stop/")),
     ping: (jobId = "") => ask("GET", `${own(variable("RUNPOD_WEBHOOK_PING"))}?job_id=${jobId}&runpod_version=1.12.0`),
+  };
+}
+
+/** One worker for the tests of a file; each test ends the jobs that it takes. */
+export function useWorker(target: Target, account: Account): (context: TestContext) => Promise<RawWorker> {
+  let joined: Promise<RawWorker> | undefined;
+  return (context) => {
+    skipOutside(target, context);
+    joined ??= joinAsWorker(target, account, context);
+    return joined;
   };
 }

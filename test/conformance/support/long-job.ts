@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "vitest";
+import type { Target } from "../../support/target";
+
+/** A job of the `slow` handler. */
+export interface LongJob {
+  input: object;
+  /** Ends all jobs with this input. */
+  end(): void;
+}
+
+/** A job that runs until the test ends it; for 12 s where the service does not see this machine's files. */
+export function longJob({ outside }: Target, context: TestContext): LongJob {
+  if (outside) return { input: { ms: 12_000 }, end: () => undefined };
+  const folder = mkdtempSync(join(tmpdir(), "long-job-"));
+  context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const until = join(folder, "end");
+  return { input: { until }, end: () => writeFileSync(until, "") };
+}
