@@ -5,6 +5,7 @@ import { useAccount } from "./support/account";
 
 const target = await useTarget();
 const account = useAccount(target);
+const parked = await account.parked();
 const key = target.apiKey;
 const wrong = key.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
 
@@ -46,14 +47,10 @@ describe("Authentication: REST management API", () => {
     expectAnswer(await send("GET", `${target.baseUrl}/endpoints`, { key }), 200);
   });
 
-  test.each(operations)("%s %s without a key returns 401", async (method, path) => {
-    expectRefusal(await send(method, `${target.baseUrl}${path}`, method === "POST" ? { json: {} } : {}));
-  });
-
-  test.each(operations)("%s %s with a wrong key returns 401", async (method, path) => {
-    expectRefusal(
-      await send(method, `${target.baseUrl}${path}`, { key: wrong, ...(method === "POST" ? { json: {} } : {}) }),
-    );
+  test.each(operations)("%s %s without a key or with a wrong one returns 401", async (method, path) => {
+    const json = method === "POST" ? {} : undefined;
+    for (const sent of [undefined, wrong])
+      expectRefusal(await send(method, `${target.baseUrl}${path}`, { key: sent, json }));
   });
 
   test.each(bad)("with %s the response is 401 with a message", async (_what, headers) => {
@@ -62,11 +59,8 @@ describe("Authentication: REST management API", () => {
     expect(at(answer.json, "message")).toBeTypeOf("string");
   });
 
-  test("the key without the Bearer scheme returns 401", async () => {
+  test("the key without the Bearer scheme, or as a query parameter, returns 401", async () => {
     expectRefusal(await send("GET", `${target.baseUrl}/endpoints`, { headers: { authorization: key } }));
-  });
-
-  test("the key as a query parameter returns 401", async () => {
     expectRefusal(await send("GET", `${target.baseUrl}/endpoints?api_key=${key}`));
   });
 
@@ -91,45 +85,30 @@ describe("Authentication: Job API", () => {
     ["POST", "/openai/v1/chat/completions"],
   ];
 
-  test("authorization: Bearer <API_KEY> is accepted", async () => {
-    const jobs = await account.parked();
-    expectAnswer(await send("GET", `${jobs.root}/health`, { key }), 200);
-  });
+  test.each([`Bearer ${key}`, key])(
+    "authorization: <API_KEY> is accepted with and without a scheme (%#)",
+    async (authorization) => {
+      expectAnswer(await send("GET", `${parked.root}/health`, { headers: { authorization } }), 200);
+    },
+  );
 
-  test("authorization: <API_KEY> without a scheme is accepted", async () => {
-    const jobs = await account.parked();
-    expectAnswer(await send("GET", `${jobs.root}/health`, { headers: { authorization: key } }), 200);
-  });
-
-  test.each(operations)("%s %s without a key returns 401", async (method, path) => {
-    const jobs = await account.parked();
-    expectRefusal(await send(method, `${jobs.root}${path}`, method === "POST" ? { json: { input: {} } } : {}));
-  });
-
-  test.each(operations)("%s %s with a wrong key returns 401", async (method, path) => {
-    const jobs = await account.parked();
-    const body = method === "POST" ? { json: { input: {} } } : {};
-    expectRefusal(await send(method, `${jobs.root}${path}`, { ...body, headers: { authorization: wrong } }));
-  });
+  test.each(operations)(
+    "%s %s without a key or with a wrong one returns 401 and queues nothing",
+    async (method, path) => {
+      const json = method === "POST" ? { input: {} } : undefined;
+      expectRefusal(await send(method, `${parked.root}${path}`, { json }));
+      expectRefusal(await send(method, `${parked.root}${path}`, { json, headers: { authorization: wrong } }));
+      expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
+    },
+  );
 
   test.each(bad)("with %s the response is 401", async (_what, headers) => {
-    const jobs = await account.parked();
-    expectRefusal(await send("GET", `${jobs.root}/health`, { headers }));
+    expectRefusal(await send("GET", `${parked.root}/health`, { headers }));
   });
 
-  test("the key as a query parameter returns 401", async () => {
-    const jobs = await account.parked();
-    expectRefusal(await send("GET", `${jobs.root}/health?api_key=${key}`));
-  });
-
-  test("a wrong key is reported before an unknown endpoint", async () => {
+  test("the key as a query parameter returns 401; a wrong key is reported before an unknown endpoint", async () => {
+    expectRefusal(await send("GET", `${parked.root}/health?api_key=${key}`));
     expectRefusal(await send("GET", `${target.serverlessUrl}/v2/nosuchendpoint/health`, { key: wrong }));
-  });
-
-  test("a POST /run with a wrong key queues nothing", async () => {
-    const jobs = await account.parked();
-    expectRefusal(await send("POST", `${jobs.root}/run`, { key: wrong, json: { input: {} } }));
-    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 });
 
@@ -138,16 +117,11 @@ describe("Authentication: GraphQL API", () => {
   const ask = (suffix: string, headers: Record<string, string> = {}) =>
     send("POST", `${target.graphqlUrl}${suffix}`, { ...query, headers });
 
-  test("the key in the query parameter api_key is accepted", async () => {
-    const answer = await ask(`?api_key=${key}`);
-    expectAnswer(answer, 200);
-    expect(at(answer.json, "data", "myself", "id")).toBeTypeOf("string");
-  });
-
-  test("Authorization: Bearer <API_KEY> is accepted", async () => {
-    const answer = await ask("", { authorization: `Bearer ${key}` });
-    expectAnswer(answer, 200);
-    expect(at(answer.json, "data", "myself", "id")).toBeTypeOf("string");
+  test("the key is accepted in the query parameter api_key and as Authorization: Bearer <API_KEY>", async () => {
+    for (const answer of [await ask(`?api_key=${key}`), await ask("", { authorization: `Bearer ${key}` })]) {
+      expectAnswer(answer, 200);
+      expect(at(answer.json, "data", "myself", "id")).toBeTypeOf("string");
+    }
   });
 
   test.each(["", "?api_key=", `?api_key=${wrong}`, `?api_key=${key}x`])(

@@ -9,7 +9,6 @@ const rig = await useService({ images: { "acme/none:1": "true" } });
 const roots = {
   REST: () => `${rig.service().baseUrl}/templates`,
   GraphQL: () => rig.service().graphqlUrl,
-  jobs: () => `${rig.service().serverlessUrl}/v2`,
 };
 const key = () => rig.service().apiKey;
 const many = (count: number, text: (at: number) => string): string =>
@@ -42,20 +41,6 @@ test.each(["REST", "GraphQL"] as const)(
     expect(messageOf(answer)).toBe("body: must not nest deeper than 1000 levels");
   },
 );
-
-describe("an unroutable path is reported in the form of its API, without its query", () => {
-  test.each([
-    ["REST", () => `${roots.REST()}/%E0%A4%A`, "message"],
-    ["jobs", () => `${roots.jobs()}/%E0%A4%A/health`, "error"],
-    ["REST", () => `${roots.REST()}/${"x".repeat(600)}`, "message"],
-    ["jobs", () => `${roots.jobs()}/some-id/status/${"x".repeat(600)}`, "error"],
-  ])("%s", async (_api, url, field) => {
-    const answer = await send("GET", `${url()}?api_key=hush`);
-    expectAnswer(answer, 400);
-    expect(at(answer.json, field)).toMatch(/^address: must/);
-    expect(answer.text).not.toContain("hush");
-  });
-});
 
 describe("an excessive GraphQL query", () => {
   const ask = (query: string) => rig.graphql(query);

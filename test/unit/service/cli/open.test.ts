@@ -51,24 +51,6 @@ describe("open", () => {
   });
 });
 
-test(
-  "start prints the link, --json contains it as consoleUrl, and --no-console omits it",
-  async () => {
-    const shown = command(["start", "--port", "0", "--data", join(folder, "shown")]);
-    await shown.firstLine();
-    const json = command(["start", "--port", "0", "--data", join(folder, "json"), "--json"]);
-    const url = linkIn(String(JSON.parse(await json.firstLine()).consoleUrl));
-    expect(await opens(url)).toBe(true);
-    const bare = await startService(join(folder, "bare"), "--no-console");
-    for (const { child } of [shown, json, bare]) child.kill("SIGTERM");
-    const [, told = ""] = /^Open (\S+)$/m.exec((await shown.ended).stdout) ?? [];
-    linkIn(told);
-    await json.ended;
-    expect((await bare.ended).stdout).not.toContain("consoleUrl");
-  },
-  limit,
-);
-
 describe("key --wait", () => {
   test(
     "prints the key of a starting service once it responds",

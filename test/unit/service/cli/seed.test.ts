@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { at } from "../../../support/raw-http";
-import { command, runLine, startService, useFolder } from "./command";
+import { runLine, startService, useFolder } from "./command";
 
 const folder = await useFolder();
 const emptyFolder = () => mkdtemp(join(folder, "project-"));
@@ -29,28 +29,6 @@ test("init in an empty folder, start --seed and run lead to a completed job, wit
   service.child.kill("SIGTERM");
   const { stderr } = await service.ended;
   expect(stderr).not.toContain(service.apiKey);
-}, 60_000);
-
-test("the banner of start lists the seed file's endpoints and images", async () => {
-  const project = await emptyFolder();
-  await writeFile(join(project, "handler.py"), "");
-  await runLine("init", join(project, "handler.py"));
-  const { child, firstLine, ended } = command([
-    "start",
-    "--port",
-    "0",
-    "--data",
-    join(project, "data"),
-    "--runtime",
-    "none",
-    "--seed",
-    join(project, "endpoints.yaml"),
-  ]);
-  await firstLine();
-  child.kill("SIGINT");
-  const { stdout } = await ended;
-  expect(stdout).toMatch(/ {2}Endpoints echo {3}[a-z0-9]{14}\n/);
-  expect(stdout).toContain(`  Images    acme/echo:1   python3 -u ${join(project, "handler.py")}\n`);
 }, 60_000);
 
 test("every commented property of the file that init writes is valid", async () => {

@@ -1,9 +1,8 @@
-import { mkdirSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { expect, test } from "vitest";
-import { askUntil, send, stringAt } from "../../../support/raw-http";
-import { command, runLine, useFolder } from "./command";
+import { runLine, useFolder } from "./command";
 
 const folder = await useFolder();
 
@@ -30,34 +29,3 @@ test("snapshot, reset and restore print what they did, and fail while a service 
   expect((await run("restore", snapshot)).out).toBe(`Restored ${data} from ${snapshot}.`);
   expect(readdirSync(data)).toContain("service.db");
 });
-
-test("start --ephemeral leaves nothing on disk, also after the second Ctrl-C", async () => {
-  const temporary = join(folder, "ephemeral");
-  mkdirSync(temporary);
-  const handler = join(__dirname, "../../../conformance/handlers/slow.mjs");
-  const words = ["start", "--port", "0", "--ephemeral", "--json", "--image", `acme/slow:1=${handler}`];
-  const { child, firstLine, ended } = command(words, { TMPDIR: temporary });
-  const addresses = JSON.parse(await firstLine());
-  const used = dirname(addresses.apiKeyFile);
-  expect(dirname(used)).toBe(temporary);
-  const key = (await runLine("key", "--data", used)).out;
-  const body = { name: "slow", image: "acme/slow:1", type: "QUEUE", gpu: { pools: ["AMPERE_24"] } };
-  const json = { ...body, scaling: { type: "QUEUE_DELAY", queueDelay: 1 } };
-  const id = stringAt(await send("POST", `${addresses.url}/v2/serverless`, { key, json }), "id");
-  const job = (await runLine("run", id, '{"ms":30000}', "--data", used)).out;
-  await askUntil(
-    () => send("GET", `${addresses.url}/v2/${id}/status/${JSON.parse(job).id}`, { key }),
-    ({ text }) => text.includes("IN_PROGRESS"),
-  );
-  child.kill("SIGINT");
-  await askUntil(
-    () => send("GET", `${addresses.url}/readyz`),
-    ({ status }) => status === 503,
-  );
-  child.kill("SIGINT");
-  expect((await ended).code).toBe(130);
-  expect(readdirSync(temporary).filter((name) => !name.startsWith("tsx-"))).toEqual([]);
-  expect((await runLine("start", "--ephemeral", "--data", used)).err).toMatch(
-    /option '--ephemeral' cannot be used with option '--data <dir>'/,
-  );
-}, 60_000);

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { at, send, stringAt } from "../../../support/raw-http";
-import { makeEndpoint, openLink, pageHeaders, statusWith, tokenOf, useConsoleService } from "./support/console-rig";
+import { makeEndpoint, openLink, pageHeaders, statusWith, useConsoleService } from "./support/console-rig";
 
 describe("the link that start prints", () => {
   test("is exchanged once for a cookie that is HTTP-only and same-site, and leaves the address", async () => {
@@ -17,13 +17,6 @@ describe("the link that start prints", () => {
     );
     const again = await send("GET", consoleUrl ?? "");
     expect([again.status, again.headers.get("set-cookie")]).toEqual([303, null]);
-  });
-
-  test("is in no file of the data folder", async () => {
-    const { consoleUrl } = await useConsoleService();
-    // Remaining files are scanned for the token and the session at the end.
-    await openLink(consoleUrl);
-    expect(tokenOf(consoleUrl)).toHaveLength(43);
   });
 
   test("is issued again to a client with the key, and to no other", async () => {
