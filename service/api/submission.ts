@@ -25,12 +25,6 @@ function newJobId(operation: JobOperation, now: number): string {
   return operation === "run" ? uuid : `sync-${uuid}`;
 }
 
-/** Maximum length of the rest of a body that may stay in memory with the worker's part, in characters. */
-const largestSurplus = 1024;
-
-/** Copies a slice of a body; a slice would keep the entire body in memory. */
-const copyOf = (text: string): string => Buffer.from(text).toString();
-
 /**
  * Reads a job from a submission's body; throws a ServiceError `invalid` that names field, value and bounds. Passes input and s3Config to
  * the worker unchanged.
@@ -40,8 +34,6 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
   const input = members.get("input") ?? "";
   const s3Config = members.get("s3Config");
   const { webhook, policy } = readOptions(members, input);
-  const ignored = body.length - input.length - (s3Config?.length ?? 0);
-  const own = ignored > largestSurplus ? copyOf : (text: string) => text;
   return {
     id: newJobId(operation, now),
     endpointId,
@@ -51,8 +43,8 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
     createdAt: now,
     expiresAt: now + (policy?.ttl ?? limits.ttl.default),
     webhook,
-    s3Config: s3Config && own(s3Config),
-    input: own(input),
+    s3Config,
+    input,
   };
 }
 

@@ -64,7 +64,7 @@ export function createTransitions({
       const after = queuedAgain(before, changes);
       if (counted) counters.add(before.endpointId, "retried");
       if (before.chunks > 0) store.clearChunks(before.seq);
-      if (before.status !== "IN_PROGRESS" || before.hasOutput) store.setProgress(before.seq, undefined);
+      if (before.hasOutput) store.setProgress(before.seq, undefined);
       put(after);
       return { before, after };
     },

@@ -14,18 +14,15 @@ function usedHeap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test.each(["s3Config", "ignored"])(
-  "queued jobs whose bodies contain a large %s do not fill the memory",
-  async (member) => {
-    const { jobs, clock } = useJobs();
-    const large = "x".repeat(2 * megabyte);
-    const before = usedHeap();
-    for (let count = 0; count < 15; count++) {
-      const body = Buffer.from(`{"input":{"prompt":"short"},"${member}":{"a":"${large}"}}`).toString();
-      await jobs.submit(readSubmission("endpoint", "run", body, clock.now()));
-    }
-    expect((usedHeap() - before) / megabyte).toBeLessThan(15);
-    const [taken] = await jobs.take("endpoint", "w", 1);
-    expect(taken).toMatchObject({ input: '{"prompt":"short"}' });
-  },
-);
+test("queued jobs do not keep their bodies in memory", async () => {
+  const { jobs, clock } = useJobs();
+  const large = "x".repeat(2 * megabyte);
+  const before = usedHeap();
+  for (let count = 0; count < 15; count++) {
+    const body = Buffer.from(`{"input":{"prompt":"short"},"s3Config":{"a":"${large}"}}`).toString();
+    await jobs.submit(readSubmission("endpoint", "run", body, clock.now()));
+  }
+  expect((usedHeap() - before) / megabyte).toBeLessThan(15);
+  const [taken] = await jobs.take("endpoint", "w", 1);
+  expect(taken).toMatchObject({ input: '{"prompt":"short"}' });
+});
