@@ -62,9 +62,7 @@ const withProcesses = [
   "provider/resources/requests",
   "service/faults/*",
   "service/metrics/*",
-  "service/jobs/health",
   "service/jobs/openai",
-  "service/resources/workers-of-endpoint",
 ].map((name) => `test/unit/${name}.test.ts`);
 
 /** Suites with a real engine that also run in dialect v1, in full runs. docs/testing.md gives the reasons for the others. */

@@ -79,11 +79,14 @@ test("a job keeps its last progress when it is cancelled, and loses it when it c
   const rig = useJobs();
   const [cancelled, completed] = [await rig.run(), await rig.run()];
   for (const id of [cancelled, completed]) await rig.jobs.progress(id, "w", '"half"');
+  const outputs: unknown[] = [];
+  rig.events.on("ended", (_job, _before, output) => void outputs.push(output));
   await rig.jobs.cancel("endpoint", cancelled);
   await rig.jobs.finish(completed, "w", { output: undefined });
   expect(rig.store.find(cancelled)).toMatchObject({ job: { status: "CANCELLED", hasOutput: true }, output: '"half"' });
   const { job, output } = rig.store.find(completed) ?? {};
   expect([job?.status, job?.hasOutput, output]).toEqual(["COMPLETED", false, undefined]);
+  expect(outputs).toEqual(['"half"', undefined]);
 });
 
 test("a running job whose worker outlives the service keeps its worker; the others are requeued", async () => {

@@ -131,3 +131,21 @@ test("a job of a lost worker is requeued as soon as that can be stored", async (
   await rig.clock.advance(1000);
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_QUEUE`]);
 });
+
+test("each accepted job is counted as queued, running or finished at any time", async () => {
+  const rig = rigOf();
+  const counted = () =>
+    rig.live.waiting("endpoint") + rig.live.running("endpoint") + rig.counters.read("endpoint").completed;
+  const deliver = ({ job }: TakenJob): void => {
+    void rig.jobs.finish(job.id, "w", { output: "1" });
+    rig.jobs.await("endpoint", { ...rig.local, deliver });
+  };
+  rig.jobs.await("endpoint", { ...rig.local, deliver });
+  for (let accepted = 1; accepted <= 20; accepted++) {
+    await rig.jobs.submit(rig.newJob());
+    for (let turn = 0; turn < 5; turn++) {
+      expect(counted()).toBe(accepted);
+      await new Promise(setImmediate);
+    }
+  }
+});

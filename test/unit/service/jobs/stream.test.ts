@@ -101,6 +101,7 @@ test.each([
     for (const { output: part, metrics } of more.chunks) {
       expect(metrics["encoding"]).toBe(typeof output === "string" ? undefined : "json");
       parts.push(String(part));
+      expect(part, "no part ends within a surrogate pair").not.toMatch(/[\ud800-\udbff]$/);
       expect(metrics).toMatchObject({ stream_index: parts.length - 1, part: parts.length });
     }
   }

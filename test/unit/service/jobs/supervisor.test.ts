@@ -70,6 +70,8 @@ test("a running job with expired executionTimeout and ttl is removed even before
 
 test("a job with an expired ttl is removed even while running, and its worker's results are ignored", async () => {
   const rig = rigOf();
+  const removed: unknown[] = [];
+  rig.events.on("removed", (job) => removed.push(job));
   const id = await rig.run({ expiresAt: rig.clock.now() + 10_000, webhook: "http://127.0.0.1:9/" });
   await rig.clock.advance(10_000);
   expect(await rig.jobs.progress(id, "w", "1")).toBe(false);
@@ -79,16 +81,16 @@ test("a job with an expired ttl is removed even while running, and its worker's 
   expect(rig.webhooks.dueHosts(Number.MAX_SAFE_INTEGER)).toEqual([]);
   await rig.supervisor.pass();
   expect(rig.store.find(id)).toBeUndefined();
+  // The worker's id, so that the worker can be stopped.
+  expect(removed).toMatchObject([{ id, status: "IN_PROGRESS", workerId: "w" }]);
 });
 
-test("the removal of a running job names its worker, so that it can be stopped", async () => {
+test("a job that is requeued in the transaction of its timeout is kept", async () => {
   const rig = rigOf();
-  const told: unknown[] = [];
-  rig.events.on("removed", (job) => told.push(job));
-  const id = await rig.run({ expiresAt: rig.clock.now() + 10_000 });
-  await rig.clock.advance(10_000);
-  await rig.supervisor.pass();
-  expect(told).toMatchObject([{ id, status: "IN_PROGRESS", workerId: "w" }]);
+  const id = await rig.run({ executionTimeout: 5000 });
+  await rig.clock.advance(5000);
+  await Promise.all([rig.jobs.requeue(id, "w", "crashed", "lost"), rig.supervisor.pass()]);
+  expect(rig.status(id)).toBe("IN_QUEUE");
 });
 
 test("a started supervisor runs by itself, also for a later job with an earlier end", async () => {

@@ -1,15 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Resources } from "../../../../service/resources";
 import { splitCommandLine } from "../../../../service/workers/command-line";
 import { useResources } from "./service-rig";
 
-let resources: Resources;
+let resources: ReturnType<typeof useResources>;
 beforeEach(() => {
   resources = useResources();
 });
 
-const template = (env: Record<string, string> = {}) =>
-  resources.templates.create({ name: "chat", imageName: "acme/chat:1", containerDiskInGb: 5, volumeInGb: 0, env }).id;
+const template = (env: Record<string, string> = {}) => resources.template({ env });
 
 /** All notifications, in order, with the value that a listener reads at that moment. */
 function listen(): unknown[] {
@@ -76,19 +74,32 @@ describe("the job path is notified of changes once they are stored", () => {
     ]);
   });
 
-  test("with workersRestart when GPU types, volumes, template, environment or the template's content change", () => {
-    const first = template();
+  test("with workersRestart for outdated workers; the version counts changes of the template and the environment", () => {
+    const [first, second] = [template(), template()];
     const { id } = resources.endpoints.create({ templateId: first });
-    const volume = resources.volumes.create({ name: "v", size: 1, dataCenterId: "EU-RO-1" }).id;
-    const heard = listen();
-    resources.endpoints.update(id, { gpuTypeIds: ["NVIDIA L4"] });
-    resources.endpoints.update(id, { networkVolumeId: volume });
-    resources.endpoints.update(id, { env: { A: "1" } });
+    const heard: unknown[] = [];
+    resources.events.on("endpointChanged", (_id, { workersRestart }) =>
+      heard.push([resources.lookup.get(id)?.version, workersRestart]),
+    );
+    const update = (change: object) => resources.endpoints.update(id, change);
+    update({ gpuTypeIds: ["NVIDIA L4"] });
+    update({ networkVolumeId: resources.volume() });
+    update({ env: { A: "1" } });
     resources.templates.update(first, { imageName: "acme/chat:2" });
-    resources.templates.update(first, { readme: "nothing that workers run" });
-    resources.endpoints.update(id, { idleTimeout: 60, scalerValue: 9 });
-    const restarts = [true, true, true, true, false].map((restart) => ["changed", 3, restart]);
-    expect(heard).toEqual(restarts);
+    resources.templates.update(first, { readme: "nothing that workers run", name: "renamed" });
+    update({ idleTimeout: 60, scalerValue: 9, workersMax: 4, name: "renamed" });
+    update({ templateId: second });
+    resources.templates.update(first, { imageName: "acme/chat:3" });
+    update({});
+    expect(heard).toEqual([
+      [1, true],
+      [1, true],
+      [2, true],
+      [3, true],
+      [3, false],
+      [4, true],
+      [4, false],
+    ]);
   });
 });
 
@@ -112,19 +123,18 @@ describe("the environment of a worker", () => {
 
   test("contains credentials, volume, GPUs and CPUs for containers", () => {
     const auth = resources.registryAuths.create({ name: "hub", username: "me", password: "hush" });
-    const volume = resources.volumes.create({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
-    const content = { imageName: "acme/chat:1", containerDiskInGb: 7, volumeInGb: 0, volumeMountPath: "/models" };
+    const volume = resources.volume();
     const start = { dockerEntrypoint: ["/start"], containerRegistryAuthId: auth.id };
-    const templateId = resources.templates.create({ name: "private", ...content, ...start }).id;
+    const templateId = resources.template({ containerDiskInGb: 7, volumeMountPath: "/models", ...start });
     const needsOf = (fields: object) => {
       const { id } = resources.endpoints.create({ templateId, ...fields });
       return resources.lookup.workerEnvironment(id).container;
     };
-    expect(needsOf({ networkVolumeId: volume.id, gpuCount: 2 })).toEqual({
+    expect(needsOf({ networkVolumeId: volume, gpuCount: 2 })).toEqual({
       entrypoint: ["/start"],
       registryAuth: { username: "me", password: "hush" },
       diskInGb: 7,
-      volumeId: volume.id,
+      volumeId: volume,
       mountPaths: ["/runpod-volume", "/models"],
       gpus: 2,
       cpu: undefined,
@@ -137,8 +147,7 @@ describe("the environment of a worker", () => {
 
   test("contains dockerArgs in JSON as a command line", () => {
     const dockerArgs = JSON.stringify({ cmd: ["--say", "it's a b"], entrypoint: ["/start"] });
-    const content = { name: "chat", imageName: "acme/chat:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
-    const { id } = resources.endpoints.create({ templateId: resources.templates.create(content).id });
+    const { id } = resources.endpoints.create({ templateId: resources.template({ dockerArgs }) });
     expect(splitCommandLine(resources.lookup.workerEnvironment(id).dockerArgs)).toEqual(["--say", "it's a b"]);
   });
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../../../support/raw-http";
+import { expectAnswer } from "../../../support/raw-http";
 import { freshName, messageOf, useService } from "./service-rig";
 
 const rig = await useService({ templateRelease: 0 });
 const saveEndpoint = "mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id version gpuTypeIds } }";
 const read = async (id: string) => (await rig.rest("GET", `/endpoints/${id}`)).json;
-const versionOf = async (id: string) => at(await read(id), "version");
 
 describe("a new endpoint is rejected", () => {
   test("with all of its faults, including one about two properties", async () => {
@@ -57,37 +56,6 @@ describe("PATCH /endpoints/{id}", () => {
     const before = await read(id);
     expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, {}), 200);
     expect(await read(id)).toEqual(before);
-  });
-});
-
-describe("the version of an endpoint", () => {
-  test("increases when its template or the template's content changes", async () => {
-    const [first, second] = [await rig.template(), await rig.template()];
-    const id = await rig.endpoint(first);
-    expect(await versionOf(id)).toBe(1);
-    await rig.rest("PATCH", `/templates/${first}`, { env: { A: "1" } });
-    expect(await versionOf(id)).toBe(2);
-    await rig.rest("PATCH", `/endpoints/${id}`, { templateId: second });
-    expect(await versionOf(id)).toBe(3);
-    await rig.rest("PATCH", `/templates/${first}`, { env: { A: "2" } });
-    expect(await versionOf(id)).toBe(3);
-  });
-
-  test("increases when its own environment changes", async () => {
-    const input = { name: freshName("endpoint"), templateId: await rig.template(), workersMax: 0 };
-    const id = stringAt(await rig.graphql(saveEndpoint, { input }), "data", "saveEndpoint", "id");
-    const changed = { ...input, id, env: [{ key: "A", value: "1" }] };
-    expectAnswer(await rig.graphql(saveEndpoint, { input: changed }), 200, { data: { saveEndpoint: { version: 2 } } });
-    expect(await read(id)).toMatchObject({ env: { A: "1" } });
-  });
-
-  test("stays the same for names, readmes, workers and empty updates", async () => {
-    const template = await rig.template();
-    const id = await rig.endpoint(template);
-    await rig.rest("PATCH", `/templates/${template}`, { readme: "new", name: freshName("template") });
-    await rig.rest("PATCH", `/templates/${template}`, { imageName: "acme/none:1" });
-    await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 2, gpuTypeIds: ["NVIDIA L4"], name: "other" });
-    expect(await versionOf(id)).toBe(1);
   });
 });
 

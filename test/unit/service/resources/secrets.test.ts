@@ -72,13 +72,6 @@ test("updates change updatedAt only, and return no value", async () => {
   expect(valued.text).not.toContain(loud);
 });
 
-test("secretDelete frees the name", async () => {
-  const name = freshName("secret");
-  const id = stringAt(await create({ name, value: "one" }), "data", "secretCreate", "id");
-  await rig.graphql(`mutation { secretDelete(id: "${id}") }`);
-  expectAnswer(await create({ name, value: "two" }), 200, { data: { secretCreate: { name } } });
-});
-
 test("no file in the data folder except the store contains a secret's value or the API key", async () => {
   await create({ name: freshName("secret"), value: loud });
   await rig.rest("GET", `/nosuch?api_key=${rig.service().apiKey}`);

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach, onTestFinished } from "vitest";
 import { createResources } from "../../../../service/resources";
+import type { TemplateChanges } from "../../../../service/resources/template-table";
 import { openDatabase } from "../../../../service/store/database";
 import { ManualClock } from "../../../support/manual-clock";
 import { type Answer, send, stringAt } from "../../../support/raw-http";
@@ -13,30 +14,12 @@ import { discardServiceFolder } from "../../../support/service-artefacts";
 /** Fields of a request body. */
 export type Fields = Record<string, unknown>;
 
-/** A local service whose time stands still, and its two management APIs by raw HTTP. */
-export interface ServiceRig {
-  readonly folder: string;
-  readonly clock: ManualClock;
-  service(): Service;
-  /** A call of the REST API, path without the version prefix. */
-  rest(method: string, path: string, json?: unknown): Promise<Answer>;
-  graphql(query: string, variables?: Fields): Promise<Answer>;
-  /** Id of a new serverless template. */
-  template(fields?: Fields): Promise<string>;
-  /** Id of a new endpoint without workers. */
-  endpoint(templateId: string, fields?: Fields): Promise<string>;
-  volume(fields?: Fields): Promise<string>;
-  /** Stops the service and starts it on the same folder. */
-  restart(): Promise<void>;
-  log(): Promise<string>;
-}
-
 let names = 0;
 /** A name that no other test of this process uses. */
 export const freshName = (what: string): string => `${what}-${++names}`;
 
-/** The resources of an empty store without a service, for one test; all types are in stock unless `stock` contains them. */
-export function useResources(stock: Parameters<typeof createResources>[0]["stock"] = {}) {
+/** The resources of an empty store without a service, for one test. */
+export function useResources({ stock = {}, templateRelease = 0 }: ServiceOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "resources-"));
   const database = openDatabase(folder);
   onTestFinished(() => {
@@ -44,15 +27,33 @@ export function useResources(stock: Parameters<typeof createResources>[0]["stock
     rmSync(folder, { recursive: true, force: true });
   });
   const clock = new ManualClock();
-  return createResources({ database, clock, templateRelease: 0, stock, workerQuota: () => undefined });
+  const open = () => createResources({ database, clock, templateRelease, stock, workerQuota: () => undefined });
+  const resources = open();
+  return {
+    ...resources,
+    clock,
+    /** The resources after a restart of the service. */
+    reopen: open,
+    /** Id of a new template. */
+    template: (fields: TemplateChanges = {}): string =>
+      resources.templates.create({
+        name: freshName("template"),
+        imageName: "acme/chat:1",
+        containerDiskInGb: 5,
+        volumeInGb: 0,
+        ...fields,
+      }).id,
+    /** Id of a new network volume in EU-RO-1. */
+    volume: (): string => resources.volumes.create({ name: "models", size: 10, dataCenterId: "EU-RO-1" }).id,
+  };
 }
 
-/** A service for a test file, gone after its last test; a failing test prints the service's log. */
-export async function useService(options: ServiceOptions = {}): Promise<ServiceRig> {
+/** A local service for a test file, whose time stands still; a failing test prints the service's log. */
+export async function useService(options: ServiceOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), "service-"));
   const clock = new ManualClock();
   const start = () => createService({ port: 0, dataFolder: folder, clock, logLevel: "debug", ...options });
-  let service = await start();
+  const service = await start();
   const log = () => readFile(join(folder, "service.log"), "utf8");
   afterEach(async ({ task }) => {
     if (task.result?.state === "fail") console.error((await log()).slice(-4000));
@@ -62,7 +63,8 @@ export async function useService(options: ServiceOptions = {}): Promise<ServiceR
     await discardServiceFolder(folder);
   });
 
-  const rest: ServiceRig["rest"] = (method, path, json) =>
+  /** Calls REST v1; the path has no version prefix. */
+  const rest = (method: string, path: string, json?: unknown): Promise<Answer> =>
     send(method, `${service.baseUrl}${path}`, { key: service.apiKey, json });
   const made = async (path: string, fields: Fields): Promise<string> =>
     stringAt(await rest("POST", path, fields), "id");
@@ -71,18 +73,16 @@ export async function useService(options: ServiceOptions = {}): Promise<ServiceR
     clock,
     service: () => service,
     rest,
-    graphql: (query, variables) =>
+    graphql: (query: string, variables?: Fields): Promise<Answer> =>
       send("POST", `${service.graphqlUrl}?api_key=${service.apiKey}`, { json: { query, variables } }),
-    template: (fields) =>
+    /** Id of a new serverless template. */
+    template: (fields?: Fields): Promise<string> =>
       made("/templates", { name: freshName("template"), imageName: "acme/none:1", isServerless: true, ...fields }),
-    endpoint: (templateId, fields) =>
+    /** Id of a new endpoint without workers. */
+    endpoint: (templateId: string, fields?: Fields): Promise<string> =>
       made("/endpoints", { name: freshName("endpoint"), templateId, workersMin: 0, workersMax: 0, ...fields }),
-    volume: (fields) =>
+    volume: (fields?: Fields): Promise<string> =>
       made("/networkvolumes", { name: freshName("volume"), size: 10, dataCenterId: "EU-RO-1", ...fields }),
-    restart: async () => {
-      await service.stop(0);
-      service = await start();
-    },
     log,
   };
 }

@@ -59,12 +59,9 @@ describe("stock", () => {
     ["a CPU flavour", { cpu3c: "NONE" }, { computeType: "CPU", cpuFlavorIds: ["cpu3c"] }, "cpu3c"],
     ["one of two CPU flavours", { cpu3c: "NONE" }, { computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu5c"] }, ""],
   ])("of %s decides whether workers start", (_what, stock, fields, lack) => {
-    const { templates, volumes, endpoints, lookup } = useResources(stock);
-    const template = { name: "t", imageName: "tool", containerDiskInGb: 5, volumeInGb: 0 };
-    const templateId = templates.create(template).id;
-    const volume = volumes.create({ name: "models", size: 10, dataCenterId: "EU-RO-1" }).id;
-    const networkVolumeId = fields["networkVolumeId"] && volume;
-    const { id } = endpoints.create({ templateId, gpuTypeIds: [l4], ...fields, networkVolumeId });
+    const { template, volume, endpoints, lookup } = useResources({ stock });
+    const networkVolumeId = fields["networkVolumeId"] && volume();
+    const { id } = endpoints.create({ templateId: template(), gpuTypeIds: [l4], ...fields, networkVolumeId });
     expect(lookup.lackOfStock(id)).toBe(lack === "" ? undefined : `no stock of ${lack}, so no worker starts`);
   });
 

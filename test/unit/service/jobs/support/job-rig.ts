@@ -1,24 +1,16 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, systemClock } from "serverless-compute-api/clock";
-import { createService, type Service } from "serverless-compute-local";
+import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, expect, onTestFinished } from "vitest";
 import { z } from "zod";
-import type { JobTimings } from "../../../../../service/jobs/timings";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
 
-export interface RigOptions {
-  images?: Record<string, string>;
-  timings?: Partial<JobTimings>;
-  clock?: Clock;
-  stream?: "array" | "envelope";
-  /** Default `none`. */
-  runtime?: "auto" | "docker" | "none";
-  /** Default `off`. */
-  rateLimits?: "on" | "off";
-  onNotice?: (text: string) => void;
-}
+/** Options of the service; without them, it starts no containers and has no rate limits. */
+export type RigOptions = Pick<
+  ServiceOptions,
+  "images" | "timings" | "clock" | "stream" | "runtime" | "rateLimits" | "onNotice"
+>;
 
 export interface Answer {
   status: number;
@@ -29,33 +21,10 @@ export interface Answer {
 }
 
 /** A real service with its own timings, on a free port and in its own folder. */
-export interface JobRig {
-  readonly root: string;
-  readonly dataFolder: string;
-  rest(method: string, path: string, json?: unknown): Promise<Answer>;
-  graphql(query: string): Promise<Answer>;
-  /** The job API of an existing endpoint. */
-  jobs(endpointId: string): Jobs;
-  /** A new endpoint that runs `image`, one worker at most unless `fields` say more. */
-  endpoint(image: string, fields?: object, template?: object): Promise<Jobs>;
-  /** Stops the service, and starts another one on the same folder. */
-  restart(deadline?: number): Promise<void>;
-  stop(deadline?: number): Promise<void>;
-  /** The log of an endpoint's workers. */
-  workerLog(endpointId: string): Promise<string>;
-}
+export type JobRig = Awaited<ReturnType<typeof openJobRig>>;
 
 /** The job API of one endpoint. */
-export interface Jobs {
-  id: string;
-  call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  run(input: object, more?: object): Promise<string>;
-  /** Polls /status until the job is in one of the states. Default: the final states. */
-  reaches(id: string, ...states: string[]): Promise<Record<string, unknown>>;
-  health(): Promise<Health>;
-  /** Polls /health until it matches. */
-  healthBecomes(fits: (health: Health) => boolean): Promise<void>;
-}
+export type Jobs = ReturnType<JobRig["jobs"]>;
 
 const record = z.record(z.string(), z.unknown());
 const healthShape = z.looseObject({
@@ -73,18 +42,7 @@ export const useJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobR
 /** A service for all tests of a file. */
 export const useSharedJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobRig(options, afterAll);
 
-async function openJobRig(
-  {
-    images = {},
-    timings = {},
-    clock = systemClock,
-    stream = "array",
-    runtime = "none",
-    rateLimits = "off",
-    onNotice = () => undefined,
-  }: RigOptions,
-  atEnd: (close: () => Promise<void>) => void,
-): Promise<JobRig> {
+async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void>) => void) {
   const dataFolder = await mkdtemp(join(tmpdir(), "job-rig-"));
   let names = 0;
   let running = await open();
@@ -94,9 +52,8 @@ async function openJobRig(
   });
 
   function open(): Promise<Service> {
-    const folders = { dataFolder, apiKey };
-    const service = { port: 0, images, timings, clock, stream, runtime, rateLimits, onNotice };
-    return createService({ ...folders, ...service, templateRelease: 0, console: false });
+    const given = { runtime: "none", rateLimits: "off", stream: "array", ...options } as const;
+    return createService({ ...given, port: 0, dataFolder, apiKey, templateRelease: 0, console: false });
   }
 
   async function send(
@@ -120,19 +77,21 @@ async function openJobRig(
     };
   }
 
-  function jobsOf(id: string): Jobs {
-    const call: Jobs["call"] = (method, path, json, headers) => send(method, `/v2/${id}${path}`, json, headers);
-    const health: Jobs["health"] = async () => healthShape.parse((await call("GET", "/health")).json);
+  function jobsOf(id: string) {
+    const call = (method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer> =>
+      send(method, `/v2/${id}${path}`, json, headers);
+    const health = async (): Promise<Health> => healthShape.parse((await call("GET", "/health")).json);
     return {
       id,
       call,
       health,
-      async run(input, more = {}) {
+      async run(input: object, more: object = {}): Promise<string> {
         const answer = await call("POST", "/run", { input, ...more });
         expect(answer.status, JSON.stringify(answer.json)).toBe(200);
         return answer.text("id");
       },
-      async reaches(jobId, ...states) {
+      /** Polls /status until the job is in one of the states. Default: the final states. */
+      async reaches(jobId: string, ...states: string[]): Promise<Record<string, unknown>> {
         const wanted = states.length > 0 ? states : finals;
         let last: Record<string, unknown> = {};
         await expect
@@ -146,7 +105,8 @@ async function openJobRig(
           .toSatisfy((status) => wanted.includes(String(status)));
         return last;
       },
-      healthBecomes: (fits) => expect.poll(health).toSatisfy(fits),
+      /** Polls /health until it matches. */
+      healthBecomes: (fits: (health: Health) => boolean): Promise<void> => expect.poll(health).toSatisfy(fits),
     };
   }
 
@@ -155,20 +115,24 @@ async function openJobRig(
       return running.serverlessUrl;
     },
     dataFolder,
-    rest: (method, path, json) => send(method, `/v1${path}`, json),
-    graphql: (query) => send("POST", "/graphql", { query }),
+    rest: (method: string, path: string, json?: unknown) => send(method, `/v1${path}`, json),
+    graphql: (query: string) => send("POST", "/graphql", { query }),
+    /** The job API of an existing endpoint. */
     jobs: jobsOf,
-    async endpoint(image, fields = {}, template = {}) {
+    /** A new endpoint that runs `image`, one worker at most unless `fields` say more. */
+    async endpoint(image: string, fields: object = {}, template: object = {}) {
       const made = { name: `t${++names}`, imageName: image, isServerless: true, volumeInGb: 0, ...template };
       const templateId = (await send("POST", "/v1/templates", made)).text("id");
       const body = { name: `e${names}`, templateId, workersMax: 1, ...fields };
       return jobsOf((await send("POST", "/v1/endpoints", body)).text("id"));
     },
-    async restart(deadline = 0) {
+    /** Stops the service, and starts another one on the same folder. */
+    async restart(deadline = 0): Promise<void> {
       await running.stop(deadline);
       running = await open();
     },
     stop: (deadline = 0) => running.stop(deadline),
-    workerLog: (endpointId) => readFile(join(dataFolder, "logs", `${endpointId}.log`), "utf8"),
+    /** The log of an endpoint's workers. */
+    workerLog: (endpointId: string) => readFile(join(dataFolder, "logs", `${endpointId}.log`), "utf8"),
   };
 }
