@@ -11,7 +11,6 @@ import { require as load } from "tsx/cjs/api";
 import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { noticesText } from "../release/notices.mjs";
-import { argsText, propertyNamesText } from "./args.mjs";
 import { catalogPage } from "./catalog.mjs";
 import { manifestText, publicationText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
@@ -34,8 +33,7 @@ await runScript(async () => {
 /** Texts by path. */
 async function generatedFiles() {
   const require = createRequire(import.meta.url);
-  const { kinds } = require("../../provider/dist/resources/index.js");
-  const { traitsOf } = require("serverless-compute-api/shapes");
+  const { argsText, propertyNamesText } = load("./schema/args.ts", import.meta.url);
   const { packageSchema } = load("./schema/package-schema.ts", import.meta.url);
   const { version } = require("../../provider/package.json");
   const publisher = readPublisher();
@@ -45,8 +43,8 @@ async function generatedFiles() {
     return [path, manifestText(readFileSync(join(root, path), "utf8"), folder, publisher)];
   });
   return {
-    "provider/generated/args.ts": argsText(kinds, traitsOf),
-    "provider/generated/property-names.ts": propertyNamesText(kinds),
+    "provider/generated/args.ts": argsText(),
+    "provider/generated/property-names.ts": propertyNamesText(),
     "provider/generated/publication.ts": publicationText(publisher),
     "schema.json": `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": reference(schema),
