@@ -90,23 +90,8 @@ test("only files generated from publisher.json name the publisher", () => {
     .split("\0")
     .filter((path) => path !== "" && path !== "publisher.json" && !/(package-lock\.json|go\.(mod|sum))$/.test(path));
   const own = files.filter((path) => !generated.includes(path) && path !== "test/unit/scripts/publisher.test.ts");
-  /**
-   * Owners of repositories that this one uses; any other owner would have to be the publisher. The last two belong to the
-   * tests and guides.
-   */
-  const others = [
-    "actions",
-    "atotto",
-    "blang",
-    "hashicorp",
-    "nodejs",
-    "oven-sh",
-    "pulumi",
-    "runpod",
-    "tgummerer",
-    "acme-gpu",
-    "acme",
-  ];
+  // Owners of repositories that this one uses; the last two belong to the tests and guides. Any other would be the publisher.
+  const others = "actions atotto blang hashicorp nodejs oven-sh pulumi runpod tgummerer acme-gpu acme".split(" ");
   const { repository } = readPublisher(root);
   const named = own.flatMap((path) => {
     const text = readFileSync(join(root, path)).toString("latin1");
