@@ -91,15 +91,6 @@ test("a call under an aborted signal sends nothing", async () => {
   expect(seen).toHaveLength(0);
 });
 
-test("an abort of GraphQL calls rejects with the signal's reason", async () => {
-  const { clients, seen } = await startRig([{ does: "hang" }]);
-  const ends = new AbortController();
-  const outcome = clients.management.listSecrets({ signal: ends.signal }).catch((error: unknown) => error);
-  await expect.poll(() => seen.length).toBe(1);
-  ends.abort(reason);
-  expect(await outcome).toBe(reason);
-});
-
 test("many calls under one signal raise no warning", async () => {
   const warnings: Error[] = [];
   const hear = (warning: Error) => void warnings.push(warning);

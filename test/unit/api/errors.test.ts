@@ -36,6 +36,12 @@ describe("a service's error", () => {
     [create, 404, "template not found", "invalid", "template_not_found"],
     [graphql, 200, 'template "x" not found', "missing", "not_found"],
     [graphql, 200, "Template is being used by a pod", "inUse", "in_use"],
+    [graphql, 200, "endpoint template names must be unique", "conflict", "duplicate_name"],
+    [graphql, 200, 'containerRegistryAuthId: registry auth "x" does not exist', "invalid", "reference_not_found"],
+    [graphql, 200, "Unauthorized request", "auth", "unauthorized"],
+    [graphql, 200, 'Variable "$input" got invalid value; Field "name" was not provided.', "invalid", "invalid_request"],
+    [graphql, 200, "you exceeded your quota", "invalid", "quota"],
+    [graphql, 200, "Your worker concurrency cannot go beyond the maximum limit of (20).", "invalid", "quota"],
     // Names that people chose must not decide.
     [graphql, 200, 'template "does not exist" is in use by endpoint "must be unique" (abc)', "inUse", "in_use"],
     [remove, 400, 'endpoint "scale to 0" is odd', "invalid", "invalid_request"],

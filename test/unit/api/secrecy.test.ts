@@ -59,16 +59,13 @@ test("a secret's value is in no error of calls that send it", async () => {
 });
 
 describe.each(Object.entries(longSecrets()))("a long secret that the service echoes (%s)", (_name, secret) => {
-  // The middle and the end are forms, too: the service may have cut it itself.
+  // redaction.test.ts checks the other forms of a secret.
   const pieces = [secret.slice(0, 30), secret.slice(300, 330), secret.slice(-30)];
   const echo = (message: string): Behaviour => json({ errors: [{ message }] });
 
   test.each([
     ["as it is", `got ${secret}, which is too long`],
-    ["escaped", `got ${JSON.stringify(secret)}, which is too long`],
     ["where an error is cut", `${"x".repeat(480)}${secret}`],
-    ["cut", `got ${JSON.stringify(secret).slice(0, 77)}…, which is too long`],
-    ["from its middle on", `…${secret.slice(290)} is wrong`],
   ])("%s is in no error, whether a call sends it or its caller names it", async (_how, message) => {
     const { clients, failure } = await startRig([echo(message)]);
     const { management } = clients;
