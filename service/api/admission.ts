@@ -7,7 +7,7 @@ import type { EndpointRow } from "../resources/endpoint-table";
 import type { Auth } from "./auth";
 
 /** Counts requests per endpoint and operation (interface: Rate limits). */
-export interface RateLimits {
+interface RateLimits {
   /**
    * Counts a request until its response has ended. Throws a ServiceError `tooManyRequests` with Retry-After if there are too many requests
    * in the window or concurrently.

@@ -50,7 +50,7 @@ export function addJobCommands(program: Command, output: Output): void {
     .argument("[faults]", 'such as {"failJobs":2}', readInput)
     .option(...dataFlag())
     .action(async (endpoint: string, faults: string | undefined, { data }: { data: string }) =>
-      (await import("./faults.js")).callFaults(endpoint, faults, data, output),
+      (await import("./jobs.js")).callFaults(endpoint, faults, data, output),
     );
 
   const ofJob = [

@@ -1,6 +1,7 @@
 import { systemClock } from "serverless-compute-api/clock";
 import { isFinal, type JobRecord, type JobStatus, jobRecord, streamResponse } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { localPaths } from "../api/local";
 import { roots } from "../api/responses";
 import { StartError } from "../errors";
 import { lookUpEndpointNames } from "../resources/endpoint-table";
@@ -120,4 +121,19 @@ export async function callJob(
     if (response.status !== 404) return output.out(expectSuccess(response).text);
   }
   throw new StartError(`no endpoint has a job with the id "${id}"; "jobs <endpoint>" lists the jobs of an endpoint`);
+}
+
+/**
+ * Replaces the injected faults of an endpoint and prints the remaining faults. `faults` is JSON text; without it, only prints them.
+ */
+export async function callFaults(
+  endpoint: string,
+  faults: string | undefined,
+  data: string,
+  output: Output,
+): Promise<void> {
+  const { send } = connect(data);
+  const path = localPaths.faults(findEndpoint(endpoint, data).id);
+  const response = await (faults === undefined ? send("GET", path) : send("PUT", path, faults));
+  output.out(expectSuccess(response).text);
 }

@@ -7,17 +7,25 @@ import { joinAsWorker } from "./support/raw-worker";
 const target = await useTarget();
 const account = useAccount(target);
 const minute = 60_000;
+const day = 24 * 60 * minute;
 
 describe("States and transitions: ttl expires", () => {
-  test("ttl expires on a job IN_QUEUE → deleted, /status returns 404", async (context) => {
-    const jobs = await account.parked();
-    const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
-    await target.pass(8_000, context);
-    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
-    await target.pass(3_000, context);
-    await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
-    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
-  });
+  test.for([
+    ["of 10 s", { policy: { ttl: 10_000 } }, 8_000, 3_000],
+    ["of 7 days", { policy: { ttl: 7 * day } }, 7 * day - minute, 2 * minute],
+    ["by default after 24 hours", {}, day - minute, 2 * minute],
+  ] as const)(
+    "ttl (%s, from submission) expires on a job IN_QUEUE → deleted, /status returns 404",
+    async ([_which, more, before, rest], context) => {
+      const jobs = await account.parked();
+      const id = await jobs.submit({}, more);
+      await target.pass(before, context);
+      expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
+      await target.pass(rest, context);
+      await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
+      expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+    },
+  );
 
   test("ttl expires on a job IN_PROGRESS → deleted although it runs, /status returns 404", {
     tags: ["reading:ttl-while-running"],
@@ -35,15 +43,6 @@ describe("States and transitions: ttl expires", () => {
     const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
     await jobs.reaches(id, "COMPLETED");
     await target.pass(11_000, context);
-    await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
-  });
-
-  test("ttl defaults to 24 hours", async (context) => {
-    const jobs = await account.parked();
-    const id = await jobs.submit({});
-    await target.pass(24 * 60 * minute - minute, context);
-    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
-    await target.pass(2 * minute, context);
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 });
@@ -65,16 +64,6 @@ describe("Limits: policy defaults and waits", () => {
     expect(await stateAfter(595_000)).toBe("IN_PROGRESS");
     await target.pass(6_000, context);
     await worker.jobs.reaches(id, "TIMED_OUT");
-  });
-
-  test("policy.ttl: 7 days count from submission, queue time included", async (context) => {
-    const jobs = await account.parked();
-    const day = 24 * 60 * minute;
-    const id = await jobs.submit({}, { policy: { ttl: 7 * day } });
-    await target.pass(7 * day - minute, context);
-    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
-    await target.pass(2 * minute, context);
-    await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
   for (const [path, wait] of [

@@ -55,7 +55,7 @@ const areaPath = (values, most) =>
  * @param {Metrics} metrics
  */
 function chart({ title, now, top, shapes, valueAt, legend }, { until, slotLength, queue: { length } }) {
-  const range = rangeName({ slotLength, queue: { length } });
+  const range = rangeName(slotLength * length);
   const timeAt = (/** @type {number} */ slot) =>
     new Date(until - (length - slot) * slotLength).toLocaleTimeString([], {
       hour: "2-digit",
@@ -98,9 +98,9 @@ function chart({ title, now, top, shapes, valueAt, legend }, { until, slotLength
 
 /**
  * Length of a range, such as `15 min`.
- * @param {{ slotLength: number, queue: { length: number } }} metrics
+ * @param {number} ms
  */
-const rangeName = ({ slotLength, queue }) => duration(slotLength * queue.length).replace(/ 0 (s|min)$/, "");
+const rangeName = (ms) => duration(ms).replace(/ 0 (s|min)$/, "");
 
 /** @param {(number | null)[]} values */
 const lastOf = (values) => values.findLast((value) => value !== null) ?? null;
@@ -170,11 +170,11 @@ export function charts(ranges, shown, inQueue) {
     h(
       "div",
       { class: "ranges", role: "group", "aria-label": "Range of the charts" },
-      ranges.map((range, at) =>
+      ranges.map(({ slotLength: length, queue: slots }, at) =>
         h(
           "button",
           { type: "button", "data-action": "range", "data-subject": at, "aria-pressed": String(at === shown) },
-          rangeName(range),
+          rangeName(length * slots.length),
         ),
       ),
     ),

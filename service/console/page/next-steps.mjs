@@ -1,10 +1,28 @@
-import { command } from "./command.mjs";
 import { h } from "./dom.mjs";
 import { urlOf } from "./format.mjs";
 
 /** @typedef {import("./connection.mjs").Endpoint} Endpoint */
 
 const quoted = (/** @type {string} */ text) => (/^[\w-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/**
+ * A word of a command, which is not wrapped within: `--no` would break after its first hyphen.
+ * @param {string} text
+ * @param {number} at
+ */
+const word = (text, at) => [at > 0 && " ", h("span", { class: "word" }, text)];
+
+/**
+ * A command with a button that copies it.
+ * @param {string} text
+ */
+const command = (text) =>
+  h(
+    "div",
+    { class: "command", "data-key": text },
+    h("pre", { tabindex: 0 }, h("code", {}, text.split(" ").flatMap(word))),
+    h("button", { type: "button", "data-action": "copy", "data-text": text, "aria-label": `Copy: ${text}` }, "Copy"),
+  );
 
 /** The page without an endpoint: commands that create the first one. */
 export const noEndpoint = () =>

@@ -50,7 +50,7 @@ test.each([
   expect(String(refused)).not.toContain("short");
 });
 
-test("every API and the worker channel reject a host that is not allowed, before they check the key", async () => {
+test("every API and the worker channel reject a host that is not allowed, before they check the key; an allowed host requires it", async () => {
   const service = await useService({ host: "0.0.0.0", allowHosts: ["Serverless-Compute"] });
   const { port } = new URL(service.serverlessUrl);
   const headers = { authorization: `Bearer ${service.apiKey}` };
@@ -75,28 +75,8 @@ test("every API and the worker channel reject a host that is not allowed, before
   }
   for (const host of [`serverless-compute:${port}`, "serverless-compute", `localhost:${port}`, `127.0.0.1:${port}`])
     expect(await ask(`${service.baseUrl}/endpoints`, host, headers), host).toMatchObject({ status: 200 });
-});
-
-test("a job request for a host that is not allowed is rejected, also with the right key", async () => {
-  const service = await useService({ host: "0.0.0.0", allowHosts: ["serverless-compute"] });
-  const headers = { authorization: `Bearer ${service.apiKey}` };
-  const create = async (path: string, body: object): Promise<string> => {
-    const request = { method: "POST", headers: { ...headers, "content-type": "application/json" } };
-    const created = await fetch(service.baseUrl + path, { ...request, body: JSON.stringify(body) });
-    const { id } = JSON.parse(await created.text());
-    return id;
-  };
-  const templateId = await create("/templates", { name: "one", imageName: "acme/echo:1", isServerless: true });
-  const id = await create("/endpoints", { name: "one", templateId, workersMax: 0 });
-  const status = (host: string) => ask(`${service.serverlessUrl}/v2/${id}/status/none`, host, headers);
-  expect(await status("evil.example")).toMatchObject({ status: 421 });
-  expect(await status("serverless-compute")).toMatchObject({ status: 404 });
-});
-
-test("an allowed host requires the key", async () => {
-  const service = await useService({ host: "0.0.0.0", allowHosts: ["serverless-compute"] });
-  expect(await ask(`${service.baseUrl}/endpoints`, "serverless-compute")).toMatchObject({ status: 401 });
-  expect(await ask(`${service.serverlessUrl}/v2/some/health`, "serverless-compute")).toMatchObject({ status: 401 });
+  for (const path of ["/v1/endpoints", "/v2/some/health"])
+    expect(await ask(service.serverlessUrl + path, "serverless-compute"), path).toMatchObject({ status: 401 });
 });
 
 test("a service on all addresses is reachable by them, one on loopback is not", async () => {
