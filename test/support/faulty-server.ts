@@ -59,7 +59,7 @@ export async function startFaultyServer(
     const { method = "", url = "", headers } = request;
     const one: SeenRequest = { method, url, headers, body: "" };
     seen.push(one);
-    // Plans that check bodies require the whole body; only the reaction `hangUp` does not read it.
+    // Plans that check bodies require the whole body; only the reaction `hang up unread` does not read it.
     if (Array.isArray(plan) && next(one).does === "hang up unread") return hangUp(request);
     one.body = (await readBody(request)).toString("utf8");
     const behaviour = next(one);
