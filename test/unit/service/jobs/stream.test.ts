@@ -100,6 +100,7 @@ test.each([
     for (const text of more.texts) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.streamChunk);
     for (const { output: part, metrics } of more.chunks) {
       expect(metrics["encoding"]).toBe(typeof output === "string" ? undefined : "json");
+      expect(String(part)).not.toMatch(/\p{Surrogate}/u);
       parts.push(String(part));
       expect(part, "no part ends within a surrogate pair").not.toMatch(/[\ud800-\udbff]$/);
       expect(metrics).toMatchObject({ stream_index: parts.length - 1, part: parts.length });
@@ -108,4 +109,17 @@ test.each([
   expect(parts.length).toBeGreaterThan(1);
   const joined = parts.join("");
   expect(typeof output === "string" ? joined : JSON.parse(joined)).toEqual(output);
+});
+
+test("metrics of the worker are added to a chunk and override the service's, except for what is not an object", async () => {
+  const rig = rigOf();
+  const id = await rig.run();
+  for (const metrics of ['{"stream_index":7,"tokens":3}', "{}", "[1]", undefined])
+    await rig.stream.append(id, "w", { output: "1", ...(metrics === undefined ? {} : { metrics }) });
+  expect((await rig.read(id)).chunks.map(({ metrics }) => metrics)).toEqual([
+    { stream_index: 7, tokens: 3 },
+    { stream_index: 1 },
+    { stream_index: 2 },
+    { stream_index: 3 },
+  ]);
 });

@@ -54,3 +54,27 @@ test("a client that leaves ends its own wait and no other", async () => {
   await rig.jobs.finish(id, "w", { output: "1" });
   expect(ended).toEqual(["second"]);
 });
+
+test("closing ends all waits, and later ones immediately", () => {
+  const waits = createJobWaits(createJobEvents(), new ManualClock());
+  const ended: string[] = [];
+  const wait = (name: string) => waits.wait("job", 1000, () => void ended.push(name));
+  wait("first");
+  wait("second");
+  expect(waits.closed).toBe(false);
+  waits.close();
+  expect(ended).toEqual(["first", "second"]);
+  expect(waits.closed).toBe(true);
+  wait("late");
+  expect(ended).toEqual(["first", "second", "late"]);
+});
+
+test("news ends with its signal, also with one that is already aborted", async () => {
+  const waits = createJobWaits(createJobEvents(), new ManualClock());
+  const leaving = new AbortController();
+  const news = waits.news("job", 1000, leaving.signal, false);
+  leaving.abort();
+  await news;
+  await waits.news("job", 1000, leaving.signal, false);
+  waits.close();
+});

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { defaultTimings, resolveTimings } from "../../../../service/jobs/timings";
+
+const week = 604_800_000;
+
+test("a timing within its bounds overrides the default", () => {
+  for (const sweep of [1, week]) expect(resolveTimings({ sweep })).toEqual({ ...defaultTimings, sweep });
+});
+
+test.each([
+  ["sweep", 0, week],
+  ["sweep", 1.5, week],
+  ["sweep", week + 1, week],
+  ["runsyncRetention", 300_001, 300_000],
+])("%s: %d is rejected with the allowed values", (name, value, longest) => {
+  expect(() => resolveTimings({ [name]: value })).toThrow(
+    `timings.${name}: ${value} is not allowed, must be a whole number of milliseconds from 1 to ${longest}`,
+  );
+});
+
+test("an unknown timing is rejected with the known ones", () => {
+  expect(() => resolveTimings({ ["sleep" as string]: 1 })).toThrow(
+    `timings.sleep: unknown timing; must be one of ${Object.keys(defaultTimings).join(", ")}`,
+  );
+});
