@@ -23,12 +23,8 @@ export interface LookUpOptions {
   signal?: AbortSignal;
 }
 
-/** Options of {@link invokeJob}. */
-export interface InvokeJobOptions {
-  /** Addresses and settings of the service; defaults to the stack's config or the environment, as for resources. */
-  settings?: Pick<Settings, "clients">;
-  /** Cancels the job on the service, then rejects with the signal's reason. */
-  signal?: AbortSignal;
+/** Options of {@link invokeJob}, whose signal also cancels the job on the service. */
+export interface InvokeJobOptions extends LookUpOptions {
   /** Receives progress: the job's state and the elapsed seconds. */
   onProgress?: (text: string) => void;
 }

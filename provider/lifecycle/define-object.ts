@@ -48,7 +48,7 @@ export interface ImportedObject {
 }
 
 /** The lifecycle of a kind of object, with its reads. */
-export type ObjectLifecycle<Found extends { id: string }> = ResourceLifecycle & {
+type ObjectLifecycle<Found extends { id: string }> = ResourceLifecycle & {
   reads(context: Pick<Context, "clients">): Reads<Found>;
   /** All listed objects with the inputs that an import takes; sends no request for a single object. */
   imports(context: Context): Promise<Listing<ImportedObject>>;

@@ -30,16 +30,22 @@ export interface Reads<Found extends { id: string }> {
    * by id. A wrong address returns "not found" for everything, but its list rejects, so no object counts as deleted because of it.
    */
   one(id: string, context: ReadContext): Promise<Found | undefined>;
-  /** Invalidates the list, so that the next read requests it again. */
-  forget(): void;
 }
 
+/** Number of changes that invalidated the lists, per clients. */
+const changes = new WeakMap<Clients, number>();
+const changesOf = (clients: Clients): number => changes.get(clients) ?? 0;
+
+/** Invalidates the lists of all kinds. */
+export const forgetReads = (clients: Clients): void => void changes.set(clients, changesOf(clients) + 1);
+
 function keptReads<Found extends { id: string }>({ list, read }: Source<Found>): Reads<Found> {
-  let kept: { listing: Promise<Listing<Found>>; since: number } | undefined;
+  let kept: { listing: Promise<Listing<Found>>; since: number; change: number } | undefined;
   const all: Reads<Found>["all"] = (context) => {
     const now = context.clock.now();
-    if (kept && now - kept.since < keptFor) return kept.listing;
-    const mine = { listing: listAll(list, sharedCallOptions(context)), since: now };
+    const change = changesOf(context.clients);
+    if (kept?.change === change && now - kept.since < keptFor) return kept.listing;
+    const mine = { listing: listAll(list, sharedCallOptions(context)), since: now, change };
     kept = mine;
     mine.listing.catch(() => {
       if (kept === mine) kept = undefined;
@@ -53,14 +59,8 @@ function keptReads<Found extends { id: string }>({ list, read }: Source<Found>):
       if (!read) return oneOf(id, listing);
       return listing.found.find((each) => each.id === id) ?? read(id, callOptions(context));
     },
-    forget() {
-      kept = undefined;
-    },
   };
 }
-
-/** Functions that invalidate the lists of each kind that was read. */
-const forgetting = new WeakMap<Clients, Set<() => void>>();
 
 /** Creates the reads of one kind, which share a list per clients and therefore per deployment. */
 export function createReads<Found extends { id: string }>(
@@ -72,12 +72,6 @@ export function createReads<Found extends { id: string }>(
     if (known) return known;
     const reads = keptReads(sourceIn(clients.management));
     perClients.set(clients, reads);
-    forgetting.set(clients, (forgetting.get(clients) ?? new Set()).add(reads.forget));
     return reads;
   };
-}
-
-/** Invalidates the lists of all kinds. */
-export function forgetReads(clients: Clients): void {
-  for (const forget of forgetting.get(clients) ?? []) forget();
 }

@@ -63,10 +63,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
       await show("warning", "", noneFound(sightings.missing, connection.clients.baseUrl));
   });
   let config: ConfigLookup = () => undefined;
-  let dialect: Dialect | undefined;
-  let preflight: PreflightMode | undefined;
   let objects = new Map<string, Properties>();
-  let serverlessUrl: { text: string | undefined } | undefined;
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
   let sightings = { found: 0, missing: 0 };
   let [hasAdded, hasExposed] = [false, false];
@@ -86,16 +83,10 @@ export function createHost(engineAddress: () => string | undefined): Host {
   return {
     keepConfiguration: (get) => {
       config = get;
-      dialect = undefined;
-      preflight = undefined;
-      serverlessUrl = undefined;
     },
     beginDeployment: (get) => {
       config = get;
-      dialect = undefined;
-      preflight = undefined;
       objects = new Map();
-      serverlessUrl = undefined;
       connection = undefined;
       sightings = { found: 0, missing: 0 };
       [hasAdded, hasExposed] = [false, false];
@@ -110,20 +101,11 @@ export function createHost(engineAddress: () => string | undefined): Host {
       }
       return connection;
     },
-    dialect: () => {
-      dialect ??= resolveDialect(config);
-      return dialect;
-    },
-    preflight: () => {
-      preflight ??= resolvePreflight(config);
-      return preflight;
-    },
+    dialect: () => resolveDialect(config),
+    preflight: () => resolvePreflight(config),
     objects: () => objects,
     held: () => held,
-    serverlessUrl: () => {
-      serverlessUrl ??= { text: resolveServerlessUrl(config) };
-      return serverlessUrl.text;
-    },
+    serverlessUrl: () => resolveServerlessUrl(config),
     clock: systemClock,
     log: {
       progress: (urn, text) => void show("progress", urn, text),

@@ -1,12 +1,10 @@
 import type { Failure, Value } from "../lifecycle/contract";
+import { textsIn } from "../lifecycle/properties/values";
 
 /** Returns a failure for each CUDA version that is not `major.minor`, as REST v2 requires (contract: GpuCreate, TemplateCreate). */
 export const malformedCudaVersions = (path: string, value: Value | undefined): Failure[] =>
-  [value]
-    .flat()
-    .filter(
-      (version): version is string => typeof version === "string" && version !== "" && !/^\d+\.\d+$/.test(version),
-    )
+  textsIn(value)
+    .filter((version) => !/^\d+\.\d+$/.test(version))
     .map((version) => ({
       path,
       reason: `contains ${JSON.stringify(version)}; CUDA versions have the form major.minor in REST v2, such as "12.4"`,

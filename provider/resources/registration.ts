@@ -7,7 +7,7 @@ import { warnOfPlainKey } from "../settings/program-config";
  * Refresh and destroy run the text in the state, so every released text must continue to work: never change it. The text is
  * constant for each kind, so an upgrade of the package causes no diff.
  */
-export const stubText = (kind: string): string =>
+const stubText = (kind: string): string =>
   `exports.handler=()=>require("pulumi-serverless-compute/dynamic").provider("${kind}")`;
 
 /** Type token of a resource of the dynamic provider. It is part of every URN: never change it. */

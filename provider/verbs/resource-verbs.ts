@@ -25,7 +25,7 @@ export interface ResourceCall {
 }
 
 /** Result of a diff. */
-export interface ResourceDiff {
+interface ResourceDiff {
   changes: Change[];
   /** Top-level properties that force a replacement, each once. */
   replaces: string[];

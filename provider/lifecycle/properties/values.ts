@@ -47,3 +47,7 @@ export function textOf(properties: Properties, key: string): string | undefined 
   const value = properties[key];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
+
+/** The texts in a list, or a single text; empty texts and other values are omitted. */
+export const textsIn = (value: Value | undefined): string[] =>
+  [value].flat().filter((text): text is string => typeof text === "string" && text !== "");

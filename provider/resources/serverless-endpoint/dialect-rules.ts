@@ -2,13 +2,11 @@ import type { Dialect } from "serverless-compute-api";
 import { cpuFlavorEntry, cpuFlavorOf, usualCpu } from "serverless-compute-api/shapes";
 import type { Failure, Properties, Value } from "../../lifecycle/contract";
 import { propertyOf } from "../../lifecycle/properties/schema";
+import { textsIn } from "../../lifecycle/properties/values";
 import { malformedCudaVersions } from "../cuda-versions";
 import { serverlessEndpointInputs } from "./inputs";
 
 const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
-
-const textsIn = (value: Value | undefined): string[] =>
-  [value].flat().filter((text): text is string => typeof text === "string" && text !== "");
 
 const isGiven = (value: Value | undefined): boolean =>
   !(value === undefined || value === "" || (Array.isArray(value) && value.length === 0));

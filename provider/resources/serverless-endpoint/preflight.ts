@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallOptions, Clients, GpuStockRecord, Management } from "serverless-compute-api";
 import { sharedCallOptions } from "../../lifecycle/calls";
-import type { Failure, PreflightContext, Properties, Value } from "../../lifecycle/contract";
+import type { Failure, PreflightContext, Properties } from "../../lifecycle/contract";
 import { messageOf } from "../../lifecycle/failures";
 import { explained } from "../../lifecycle/messages";
-import { hasUnknown, textOf } from "../../lifecycle/properties/values";
+import { hasUnknown, textOf, textsIn } from "../../lifecycle/properties/values";
 
 /** Time limit of each read (ms). */
 const readLimit = 10_000;
@@ -46,8 +46,6 @@ const placement = [
   "networkVolumeIds",
 ];
 
-const textsIn = (value: Value | undefined): string[] =>
-  [value].flat().filter((text): text is string => typeof text === "string" && text !== "");
 const listed = (words: readonly string[]): string => words.join(" and ");
 
 /** Returns the data centres of the workers and their text for a message; undefined if they are unlimited, or unknown in the preview. */
