@@ -61,26 +61,3 @@ describe.each(await objectCases(bench))(
     });
   },
 );
-
-test("a LOAD_BALANCER endpoint of a killed process does not delay the next create of the resource", async () => {
-  const { ServerlessEndpoint, Template } = kinds;
-  const inputs = Template.check({}, { imageName: "acme/web:1" }, naming("web"), [], "v2").inputs;
-  const { id: templateId } = await Template.create(inputs, bench.context({}, "v2"));
-  const news = { templateId, type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", workersMax: 0 };
-  const generated = (): Properties => {
-    const urn = "urn:pulumi:dev::shop::serverless-compute:index:ServerlessEndpoint::web";
-    const { inputs, failures } = ServerlessEndpoint.check({}, news, autoNaming(urn), [], "v2");
-    expect(failures).toEqual([]);
-    return inputs;
-  };
-  const create = (): Promise<{ id: string }> =>
-    ServerlessEndpoint.create(generated(), bench.context({ hasUniqueName: true }, "v2"));
-  bench.proxy.inject({ method: "POST", path: /^\/v2\/serverless$/ }, { kind: "clientGone", carriedOut: true });
-  await expect(create()).rejects.toThrow();
-  bench.proxy.clear();
-  const before = bench.clock.now();
-  const { id } = await create();
-  // Waits elapse immediately on the clock and would show there.
-  expect(bench.clock.now() - before).toBeLessThan(60_000);
-  expect((await bench.rest("GET", `/endpoints/${id}`)).status).toBe(200);
-});

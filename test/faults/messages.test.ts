@@ -1,8 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { getTemplate } from "../../provider/functions/lookups";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
-import { configCalls } from "../../provider/plugin/config-calls";
-import { createHost } from "../../provider/process/host";
 import { kinds } from "../../provider/resources";
 import { resolveSettings } from "../../provider/settings/settings";
 import { withHelp } from "../../provider/verbs/help";
@@ -11,7 +9,6 @@ import { type Behaviour, json, startFaultyServer } from "../support/faulty-serve
 import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { sent } from "../support/property-sets";
 import { expectAnswer, stringAt } from "../support/raw-http";
 import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./support/astray";
 import type { ObjectKind } from "./support/kinds";
@@ -57,11 +54,6 @@ const user = async (more: object): Promise<string> => {
   const templateId = await made("/templates", { name: `t-${Math.random()}`, imageName: "a:1", isServerless: true });
   return made("/endpoints", { name: "user", templateId, workersMax: 0, ...more });
 };
-const provider = (settings: object) => (): never => {
-  const request = { urn: "", olds: sent({}), news: sent(settings), randomSeed: undefined, autonaming: undefined };
-  const { failures = [] } = configCalls(createHost(() => undefined)).checkConfig(request);
-  throw new Error(failures.map(({ reason }) => reason).join("\n"));
-};
 /** A job with this status response. */
 const job =
   (status: () => Behaviour, more: Properties = {}) =>
@@ -89,16 +81,6 @@ const golden: [fault: string, work: () => unknown][] = [
   ["GraphQL after its retirement", async () => kinds.Template.delete("t1", {}, await contextAtRetired(bench))],
   ["a missing key", () => resolveSettings(() => undefined, {})],
   ["a key with a line break", () => contextAt(bench, bench.proxy.origin, { apiKey: "a\nb" })],
-  ["an invalid address", () => contextAt(bench, "localhost")],
-  ["an address with an unsupported protocol", () => contextAt(bench, "ftp://localhost:21")],
-  [
-    "a setting that is not a number",
-    () =>
-      resolveSettings(() => undefined, {
-        SERVERLESS_COMPUTE_API_KEY: "k",
-        SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT: "soon",
-      }),
-  ],
   ["an unreachable service", async () => create("NetworkVolume", volume, await contextAtNobody(bench))],
   ["an unknown host", () => create("NetworkVolume", volume, contextAt(bench, "http://nowhere.invalid:7337"))],
   [
@@ -159,10 +141,7 @@ const golden: [fault: string, work: () => unknown][] = [
       return kinds.NetworkVolume.delete(id, { name: "used" }, bench.context());
     },
   ],
-  ["a number out of range", failures("ServerlessEndpoint", { templateId: "t", idleTimeout: 5000 })],
   ["a typo in a property", failures("Template", { imageNme: "a", imageName: "a" })],
-  ["a property of the wrong type", failures("Template", { imageName: "a", env: { A: 1 } })],
-  ["a required property that is missing", failures("JobInvoke", { input: {} })],
   ["a smaller volume size", failures("NetworkVolume", volume, { ...volume, size: 50 })],
   [
     "an invalid default name",
@@ -224,11 +203,6 @@ const golden: [fault: string, work: () => unknown][] = [
       return create("NetworkVolume", volume, contextAt(bench, moody.origin, { attemptTimeout: 1000 }));
     },
   ],
-  ["a typo that resembles no property", failures("Secret", { value: "v", zzzzzz: 1 })],
-  ["two properties that exclude each other", failures("ServerlessEndpoint", { templateId: "t", workersMin: 5 })],
-  ["a secret that is not a string", failures("Secret", { value: 4711 })],
-  ["a misspelt provider setting", provider({ apiKye: "k" })],
-  ["a provider setting that is not a string", provider({ baseUrl: 4711 })],
   [
     "an adopted object that requires a replacement",
     async () => {

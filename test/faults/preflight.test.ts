@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type Properties, Unknown } from "../../provider/lifecycle/contract";
+import { Unknown } from "../../provider/lifecycle/contract";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
-import { createCancellation } from "../../provider/process/cancellation";
-import type { Host } from "../../provider/process/host";
+import { createHost, type Host } from "../../provider/process/host";
 import { kinds } from "../../provider/resources";
 import type { PreflightMode } from "../../provider/settings/settings";
 import { dialect } from "../support/dialect";
@@ -29,20 +28,12 @@ const reads = {
 function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
   const { clients, clock, settings } = bench.context();
   const warnings: string[] = [];
-  const objects = new Map<string, Properties>();
   const host: Host = {
-    keepConfiguration: () => {},
-    beginDeployment: () => {},
+    ...createHost(() => undefined),
     connect: () => ({ clients, settings }),
     dialect: () => dialect,
     preflight: () => mode,
-    objects: () => objects,
-    serverlessUrl: () => undefined,
-    held: () => new Map(),
     clock,
-    cancellation: createCancellation(),
-    sighted: () => {},
-    checking: () => {},
     log: { progress: () => {}, warning: async (urn, text) => void warnings.push(`${urn.split("::").at(-1)} ${text}`) },
     ...overrides,
   };

@@ -1,10 +1,10 @@
 import type { dynamic } from "@pulumi/pulumi";
-import { createClients, systemClock } from "serverless-compute-api";
+import { createClients } from "serverless-compute-api";
 import { createProvider } from "../../../../provider/dynamic/provider";
 import type { Lifecycle } from "../../../../provider/lifecycle/contract";
 import { Unknown } from "../../../../provider/lifecycle/contract";
 import { type Cancellation, createCancellation } from "../../../../provider/process/cancellation";
-import type { Host } from "../../../../provider/process/host";
+import { createHost, type Host } from "../../../../provider/process/host";
 
 /** The engine's marker for an unknown value. */
 export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -62,22 +62,13 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
   const nowhere = "http://127.0.0.1:9";
   const clients = createClients({ apiKey: "k", baseUrl: nowhere, graphqlUrl: nowhere, serverlessUrl: nowhere });
   const provider = createProvider(boxLifecycle(overrides), {
-    keepConfiguration: () => {},
-    beginDeployment: () => {},
+    ...createHost(() => undefined),
     connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
-    dialect: () => "v1",
-    serverlessUrl: () => undefined,
-    preflight: () => "off",
-    objects: () => new Map(),
-    held: () => new Map(),
-    clock: systemClock,
     log: {
       progress: (urn, text) => void shown.push(`progress ${urn} ${text}`),
       warning: async (urn, text) => void shown.push(`warning ${urn} ${text}`),
     },
     cancellation,
-    sighted: () => {},
-    checking: () => {},
     ...host,
   });
   const { check, diff, create, read, update, configure, delete: remove } = provider;

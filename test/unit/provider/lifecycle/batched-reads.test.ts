@@ -15,14 +15,6 @@ async function volumes(count: number): Promise<string[]> {
 const olds: Properties = { name: "v", size: 1, dataCenterId: "EU-RO-1" };
 
 describe("reads of one kind", () => {
-  test("share one list if they arrive together, however many they are", async () => {
-    const ids = await volumes(50);
-    const context = bench.context();
-    const readings = await Promise.all(ids.map((id) => kinds.NetworkVolume.read(id, olds, context)));
-    expect(readings.map((reading) => reading?.id)).toEqual(ids);
-    expect(bench.asked()).toEqual(["GET /v1/networkvolumes"]);
-  });
-
   test("share a list for a moment if they arrive in waves", async () => {
     const [first = "", second = "", third = ""] = await volumes(3);
     const context = bench.context();
