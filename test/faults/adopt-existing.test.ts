@@ -31,12 +31,6 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
     expect(await idsOf(name)).toEqual([]);
   });
 
-  test("creates an object if none has the name", async () => {
-    const name = freshName();
-    const { id } = await lifecycle.create(inputsOf(name, { adoptExisting: true }), bench.context());
-    expect(await idsOf(name)).toEqual([id]);
-  });
-
   test("adopts no object of this stack's state or of another resource", async () => {
     const name = freshName();
     const id = await byHand(name);
@@ -48,23 +42,6 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
       if (unique) await expect(second).rejects.toThrow("the name is already taken");
       else expect((await second).id).not.toBe(id);
     }
-  });
-
-  test("is no change when set or removed later", () => {
-    const [on, off] = [inputsOf("x", { adoptExisting: true }), inputsOf("x", { adoptExisting: false })];
-    expect([lifecycle.diff(on, off), lifecycle.diff(inputsOf("x"), on), lifecycle.diff(on, inputsOf("x"))]).toEqual([
-      [],
-      [],
-      [],
-    ]);
-  });
-
-  test("is required: without it, an object with the same name is left untouched", async () => {
-    const name = freshName();
-    const id = await byHand(name);
-    const second = lifecycle.create(inputsOf(name), bench.context());
-    if (unique) await expect(second).rejects.toThrow(/the name is already taken .*or set adoptExisting/);
-    else expect((await second).id).not.toBe(id);
   });
 });
 

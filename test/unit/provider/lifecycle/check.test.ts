@@ -4,7 +4,7 @@ import { type Path, type Properties, Unknown, type Value } from "../../../../pro
 import { checkInputs } from "../../../../provider/lifecycle/properties/check";
 import { kinds } from "../../../../provider/resources";
 import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
-import { serverlessEndpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
+import { serverlessEndpointInputs as endpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { templateInputs } from "../../../../provider/resources/template/inputs";
 import { longSecrets } from "../../../support/long-secrets";
 
@@ -17,104 +17,79 @@ function linesOf(shape: z.ZodObject, news: Properties, olds: Properties = {}): s
 }
 
 describe("a bad input is rejected with its path, its value and what is allowed", () => {
-  const cases: [string, z.ZodObject, Properties, string[]][] = [
-    ["a required property that is missing", templateInputs, {}, ["imageName: is required"]],
+  const rows: [z.ZodObject, Properties, ...lines: string[]][] = [
+    [templateInputs, {}, "imageName: is required"],
     [
-      "a number out of bounds",
-      serverlessEndpointInputs,
-      { templateId: "t", idleTimeout: 5000 },
-      ["idleTimeout: is 5000; must be a whole number from 1 to 3600"],
+      templateInputs,
+      { imageName: 1, containerDiskInGb: -1 },
+      "imageName: is 1; must be a string",
+      "containerDiskInGb: is -1; must be 0 or more",
     ],
     [
-      "a fraction where whole numbers go",
+      endpointInputs,
+      { templateId: "t", idleTimeout: 5000 },
+      "idleTimeout: is 5000; must be a whole number from 1 to 3600",
+    ],
+    [
       networkVolumeInputs,
       { size: 1.5, dataCenterId: "EU-RO-1" },
-      ["size: is 1.5; must be a whole number from 0 to 4096"],
+      "size: is 1.5; must be a whole number from 0 to 4096",
     ],
     [
-      "a word that is none of the allowed ones",
-      serverlessEndpointInputs,
+      endpointInputs,
       { templateId: "t", scalerType: "FAST" },
-      ['scalerType: is "FAST"; must be "QUEUE_DELAY" or "REQUEST_COUNT"'],
+      'scalerType: is "FAST"; must be "QUEUE_DELAY" or "REQUEST_COUNT"',
     ],
     [
-      "text in another form",
       templateInputs,
       { imageName: "a", ports: "8888" },
-      [
-        'ports: is "8888"; must be a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
-      ],
+      'ports: is "8888"; must be a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
     ],
+    [endpointInputs, { templateId: "t", gpuTypeIds: ["NVIDIA L4", 4] }, "gpuTypeIds[1]: is 4; must be a string"],
     [
-      "an element of a list",
-      serverlessEndpointInputs,
-      { templateId: "t", gpuTypeIds: ["NVIDIA L4", 4] },
-      ["gpuTypeIds[1]: is 4; must be a string"],
-    ],
-    [
-      "a nested property",
       jobInvokeInputs,
       { endpointId: "e", input: {}, policy: { ttl: 1 } },
-      ["policy.ttl: is 1; must be a whole number from 10000 to 604800000"],
+      "policy.ttl: is 1; must be a whole number from 10000 to 604800000",
     ],
     [
-      "a rule over two properties",
-      serverlessEndpointInputs,
+      endpointInputs,
       { templateId: "t", workersMin: 3, workersMax: 1 },
-      ["workersMax: is 1; must not be lower than workersMin"],
+      "workersMax: is 1; must not be lower than workersMin",
     ],
+    // A default takes part in the rule.
+    [templateInputs, { imageName: "a", volumeInGb: 10 }, "volumeInGb: is 10; must be 0 when isServerless is true"],
     [
-      "a rule that a default takes part in",
       templateInputs,
-      { imageName: "a", volumeInGb: 10 },
-      ["volumeInGb: is 10; must be 0 when isServerless is true"],
-    ],
-  ];
-  test.each(cases)("%s", (_, shape, news, lines) => {
-    expect(linesOf(shape, news)).toEqual(lines);
-  });
-
-  test("a rule over two properties next to a typo and another invalid property", () => {
-    expect(linesOf(templateInputs, { imageNaem: "a", volumeInGb: 10, dockerArgs: 1 })).toEqual([
+      { imageNaem: "a", volumeInGb: 10, dockerArgs: 1 },
       'imageNaem: unknown property; did you mean "imageName"?',
       "imageName: is required",
       "dockerArgs: is 1; must be a string",
       "volumeInGb: is 10; must be 0 when isServerless is true",
-    ]);
-  });
-
-  test("several faults are reported together", () => {
-    expect(linesOf(templateInputs, { imageName: 1, containerDiskInGb: -1 })).toEqual([
-      "imageName: is 1; must be a string",
-      "containerDiskInGb: is -1; must be 0 or more",
-    ]);
+    ],
+    [
+      templateInputs,
+      { imageName: "a", imagename: "x", dockerArg: "x" },
+      'imagename: unknown property; did you mean "imageName"?',
+      'dockerArg: unknown property; did you mean "dockerArgs"?',
+    ],
+    [
+      networkVolumeInputs,
+      { size: 1, dataCenterId: "a", colour: "red" },
+      "colour: unknown property; expected one of name, size, dataCenterId, type, adoptExisting",
+    ],
+    [
+      jobInvokeInputs,
+      { endpointId: "e", input: {}, expect: { outptu: {} } },
+      'expect.outptu: unknown property; did you mean "output"?',
+    ],
+  ];
+  test.each(rows.map(([shape, news, ...lines]) => ({ shape, news, lines })))("$news", ({ shape, news, lines }) => {
+    expect(linesOf(shape, news)).toEqual(lines);
   });
 
   test("a long value is truncated", () => {
     const [line] = linesOf(templateInputs, { imageName: "a", ports: "x".repeat(500) });
     expect(line?.length).toBeLessThan(250);
-  });
-});
-
-describe("a typo is an error with a suggestion", () => {
-  test.each([
-    ["imageNme", 'did you mean "imageName"?'],
-    ["imagename", 'did you mean "imageName"?'],
-    ["dockerArg", 'did you mean "dockerArgs"?'],
-  ])("%s", (typo, hint) => {
-    expect(linesOf(templateInputs, { imageName: "a", [typo]: "x" })).toEqual([`${typo}: unknown property; ${hint}`]);
-  });
-
-  test("a word without a similar one lists the properties", () => {
-    expect(linesOf(networkVolumeInputs, { size: 1, dataCenterId: "a", colour: "red" })).toEqual([
-      "colour: unknown property; expected one of name, size, dataCenterId, type, adoptExisting",
-    ]);
-  });
-
-  test("inside a nested object", () => {
-    expect(linesOf(jobInvokeInputs, { endpointId: "e", input: {}, expect: { outptu: {} } })).toEqual([
-      'expect.outptu: unknown property; did you mean "output"?',
-    ]);
   });
 });
 
@@ -136,20 +111,15 @@ describe("no message contains a value at a path that the program made secret", (
     ["a property", templateInputs, { imageName: "a", ports: "90210" }, [["ports"]]],
     ["a property of another type", templateInputs, { imageName: "a", dockerArgs: 90210 }, [["dockerArgs"]]],
     ["a long one", templateInputs, { imageName: "a", ports: `90210${longSecrets().text}` }, [["ports"]]],
-    ["an element", serverlessEndpointInputs, { templateId: "t", gpuTypeIds: ["a", 90210] }, [["gpuTypeIds", "1"]]],
+    ["an element", endpointInputs, { templateId: "t", gpuTypeIds: ["a", 90210] }, [["gpuTypeIds", "1"]]],
     ["a part of something", jobInvokeInputs, { endpointId: "e", input: {}, policy: { ttl: 90 } }, [["policy"]]],
     [
       "a property in a rule",
-      serverlessEndpointInputs,
+      endpointInputs,
       { templateId: "t", workersMin: 99999, workersMax: 90210 },
       [["workersMax"]],
     ],
-    [
-      "one beside an unknown one",
-      serverlessEndpointInputs,
-      { templateId: "t", gpuTypeIds: [unknown, 90210] },
-      [["gpuTypeIds"]],
-    ],
+    ["one beside an unknown one", endpointInputs, { templateId: "t", gpuTypeIds: [unknown, 90210] }, [["gpuTypeIds"]]],
   ])("%s", (_, shape, news, secrets) => {
     const lines = checkInputs(shape, {}, news, "chat", secrets).failures.map(
       ({ path, reason }) => `${path}: ${reason}`,
@@ -181,7 +151,7 @@ describe("a value that is unknown before deployment", () => {
     expect(linesOf(templateInputs, { imageName: unknown, env: { A: unknown, B: 2 } })).toEqual([
       "env.B: must be a string",
     ]);
-    expect(linesOf(serverlessEndpointInputs, { templateId: unknown, gpuTypeIds: [unknown, 4] })).toEqual([
+    expect(linesOf(endpointInputs, { templateId: unknown, gpuTypeIds: [unknown, 4] })).toEqual([
       "gpuTypeIds[1]: is 4; must be a string",
     ]);
     expect(linesOf(jobInvokeInputs, { endpointId: unknown, input: { a: unknown }, policy: { ttl: 1 } })).toEqual([
@@ -190,7 +160,7 @@ describe("a value that is unknown before deployment", () => {
   });
 
   test("does not hide that its container is invalid", () => {
-    expect(linesOf(serverlessEndpointInputs, { templateId: "t", gpuTypeIds: { first: unknown } })).toEqual([
+    expect(linesOf(endpointInputs, { templateId: "t", gpuTypeIds: { first: unknown } })).toEqual([
       "gpuTypeIds: must be a list",
     ]);
     expect(linesOf(templateInputs, { imageName: [unknown] })).toEqual(["imageName: must be a string"]);
@@ -198,7 +168,7 @@ describe("a value that is unknown before deployment", () => {
 
   test("does not affect a rule that ignores its contents", () => {
     const balancer = { templateId: "t", type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT" };
-    const verifyOf = (verify: Value): string[] => linesOf(serverlessEndpointInputs, { ...balancer, verify });
+    const verifyOf = (verify: Value): string[] => linesOf(endpointInputs, { ...balancer, verify });
     expect(verifyOf({ input: { a: unknown } })).toEqual([
       "verify: must have request if type is LOAD_BALANCER, which accepts no jobs, and input otherwise",
     ]);
@@ -206,8 +176,8 @@ describe("a value that is unknown before deployment", () => {
   });
 
   test("suspends only the rules that depend on it", () => {
-    expect(linesOf(serverlessEndpointInputs, { templateId: "t", workersMin: 9, workersMax: unknown })).toEqual([]);
-    expect(linesOf(serverlessEndpointInputs, { templateId: unknown, workersMin: 9, workersMax: 1 })).toEqual([
+    expect(linesOf(endpointInputs, { templateId: "t", workersMin: 9, workersMax: unknown })).toEqual([]);
+    expect(linesOf(endpointInputs, { templateId: unknown, workersMin: 9, workersMax: 1 })).toEqual([
       "workersMax: is 1; must not be lower than workersMin",
     ]);
     expect(linesOf(templateInputs, { imageName: "a", isServerless: unknown, volumeInGb: 10 })).toEqual([]);
@@ -215,7 +185,7 @@ describe("a value that is unknown before deployment", () => {
 
   test("may be a whole map, list or nested object", () => {
     expect(linesOf(templateInputs, { imageName: "a", env: unknown })).toEqual([]);
-    expect(linesOf(serverlessEndpointInputs, { templateId: "t", gpuTypeIds: unknown })).toEqual([]);
+    expect(linesOf(endpointInputs, { templateId: "t", gpuTypeIds: unknown })).toEqual([]);
     expect(linesOf(jobInvokeInputs, { endpointId: "e", input: unknown, expect: unknown, triggers: [unknown] })).toEqual(
       [],
     );

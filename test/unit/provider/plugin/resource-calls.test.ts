@@ -1,9 +1,16 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Unknown } from "../../../../provider/lifecycle/contract";
 import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { createHost, type Host } from "../../../../provider/process/host";
-import type { checkResponse, Response } from "../../../../provider/protocol/messages";
+import {
+  autonamingDisabled,
+  type checkRequest,
+  type checkResponse,
+  diffKinds,
+  type Request,
+  type Response,
+} from "../../../../provider/protocol/messages";
 import { kinds } from "../../../../provider/resources";
 import { startRig } from "../../../support/client-rig";
 import { json } from "../../../support/faulty-server";
@@ -21,13 +28,34 @@ async function hostThatHears(message: string): Promise<Host> {
   return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }) };
 }
 
+/** Timeouts that the verbs of a box receive, in ms. */
+const timeouts: unknown[] = [];
 let calls: ReturnType<typeof resourceCalls>;
 beforeEach(async () => {
-  calls = resourceCalls(await hostThatHears(`no ${JSON.stringify(secret)}`), { ...kinds, Box: boxLifecycle() });
+  timeouts.length = 0;
+  const box = boxLifecycle({
+    create: async (inputs, { timeout }) => {
+      timeouts.push(timeout);
+      return { id: "box-1", outputs: inputs };
+    },
+    update: async (_id, _olds, news, { timeout }) => {
+      timeouts.push(timeout);
+      return news;
+    },
+    delete: async (_id, _olds, { timeout }) => void timeouts.push(timeout),
+  });
+  calls = resourceCalls(await hostThatHears(`no ${JSON.stringify(secret)}`), { ...kinds, Box: box });
 });
 
+const requestOf = (kind: string, news: object, olds: object = {}): Request<typeof checkRequest> => ({
+  urn: urnOf(kind),
+  olds: sent(olds),
+  news: sent(news),
+  randomSeed: undefined,
+  autonaming: undefined,
+});
 const check = (kind: string, news: object): Promise<Response<typeof checkResponse>> =>
-  calls.check({ urn: urnOf(kind), olds: sent({}), news: sent(news), randomSeed: undefined, autonaming: undefined });
+  calls.check(requestOf(kind, news));
 
 const failureOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
@@ -55,14 +83,9 @@ test("a check warns about ids outside the catalog and passes", async () => {
   const warnings: string[] = [];
   const host = await hostThatHears("");
   const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
-  const check = await resourceCalls({ ...host, log }, kinds).check({
-    urn: urnOf("ServerlessEndpoint"),
-    olds: sent({}),
-    news: sent({ templateId: "t", gpuTypeIds: ["NVIDIA L44"] }),
-    randomSeed: undefined,
-    autonaming: undefined,
-  });
-  expect(check.failures ?? []).toEqual([]);
+  const news = { templateId: "t", gpuTypeIds: ["NVIDIA L44"] };
+  const { failures = [] } = await resourceCalls({ ...host, log }, kinds).check(requestOf("ServerlessEndpoint", news));
+  expect(failures).toEqual([]);
   expect(warnings).toEqual(['gpuTypeIds: unknown GPU type "NVIDIA L44"; did you mean "NVIDIA L4"?']);
 });
 
@@ -117,4 +140,79 @@ test("a preview of an update keeps a generated name and the outputs that do not 
   const request = { id: "e1", urn: urnOf("ServerlessEndpoint"), olds, news, timeout: 0, preview: true };
   const { properties } = await calls.update(request);
   expect(arrived(properties).properties).toMatchObject({ ...inputs, workersMax: 9, url: "http://balancer" });
+});
+
+describe("a name", () => {
+  const checked = (olds: object, autonaming?: { proposedName: string; mode: number }) =>
+    calls.check({ ...requestOf("Template", { imageName: "a:1" }, olds), autonaming });
+
+  test("follows the stack's autonaming and does not change later", async () => {
+    const autonaming = { proposedName: "lunch-x7k2p", mode: 0 };
+    expect((await checked({}, autonaming)).inputs?.properties["name"]).toBe("lunch-x7k2p");
+    const olds = { name: "lunch-a1b2c", imageName: "a:1" };
+    expect((await checked(olds, autonaming)).inputs?.properties["name"]).toBe("lunch-a1b2c");
+  });
+
+  test("is required if autonaming is disabled", async () => {
+    const { failures = [] } = await checked({}, { proposedName: "", mode: autonamingDisabled });
+    expect(failures.map(({ property, reason }) => `${property}: ${reason}`)).toEqual(["name: is required"]);
+  });
+});
+
+test("lets the engine print no value of a secret input that is absent here, as with ignoreChanges", async () => {
+  const { failures } = await check("Secret", { name: "token" });
+  expect(failures).toEqual([{ property: '["value"]', reason: "is required" }]);
+});
+
+test("passes customTimeouts (in seconds, 0 for none) to each verb", async () => {
+  const properties = sent({ size: 1 });
+  const same = { urn: urnOf("Box"), preview: false };
+  await calls.create({ ...same, properties, timeout: 1.5 });
+  await calls.update({ ...same, id: "box-1", olds: properties, news: sent({ size: 2 }), timeout: 2 });
+  await calls.delete({ urn: urnOf("Box"), id: "box-1", properties, timeout: 0 });
+  expect(timeouts).toEqual([1500, 2000, undefined]);
+});
+
+describe("a diff", () => {
+  const diffOf = async (kind: string, olds: object, news: object) => {
+    // The engine checks before it compares.
+    await calls.check(requestOf(kind, news, olds));
+    const { detailedDiff, ...rest } = await calls.diff({
+      id: "x",
+      urn: urnOf(kind),
+      olds: sent(olds),
+      news: sent(news),
+    });
+    return {
+      ...rest,
+      detailedDiff: Object.fromEntries([...(detailedDiff ?? [])].map(([path, { kind: is }]) => [path, is])),
+    };
+  };
+
+  test("contains each changed nested property by its path, and no others", async () => {
+    const olds = { name: "chat", imageName: "a:1", env: { A: "1", B: "2", "with.dot": "x" } };
+    const news = { name: "chat", imageName: "a:1", env: { A: "9", C: "3", "with.dot": "y" }, dockerArgs: "--with-c" };
+    const { detailedDiff, replaces, stables } = await diffOf("Template", olds, news);
+    expect(detailedDiff).toEqual({
+      dockerArgs: diffKinds.update[0],
+      "env.A": diffKinds.update[0],
+      "env.B": diffKinds.delete[0],
+      "env.C": diffKinds.add[0],
+      'env["with.dot"]': diffKinds.update[0],
+    });
+    expect(replaces).toEqual([]);
+    expect(stables).toEqual(["name", "imageName"]);
+  });
+
+  test("marks properties that force a replacement, and deletes first if a unique name stays", async () => {
+    const olds = { name: "chat", imageName: "a:1", isServerless: true };
+    const replaced = await diffOf("Template", olds, { ...olds, isServerless: false });
+    expect(replaced).toMatchObject({
+      detailedDiff: { isServerless: diffKinds.update[1] },
+      replaces: ["isServerless"],
+      deleteBeforeReplace: true,
+    });
+    const renamed = await diffOf("Template", olds, { ...olds, name: "chat-2", isServerless: false });
+    expect(renamed).toMatchObject({ deleteBeforeReplace: false });
+  });
 });
