@@ -6,6 +6,8 @@ export interface WorkInput {
   n: number;
   ms: number;
   fails: boolean;
+  /** True if the first run never ends. */
+  hangs?: boolean;
 }
 
 /** A job that the service said it has. */
@@ -106,14 +108,13 @@ async function runClient({ target, chance, knowledge, round, ...plan }: LoadPlan
   }
 }
 
-/** Submits a job that works for `ms`, and waits until a worker has it. */
-export async function runLongJob(
+/** Submits a job whose first run hangs, and waits until a worker has it. */
+export async function runHangingJob(
   { target, knowledge, round }: Pick<LoadPlan, "target" | "knowledge" | "round">,
   endpointId: string,
-  ms: number,
 ): Promise<void> {
   const { serverlessUrl, apiKey: key } = target;
-  const input = { n: 7, ms, fails: false };
+  const input = { n: 7, ms: 0, fails: false, hangs: true };
   // The load may have used up what may be submitted for now.
   const accepted = await askUntil(
     () => send("POST", `${serverlessUrl}/v2/${endpointId}/run`, { key, json: { input } }),

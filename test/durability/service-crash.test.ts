@@ -1,5 +1,6 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { lookUpWorkerToken } from "../../service/workers/tokens";
@@ -9,15 +10,14 @@ import { installAudit, readRecordBook, timesQueuedAgain } from "./audit";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
 import { workElsewhere } from "./elsewhere";
 import { countCompleted, drained, makeEndpoint, type ServiceAccess, workImage } from "./endpoint";
-import { newKnowledge, runLoad, runLongJob } from "./load";
+import { newKnowledge, runHangingJob, runLoad } from "./load";
 import { processesLeft } from "./processes";
 import { findBreaches } from "./verdict";
 
 const folder = await useFolder();
-const rounds = isFull ? 50 : 5;
+const rounds = isFull ? 50 : 3;
 const perRound = 30_000;
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const accessOf = ({ addresses, apiKey }: StartedService): ServiceAccess => ({ ...addresses, apiKey });
 
 /** Random moment of the kill: immediately, after a number of responses, or while jobs run. */
@@ -76,7 +76,7 @@ test(
         await pause(10);
       await pause(moment.late);
       // On any machine, the first kill comes while a job runs.
-      if (round === 1) await runLongJob({ target, knowledge, round }, endpointIds[0] ?? "", 5000);
+      if (round === 1) await runHangingJob({ target, knowledge, round }, endpointIds[0] ?? "");
       ending.abort();
       await kill(service, round);
       await load;

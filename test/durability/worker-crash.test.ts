@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
@@ -9,15 +10,15 @@ import { discardServiceFolder } from "../support/service-artefacts";
 import { installAudit, type JobRecordBook, readRecordBook, timesQueuedAgain } from "./audit";
 import { chosenSeed, createChance, isFull } from "./chance";
 import { drained, makeEndpoint, workersReady, workImage } from "./endpoint";
-import { newKnowledge, runLoad, runLongJob } from "./load";
+import { newKnowledge, runHangingJob, runLoad } from "./load";
 import { processesLeft, processesNaming } from "./processes";
 import { findBreaches } from "./verdict";
 
 const folder = await mkdtemp(join(tmpdir(), "worker-crash-"));
 afterAll(() => discardServiceFolder(folder));
-const rounds = isFull ? 50 : 5;
+const rounds = isFull ? 50 : 3;
 const perRound = 30_000;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const timings = { startBackoff: 10, startBackoffMax: 50 };
 
 /** The ends of the workers' logs, for the report of a failure. */
 async function workerLogs(data: string): Promise<string> {
@@ -50,7 +51,7 @@ test(
     const handler = join(folder, "work.mjs");
     await copyFile(fileURLToPath(new URL("handlers/work.mjs", import.meta.url)), handler);
     installAudit(data);
-    const service = await createService({ port: 0, dataFolder: data, images: { [workImage]: handler } });
+    const service = await createService({ port: 0, dataFolder: data, images: { [workImage]: handler }, timings });
     const endpointIds = [await makeEndpoint(service, "two", 2), await makeEndpoint(service, "one", 1)];
     const knowledge = newKnowledge();
     const stuck: string[] = [];
@@ -80,7 +81,7 @@ test(
       }
       // On any machine, one kill comes while a job runs.
       if (round === 1) {
-        await runLongJob({ target, knowledge, round }, endpointIds[0] ?? "", 5000);
+        await runHangingJob({ target, knowledge, round }, endpointIds[0] ?? "");
         for (const pid of processesNaming(handler)) kill(pid);
       }
       ending.abort();
