@@ -8,14 +8,12 @@ import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
 import { expectAnswer, send, stringAt } from "../support/raw-http";
 import { discardServiceFolder } from "../support/service-artefacts";
-import { startService, useFolder } from "../unit/service/cli/command";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
 import { drained, type ServiceAccess } from "./endpoint";
 import { processesNaming } from "./processes";
 
 const own = await mkdtemp(join(tmpdir(), "workers-max-"));
 afterAll(() => discardServiceFolder(own));
-const folder = await useFolder();
 const handler = join(own, "storm.mjs");
 await copyFile(fileURLToPath(new URL("handlers/storm.mjs", import.meta.url)), handler);
 const image = "durability/storm:1";
@@ -23,7 +21,6 @@ const image = "durability/storm:1";
 /** Minimum duration of the random changes, ms, and minimum number of workers that they start. */
 const length = isFull ? 120_000 : 2_000;
 const starts = 20;
-const kills = 20;
 
 /** An endpoint whose workers are distinguishable from all other processes. */
 interface Watched {
@@ -169,27 +166,4 @@ test(
     }
   },
   length + 180_000,
-);
-
-// In `npm test`, test/unit/service/workers/reaper covers this rule.
-test.runIf(isFull)(
-  "a service that starts right after the kill -9 of another one waits for the end of the old workers",
-  async () => {
-    const data = join(folder, "data");
-    const flags = ["--image", `${image}=${handler}`];
-    let service = await startService(data, ...flags);
-    const access = { ...service.addresses, apiKey: service.apiKey };
-    const watching = watch([await makeWatched(access, 1, { workersMin: 1 })]);
-    for (let kill = 1; kill <= kills; kill++) {
-      await expect.poll(() => watching.seen.size, { timeout: 20_000 }).toBeGreaterThanOrEqual(kill);
-      service.child.kill("SIGKILL");
-      await service.ended;
-      service = await startService(data, ...flags);
-    }
-    await watching.stop();
-    service.child.kill("SIGTERM");
-    await service.ended;
-    expect(watching.breaches).toEqual([]);
-  },
-  60_000 + kills * 10_000,
 );

@@ -41,11 +41,6 @@ describe("QUEUE_DELAY", () => {
     expect(plan({}, waitingFor(9000, 4000, 100), [worker("busy")])).toMatchObject({ start: 2 });
     expect(plan({}, waitingFor(9000, 4000), [worker("busy"), worker("starting")])).toMatchObject({ start: 1 });
   });
-
-  test("never more than workersMax", () => {
-    expect(plan({ workersMax: 2 }, waitingFor(9000, 9000, 9000, 9000), [worker("busy")])).toMatchObject({ start: 1 });
-    expect(plan({ workersMax: 0 }, waitingFor(9000))).toMatchObject({ start: 0 });
-  });
 });
 
 describe("REQUEST_COUNT", () => {

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { JobTimings } from "../../../../../service/jobs/timings";
 import { at } from "../../../../support/raw-http";
-import { type JobRig, type RigOptions, useJobRig } from "../../jobs/support/job-rig";
+import { type RigOptions, useJobRig } from "../../jobs/support/job-rig";
 import { shortTimings } from "./programs";
 
 /** A program that serves HTTP on its PORT. */
@@ -27,21 +27,7 @@ const seenShape = z.looseObject({
 export const apiKey = "a-key-for-this-test-only";
 
 /** A load balancing endpoint of a service on a free port. */
-export interface LoadBalancer {
-  rig: JobRig;
-  id: string;
-  /** Address of the endpoint's requests. */
-  url: string;
-  /** A request with the key. */
-  request(path: string, init?: RequestInit): Promise<Response>;
-  /** Properties of a request as the worker received it. */
-  seen(path: string, init?: RequestInit): Promise<z.output<typeof seenShape>>;
-  /** Changes fields of the endpoint. */
-  change(fields: object): Promise<void>;
-  workers(): Promise<z.output<typeof workerList>>;
-  /** Waits until all workers run the endpoint's version `version`. */
-  rolledOut(version: number): Promise<void>;
-}
+export type LoadBalancer = Awaited<ReturnType<typeof useLoadBalancer>>;
 
 /** Fields of an endpoint with `requestCount` requests for each worker. */
 const endpointOf = (fields: object): object => ({
@@ -54,11 +40,12 @@ const endpointOf = (fields: object): object => ({
   ...fields,
 });
 
+/** Creates a service with a load balancing endpoint. */
 export async function useLoadBalancer(
   fields: object = {},
   timings: Partial<JobTimings> = {},
   options: RigOptions = {},
-): Promise<LoadBalancer> {
+) {
   const rig = await useJobRig({
     images: { "acme/server": serverFile },
     timings: { ...shortTimings, rolloutPause: 300, healthInterval: 20, ...timings },
@@ -69,32 +56,34 @@ export async function useLoadBalancer(
   expect(created.status, JSON.stringify(created.json)).toBe(201);
   const id = created.text("id");
   const url = z.string().parse(at(created.json, "requestUrls", "base"));
-  const request: LoadBalancer["request"] = (path, init = {}) =>
+  const request = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });
   const workers = async () => workerList.parse(at((await call("GET", `/${id}/workers`)).json, "workers"));
   return {
     rig,
     id,
+    /** Address of the endpoint's requests. */
     url,
+    /** A request with the key. */
     request,
     workers,
-    async seen(path, init) {
+    /** Properties of a request as the worker received it. */
+    async seen(path: string, init?: RequestInit) {
       const response = await request(path, init);
       const text = await response.text();
       expect(response.status, text).toBe(200);
       return seenShape.parse(JSON.parse(text));
     },
-    async change(changed) {
+    /** Changes fields of the endpoint. */
+    async change(changed: object): Promise<void> {
       const { status, json } = await call("PATCH", `/${id}`, changed);
       expect(status, JSON.stringify(json)).toBe(200);
     },
-    async rolledOut(version) {
-      await expect
-        .poll(async () => (await workers()).map((worker) => `${worker.version} ${worker.isStale} ${worker.status}`))
-        .toSatisfy(
-          (all: string[]) =>
-            all.length > 0 && all.every((one) => /false (IDLE|RUNNING)/.test(one) && one.startsWith(`${version} `)),
-        );
+    /** Waits until all workers run the endpoint's version `version`. */
+    async rolledOut(version: number): Promise<void> {
+      const shown = async () => (await workers()).map((one) => `${one.version} ${one.isStale} ${one.status}`);
+      const isUp = (one: string): boolean => one === `${version} false IDLE` || one === `${version} false RUNNING`;
+      await expect.poll(shown).toSatisfy((all: string[]) => all.length > 0 && all.every(isUp));
     },
   };
 }
