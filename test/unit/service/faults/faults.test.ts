@@ -81,14 +81,11 @@ describe("an injected fault", () => {
     expectMarked(id, `injected fault: job ${stringAt(first, "id")} fails; failJobs 0 left`);
   });
 
-  test("crashJobs kills the worker of a job, which runs again, and fails after the third crash", async () => {
+  test("crashJobs kills the worker of a job, which runs again", async () => {
     const { id, run, final } = await endpointWith({ crashJobs: 1 });
-    expect((await final(await run())).json).toMatchObject({ status: "COMPLETED", retries: 1 });
-    service.faults(id, { crashJobs: 3 });
-    const crashed = await final(await run());
-    expect(crashed.json).toMatchObject({ status: "FAILED", retries: 2 });
-    expect(stringAt(crashed, "error")).toMatch(/worker .*SIGKILL/);
-    expectMarked(id, `injected fault: a worker crashes at job ${stringAt(crashed, "id")}; crashJobs 2 left`);
+    const job = await run();
+    expect((await final(job)).json).toMatchObject({ status: "COMPLETED", retries: 1 });
+    expectMarked(id, `injected fault: a worker crashes at job ${job}; crashJobs 0 left`);
   });
 
   test("workers: crash fails jobs after three starts with a reason", async () => {

@@ -73,34 +73,24 @@ test("an upgrade that the worker refuses, without a key, or of another endpoint 
 });
 
 test("an offer of HTTP/2 is ignored, and the request is served with its body", async () => {
-  const { url, rig } = await useLoadBalancer();
+  const { url } = await useLoadBalancer();
   const body = "x".repeat(200_000);
-  const { hostname, port, pathname } = new URL(url);
-  const fields = [
+  const { host, hostname, port, pathname } = new URL(url);
+  const head = [
     `POST ${pathname}/java HTTP/1.1`,
-    `Host: ${hostname}:${port}`,
+    `Host: ${host}`,
     `Authorization: Bearer ${apiKey}`,
     "Connection: Upgrade, HTTP2-Settings",
     "Upgrade: h2c",
     "HTTP2-Settings: AAEAAEAA",
     `Content-Length: ${body.length}`,
-    "",
-    "",
   ];
-  const respond = async (text: string): Promise<string> => {
-    const socket = connect(Number(port), hostname);
-    socket.write(text);
-    let all = "";
-    for await (const part of socket) {
-      all += String(part);
-      if (/"bytes":\d+|\}\]$/.test(all)) break;
-    }
-    return all;
-  };
-  expect(await respond(fields.join("\r\n") + body)).toMatch(/^HTTP\/1.1 200 .*"url":"\/java".*"bytes":200000/s);
-  const list = fields.map((line) =>
-    line.replace(`POST ${pathname}/java`, "GET /v1/endpoints?a=b").replace(/^Content-Length.*/, "X: y"),
-  );
-  expect(await respond(list.join("\r\n"))).toMatch(/^HTTP\/1.1 200 /);
-  expect(rig.root).toContain(port);
+  const socket = connect(Number(port), hostname);
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+  let response = "";
+  for await (const part of socket) {
+    response += String(part);
+    if (/"bytes":\d+/.test(response)) break;
+  }
+  expect(response).toMatch(/^HTTP\/1.1 200 .*"url":"\/java".*"bytes":200000/s);
 });

@@ -4,50 +4,40 @@ import type { Clock } from "serverless-compute-api/clock";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { LeapingClock } from "../../../support/leaping-clock";
-import { type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { useJobRig } from "../jobs/support/job-rig";
 import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
 
 const rigOf = (timings = {}, clock?: Clock) =>
   useJobRig({ images, timings: { ...shortTimings, ...timings }, ...(clock ? { clock } : {}) });
 const contentOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
-describe("a running job that is cancelled", () => {
-  test("is CANCELLED immediately; a handler that obeys stops and its worker continues", async () => {
-    const rig = await rigOf({ stopGrace: 10_000 });
-    const jobs = await rig.endpoint("tool");
-    const file = scratchFile();
-    const id = await jobs.run({ do: "waitForStop", file });
-    const { workerId } = await jobs.reaches(id, "IN_PROGRESS");
-    expect((await jobs.call("POST", `/cancel/${id}`)).json).toEqual({ id, status: "CANCELLED" });
-    await expect.poll(() => contentOf(file), { interval: 10 }).toContain("was cancelled");
-    expect(await jobs.reaches(await jobs.run({ do: "echo" }))).toMatchObject({ status: "COMPLETED", workerId });
-    expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
-  });
+test("a running job that is cancelled is CANCELLED immediately; a handler that obeys stops and its worker continues", async () => {
+  const rig = await rigOf({ stopGrace: 10_000 });
+  const jobs = await rig.endpoint("tool");
+  const file = scratchFile();
+  const id = await jobs.run({ do: "waitForStop", file });
+  const { workerId } = await jobs.reaches(id, "IN_PROGRESS");
+  expect((await jobs.call("POST", `/cancel/${id}`)).json).toEqual({ id, status: "CANCELLED" });
+  await expect.poll(() => contentOf(file), { interval: 10 }).toContain("was cancelled");
+  expect(await jobs.reaches(await jobs.run({ do: "echo" }))).toMatchObject({ status: "COMPLETED", workerId });
+  expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
 });
 
-describe("a running job that hangs", () => {
-  /** A worker's process id, and the id of a job that hangs on it. */
-  async function hanging(jobs: Jobs, more?: object) {
-    const pid = z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
-    const id = await jobs.run({ do: "hang" }, more);
-    expect(await jobs.reaches(id, "IN_PROGRESS")).not.toHaveProperty("output");
-    expect(isAlive(pid)).toBe(true);
-    return { pid, id };
-  }
-
-  test("ends at its ttl with its worker, and the next job runs on another", async () => {
-    const clock = new LeapingClock();
-    const rig = await rigOf({}, clock);
-    const jobs = await rig.endpoint("tool", { workersMin: 1 });
-    const { pid, id } = await hanging(jobs, { policy: { ttl: 60_000 } });
-    await clock.leap(30_000);
-    expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ id });
-    await clock.leap(30_001);
-    await expect.poll(async () => (await jobs.call("GET", `/status/${id}`)).status).toBe(404);
-    await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
-    expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
-    expect((await jobs.health()).jobs).toMatchObject({ completed: 2, failed: 0, retried: 0, inProgress: 0 });
-  });
+test("a running job that hangs ends at its ttl with its worker, and the next job runs on another", async () => {
+  const clock = new LeapingClock();
+  const rig = await rigOf({}, clock);
+  const jobs = await rig.endpoint("tool");
+  const pid = z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
+  const id = await jobs.run({ do: "hang" }, { policy: { ttl: 60_000 } });
+  await jobs.reaches(id, "IN_PROGRESS");
+  await clock.leap(30_000);
+  expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ id });
+  expect(isAlive(pid)).toBe(true);
+  await clock.leap(30_001);
+  await expect.poll(async () => (await jobs.call("GET", `/status/${id}`)).status).toBe(404);
+  await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
+  expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
+  expect((await jobs.health()).jobs).toMatchObject({ completed: 2, failed: 0, retried: 0, inProgress: 0 });
 });
 
 describe("the end of the service", () => {
