@@ -71,8 +71,8 @@ test(
       const ending = new AbortController();
       const target = { ...service, endpointIds };
       // Workers of short jobs die while they request or finish jobs, workers of long ones during them.
-      const longestJob = chance.percent(50) ? 3 : 60;
-      const load = runLoad(8, { target, chance, knowledge, round, longestJob, cancels: 5, until: ending.signal });
+      const longestJob = chance.percent(50) ? 3 : 30;
+      const load = runLoad(4, { target, chance, knowledge, round, longestJob, cancels: 5, until: ending.signal });
       for (let left = chance.whole(2, 5); left > 0; left--) {
         // Another rule: three consecutive workers that end before they request a job fail the queued jobs.
         await workersReady(service, endpointIds, 30_000);

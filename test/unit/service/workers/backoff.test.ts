@@ -20,6 +20,8 @@ describe("the wait before the next worker of an endpoint", () => {
     });
     expect(waits).toEqual([100, 200, 400, 800, 1000, 1000, 1000]);
     expect(wait("b"), "another endpoint").toBe(0);
+    starts.failed("b", false);
+    expect(wait("b"), "another endpoint").toBe(100);
   });
 
   test("counts from the last failure", async () => {

@@ -4,11 +4,13 @@ import type { Clock } from "serverless-compute-api/clock";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { LeapingClock } from "../../../support/leaping-clock";
-import { useJobRig } from "../jobs/support/job-rig";
+import { type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
 
 const rigOf = (timings = {}, clock?: Clock) =>
   useJobRig({ images, timings: { ...shortTimings, ...timings }, ...(clock ? { clock } : {}) });
+const pidOf = async (jobs: Jobs): Promise<number> =>
+  z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
 const contentOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
 test("a running job that is cancelled is CANCELLED immediately; a handler that obeys stops and its worker continues", async () => {
@@ -27,7 +29,7 @@ test("a running job that hangs ends at its ttl with its worker, and the next job
   const clock = new LeapingClock();
   const rig = await rigOf({}, clock);
   const jobs = await rig.endpoint("tool");
-  const pid = z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
+  const pid = await pidOf(jobs);
   const id = await jobs.run({ do: "hang" }, { policy: { ttl: 60_000 } });
   await jobs.reaches(id, "IN_PROGRESS");
   await clock.leap(30_000);
@@ -81,11 +83,13 @@ describe("the end of the service", () => {
 test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients get a response", async () => {
   const rig = await rigOf();
   const jobs = await rig.endpoint("tool");
+  const pid = await pidOf(jobs);
   const waiting = jobs.call("POST", "/runsync", { input: { do: "hang" } });
   await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
   await rig.rest("DELETE", `/endpoints/${jobs.id}`);
   expect((await waiting).status).toBe(404);
   expect((await jobs.call("GET", "/health")).status).toBe(404);
+  await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
   const left = (): string[] =>
     ["logs", "workers"].flatMap((name) => {
       const folder = join(rig.dataFolder, name);
