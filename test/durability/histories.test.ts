@@ -15,7 +15,7 @@ afterAll(() => {
   database.close();
   rmSync(folder, { recursive: true, force: true });
 });
-const runs = isFull ? 10_000 : 300;
+const runs = isFull ? 10_000 : 200;
 
 test(
   `${runs} random histories with concurrent calls and kills before the commit match the model`,
