@@ -81,7 +81,7 @@ describe("the end of the service", () => {
 });
 
 test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients get a response", async () => {
-  const rig = await rigOf();
+  const rig = await rigOf({ stopGrace: 600_000 });
   const jobs = await rig.endpoint("tool");
   const pid = await pidOf(jobs);
   const waiting = jobs.call("POST", "/runsync", { input: { do: "hang" } });

@@ -31,12 +31,6 @@ export default async function tool({ id, input, signal, ...rest }) {
       console.error(`last words ${process.env.SECRET ?? ""}`);
       process.exit(3);
       break;
-    case "crashOnce":
-      if (existsSync(input.file)) return "second time";
-      writeFileSync(input.file, "");
-      process.kill(process.pid, "SIGKILL");
-      await delay(10_000);
-      break;
     case "throw":
       throw new TypeError("thrown on purpose");
     case "error":
