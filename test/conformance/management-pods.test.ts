@@ -63,7 +63,12 @@ describe("GraphQL API: creates of pods", () => {
 });
 
 describe("GraphQL without a key", () => {
-  const ask = (query: string) => send("POST", target.graphqlUrl, { json: { query } });
+  const ask = (query: string, tail = "") => send("POST", `${target.graphqlUrl}${tail}`, { json: { query } });
+
+  test("the catalog requires no key, but rejects a wrong one", async () => {
+    expectAnswer(await ask("{ gpuTypes { id } dataCenters { id } }"), 200, { data: { gpuTypes: expect.any(Array) } });
+    expectAnswer(await ask("{ gpuTypes { id } }", "?api_key=wrong"), 401);
+  });
 
   test.each([
     ["{ nosuch }", 'Cannot query field "nosuch" on type "Query".'],
@@ -75,8 +80,8 @@ describe("GraphQL without a key", () => {
   });
 
   test.each([
-    "{ myself { id } }",
-    "{ myself { pods { id } } }",
+    "{ gpuTypes { id } myself { id } }",
+    "{ ...All } fragment All on Query { myself { id } }",
     "not a document",
     'mutation { deleteTemplate(templateName: "a") }',
   ])("%s returns 401", async (query) => {

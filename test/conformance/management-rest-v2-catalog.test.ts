@@ -66,36 +66,22 @@ describe("REST v2: the catalog", () => {
     expect((await call("GET", amd)).json).not.toHaveProperty("cudaVersions");
   });
 
+  // Other invalid queries: rest-v2-generated.
   test.each([
-    ["product=SERVERLESS", 400],
-    ["include=AVAILABILITY", 400],
-    ["count=2", 400],
-    ["cloud=SECURE", 400],
-    ["countryCodes=RO", 400],
-    ["cudaVersions=12.8", 400],
-    ["minCudaVersion=12", 400],
-    [`${available}&cudaVersions=12.8&minCudaVersion=12`, 400],
-    ["include=OTHER", 422],
-    ["include=AVAILABILITY,AVAILABILITY&product=POD", 422],
-    ["include=AVAILABILITY&product=OTHER", 422],
-    [`${available}&count=0`, 422],
-    [`${available}&count=two`, 422],
-    [`${available}&cloud=PUBLIC`, 422],
-    [`${available}&countryCodes=Ro`, 422],
-    [`${available}&cudaVersions=12`, 422],
-    [`${available}&minCudaVersion=new`, 422],
-  ])("GET /catalog/gpus?%s is %i, for a single type as well", async (query, status) => {
-    expectProblem(await call("GET", `/catalog/gpus?${query}`), status);
-    expectProblem(await call("GET", `${a40}?${query}`), status);
+    "include=AVAILABILITY,AVAILABILITY&product=POD",
+    `${available}&countryCodes=Ro`,
+    `${available}&cudaVersions=12`,
+    `${available}&minCudaVersion=new`,
+  ])("GET /catalog/gpus?%s is 422, for a single type as well", async (query) => {
+    expectProblem(await call("GET", `/catalog/gpus?${query}`), 422);
+    expectProblem(await call("GET", `${a40}?${query}`), 422);
   });
 
-  test("the availability of CPU flavours requires a product and a vcpuCount that is a power of two", async () => {
+  test("the availability of CPU flavours requires a vcpuCount that is a power of two", async () => {
     expectAnswer(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=4`), 200, { availability: "HIGH" });
     expectAnswer(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=64`), 200, { availability: "NONE" });
-    for (const query of ["product=POD", "include=AVAILABILITY", "vcpuCount=4", `${available}&vcpuCount=6`])
-      expectProblem(await call("GET", `/catalog/cpus?${query}`), 400);
-    for (const query of ["include=AVAILABILITY&product=CLUSTER", `${available}&vcpuCount=1`])
-      expectProblem(await call("GET", `/catalog/cpus?${query}`), 422);
+    expectProblem(await call("GET", `/catalog/cpus?${available}&vcpuCount=6`), 400);
+    expectProblem(await call("GET", `/catalog/cpus?${available}&vcpuCount=1`), 422);
   });
 
   test("data centres are filtered by region, volume type, compliance and network", async () => {
@@ -105,14 +91,6 @@ describe("REST v2: the catalog", () => {
     expect(await chosen("compliance=GDPR")).toEqual([]);
     expect(await chosen("globalNetwork=true")).toEqual([]);
     expect(await chosen("globalNetwork=false&regions=OCEANIA")).toEqual(["OC-AU-1"]);
-    for (const fault of [
-      "regions=MOON",
-      "networkVolumeTypes=FAST",
-      "compliance=NONE",
-      "globalNetwork=yes",
-      "include=ALL",
-    ])
-      expectProblem(await call("GET", `/catalog/datacenters?${fault}`), 422);
     const include = "include=GPU_AVAILABILITY,CPU_AVAILABILITY";
     const one = await call("GET", `/catalog/datacenters/EU-RO-1?${include}`);
     const all = await call("GET", `/catalog/datacenters?${include}`);
@@ -126,6 +104,5 @@ describe("REST v2: the catalog", () => {
     const id = await make("/templates", body);
     expect(ids(await call("GET", "/catalog/templates?source=community"), "templates")).toContain(id);
     expect(ids(await call("GET", "/catalog/templates"), "templates")).not.toContain(id);
-    expectProblem(await call("GET", "/catalog/templates?source=other"), 422);
   });
 });
