@@ -75,18 +75,20 @@ test("a job that fails with an output, is retried and cancelled in one transacti
   expect(rig.store.find(id)).toMatchObject({ job: { status: "CANCELLED" }, output: undefined });
 });
 
-test("a job keeps its last progress when it is cancelled, and loses it when it completes without an output", async () => {
+test("a cancelled job keeps its last progress; a requeued job and a job that completes without an output lose it", async () => {
   const rig = useJobs();
-  const [cancelled, completed] = [await rig.run(), await rig.run()];
-  for (const id of [cancelled, completed]) await rig.jobs.progress(id, "w", '"half"');
+  const [cancelled, completed, requeued] = [await rig.run(), await rig.run(), await rig.run()];
+  for (const id of [cancelled, completed, requeued]) await rig.jobs.progress(id, "w", '"half"');
   const outputs: unknown[] = [];
   rig.events.on("ended", (_job, _before, output) => void outputs.push(output));
   await rig.jobs.cancel("endpoint", cancelled);
   await rig.jobs.finish(completed, "w", { output: undefined });
+  await rig.jobs.requeue(requeued, "w", "crashed", "lost");
   expect(rig.store.find(cancelled)).toMatchObject({ job: { status: "CANCELLED", hasOutput: true }, output: '"half"' });
   const { job, output } = rig.store.find(completed) ?? {};
   expect([job?.status, job?.hasOutput, output]).toEqual(["COMPLETED", false, undefined]);
   expect(outputs).toEqual(['"half"', undefined]);
+  expect(rig.afterKill().records.find("endpoint", requeued)?.job.hasOutput).toBe(false);
 });
 
 test("a running job whose worker outlives the service keeps its worker; the others are requeued", async () => {
