@@ -91,6 +91,25 @@ test("a cancelled job keeps its last progress; a requeued job and a job that com
   expect(rig.afterKill().records.find("endpoint", requeued)?.job.hasOutput).toBe(false);
 });
 
+test("a submission to an endpoint that was deleted meanwhile is rejected", async () => {
+  const rig = useJobs();
+  const { jobs } = openJobs(rig.database, rig.clock, () => undefined);
+  await expect(jobs.submit(rig.newJob())).rejects.toThrow('endpoint "endpoint" not found');
+});
+
+test("the webhook of a job is its record", async () => {
+  const rig = useJobs();
+  const id = await rig.run({ webhook: "http://127.0.0.1:9/" });
+  await rig.jobs.requeue(id, "w", "crashed", "lost");
+  await rig.clock.advance(1000);
+  await rig.jobs.take("endpoint", "w", 1);
+  await rig.clock.advance(500);
+  await rig.jobs.finish(id, "w", { error: "no", output: "1.0" });
+  expect(rig.webhooks.load(1)?.body).toBe(
+    `{"id":"${id}","status":"FAILED","delayTime":1000,"executionTime":500,"workerId":"w","retries":1,"error":"no","output":1.0}`,
+  );
+});
+
 test("a running job whose worker outlives the service keeps its worker; the others are requeued", async () => {
   const rig = useJobs();
   const kept = await rig.run();
@@ -104,13 +123,18 @@ test("a running job whose worker outlives the service keeps its worker; the othe
 
 test.each([
   ["a status that contradicts its times", "status = 'COMPLETED'", "state"],
+  ["a failure without an error", "status = 'FAILED', finished_at = 1", "state"],
+  [
+    "a timeout without an error",
+    "status = 'TIMED_OUT', finished_at = 1, record = json_set(record, '$[10]', 'w', '$[11]', 1)",
+    "state",
+  ],
   ["an unknown status", "status = 'LOST'", "status"],
   ["a webhook that is not a text", "record = json_set(record, '$[9]', 7)", "webhook"],
   ["a record that is not a list", "record = '{}'", "row"],
 ])("a job with %s in the store is an error", async (_what, change, column) => {
   const rig = useJobs();
-  await rig.jobs.submit(rig.newJob());
-  const database = rig.killed();
-  database.prepare(`UPDATE jobs SET ${change}`).run();
-  expect(() => openJobs(database).recover(() => false)).toThrow(`the store has a job whose ${column} cannot be read`);
+  const { id } = await rig.jobs.submit(rig.newJob());
+  rig.database.prepare(`UPDATE jobs SET ${change}`).run();
+  expect(() => rig.store.find(id)).toThrow(`the store has a job whose ${column} cannot be read`);
 });

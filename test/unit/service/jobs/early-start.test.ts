@@ -55,6 +55,14 @@ test("a worker elsewhere starts a waiting job once the store has that", async ()
   await expect.poll(() => rig.begun, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
 });
 
+test("a requeued job starts at another worker that waits", async () => {
+  const rig = rigOf();
+  const id = await rig.run();
+  rig.jobs.await("endpoint", { ...rig.local, workerId: "other" });
+  await rig.jobs.requeue(id, "w", "crashed", "lost");
+  await expect.poll(() => rig.begun, { interval: 5 }).toEqual([id]);
+});
+
 test("a job that starts and ends in one transaction has its result", async () => {
   const rig = rigOf();
   const job = rig.newJob();

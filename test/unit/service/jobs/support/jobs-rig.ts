@@ -12,14 +12,18 @@ import { type Database, openDatabase } from "../../../../../service/store/databa
 import { ManualClock } from "../../../../support/manual-clock";
 
 /** The jobs of a store, as a starting service loads them, and the errors that they log. */
-export function openJobs(database: Database, clock: Clock = new ManualClock()) {
+export function openJobs(
+  database: Database,
+  clock: Clock = new ManualClock(),
+  endpoint = (): object | undefined => ({}),
+) {
   const logged: string[] = [];
   const log = {
     info: () => undefined,
     warn: () => undefined,
     error: (_facts: unknown, text?: string) => void logged.push(text ?? ""),
   };
-  return { ...createJobQueue(database, { clock, timings: defaultTimings, log, endpoint: () => ({}) }), logged };
+  return { ...createJobQueue(database, { clock, timings: defaultTimings, log, endpoint }), logged };
 }
 
 /** Jobs on a real store in its own folder, on a manual clock. `close` removes everything. */
