@@ -122,13 +122,6 @@ test("a running job whose worker outlives the service keeps its worker; the othe
 });
 
 test.each([
-  ["a status that contradicts its times", "status = 'COMPLETED'", "state"],
-  ["a failure without an error", "status = 'FAILED', finished_at = 1", "state"],
-  [
-    "a timeout without an error",
-    "status = 'TIMED_OUT', finished_at = 1, record = json_set(record, '$[10]', 'w', '$[11]', 1)",
-    "state",
-  ],
   ["an unknown status", "status = 'LOST'", "status"],
   ["a webhook that is not a text", "record = json_set(record, '$[9]', 7)", "webhook"],
   ["a record that is not a list", "record = '{}'", "row"],
