@@ -12,10 +12,13 @@ export async function listenOnLoopback(server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Returns a free port below the range from which systems assign ports, so that no other process is assigned it. */
+/**
+ * Returns a free port below the range from which systems assign ports, so that no other process is assigned it, and above 10080,
+ * to which `fetch` sends no requests.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const port = 10_081 + Math.floor(Math.random() * 19_919);
     const isFree = await new Promise<boolean>((resolve) => {
       const server = createServer().once("error", () => resolve(false));
       server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
