@@ -177,7 +177,9 @@ test("requests start one worker for each requestCount, and idle workers end", as
   const fields = { scaling, workers: { min: 0, max: 3, idleTimeout: 3600 } };
   const { request, workers } = await useLoadBalancer(fields, {}, { clock });
   const until = scratchFile();
-  const open = Array.from({ length: 5 }, () => request(`/?until=${until}`));
+  const open = [request(`/?until=${until}`)];
+  await expect.poll(workers).toMatchObject([{ status: "RUNNING" }]);
+  for (let more = 0; more < 4; more++) open.push(request(`/?until=${until}`));
   await expect.poll(async () => (await workers()).length).toBe(3);
   writeFileSync(until, "");
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -203,6 +205,7 @@ test("the service waits for open requests when it stops, and rejects those witho
   await expect.poll(balancer.workers).toMatchObject([{ status: "RUNNING" }]);
   const stopped = balancer.rig.stop(60_000);
   expect((await balancer.request("/")).status).toBe(503);
+  await new Promise((resolve) => setTimeout(resolve, 50));
   writeFileSync(until, "");
   expect((await open).status).toBe(200);
   await stopped;
