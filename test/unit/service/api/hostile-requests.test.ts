@@ -82,9 +82,6 @@ describe("an excessive GraphQL query", () => {
     const fields = "id name location gpuAvailability { available stockStatus gpuTypeId gpuTypeDisplayName }";
     const long = await anonymous(`{ ${many(700, (n) => `a${n}: dataCenters { ${fields} }`)} }`);
     expectAnswer(long, 401);
-    expect(long.took).toBeLessThan(1000);
-    const widest = await anonymous(`{ ${many(50, (n) => `a${n}: dataCenters { ${fields} }`)} }`);
-    expect(widest.took).toBeLessThan(1000);
     expect(at((await anonymous(`{ dataCenters { ${fields} } }`)).json, "data", "dataCenters", 0, "id")).toBeDefined();
   });
 

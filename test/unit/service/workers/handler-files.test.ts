@@ -34,8 +34,8 @@ test("an image named like a built-in property has no handler file", () => {
   for (const image of ["constructor", "toString:1", "__proto__"]) expect(handlerFileOf({}, image)).toBeUndefined();
 });
 
-test("an image name of a million characters is parsed immediately", () => {
-  const started = performance.now();
+test("an image name of a million characters is parsed in linear time", () => {
+  const started = process.cpuUsage();
   for (const mark of ["@", ":"]) handlerFileOf({ a: "b" }, `${mark.repeat(1_000_000)}/a`);
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(process.cpuUsage(started).user / 1000, "ms of processor time").toBeLessThan(1000);
 });
