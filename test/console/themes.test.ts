@@ -72,6 +72,7 @@ test("has no accessibility problem in both themes and fits widths of 400 and 128
   await shows(page, ".jobs .error", "CUDA out of memory");
   await look("endpoint", "whole");
   await page.getByRole("button", { name: "Log" }).first().click();
+  await page.locator(".found").first().waitFor();
   await page.locator(".jobs tr").filter({ hasText: "the model is not there" }).locator(".id").click();
   await shows(page, ".detail .bad", "the model is not there");
   await look("an open job");

@@ -37,8 +37,9 @@ const sdk = `runpod==${versions.pythonSdk}`;
 const flash = `runpod-flash==${versions.flash}`;
 const cache = new URL("../../.serverless-compute/", import.meta.url);
 
-/** Prepares Python with packages; default: the public SDK. If that fails, it returns the reason, and only tests that need Python fail. */
+/** Prepares Python with packages in full runs; default: the public SDK. A failure is returned, so that only tests that need Python fail. */
 export async function findPython(name = sdk, ...others: string[]): Promise<SdkProgram> {
+  if (!process.env["FULL"]) return { missing: "only full runs use Python" };
   const folder = fileURLToPath(new URL(`python-${name.replace("==", "-")}`, cache));
   try {
     return { path: await pythonWith([name, ...others], folder) };
@@ -107,8 +108,8 @@ async function findGoProgram(name: keyof typeof goPrograms): Promise<SdkProgram>
 
 /** Prepares the clients of full runs; the clients in JavaScript are among the repository's packages. */
 export async function setup(project: TestProject): Promise<void> {
-  if (!process.env["FULL"]) return project.provide("python", { missing: "only full runs use it" });
   project.provide("python", await findPython());
+  if (!process.env["FULL"]) return;
   project.provide("flash", await findPython(flash, sdk));
   project.provide("dstack", await findPython(`dstack==${versions.dstack}`));
   project.provide("runpodctl", await findGoProgram("runpodctl"));
