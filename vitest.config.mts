@@ -136,7 +136,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: "processes", include: withProcesses } },
       suites("conformance", "conformance", ["**/*"], {}),
-      suites("sdk", "sdk", ["**/*"], { globalSetup: ["test/sdk/setup.ts"], testTimeout: 120_000 }),
+      suites("sdk", "sdk", ["**/*"], { testTimeout: 120_000 }),
       suites("faults", "faults", [faultsOfV1], {}),
       suites("faults-v2", "faults", isFull ? faultsInV2 : [...faultsOfV2, ...faultsOfBoth], { env: v2 }),
       suites("faults-stripped", "faults", isFull ? ["**/*"] : faultsStripped, { env: stripped }),

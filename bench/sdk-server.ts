@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { findPython } from "../test/sdk/setup";
+import { findPython } from "../test/sdk/programs";
 import { ended } from "./processes";
 
 /** Prevents network access by the SDK, which otherwise calls a public address at start. */

@@ -1,14 +1,16 @@
 import { fileURLToPath } from "node:url";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { findPython } from "./programs";
 import { pythonOf, startRig } from "./rig";
 import { versions } from "./versions";
 
+const found = await findPython(`dstack==${versions.dstack}`);
 const program = fileURLToPath(new URL("dstack_client.py", import.meta.url));
 
 describe(`PyPI dstack ${versions.dstack}: client of its runpod backend`, () => {
   it("validate_api_key, create_container_registry_credentials, list_container_registry_credentials, delete_container_registry_credentials, create_network_volume, get_network_volume, delete_network_volume, get_pod, terminate_pod, delete_cluster", async (context) => {
-    const python = pythonOf(inject("dstack"), context);
+    const python = pythonOf(found, context);
     await using rig = await startRig();
     // The key goes by standard input: an argument would show in the list of processes.
     const input = `${rig.service.apiKey}\n`;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { inject } from "vitest";
 import { at } from "../support/raw-http";
+import { findMcpServer } from "./programs";
 import type { SdkRig } from "./rig";
 
 /** The MCP server as a client of it sees it: tools by their names. */
@@ -13,9 +13,7 @@ export interface McpServer {
 
 /** Starts a version of the unmodified server for a service, speaking JSON-RPC over its standard streams; `rest` is the REST version that it uses. */
 export async function startMcpServer({ service }: SdkRig, version: string, rest: "v1" | "v2"): Promise<McpServer> {
-  const installed = inject("mcpServers")[version];
-  if (!installed) throw new Error(`${version}: is not installed; add it to setup.ts`);
-  if ("failure" in installed) throw new Error(installed.failure);
+  const installed = await findMcpServer(version);
   const child = spawn(process.execPath, [installed.path], {
     env: {
       PATH: process.env["PATH"],

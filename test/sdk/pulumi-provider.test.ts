@@ -2,13 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createService, type Service } from "serverless-compute-local";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Finished, run } from "../../scripts/child.mjs";
-import { withCliOnPath } from "../../scripts/cli/cli.mjs";
+import { findCli, withCliOnPath } from "../../scripts/cli/cli.mjs";
 import { at, send } from "../support/raw-http";
+import { findGoProgram } from "./programs";
 import { versions } from "./versions";
 
-const plugin = inject("pulumiPlugin");
+const plugin = await findGoProgram("pulumi-resource-runpod");
 const title = `Go pulumi-runpod ${versions.pulumiProvider}: up, update, preview, refresh and destroy with --template-release 0`;
 
 const header = "name: shop\nruntime: yaml\nresources:\n";
@@ -48,7 +49,7 @@ describe.skipIf("missing" in plugin)(title, () => {
     folder = await mkdtemp(join(tmpdir(), "pulumi-provider-"));
     await mkdir(join(folder, "backend"));
     const { PATH, HOME } = process.env;
-    env = withCliOnPath(inject("cli"), {
+    env = withCliOnPath(await findCli(), {
       PATH: `${dirname(plugin.path)}:${PATH}`,
       HOME,
       TMPDIR: folder,

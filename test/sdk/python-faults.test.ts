@@ -4,8 +4,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { at } from "../support/raw-http";
 import { underFaults } from "./fault-suite";
+import { findPython } from "./programs";
+import { pythonOf } from "./rig";
 import { versions } from "./versions";
 
+const found = await findPython();
 const program = fileURLToPath(new URL("faults.py", import.meta.url));
 
 let end = (): void => {};
@@ -27,8 +30,8 @@ underFaults(
       job: "inQueue",
     },
   },
-  ({ service, python }, context) => {
-    const client = spawn(python(context), [program], {
+  ({ service }, context) => {
+    const client = spawn(pythonOf(found, context), [program], {
       env: { PATH: process.env["PATH"], RUNPOD_ENDPOINT_BASE_URL: `${service.serverlessUrl}/v2` },
       stdio: ["pipe", "pipe", "ignore"],
     });

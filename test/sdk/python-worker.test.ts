@@ -1,26 +1,28 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findPython } from "./programs";
 import { pythonWorkerAs } from "./python-worker";
-import { type SdkRig, startRig } from "./rig";
+import { pythonOf, type SdkRig, startRig } from "./rig";
 import { versions } from "./versions";
 
+const found = await findPython();
 let rig: SdkRig;
 beforeAll(async () => {
-  rig = await startRig();
+  rig = await startRig(found);
 });
 afterAll(() => rig[Symbol.asyncDispose]());
 
 const client = `PyPI runpod ${versions.pythonSdk}: worker`;
 
 pythonWorkerAs(client, async (context) => {
-  rig.python(context);
+  pythonOf(found, context);
   return rig;
 });
 
 describe(client, () => {
   test("the log of a worker contains the handler's output, but not each request and heartbeat of the SDK", async (context) => {
-    rig.python(context);
+    pythonOf(found, context);
     const id = await rig.endpoint("plain.py");
     const job = await rig.clients.jobs.runsync(id, { input: { do: "print" } }, { wait: 60_000 });
     expect(job.status).toBe("COMPLETED");

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Clients, createClients } from "serverless-compute-api";
 import { createService, type Service } from "serverless-compute-local";
-import { inject, type TestContext } from "vitest";
+import type { TestContext } from "vitest";
 import { discardServiceFolder } from "../support/service-artefacts";
-import type { SdkProgram } from "./setup";
+import type { SdkProgram } from "./programs";
 
 /** Handlers of test/sdk/handlers: programs of the public Python SDK, and modules that need no Python. */
 const handlers = [
@@ -27,23 +27,20 @@ const image = (name: HandlerName): string => `sdk/${name.replace(".", "-")}:1`;
 export interface SdkRig {
   service: Service;
   clients: Clients;
-  /** Python with the SDK. Where this machine has no Python the test is skipped; where it could not be set up, it fails. */
-  python(context: TestContext): string;
   /** Id of a new endpoint with one worker that runs the handler; `workersMin: 0` starts it with the first job. */
   endpoint(handler: HandlerName, scaling?: { workersMin: number }): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Path of a Python. Skips the test where this machine has none; throws where it could not be set up. */
+/** Path of a Python. Skips the test if the machine has no Python; throws if its environment could not be created. */
 export function pythonOf(python: SdkProgram, context: TestContext): string {
   if ("missing" in python) return context.skip(python.missing);
   if ("failure" in python) throw new Error(python.failure);
   return python.path;
 }
 
-/** The service has its default flags, besides the port and the images. */
-export async function startRig(): Promise<SdkRig> {
-  const python = inject("python");
+/** Starts a service with the default flags besides the port and the images; `python` runs the handlers of the Python SDK. */
+export async function startRig(python: SdkProgram = { missing: "this test has no Python" }): Promise<SdkRig> {
   const dataFolder = await mkdtemp(join(tmpdir(), "sdk-"));
   const path = "path" in python ? python.path : "python3";
   const command = (file: string): string => (file.endsWith(".py") ? `"${path}" -u "${file}"` : file);
@@ -53,7 +50,6 @@ export async function startRig(): Promise<SdkRig> {
   return {
     service,
     clients,
-    python: (context) => pythonOf(python, context),
     async endpoint(handler, { workersMin } = { workersMin: 1 }) {
       const template = await clients.management.createTemplate({
         name: `sdk-${handler}-${randomUUID()}`,

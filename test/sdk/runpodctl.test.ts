@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Finished, run } from "../../scripts/child.mjs";
 import { at } from "../support/raw-http";
+import { findGoProgram } from "./programs";
 import { type SdkRig, startRig } from "./rig";
 import { versions } from "./versions";
 
-const program = inject("runpodctl");
+const program = await findGoProgram("runpodctl");
 const title = `Go runpodctl ${versions.runpodctl}`;
 
 describe.skipIf("missing" in program)(title, () => {

@@ -2,10 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { TestProject } from "vitest/node";
 import { isNotFound, lastLines, run, ToolMissing } from "../../scripts/child.mjs";
-import { findCli } from "../../scripts/cli/cli.mjs";
-import type { Cli } from "../../scripts/cli/folder.mjs";
 import { withLock } from "../../scripts/lock.mjs";
 import { pythonWith, succeed } from "../support/python-environment";
 import { versions } from "./versions";
@@ -13,33 +10,15 @@ import { versions } from "./versions";
 /** A program such as a Python with the public SDK, the reason why this machine cannot have it, or the failure to prepare it. */
 export type SdkProgram = { path: string } | { missing: string } | { failure: string };
 
-/** The MCP server's program and the folder that it was installed into, or how that failed. */
-export type SdkMcpServer = { path: string; folder: string } | { failure: string };
-
-declare module "vitest" {
-  interface ProvidedContext {
-    python: SdkProgram;
-    /** Python with flash and the SDK. */
-    flash: SdkProgram;
-    /** Python with dstack. */
-    dstack: SdkProgram;
-    runpodctl: SdkProgram;
-    /** Plugin of the vendor's Pulumi provider. */
-    pulumiPlugin: SdkProgram;
-    /** The Pulumi CLI, if there is the plugin. */
-    cli: Cli;
-    /** By version. */
-    mcpServers: Record<string, SdkMcpServer>;
-  }
-}
-
-const sdk = `runpod==${versions.pythonSdk}`;
-const flash = `runpod-flash==${versions.flash}`;
+/** Package of the public SDK. */
+export const sdk = `runpod==${versions.pythonSdk}`;
 const cache = new URL("../../.serverless-compute/", import.meta.url);
 
-/** Prepares Python with packages in full runs; default: the public SDK. A failure is returned, so that only tests that need Python fail. */
+/**
+ * Creates an environment of Python with packages once; later runs reuse it. Default: the public SDK. A failure is returned, so that
+ * only tests that need Python fail.
+ */
 export async function findPython(name = sdk, ...others: string[]): Promise<SdkProgram> {
-  if (!process.env["FULL"]) return { missing: "only full runs use Python" };
   const folder = fileURLToPath(new URL(`python-${name.replace("==", "-")}`, cache));
   try {
     return { path: await pythonWith([name, ...others], folder) };
@@ -49,8 +28,8 @@ export async function findPython(name = sdk, ...others: string[]): Promise<SdkPr
   }
 }
 
-/** Installs a version of the MCP server from the registry once; later runs find it. Its install scripts do not run. */
-async function findMcpServer(version: string): Promise<SdkMcpServer> {
+/** Installs a version of the MCP server from the registry once; later runs reuse it. Its install scripts do not run. */
+export async function findMcpServer(version: string): Promise<{ path: string; folder: string }> {
   const folder = fileURLToPath(new URL(`mcp-server-${version}`, cache));
   const path = join(folder, "node_modules/@runpod/mcp-server/dist/stdio.mjs");
   const install = async (): Promise<void> => {
@@ -59,12 +38,8 @@ async function findMcpServer(version: string): Promise<SdkMcpServer> {
     await mkdir(folder, { recursive: true });
     await succeed("npm", ["install", ...flags, `@runpod/mcp-server@${version}`]);
   };
-  try {
-    if (!existsSync(path)) await withLock(`${folder}.lock`, install);
-    return { path, folder };
-  } catch (error) {
-    return { failure: `the MCP server could not be installed: ${error instanceof Error ? error.message : error}` };
-  }
+  if (!existsSync(path)) await withLock(`${folder}.lock`, install);
+  return { path, folder };
 }
 
 /** Programs in Go, by the commit of their version: the tags do not have the form that Go requires of the modules' paths. */
@@ -81,8 +56,8 @@ const goPrograms = {
   },
 } as const;
 
-/** Builds a program from its Go module once; later runs find it. */
-async function findGoProgram(name: keyof typeof goPrograms): Promise<SdkProgram> {
+/** Builds a program from its Go module once; later runs reuse it. */
+export async function findGoProgram(name: keyof typeof goPrograms): Promise<SdkProgram> {
   const { package: source, variable } = goPrograms[name];
   const given = process.env[variable];
   if (given) return { path: given };
@@ -104,21 +79,4 @@ async function findGoProgram(name: keyof typeof goPrograms): Promise<SdkProgram>
     if (isNotFound(error)) return { missing: "there is no `go` on PATH" };
     throw error;
   }
-}
-
-/** Prepares the clients of full runs; the clients in JavaScript are among the repository's packages. */
-export async function setup(project: TestProject): Promise<void> {
-  project.provide("python", await findPython());
-  if (!process.env["FULL"]) return;
-  project.provide("flash", await findPython(flash, sdk));
-  project.provide("dstack", await findPython(`dstack==${versions.dstack}`));
-  project.provide("runpodctl", await findGoProgram("runpodctl"));
-  const plugin = await findGoProgram("pulumi-resource-runpod");
-  project.provide("pulumiPlugin", plugin);
-  if ("path" in plugin) project.provide("cli", await findCli());
-  const { mcpServer, mcpServer3 } = versions;
-  project.provide("mcpServers", {
-    [mcpServer]: await findMcpServer(mcpServer),
-    [mcpServer3]: await findMcpServer(mcpServer3),
-  });
 }
