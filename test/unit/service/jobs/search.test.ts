@@ -33,6 +33,12 @@ describe("the search for an endpoint's jobs", () => {
     expect(await ids({ text: "runs" }), "only ids and errors are searched").toEqual(["04-dddd-runs"]);
   });
 
+  test("returns the input of a job, if there is one", async () => {
+    const { view } = await searchRig();
+    expect(view.input("endpoint", "04-dddd-runs")).toBe("{}");
+    expect(view.input("another", "04-dddd-runs")).toBeUndefined();
+  });
+
   test("reads %, _ and \\ as themselves", async () => {
     const { ids } = await searchRig();
     expect(await ids({ text: "100%_\\" })).toEqual(["02-bbbb-oom"]);

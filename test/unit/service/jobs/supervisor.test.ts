@@ -144,3 +144,24 @@ test("an alarm that is stopped before its time does not run", async () => {
   await alarm.stop();
   expect(runs).toBe(1);
 });
+
+test.each(["unfinished", "finished"])("a later ttl counts from the submission: an %s job", async (state) => {
+  const rig = rigOf();
+  const id = await rig.run();
+  if (state === "finished") await rig.jobs.finish(id, "w", { output: "1" });
+  await rig.clock.advance(1000);
+  await rig.jobs.setTtl("endpoint", id, 5000);
+  expect(await rig.supervisor.pass()).toBe(rig.clock.now() + 4000);
+  await rig.clock.advance(3999);
+  expect(rig.status(id)).toBeDefined();
+  await rig.clock.advance(1);
+  expect(rig.status(id)).toBeUndefined();
+  await rig.supervisor.pass();
+  expect(rig.records.get(id)).toBeUndefined();
+});
+
+test("a new ttl of a missing job changes nothing", async () => {
+  const rig = rigOf();
+  await rig.jobs.setTtl("endpoint", "missing", 5000);
+  expect(rig.records.get("missing")).toBeUndefined();
+});
