@@ -33,7 +33,7 @@ test("16 clients see no error while a change replaces the containers of a load b
   const since = performance.now();
   await load.respondsFrom("1");
   await load.reaches(least / 4);
-  expect(await containers()).toMatchObject([{ State: "running" }, { State: "running" }]);
+  await expect.poll(containers).toMatchObject([{ State: "running" }, { State: "running" }]);
   await call("PATCH", `/${id}`, { env: { ...env, VERSION: "2" } });
   await load.respondsFrom("2");
   const isRolledOut = async () =>
