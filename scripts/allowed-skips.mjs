@@ -36,15 +36,19 @@ const listShape = z.array(
     /** Why the test cannot run under the condition. */
     reason: z.string().min(1),
     /** Condition of the machine. */
-    when: z.string().refine((name) => conditions.has(name), "unknown condition"),
+    when: z.string().refine((name) => conditions.has(name), `must be one of ${[...conditions.keys()].join(", ")}`),
   }),
 );
 
 /**
- * Reads the skips that CI accepts.
+ * Reads the skips that CI accepts. Throws an Error that names the entry and the property of each fault.
  * @param {string} path
  */
-export const readAllowedSkips = (path) => listShape.parse(JSON.parse(readFileSync(path, "utf8")));
+export function readAllowedSkips(path) {
+  const { data, error } = listShape.safeParse(JSON.parse(readFileSync(path, "utf8")));
+  if (error) throw new Error(`${path}: ${z.prettifyError(error).replaceAll(/\s*\n\s*/g, " ")}`);
+  return data;
+}
 
 /** @typedef {ReturnType<typeof readAllowedSkips>[number]} AllowedSkip */
 

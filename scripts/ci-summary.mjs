@@ -87,7 +87,13 @@ function notRun(found) {
  * @param {FileResult[]} found
  */
 function badSkips(found) {
-  const allowed = readAllowedSkips(join(".ci", "allowed-skips.json"));
+  /** @type {AllowedSkip[]} */
+  let allowed;
+  try {
+    allowed = readAllowedSkips(join(".ci", "allowed-skips.json"));
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
   /** @param {AllowedSkip} entry @param {string} file @param {string} test */
   const isAbout = (entry, file, test) =>
     new RegExp(`^(?:${entry.file})$`).test(file) && (entry.test === undefined || new RegExp(entry.test).test(test));

@@ -12,13 +12,13 @@ import { root } from "./entry.mjs";
  */
 
 /**
- * Format of each value.
- * @type {Record<keyof Publisher, RegExp>}
+ * Format of each value, and its description for messages.
+ * @type {Record<keyof Publisher, { form: RegExp, allowed: string }>}
  */
-const forms = {
-  repository: /^[A-Za-z0-9][A-Za-z0-9-]*\/[A-Za-z0-9_.-]+$/,
-  publisher: /\S/,
-  npmScope: /^@[a-z0-9-]+$/,
+const values = {
+  repository: { form: /^[A-Za-z0-9][A-Za-z0-9-]*\/[A-Za-z0-9_.-]+$/, allowed: '"owner/name"' },
+  publisher: { form: /\S/, allowed: "a name" },
+  npmScope: { form: /^@[a-z0-9-]+$/, allowed: '"@scope"' },
 };
 
 /**
@@ -27,13 +27,24 @@ const forms = {
  * @returns {Publisher}
  */
 export function readPublisher(folder = root) {
+  /** @type {unknown} */
   const read = JSON.parse(readFileSync(join(folder, "publisher.json"), "utf8"));
-  for (const [name, form] of Object.entries(forms)) {
-    const value = read[name];
-    if (value !== null && !(typeof value === "string" && form.test(value)))
-      throw new Error(`publisher.json: ${name} is ${JSON.stringify(value)}; it must be null or match ${form}`);
+  const entries = typeof read === "object" && read !== null && !Array.isArray(read) ? Object.entries(read) : [];
+  const unknown = entries.map(([name]) => name).filter((name) => !Object.hasOwn(values, name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `publisher.json: unknown property ${unknown.join(", ")}; allowed are ${Object.keys(values).join(", ")}`,
+    );
   }
-  return read;
+  /** @param {keyof Publisher} name */
+  const entryOf = (name) => {
+    const value = Object.fromEntries(entries)[name];
+    if (value === null) return null;
+    const { form, allowed } = values[name];
+    if (typeof value === "string" && form.test(value)) return value;
+    throw new Error(`publisher.json: ${name} is ${JSON.stringify(value)}; it must be ${allowed}, or null for none`);
+  };
+  return { repository: entryOf("repository"), publisher: entryOf("publisher"), npmScope: entryOf("npmScope") };
 }
 
 /**

@@ -25,7 +25,7 @@ const lowest = "3.200.0";
  * @property {string} [path] The PATH to search.
  * @property {string} [cacheFolder] One folder per version; shared with Pulumi's own npm launcher.
  * @property {string} [downloadAddress]
- * @property {number} [patience] Maximum time for the checksums of the download, ms.
+ * @property {number} [silence] Milliseconds without data after which the download is aborted.
  * @property {string} [go] The `go` command.
  * @property {NodeJS.ProcessEnv} [env] Environment for `go`.
  * @property {string} [dynamicProvider] The file of Pulumi's npm package that serves dynamic resources.
@@ -127,14 +127,14 @@ export function withCliOnPath(cli, env = process.env) {
  * @returns {Promise<Cli>}
  */
 async function make(home, settings, tried) {
-  const { version, downloadAddress, patience, go, env, dynamicProvider, installed } = settings;
+  const { version, downloadAddress, silence, go, env, dynamicProvider, installed } = settings;
   /** @type {{ source: "download" | "build", name: string, text: string, into: (folder: string) => Promise<void> }[]} */
   const ways = [
     {
       source: "download",
       name: `download from ${downloadAddress}`,
       text: `Downloading the Pulumi CLI ${version}`,
-      into: (folder) => downloadCli({ version, folder, address: downloadAddress, patience }),
+      into: (folder) => downloadCli({ version, folder, address: downloadAddress, silence }),
     },
     {
       source: "build",
@@ -212,7 +212,7 @@ function resolve(options) {
     path: options.path ?? env["PATH"] ?? "",
     cacheFolder: options.cacheFolder ?? join(env["PULUMI_HOME"] ?? join(homedir(), ".pulumi"), "versions"),
     downloadAddress: options.downloadAddress ?? "https://get.pulumi.com/releases/sdk",
-    patience: options.patience ?? 15_000,
+    silence: options.silence ?? 15_000,
     go: options.go ?? "go",
     env,
     dynamicProvider: options.dynamicProvider ?? join(root, "node_modules", "@pulumi", "pulumi", parts.dynamicProvider),

@@ -12,13 +12,13 @@ import { lastLines, run, ToolMissing } from "../child.mjs";
  * @param {string} request.version
  * @param {string} request.folder An empty folder.
  * @param {string} request.address Base URL of the releases.
- * @param {number} request.patience Maximum time for the checksums, ms.
+ * @param {number} request.silence Milliseconds without data after which the download is aborted.
  */
-export async function downloadCli({ version, folder, address, patience }) {
+export async function downloadCli({ version, folder, address, silence }) {
   const name = `pulumi-v${version}-${platformName()}.tar.gz`;
   const archive = join(folder, name);
-  const expected = await publishedChecksum(`${address}/pulumi-${version}-checksums.txt`, name, patience);
-  const actual = await fetchToFile(`${address}/${name}`, archive);
+  const expected = await publishedChecksum(`${address}/pulumi-${version}-checksums.txt`, name, silence);
+  const actual = await fetchToFile(`${address}/${name}`, archive, silence);
   if (actual !== expected) {
     throw new Error(`${name} does not match its published checksum (${expected}): it has ${actual}`);
   }
@@ -41,10 +41,17 @@ function platformName() {
 /**
  * @param {string} url
  * @param {string} name
- * @param {number} patience
+ * @param {number} silence
  */
-async function publishedChecksum(url, name, patience) {
-  const text = await receive(url, AbortSignal.timeout(patience), (response) => response.text());
+async function publishedChecksum(url, name, silence) {
+  const text = await withPatience(url, silence, async (response, heard) => {
+    const chunks = [];
+    for await (const chunk of bodyOf(response)) {
+      heard();
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  });
   for (const line of text.split("\n")) {
     const [sum, file] = line.trim().split(/\s+/);
     if (sum !== undefined && file === name && /^[0-9a-f]{64}$/.test(sum)) return sum;
@@ -53,44 +60,54 @@ async function publishedChecksum(url, name, patience) {
 }
 
 /**
- * Saves a response body and returns its SHA-256. Node itself limits the time without data, so that slow connections succeed.
+ * Saves a response body and returns its SHA-256.
  * @param {string} url
  * @param {string} path
+ * @param {number} silence
  */
-function fetchToFile(url, path) {
-  return receive(url, null, async ({ body }) => {
+function fetchToFile(url, path, silence) {
+  return withPatience(url, silence, async (response, heard) => {
     const hash = createHash("sha256");
-    await pipeline(
-      body ?? [],
-      async function* (chunks) {
-        for await (const chunk of chunks) {
-          hash.update(chunk);
-          yield chunk;
-        }
-      },
-      createWriteStream(path),
-    );
+    const listen = async function* () {
+      for await (const chunk of bodyOf(response)) {
+        heard();
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    await pipeline(listen, createWriteStream(path));
     return hash.digest("hex");
   });
 }
 
 /**
- * Fetches an address and reads the response. Throws `ToolMissing` if the address cannot be reached.
+ * Fetches with a limit on the time without data instead of the total time, so that slow connections succeed and dead
+ * ones fail.
  * @template T
  * @param {string} url
- * @param {AbortSignal | null} signal
- * @param {(response: Response) => Promise<T>} read
+ * @param {number} silence
+ * @param {(response: Response, heard: () => void) => Promise<T>} read
  * @returns {Promise<T>}
  */
-async function receive(url, signal, read) {
+async function withPatience(url, silence, read) {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), silence);
   try {
-    const response = await fetch(url, { signal });
+    const response = await fetch(url, { signal: controller.signal });
+    timer.refresh();
     if (!response.ok) throw new ToolMissing(`${url} returned ${response.status}`);
-    return await read(response);
+    return await read(response, () => timer.refresh());
   } catch (error) {
-    if (signal?.aborted) throw new ToolMissing(`no response from ${url} in time`);
+    if (controller.signal.aborted) throw new ToolMissing(`no response from ${url} within ${silence / 1000} s`);
     throw isFetchFailure(error) ? new ToolMissing(`${basename(url)}: ${faultOf(error)} (${new URL(url).host})`) : error;
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** @param {Response} response */
+async function* bodyOf(response) {
+  if (response.body !== null) yield* response.body;
 }
 
 /**

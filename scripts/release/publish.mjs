@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
 import { runScript } from "../entry.mjs";
 import { publishedPackages } from "../generate/metadata.mjs";
@@ -21,7 +22,10 @@ export async function publishPackages(folder, { flags = [], env = process.env } 
     const { name, version } = require(`../../${one}/package.json`);
     return `${name}-${version}.tgz`;
   });
-  const others = (await readdir(folder)).filter((name) => name.endsWith(".tgz") && !order.includes(name));
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));
+  const missing = order.filter((name) => !files.includes(name));
+  if (missing.length > 0) throw new Error(`${folder} has no ${missing.join(", ")}; nothing is published`);
+  const others = files.filter((name) => !order.includes(name));
   /** @type {{ file: string, done: "published" | "there already" }[]} */
   const results = [];
   for (const file of [...order, ...others]) {
@@ -37,9 +41,15 @@ export async function publishPackages(folder, { flags = [], env = process.env } 
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await runScript(async () => {
-    const [folder, ...flags] = process.argv.slice(2);
+    // A misspelled flag must not publish.
+    const { values, positionals } = parseArgs({
+      options: { provenance: { type: "boolean" }, "dry-run": { type: "boolean" } },
+      allowPositionals: true,
+    });
+    const [folder] = positionals;
     if (folder === undefined)
       throw new Error("Usage: node scripts/release/publish.mjs <folder> [--provenance] [--dry-run]");
+    const flags = Object.keys(values).map((name) => `--${name}`);
     for (const { file, done } of await publishPackages(resolve(folder), { flags })) console.log(`${file}: ${done}`);
     return 0;
   });

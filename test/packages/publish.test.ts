@@ -2,8 +2,10 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { z } from "zod";
+import { run } from "../../scripts/child.mjs";
 import { publishPackages } from "../../scripts/release/publish.mjs";
 import { listenOnLoopback, shut } from "../support/loopback";
 
@@ -57,11 +59,16 @@ afterAll(async () => {
 });
 
 const order = ["serverless-compute-api", "pulumi-serverless-compute", "serverless-compute-local"];
-const done = async () =>
-  (await publishPackages(folder, { env })).map((one) => [one.file.replace(/-\d.*/, ""), one.done]);
+const doneTo = async (flags: string[]) =>
+  (await publishPackages(folder, { flags, env })).map(({ file, done }) => [file.replace(/-\d.*/, ""), done]);
+
+it("a dry run packs and checks every package, and sends none", async () => {
+  expect(await doneTo(["--dry-run"])).toEqual(order.map((name) => [name, "published"]));
+  expect(published).toEqual([]);
+});
 
 it("publishes each package after its dependencies, byte for byte as packed", async () => {
-  expect(await done()).toEqual(order.map((name) => [name, "published"]));
+  expect(await doneTo([])).toEqual(order.map((name) => [name, "published"]));
   expect(published.map(({ name }) => name)).toEqual(order);
   for (const { name, versions, _attachments } of published) {
     const [version = ""] = Object.keys(versions);
@@ -71,8 +78,23 @@ it("publishes each package after its dependencies, byte for byte as packed", asy
   }
 });
 
-it("skips versions that already exist, so that an interrupted release can be rerun, and fails without a package", async () => {
-  await rm(join(folder, basename(inject("tarballs")[2] ?? "")));
-  await expect(done()).rejects.toThrow(/^serverless-compute-local-.* was not published: /);
-  expect(published.map(({ name }) => name)).toEqual(order);
+it("skips versions that already exist, so that an interrupted release can be rerun", async () => {
+  expect(await doneTo([])).toEqual(order.map((name) => [name, "there already"]));
+  expect(published).toHaveLength(order.length);
+});
+
+it("publishes nothing if a package is missing", async () => {
+  const missing = basename(inject("tarballs")[2] ?? "");
+  published.length = 0;
+  await rm(join(folder, missing));
+  await expect(doneTo([])).rejects.toThrow(`${folder} has no ${missing}; nothing is published`);
+  expect(published).toEqual([]);
+});
+
+it("the command rejects an unknown flag", async () => {
+  const script = fileURLToPath(new URL("../../scripts/release/publish.mjs", import.meta.url));
+  const { code, stderr } = await run(process.execPath, [script, folder, "--dryrun"], { env });
+  expect(code).not.toBe(0);
+  expect(stderr).toContain("'--dryrun'");
+  expect(published).toEqual([]);
 });

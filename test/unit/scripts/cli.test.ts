@@ -1,5 +1,4 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
-import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CliMissing, findCli } from "../../../scripts/cli/cli.mjs";
@@ -23,6 +22,7 @@ async function nothing() {
     path: join(folder, "on-path"),
     cacheFolder: join(folder, "versions"),
     downloadAddress: await serve((_request, response) => response.writeHead(404).end()),
+    silence: 5_000,
     go: join(folder, "go"),
     env: { PATH: process.env["PATH"] },
     dynamicProvider: writeDynamicProvider(join(folder, "node_modules")),
@@ -72,10 +72,14 @@ describe("if nothing works", () => {
     expect(await isAbsent({ go })).toBe(false);
   });
 
-  test("the error names the version of a Go that is too old, and shows the end of the output of a failed build", async () => {
+  test("a Go that is too old is named with its version", async () => {
     const options = await nothing();
     writeGo(options.go, { saying: "go1.22.4" });
     await expect(findCli(options)).rejects.toThrow("build with Go: Go 1.22.4 is too old, 1.25 or later is needed");
+  });
+
+  test("a failed Go build shows the end of Go's output", async () => {
+    const options = await nothing();
     writeExecutable(
       options.go,
       'if [ "$1" = version ]; then echo "go version go1.26.0 x"; else echo "dial tcp: no such host" >&2; exit 1; fi',
@@ -181,14 +185,14 @@ describe("the official download", () => {
     expect((await findCli(options)).source).toBe("build");
   });
 
-  test.each([
-    ["does not respond", () => {}],
-    ["stops in the middle", (_request, response) => void response.write("0000")],
-  ] satisfies [string, RequestListener][])("fails if the server %s", async (_what, listener) => {
-    const downloadAddress = await serve(listener);
-    await expect(findCli({ ...(await nothing()), patience: 40, downloadAddress })).rejects.toThrow(
-      `no response from ${downloadAddress}/pulumi-${version}-checksums.txt in time`,
+  test("fails if the server does not respond or stops in the middle", async () => {
+    const options = { ...(await nothing()), silence: 40 };
+    const mute = await serve(() => {});
+    await expect(findCli({ ...options, downloadAddress: mute })).rejects.toThrow(
+      `no response from ${mute}/pulumi-${version}-checksums.txt within 0.04 s`,
     );
+    const stalled = await serve((_request, response) => response.write("0000"));
+    await expect(findCli({ ...options, downloadAddress: stalled })).rejects.toThrow("within 0.04 s");
   });
 
   test("reports an unreachable server in one line", async () => {

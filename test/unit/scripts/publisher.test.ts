@@ -14,17 +14,31 @@ const acme = { repository: "acme-gpu/compute", publisher: "Acme", npmScope: "@ac
 const manifestOf = (folder: (typeof publishedPackages)[number]): string =>
   readFileSync(join(root, folder, "package.json"), "utf8");
 
-test.each([
-  [
-    { ...acme, repository: "https://github.com/acme-gpu/compute" },
-    'repository is "https://github.com/acme-gpu/compute"',
-  ],
-  [{ ...acme, npmScope: "acme" }, 'npmScope is "acme"'],
-  [{ repository: null, publisher: null }, "npmScope is undefined"],
-])("publisher.json with %j is rejected", (publisher, message) => {
+/** Reads a publisher.json of that text. */
+function read(text: string) {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, "publisher.json"), JSON.stringify(publisher));
-  expect(() => readPublisher(folder)).toThrow(`publisher.json: ${message}; it must be null or match /`);
+  writeFileSync(join(folder, "publisher.json"), text);
+  return readPublisher(folder);
+}
+
+describe("publisher.json", () => {
+  test("contains every value or none", () => {
+    expect(read(JSON.stringify(acme))).toEqual(acme);
+    expect(read(JSON.stringify(nobody))).toEqual(nobody);
+  });
+
+  test.each([
+    [
+      { ...acme, repository: "https://github.com/acme-gpu/compute" },
+      'repository is "https://github.com/acme-gpu/compute"; it must be "owner/name", or null for none',
+    ],
+    [{ ...acme, npmScope: "acme" }, 'npmScope is "acme"; it must be "@scope", or null for none'],
+    [{ ...acme, publisher: "" }, 'publisher is ""; it must be a name, or null for none'],
+    [{ ...acme, owner: "acme" }, "unknown property owner; allowed are repository, publisher, npmScope"],
+    [{ repository: null, publisher: null }, "npmScope is undefined"],
+  ])("%j is rejected with the fault", (text, message) => {
+    expect(() => read(JSON.stringify(text))).toThrow(`publisher.json: ${message}`);
+  });
 });
 
 describe("values derived from the publisher", () => {
