@@ -34,7 +34,7 @@ export function createJobPath(
 
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
   const { jobs, records, live } = queue;
-  const logs = createWorkerLogs(workerLogFolder(dataFolder));
+  const logs = createWorkerLogs(workerLogFolder(dataFolder), clock);
   const faults = createFaults(clock, note);
   const workers = createWorkers({ ...deps, queue, faults, logs });
   const { balancer, dispatcher, pool, presence, tokens, health } = workers;
@@ -75,7 +75,7 @@ export function createJobPath(
   /** Writes a line into the logs of the service and of an endpoint's workers. */
   function note(endpointId: string, text: string): void {
     log.info({ endpoint: endpointId }, text);
-    logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
+    logs.write(endpointId, text);
   }
 
   const ofJobs = { queue, health, clock };

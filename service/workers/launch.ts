@@ -62,7 +62,7 @@ export function createWorkerStarter({
   homes: string;
   serverlessUrl(): string;
   token(endpointId: string): string;
-  logs: Pick<WorkerLogs, "of">;
+  logs: Pick<WorkerLogs, "write">;
   log: Pick<Logger, "warn">;
   reaper: Reaper;
   faults: Pick<Faults, "lackOfStock" | "workerProgram">;
@@ -70,8 +70,6 @@ export function createWorkerStarter({
   timings: JobTimings;
 }) {
   const ports = createPorts();
-  const write = (endpointId: string, text: string): void =>
-    logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
 
   function start(endpointId: string): StartOutcome {
     const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
@@ -94,7 +92,7 @@ export function createWorkerStarter({
     const id = newLocalId();
     const token = tokenOf(endpointId);
     const redact = createRedaction([...found.secretValues, token]);
-    const onLine = (line: string): void => write(endpointId, `${id} ${redact(line)}`);
+    const onLine = (line: string): void => logs.write(endpointId, `${id} ${redact(line)}`);
     const connection = (serverlessUrl: string): Record<string, string> => ({
       ...readableOutput,
       ...found.env,
@@ -126,7 +124,7 @@ export function createWorkerStarter({
   function note(endpointId: string, outcome: StartOutcome): StartOutcome {
     const error = "error" in outcome ? outcome.error : "noStock" in outcome ? outcome.noStock : undefined;
     if (error !== undefined && error !== lastErrors.get(endpointId)) {
-      write(endpointId, error);
+      logs.write(endpointId, error);
       log.warn({ endpoint: endpointId }, error);
     }
     if (error === undefined) lastErrors.delete(endpointId);

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Clock } from "serverless-compute-api/clock";
 
 export type LogFile = ReturnType<typeof createLogFile>;
 
@@ -76,7 +77,7 @@ export const workerLogPath = (folder: string, endpointId: string): string => joi
 export type WorkerLogs = ReturnType<typeof createWorkerLogs>;
 
 /** Logs of the output of each endpoint's workers, in `<folder>/<endpoint id>.log`. The first line creates the folder. */
-export function createWorkerLogs(folder: string) {
+export function createWorkerLogs(folder: string, clock: Clock) {
   const files = new Map<string, LogFile>();
   const of = (endpointId: string): LogFile => {
     const file = files.get(endpointId) ?? createLogFile(workerLogPath(folder, endpointId));
@@ -84,7 +85,10 @@ export function createWorkerLogs(folder: string) {
     return file;
   };
   return {
-    of,
+    /** Adds a line with the time to an endpoint's log. */
+    write(endpointId: string, text: string): void {
+      of(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
+    },
     remove(endpointId: string): void {
       of(endpointId).remove();
       files.delete(endpointId);
