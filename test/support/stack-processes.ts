@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { copyFile, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isAlive } from "../../scripts/child.mjs";
@@ -9,7 +10,10 @@ export interface StackProcess {
   command: string[];
 }
 
-/** Processes whose environment contains a stack's folder. Requires /proc. */
+/** True if the system has /proc, which `stackProcesses` requires. */
+export const hasProc = existsSync("/proc/self");
+
+/** Processes whose environment contains a stack's folder. */
 export async function stackProcesses(folder: string): Promise<StackProcess[]> {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const read = (id: string, name: string) => readFile(join("/proc", id, name), "utf8").catch(() => "");

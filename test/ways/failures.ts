@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { withHelp } from "../../provider/verbs/help";
@@ -7,11 +6,8 @@ import { restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { interruptAfter } from "../support/interruption";
 import type { Run, Stack } from "../support/pulumi";
-import { isEngine, isProvider, killStackProcesses, stackProcesses } from "../support/stack-processes";
+import { hasProc, isEngine, isProvider, killStackProcesses, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
-
-/** True if the system lists a command's remaining processes. */
-const hasProc = existsSync("/proc/self");
 
 /** Deployments with every class of failure, and the deployments after them; each step continues from the previous one. */
 export function failuresThrough(way: Way): void {
@@ -118,7 +114,12 @@ export function failuresThrough(way: Way): void {
     new ServerlessEndpoint("api", { templateId: template.id, workersMax: 1, verify });
   `;
   const volumes = { method: "GET", path: restPaths.volumes };
-  const good: [string, object] = ["echo", { input: { text: "pong" }, expect: { output: { text: "pong" } } }];
+  const pong = { input: { text: "pong" }, expect: { output: { text: "pong" } } };
+  /** Jobs that complete, by /run and by /runsync, under the names of jobs that failed. */
+  const good: Record<string, [handler: string, args: object]> = {
+    throws: ["echo", pong],
+    differs: ["echo", { ...pong, mode: "sync" }],
+  };
 
   it("reports each failed resource, and keeps an object that was created but not finished in state", async () => {
     // A running worker takes a job immediately; starting one may take longer than the job's limit.
@@ -168,7 +169,7 @@ export function failuresThrough(way: Way): void {
 
   it("the next deployment completes unfinished changes: the volume is updated and each job runs", async () => {
     service.proxy.clear();
-    await stack.program(program({ throws: good, differs: [good[0], { ...good[1], mode: "sync" }] }));
+    await stack.program(program(good));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject({
@@ -188,7 +189,7 @@ export function failuresThrough(way: Way): void {
 
   it("rolls an endpoint back if its new version fails the verification", async () => {
     const { outputs: before } = (await stack.resources()).find(({ urn }) => urn.endsWith("::api")) ?? {};
-    await stack.program(program({ throws: good, differs: [good[0], { ...good[1], mode: "sync" }] }, "fail"));
+    await stack.program(program(good, "fail"));
     const up = await stack.up();
     expect(up.code).not.toBe(0);
     expect(errorAbout(up, "ServerlessEndpoint api")).toMatch(
@@ -203,12 +204,7 @@ export function failuresThrough(way: Way): void {
     });
   });
 
-  const withLongJob = (): string =>
-    program({
-      throws: good,
-      differs: [good[0], { ...good[1], mode: "sync" }],
-      long: ["slow", { input: { ms: 120_000 }, timeout: 300 }],
-    });
+  const withLongJob = (): string => program({ ...good, long: ["slow", { input: { ms: 120_000 }, timeout: 300 }] });
   const expectCancelled = async (): Promise<void> => {
     const { path = "" } = service.proxy.requests.find((one) => one.path.includes("/cancel/")) ?? {};
     const status = path.replace(/^.*\/cancel/, "/status");
@@ -241,7 +237,7 @@ export function failuresThrough(way: Way): void {
     await running;
     const unlocked = await stack.command(["cancel", "--yes"]);
     expect(unlocked.code, unlocked.output).toBe(0);
-    await stack.program(program({ throws: good, late: ["slow", { input: { ms: 1 } }] }));
+    await stack.program(program({ throws: ["echo", pong], late: ["slow", { input: { ms: 1 } }] }));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject({ "JobInvoke late": ["create"], "JobInvoke differs": ["delete"] });

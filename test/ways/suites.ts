@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import { describe } from "vitest";
 import { dialect } from "../support/dialect";
+import { hasProc } from "../support/stack-processes";
 import { failuresThrough } from "./failures";
 import { keyRotationThrough } from "./key-rotation";
 import { killSchedulesThrough } from "./kill-schedules";
@@ -11,9 +11,6 @@ import { templateReleaseThrough } from "./template-release";
 import type { Way } from "./way";
 
 type Suites = Record<string, (way: Way) => void>;
-
-/** True if the system lists a command's remaining processes. */
-const hasProc = existsSync("/proc/self");
 
 /** Suites of `npm test`: behaviour that requires an engine, in few deployments. */
 const short: Suites = {
