@@ -1,3 +1,4 @@
+import type { Management } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { apiErrorOf, startRig } from "../../support/client-rig";
@@ -7,6 +8,8 @@ import { templateAnswer, templateInput } from "../../support/records";
 const posted = z.object({ query: z.string(), operationName: z.string(), variables: z.unknown().optional() });
 const data = (value: unknown) => json({ data: value });
 const refusal = (message: string) => json({ errors: [{ message }], data: null });
+
+const credentials = { username: "robot", password: "hushed" };
 
 /** Successful response of each operation. */
 const answers: Record<string, unknown> = {
@@ -19,6 +22,10 @@ const answers: Record<string, unknown> = {
   secretValueUpdate: { secretValueUpdate: { id: "s1" } },
   secretDescriptionUpdate: { secretDescriptionUpdate: { id: "s1" } },
   secretDelete: { secretDelete: null },
+  saveRegistryAuth: { saveRegistryAuth: { id: "r1", name: "ghcr" } },
+  registryCreds: { myself: { containerRegistryCreds: [{ id: "r1", name: "ghcr" }] } },
+  updateRegistryAuth: { updateRegistryAuth: { id: "r1" } },
+  deleteRegistryAuth: { deleteRegistryAuth: null },
 };
 
 test("each operation sends its values as variables, never in the text", async () => {
@@ -35,6 +42,10 @@ test("each operation sends its values as variables, never in the text", async ()
   await management.updateSecretValue({ id: "s1", value: "quieter" });
   await management.updateSecretDescription({ id: "s1", description: "for the hub" });
   await management.deleteSecret("s1");
+  expect(await management.createRegistryAuth({ name: "ghcr", ...credentials })).toEqual({ id: "r1", name: "ghcr" });
+  expect(await management.listRegistryAuths()).toEqual([{ id: "r1", name: "ghcr" }]);
+  await management.updateRegistryAuth({ id: "r1", ...credentials });
+  await management.deleteRegistryAuth("r1");
   const sent = seen.map(({ body }) => posted.parse(JSON.parse(body)));
   expect(sent.map(({ operationName, variables }) => [operationName, variables])).toEqual([
     ["saveTemplate", { input: { ...templateInput, name: 'a"}){x', env: [{ key: "MODEL", value: "mistral-7b" }] } }],
@@ -46,11 +57,31 @@ test("each operation sends its values as variables, never in the text", async ()
     ["secretValueUpdate", { id: "s1", value: "quieter" }],
     ["secretDescriptionUpdate", { id: "s1", description: "for the hub" }],
     ["secretDelete", { id: "s1" }],
+    ["saveRegistryAuth", { name: "ghcr", ...credentials }],
+    ["registryCreds", undefined],
+    ["updateRegistryAuth", { id: "r1", ...credentials }],
+    ["deleteRegistryAuth", { id: "r1" }],
   ]);
-  for (const { query } of sent) expect(query).not.toMatch(/quiet|chat-dev|"/);
+  for (const { query } of sent) expect(query).not.toMatch(/quiet|hushed|chat-dev|"/);
   for (const { method, url, headers } of seen) {
     expect([method, url, headers["content-type"]]).toEqual(["POST", "/graphql", "application/json"]);
   }
+});
+
+test("a new template sends its credentials only if it has any", async () => {
+  const { clients, seen } = await startRig([data(answers["saveTemplate"])]);
+  await clients.management.createTemplate({ ...templateInput, containerRegistryAuthId: "r1" });
+  await clients.management.createTemplate({ ...templateInput, containerRegistryAuthId: null });
+  const sent = seen.map(({ body }) => JSON.parse(body).variables.input.containerRegistryAuthId);
+  expect(sent).toEqual(["r1", undefined]);
+});
+
+test("an update of a missing template is an error of its read", async () => {
+  const { clients, seen } = await startRig([data({ podTemplate: null })]);
+  const error = await apiErrorOf(clients.management.updateTemplate("t1", { readme: "x" }));
+  expect(error).toMatchObject({ category: "missing", message: 'template "t1" not found' });
+  expect(error.request.operation).toBe("podTemplate");
+  expect(seen).toHaveLength(1);
 });
 
 test("a template has one form, whatever fields the service omits", async () => {
@@ -156,14 +187,23 @@ test("a wrong path of the GraphQL address does not read as a missing template", 
   expect(await apiErrorOf(clients.management.readTemplate("t1"))).toMatchObject({ code: "wrong_address" });
 });
 
-test("an empty id or name is rejected before any request", async () => {
+test.each<[operation: string, subject: string, call: (management: Management) => Promise<unknown>]>([
+  ["podTemplate", "template id", (management) => management.readTemplate("")],
+  ["podTemplate", "template id", (management) => management.updateTemplate("", { readme: "x" })],
+  ["deleteTemplate", "template name", (management) => management.deleteTemplate({ id: "t1", name: "" })],
+  ["secretValueUpdate", "secret id", (management) => management.updateSecretValue({ id: "", value: "quiet" })],
+  [
+    "secretDescriptionUpdate",
+    "secret id",
+    (management) => management.updateSecretDescription({ id: "", description: "" }),
+  ],
+  ["secretDelete", "secret id", (management) => management.deleteSecret("")],
+  ["updateRegistryAuth", "registry auth id", (management) => management.updateRegistryAuth({ ...credentials, id: "" })],
+  ["deleteRegistryAuth", "registry auth id", (management) => management.deleteRegistryAuth("")],
+])("%s with an empty %s is rejected before any request", async (operation, subject, call) => {
   const { clients, seen } = await startRig([json({})]);
-  const { management } = clients;
-  const calls = [
-    management.readTemplate(""),
-    management.deleteTemplate({ id: "t1", name: " " }),
-    management.deleteSecret(""),
-  ];
-  for (const call of calls) expect(await apiErrorOf(call)).toMatchObject({ code: "invalid_argument" });
+  const error = await apiErrorOf(call(clients.management));
+  expect(error).toMatchObject({ code: "invalid_argument", message: `the ${subject} is "": it must not be empty` });
+  expect(error.request.operation).toBe(operation);
   expect(seen).toHaveLength(0);
 });

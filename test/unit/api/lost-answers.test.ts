@@ -5,6 +5,7 @@ import { endpointAnswer, templateAnswer, templateInput, volumeAnswer } from "../
 
 const page = { does: "answer", status: 502, headers: { "content-type": "text/html" } } as const;
 const half = { does: "answer half", status: 200, body: '{"id":"abc"}' } as const;
+const credentials = { username: "robot", password: "hushed" };
 const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
 
 /** Failures after which the request may have been applied. */
@@ -40,6 +41,10 @@ describe("after a lost response", () => {
 
   test.each<[string, (clients: Rig["clients"]) => Promise<unknown>]>([
     ["a new template", ({ management }) => management.createTemplate(templateInput)],
+    ["a new secret", ({ management }) => management.createSecret({ name: "hub", value: "quiet" })],
+    ["new registry credentials", ({ management }) => management.createRegistryAuth({ name: "ghcr", ...credentials })],
+    // By name, which another template may have by the time of a retry.
+    ["the delete of a template", ({ management }) => management.deleteTemplate({ id: "t1", name: "chat-dev" })],
     ["/run", ({ jobs }) => jobs.run("ep", { input: {} })],
     ["/retry", ({ jobs }) => jobs.retry("ep", "job")],
   ])("%s is not retried", async (_what, send) => {
@@ -49,7 +54,18 @@ describe("after a lost response", () => {
   });
 
   const template = json({ data: { podTemplate: templateAnswer() } });
-  test.each<[string, Behaviour[], (clients: Rig["clients"]) => Promise<unknown>]>([
+  type RetriedCall = [string, Behaviour[], (clients: Rig["clients"]) => Promise<unknown>];
+  const secretCalls: [string, RetriedCall[2]][] = [
+    ["a new value of a secret", ({ management }) => management.updateSecretValue({ id: "s1", value: "quiet" })],
+    [
+      "a new description of a secret",
+      ({ management }) => management.updateSecretDescription({ id: "s1", description: "x" }),
+    ],
+    ["the delete of a secret", ({ management }) => management.deleteSecret("s1")],
+    ["an update of credentials", ({ management }) => management.updateRegistryAuth({ id: "r1", ...credentials })],
+    ["the delete of credentials", ({ management }) => management.deleteRegistryAuth("r1")],
+  ];
+  test.each<RetriedCall>([
     ["an update", [json(volumeAnswer())], ({ management }) => management.updateNetworkVolume("abc", { size: 200 })],
     ["a delete", [{ does: "answer", status: 204 }], ({ management }) => management.deleteEndpoint("abc")],
     [
@@ -57,6 +73,7 @@ describe("after a lost response", () => {
       [template, json({ data: { saveTemplate: templateAnswer() } })],
       ({ management }) => management.updateTemplate("30zmvf89kd", { readme: "x" }),
     ],
+    ...secretCalls.map(([what, send]): RetriedCall => [what, [json({ data: {} })], send]),
     ["/cancel", [json({ id: "job", status: "CANCELLED" })], ({ jobs }) => jobs.cancel("ep", "job")],
   ])("%s is retried until a response arrives", async (_what, answers, send) => {
     const last = answers.at(-1) ?? lost;

@@ -40,6 +40,31 @@ test("each operation sends the request of the interface", async () => {
   }
 });
 
+test("workers are read with the version of their endpoint", async () => {
+  const worker = { id: "w1", version: 2, desiredStatus: "RUNNING" };
+  const plan = [json(endpointAnswer({ version: 3, workers: [worker] })), json(endpointAnswer({ workers: null }))];
+  const { clients, seen } = await startRig(plan);
+  expect(await clients.management.readWorkers("id1")).toEqual({
+    version: 3,
+    workers: [expect.objectContaining(worker)],
+  });
+  expect(await clients.management.readWorkers("id1")).toEqual({ version: undefined, workers: [] });
+  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual(
+    Array<string>(2).fill("GET /v1/endpoints/id1?includeWorkers=true"),
+  );
+});
+
+test("a create for CPUs sends GPU settings only with GPU types, and no null", async () => {
+  const { clients, seen } = await startRig([json(endpointAnswer())]);
+  const cpu = { name: "chat", templateId: "t", computeType: "CPU", gpuCount: 1, networkVolumeId: null } as const;
+  await clients.management.createEndpoint(cpu);
+  await clients.management.createEndpoint({ ...cpu, gpuTypeIds: ["NVIDIA L4"] });
+  expect(seen.map(({ body }) => JSON.parse(body))).toEqual([
+    { name: "chat", templateId: "t", computeType: "CPU" },
+    { name: "chat", templateId: "t", computeType: "CPU", gpuTypeIds: ["NVIDIA L4"], gpuCount: 1 },
+  ]);
+});
+
 test("unknown fields are ignored, and missing fields are not errors", async () => {
   const { clients } = await startRig([json(endpointAnswer({ shinyNewField: 1, gpuTypeIds: null }))]);
   const endpoint = await clients.management.readEndpoint("id");

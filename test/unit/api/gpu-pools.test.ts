@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { choosePools, gpuTypesIn, poolsOf, poolsWith } from "../../../api/dialects/gpu-pools";
+import { apiErrorOf } from "../../support/client-rig";
+
+const pools = poolsOf([
+  { id: "A40", pool: "AMPERE_48" },
+  { id: "L4", pool: "AMPERE_24" },
+  { id: "A5000", pool: "AMPERE_24" },
+  { id: "A30" },
+  { id: "H100", pool: "HOPPER_80" },
+]);
+const request = { method: "POST", url: "http://127.0.0.1/v2/serverless" };
+const choose = (types: string[], excluded: string[] = []) => choosePools(pools, types, excluded, request);
+
+describe("the pools of requested types", () => {
+  test("follow the order of the types, and exclude their other types", () => {
+    expect(choose(["H100", "L4"])).toEqual({ pools: ["HOPPER_80", "AMPERE_24"], excludedTypes: ["A5000"] });
+    expect(choose(["A5000", "L4"])).toEqual({ pools: ["AMPERE_24"], excludedTypes: [] });
+  });
+
+  test("are all pools without requested types, minus the excluded types, each once", () => {
+    expect(choose([], ["L4", "L4"])).toEqual({
+      pools: ["AMPERE_48", "AMPERE_24", "HOPPER_80"],
+      excludedTypes: ["L4"],
+    });
+  });
+
+  test.each([
+    ["gpuTypeIds", ["A30", "B200"], []],
+    ["excludedGpuTypeIds", [], ["A30", "B200"]],
+  ])("do not exist for unknown types in %s", async (property, types, excluded) => {
+    const error = await apiErrorOf(Promise.resolve().then(() => choose(types, excluded)));
+    expect(error).toMatchObject({ category: "invalid" });
+    expect(error.message).toBe(
+      `${property}: no pool of serverless endpoints has "A30", "B200"; the types of its pools are A40, L4, A5000, H100`,
+    );
+  });
+});
+
+test("an unordered list of types selects the pools that contain them", () => {
+  expect(poolsWith(pools, ["H100", "L4"])).toEqual({ pools: ["AMPERE_24", "HOPPER_80"], excludedTypes: ["A5000"] });
+  expect(poolsWith(pools, [])).toEqual({ pools: [], excludedTypes: [] });
+});
+
+test.each([
+  ["some pools", { pools: ["AMPERE_24"], excludedTypes: ["L4"] }, ["A5000"], false],
+  [
+    "all pools",
+    { pools: ["HOPPER_80", "AMPERE_48", "AMPERE_24"], excludedTypes: ["L4"] },
+    ["H100", "A40", "A5000"],
+    true,
+  ],
+  ["no pools", { pools: [], excludedTypes: [] }, [], true],
+  ["an unknown pool", { pools: ["BLACKWELL_96"], excludedTypes: [] }, ["BLACKWELL_96"], false],
+])("%s contain their types, minus the excluded ones", (_pools, choice, gpuTypeIds, anyGpuType) => {
+  expect(gpuTypesIn(pools, choice)).toEqual({ gpuTypeIds, anyGpuType, excludedGpuTypeIds: choice.excludedTypes });
+});
