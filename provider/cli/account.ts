@@ -12,49 +12,49 @@ export interface Account {
   /** Root of its REST API. */
   baseUrl: string;
   list(kind: ObjectKind): Promise<Listing<Findable>>;
-  /** The objects with the inputs that an import takes. */
-  imports(kind: ObjectKind): Promise<Listing<ImportedObject>>;
+  /** Lists the objects with the inputs of an import. */
+  listImports(kind: ObjectKind): Promise<Listing<ImportedObject>>;
   /** Reasons why a program with these inputs of an existing object is invalid. */
-  mistakes(kind: ObjectKind, inputs: ImportedObject["inputs"]): string[];
+  invalidReasons(kind: ObjectKind, inputs: ImportedObject["inputs"]): string[];
   close(): Promise<void>;
 }
 
-/** Opens the clients of the settings in `config`, else in the environment. `notice` receives warnings. */
+/** Opens the clients of the settings in `config`, else in the environment. `notify` receives warnings. */
 export function openClients(
   config: ConfigLookup | undefined,
-  notice: (text: string) => void,
+  notify: (text: string) => void,
   environment?: NodeJS.ProcessEnv,
 ) {
   const settings = resolveSettings(config, environment);
-  keyExposures(config, environment).forEach(notice);
+  keyExposures(config, environment).forEach(notify);
   return { settings, clients: createClients(settings.clients) };
 }
 
 /**
- * Opens the account of the settings in `config`, else in the environment. Throws a sentence if they are incomplete. `notice`
+ * Opens the account of the settings in `config`, else in the environment. Throws a sentence if they are incomplete. `notify`
  * receives warnings and progress.
  */
 export function openAccount(
   config: ConfigLookup | undefined,
-  notice: (text: string) => void,
+  notify: (text: string) => void,
   environment?: NodeJS.ProcessEnv,
 ): Account {
-  const { settings, clients } = openClients(config, notice, environment);
+  const { settings, clients } = openClients(config, notify, environment);
   // Lists are kept by their age, so for a command that runs in one instant each is requested once.
-  const started = systemClock.now();
+  const startTime = systemClock.now();
   const { signal } = new AbortController();
   // Each object of a large account may wait for the same list; Node would warn of more than ten listeners.
   setMaxListeners(0, signal);
   const context = {
     clients,
-    clock: { ...systemClock, now: () => started },
+    clock: { ...systemClock, now: () => startTime },
     signal,
-    progress: notice,
+    progress: notify,
     warn: () => {},
     held: new Map(),
     settings: settings.lifecycle,
   };
-  const listed = async <Found>(kind: ObjectKind, listing: Promise<Listing<Found>>): Promise<Listing<Found>> => {
+  const explainFailure = async <Item>(kind: ObjectKind, listing: Promise<Listing<Item>>): Promise<Listing<Item>> => {
     try {
       return await listing;
     } catch (error) {
@@ -67,9 +67,9 @@ export function openAccount(
   };
   return {
     baseUrl: clients.baseUrl,
-    list: (kind) => listed<Findable>(kind, objectKinds[kind].reads(context).all(context)),
-    imports: (kind) => listed(kind, objectKinds[kind].imports(context)),
-    mistakes: (kind, inputs) => {
+    list: (kind) => explainFailure<Findable>(kind, objectKinds[kind].reads(context).all(context)),
+    listImports: (kind) => explainFailure(kind, objectKinds[kind].imports(context)),
+    invalidReasons: (kind, inputs) => {
       const naming = { seed: new Uint8Array() };
       const { failures } = objectKinds[kind].check(inputs, inputs, naming, [], clients.dialect);
       return failures.map(({ path, reason }) => `${path}: ${reason}`);

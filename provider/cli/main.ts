@@ -39,10 +39,10 @@ const terminal: Terminal = {
 export async function main(args: readonly string[], io: Terminal = terminal): Promise<number> {
   try {
     let code = 0;
-    const finish = (result: number): void => {
+    const setExitCode = (result: number): void => {
       code = result;
     };
-    await commandLine(io, finish).parseAsync(args, { from: "user" });
+    await commandLine(io, setExitCode).parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
     // Commander has reported its own errors already.
@@ -64,10 +64,10 @@ function readDollars(text: string): number {
 }
 
 /** Adds a value of an option that may be repeated. */
-const collect = (value: string, previous: string[]): string[] => [...previous, value];
+const appendValue = (value: string, previous: string[]): string[] => [...previous, value];
 
-/** The commands. Each is loaded when it runs; `finish` receives the exit code of those that have several. */
-function commandLine(io: Terminal, finish: (code: number) => void): Command {
+/** The commands. Each is loaded when it runs; `setExitCode` receives the exit code of commands that have several. */
+function commandLine(io: Terminal, setExitCode: (code: number) => void): Command {
   const { version }: { version: string } = createRequire(__filename)("pulumi-serverless-compute/package.json");
   const program = new Command(name)
     .description("Tools for stacks with resources of pulumi-serverless-compute")
@@ -106,7 +106,7 @@ ${settingsHelp}`,
         move.error("error: --out, --language and --json require --from");
       if (from !== undefined && out !== undefined) {
         const { moveRecorded } = await import("./move/move-recorded.js");
-        return finish(await moveRecorded({ from, out, language, json }, await readInput(file, io), io));
+        return setExitCode(await moveRecorded({ from, out, language, json }, await readInput(file, io), io));
       }
       const { moveState } = await import("./move/move-state.js");
       const { text: state, moved } = moveState(await readInput(file, io));
@@ -125,7 +125,7 @@ ${settingsHelp}`,
     .option("--json", "print the report as JSON")
     .addHelpText("after", settingsHelp)
     .action(async ({ language = "typescript", ...flags }: Omit<ImportFlags, "language"> & Partial<ImportFlags>) =>
-      finish(await (await import("./import/import.js")).importAccount({ language, ...flags }, io)),
+      setExitCode(await (await import("./import/import.js")).importAccount({ language, ...flags }, io)),
     );
 
   program
@@ -140,11 +140,18 @@ ${settingsHelp}`,
         "yes",
       ]),
     )
-    .option("--import <id>", "import this object although its name is not unique to the stack; repeatable", collect, [])
-    .option("--ignore <id>", "ignore this object, because this stack did not create it; repeatable", collect, [])
+    .option(
+      "--import <id>",
+      "import this object although its name is not unique to the stack; repeatable",
+      appendValue,
+      [],
+    )
+    .option("--ignore <id>", "ignore this object, because this stack did not create it; repeatable", appendValue, [])
     .option("--yes", "import what was found into the state, clear all other pending creates, and refresh")
     .option("--json", "print the report as JSON")
-    .action(async (flags: RecoverFlags) => finish(await (await import("./recover/recover.js")).recover(flags, io)));
+    .action(async (flags: RecoverFlags) =>
+      setExitCode(await (await import("./recover/recover.js")).recover(flags, io)),
+    );
 
   program
     .command("drift")
@@ -158,7 +165,7 @@ ${settingsHelp}`,
       ).conflicts(["cwd"]),
     )
     .addOption(new Option("--format <format>", "format of the report").choices(driftFormats).default("text"))
-    .action(async (flags: DriftFlags) => finish(await (await import("./drift/drift.js")).drift(flags, io)));
+    .action(async (flags: DriftFlags) => setExitCode(await (await import("./drift/drift.js")).drift(flags, io)));
 
   program
     .command("estimate")
@@ -173,7 +180,7 @@ ${settingsHelp}`,
     .addOption(new Option("--format <format>", "format of the report").choices(estimateFormats).default("table"))
     .action(async (file: string | undefined, flags: EstimateFlags) => {
       const { estimate } = await import("./estimate/estimate.js");
-      finish(await estimate(await readInput(file, io), flags, io));
+      setExitCode(await estimate(await readInput(file, io), flags, io));
     });
 
   program

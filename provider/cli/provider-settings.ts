@@ -18,7 +18,7 @@ function settingText(value: unknown): string | undefined {
  * dynamic resources, and under short names for the plugin.
  */
 export function settingsIn(state: ExportedState, reference: string): ConfigLookup {
-  const provider = state.deployment.resources?.find((one) => referenceTo(one) === reference);
+  const provider = state.deployment.resources?.find((resource) => referenceTo(resource) === reference);
   const inputs = provider?.inputs ?? {};
   return (key) => settingText(inputs[key] ?? inputs[key.slice(key.indexOf(":") + 1)]);
 }

@@ -7,7 +7,7 @@ const isKind = (name: string): name is Kind => Object.hasOwn(kinds, name);
 
 /** The kind of a type token; undefined if the type is not ours. */
 export function kindOf(type: string): Kind | undefined {
-  const prefix = Object.values(typePrefixes).find((one) => type.startsWith(one));
+  const prefix = Object.values(typePrefixes).find((candidate) => type.startsWith(candidate));
   const name = prefix === undefined ? "" : type.slice(prefix.length);
   return isKind(name) ? name : undefined;
 }

@@ -18,7 +18,7 @@ export interface DriftFlags extends StackChoice {
 }
 
 /** Milliseconds for reading an endpoint's releases. */
-const releasesDeadline = 10_000;
+const releasesTimeout = 10_000;
 
 /** Prints how the objects of a stack differ from its state, and changes neither. Returns the exit code. */
 export async function drift(flags: DriftFlags, io: Terminal, environment?: NodeJS.ProcessEnv): Promise<number> {
@@ -29,35 +29,42 @@ export async function drift(flags: DriftFlags, io: Terminal, environment?: NodeJ
   const report = reportOf(refresh, flags.stack);
   const changes = releasedChanges(refresh, report.drifted);
   if (changes.length > 0)
-    await nameReleases(changes, flags, io.err, environment).catch((error: unknown) =>
+    await addReleases(changes, flags, io.err, environment).catch((error: unknown) =>
       io.err(`The report contains no releases: ${error instanceof Error ? error.message : String(error)}`),
     );
-  io.out(textOf(report, flags.format));
+  io.out(formatReport(report, flags.format));
   return report.drifted.length > 0 ? exitCodes.attention : 0;
 }
 
 /** Adds to each change the newest release that made it. Sends one request for each endpoint. */
-async function nameReleases(
+async function addReleases(
   changes: readonly ReleasedChange[],
   flags: DriftFlags,
-  notice: (text: string) => void,
+  notify: (text: string) => void,
   environment: NodeJS.ProcessEnv | undefined,
 ): Promise<void> {
   const state =
     flags.file === undefined ? parseState(await pulumiCli(flags).exportState({ showSecrets: true })) : undefined;
   for (const provider of new Set(changes.map(({ endpoint }) => endpoint.provider))) {
-    const { clients } = openClients(state && settingsIn(state, provider ?? ""), notice, environment);
-    const own = changes.filter(({ endpoint }) => endpoint.provider === provider);
-    const name = async (endpointId: string): Promise<void> => {
-      const read = await clients.management.readReleases(endpointId, { deadline: releasesDeadline });
-      for (const { change, endpoint, find } of own.filter((one) => one.endpoint.id === endpointId)) {
-        const found = find(read?.releases ?? []);
-        if (!found || (change.release && change.release.createdAt > found.createdAt)) continue;
-        change.release = { endpoint: endpoint.name, id: found.id, version: found.version, createdAt: found.createdAt };
+    const { clients } = openClients(state && settingsIn(state, provider ?? ""), notify, environment);
+    const providerChanges = changes.filter(({ endpoint }) => endpoint.provider === provider);
+    const addEndpointReleases = async (endpointId: string): Promise<void> => {
+      const response = await clients.management.readReleases(endpointId, { deadline: releasesTimeout });
+      for (const { change, endpoint, findRelease } of providerChanges.filter(
+        (candidate) => candidate.endpoint.id === endpointId,
+      )) {
+        const release = findRelease(response?.releases ?? []);
+        if (!release || (change.release && change.release.createdAt > release.createdAt)) continue;
+        change.release = {
+          endpoint: endpoint.name,
+          id: release.id,
+          version: release.version,
+          createdAt: release.createdAt,
+        };
       }
     };
     try {
-      await Promise.all([...new Set(own.map(({ endpoint }) => endpoint.id))].map(name));
+      await Promise.all([...new Set(providerChanges.map(({ endpoint }) => endpoint.id))].map(addEndpointReleases));
     } catch (error) {
       throw explained(error, { label: "releases", verb: "look up", settings: state ? undefined : "environment" });
     } finally {
@@ -74,7 +81,7 @@ function reportOf(refresh: Preview, stack: string | undefined): Report {
   return { stack: stack ?? refresh.stack ?? "the stack", resources, drifted };
 }
 
-function textOf(report: Report, format: DriftFlags["format"]): string {
+function formatReport(report: Report, format: DriftFlags["format"]): string {
   if (format === "json") return JSON.stringify(report, null, 2);
   if (format === "junit") return junitText(report);
   return format === "markdown" ? markdownText(report) : plainText(report);

@@ -12,11 +12,11 @@ import { kindOf } from "../resource-types";
 export interface ReleasedChange {
   change: PropertyChange;
   endpoint: { id: string; name: string; provider: string | undefined };
-  find: Search;
+  findRelease: ReleaseSearch;
 }
 
 /** Finds the release that gave a property its present value; `releases` are in order, the newest first. */
-type Search = (releases: readonly EndpointRelease[]) => EndpointRelease | undefined;
+type ReleaseSearch = (releases: readonly EndpointRelease[]) => EndpointRelease | undefined;
 type Inputs = Record<string, unknown>;
 
 /** Names in releases of an endpoint's own properties, as far as the service documents them. */
@@ -27,106 +27,111 @@ export function releasedChanges({ steps }: Preview, drifted: readonly ResourceCh
   const endpoints = steps.filter(({ urn, newState }) => newState && kindOf(readUrn(urn).type) === "ServerlessEndpoint");
   const templateOf = ({ oldState }: Step): Step | undefined => {
     const id = oldState?.inputs?.["templateId"];
-    return id === undefined ? undefined : steps.find((one) => one.oldState?.id === id);
+    return id === undefined ? undefined : steps.find((candidate) => candidate.oldState?.id === id);
   };
   return drifted.flatMap(({ urn, properties }) =>
     endpoints.flatMap((endpoint) => {
       const template = templateOf(endpoint);
       const { id } = endpoint.oldState ?? {};
-      const search = urn === endpoint.urn ? endpointSearch : urn === template?.urn ? templateSearch : undefined;
-      if (id === undefined || search === undefined) return [];
-      const { urn: of, provider } = endpoint;
+      const searchFor = urn === endpoint.urn ? endpointSearch : urn === template?.urn ? templateSearch : undefined;
+      if (id === undefined || searchFor === undefined) return [];
+      const { urn: endpointUrn, provider } = endpoint;
       return properties.flatMap((change): ReleasedChange[] => {
-        const find = search(change, template);
-        return find ? [{ change, endpoint: { id, name: readUrn(of).name, provider }, find }] : [];
+        const findRelease = searchFor(change, template);
+        return findRelease
+          ? [{ change, endpoint: { id, name: readUrn(endpointUrn).name, provider }, findRelease }]
+          : [];
       });
     }),
   );
 }
 
 /** The newest change of a field. */
-function lastChange(releases: readonly EndpointRelease[], field: string) {
+function findLastChange(releases: readonly EndpointRelease[], field: string) {
   for (const release of releases) {
-    const found = release.diff.find((one) => one.field === field);
-    if (found) return { release, old: found.old, new: found.new };
+    const difference = release.diff.find((candidate) => candidate.field === field);
+    if (difference) return { release, old: difference.old, new: difference.new };
   }
   return undefined;
 }
 
-function endpointSearch({ property, new: value }: PropertyChange, template: Step | undefined): Search | undefined {
+function endpointSearch(
+  { property, new: value }: PropertyChange,
+  template: Step | undefined,
+): ReleaseSearch | undefined {
   if (property === "templateId" && value === undefined) return template && otherSettingsSearch(template);
   const field = endpointFields[property];
   if (field === undefined) return undefined;
   return (releases) => {
-    const last = lastChange(releases, field);
+    const last = findLastChange(releases, field);
     return last?.new === value ? last?.release : undefined;
   };
 }
 
 const containerFields = ["imageName", "containerDiskInGb", "dockerArgs", "ports", "containerRegistryAuthId"];
 
-const text = (value: unknown): string =>
+const toText = (value: unknown): string =>
   value === undefined || value === null ? "" : Array.isArray(value) ? value.join(",") : String(value);
 
 /** A field of a container in one spelling. */
-function spelled(field: string, value: unknown): string {
-  if (field === "dockerArgs") return startText({ dockerArgs: text(value) });
-  return field === "ports" ? packedPorts(text(value)) : text(value);
+function normalizeField(field: string, value: unknown): string {
+  if (field === "dockerArgs") return startText({ dockerArgs: toText(value) });
+  return field === "ports" ? packedPorts(toText(value)) : toText(value);
 }
 
-const words = z.array(z.string()).catch([]);
+const textList = z.array(z.string()).catch([]);
 const startArguments = z.looseObject({
   dockerArgs: z.string().catch(""),
-  dockerEntrypoint: words,
-  dockerStartCmd: words,
+  dockerEntrypoint: textList,
+  dockerStartCmd: textList,
 });
 
 /** A field of a container in a template's inputs. */
-const settingIn = (inputs: Inputs, field: string): string =>
-  field === "dockerArgs" ? startText(startArguments.parse(inputs)) : spelled(field, inputs[field]);
+const containerSetting = (inputs: Inputs, field: string): string =>
+  field === "dockerArgs" ? startText(startArguments.parse(inputs)) : normalizeField(field, inputs[field]);
 
 const inputsOf = (step: Step | undefined): { olds: Inputs; news: Inputs } => ({
   olds: step?.oldState?.inputs ?? {},
   news: step?.newState?.inputs ?? {},
 });
 
-function templateSearch(change: PropertyChange, template: Step | undefined): Search | undefined {
+function templateSearch(change: PropertyChange, template: Step | undefined): ReleaseSearch | undefined {
   const { olds, news } = inputsOf(template);
   const field = /^docker/.test(change.property) ? "dockerArgs" : change.property;
   if (!containerFields.includes(field)) return variableSearch(change, [olds, news]);
   return (releases) => {
-    const last = lastChange(releases, `template.${field}`);
-    return last && spelled(field, last.new) === settingIn(news, field) ? last.release : undefined;
+    const last = findLastChange(releases, `template.${field}`);
+    return last && normalizeField(field, last.new) === containerSetting(news, field) ? last.release : undefined;
   };
 }
 
 /** The names of the variables in a release's environment. Values are never read. */
-function namesIn(value: unknown): string[] | undefined {
+function variableNames(value: unknown): string[] | undefined {
   const names = z.array(z.string()).safeParse(value);
   return names.data?.filter((name) => name !== markVariable);
 }
 
 /** The search for a variable. Releases contain names only, so a variable with another value is in none of them. */
-function variableSearch({ property, old, new: value }: PropertyChange, sides: Inputs[]): Search | undefined {
+function variableSearch({ property, old, new: value }: PropertyChange, sides: Inputs[]): ReleaseSearch | undefined {
   const names = sides.flatMap(({ env }) => (isRecord(env) ? Object.keys(env) : []));
-  const name = names.find((one) => pathText(["env", one]) === property);
+  const name = names.find((candidate) => pathText(["env", candidate]) === property);
   if (name === undefined || (old !== undefined && value !== undefined)) return undefined;
   return (releases) => {
-    const last = lastChange(releases, "template.env");
-    const [before, after] = [namesIn(last?.old), namesIn(last?.new)];
-    const [has, lacks] = value === undefined ? [before, after] : [after, before];
-    return has?.includes(name) && lacks?.includes(name) === false ? last?.release : undefined;
+    const last = findLastChange(releases, "template.env");
+    const [before, after] = [variableNames(last?.old), variableNames(last?.new)];
+    const [present, absent] = value === undefined ? [before, after] : [after, before];
+    return present?.includes(name) && absent?.includes(name) === false ? last?.release : undefined;
   };
 }
 
 /** The search for the release after which an endpoint's container had other settings than its template. */
-function otherSettingsSearch(template: Step): Search {
+function otherSettingsSearch(template: Step): ReleaseSearch {
   const { olds, news } = inputsOf(template);
   const differs = (field: string, value: unknown): boolean => {
     const name = field.replace(/^template\./, "");
     if (containerFields.includes(name))
-      return [olds, news].every((inputs) => settingIn(inputs, name) !== spelled(name, value));
-    const names = name === "env" ? namesIn(value) : undefined;
+      return [olds, news].every((inputs) => containerSetting(inputs, name) !== normalizeField(name, value));
+    const names = name === "env" ? variableNames(value) : undefined;
     return (
       names !== undefined &&
       [olds, news].every(({ env }) => isRecord(env) && Object.keys(env).sort().join() !== names.toSorted().join())
@@ -135,7 +140,7 @@ function otherSettingsSearch(template: Step): Search {
   return (releases) =>
     releases.find((release) =>
       release.diff.some(
-        ({ field, new: value }) => lastChange(releases, field)?.release === release && differs(field, value),
+        ({ field, new: value }) => findLastChange(releases, field)?.release === release && differs(field, value),
       ),
     );
 }

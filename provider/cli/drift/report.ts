@@ -17,19 +17,19 @@ export interface Report {
   drifted: ResourceChange[];
 }
 
-const shown = (value: unknown): string =>
+const valueText = (value: unknown): string =>
   value === undefined ? "not set" : value === secretValue ? value : JSON.stringify(value);
 
 const changeText = ({ property, old, new: value, release }: PropertyChange): string =>
-  `${property}: ${shown(old)} → ${shown(value)}${release ? `; ${releaseText(release)}` : ""}`;
+  `${property}: ${valueText(old)} → ${valueText(value)}${release ? `; ${releaseText(release)}` : ""}`;
 
 /** The differences of one resource, one line each. */
-const linesOf = ({ operation, properties, warnings }: ResourceChange): string[] => [
+const differenceLines = ({ operation, properties, warnings }: ResourceChange): string[] => [
   ...(operation === "delete" ? ["the service no longer has this object"] : properties.map(changeText)),
   ...warnings.map((warning) => `warning: ${warning}`),
 ];
 
-const summary = ({ stack, resources, drifted }: Report): string =>
+const summaryText = ({ stack, resources, drifted }: Report): string =>
   drifted.length === 0
     ? `No drift: all ${resources.length} resources of ${stack} match its state.`
     : `Drift in ${drifted.length} of ${resources.length} resources of ${stack} (state → service):`;
@@ -37,15 +37,15 @@ const summary = ({ stack, resources, drifted }: Report): string =>
 /** The report for a terminal. */
 export const plainText = (report: Report): string =>
   [
-    summary(report),
+    summaryText(report),
     ...report.drifted.map((change) =>
-      [`\n${change.type} "${change.resource}"`, ...linesOf(change).map((line) => `  ${line}`)].join("\n"),
+      [`\n${change.type} "${change.resource}"`, ...differenceLines(change).map((line) => `  ${line}`)].join("\n"),
     ),
   ].join("\n");
 
 /** The report as Markdown, for an issue or a chat. */
 export function markdownText(report: Report): string {
-  const head = [`### Drift in \`${report.stack}\``, "", summary(report)].join("\n");
+  const head = [`### Drift in \`${report.stack}\``, "", summaryText(report)].join("\n");
   return report.drifted.length === 0
     ? head
     : [head, "", ...tableLines(report.drifted, "state → service", head.length)].join("\n");
@@ -62,9 +62,9 @@ export function junitText({ stack, resources, drifted }: Report): string {
   const cases = resources.map((urn) => {
     const { name, type } = readUrn(urn);
     const head = `  <testcase classname="${xml(shortType(type))}" name="${xml(name)}"`;
-    const change = drifted.find((one) => one.urn === urn);
+    const change = drifted.find((candidate) => candidate.urn === urn);
     if (!change) return `${head}/>`;
-    const lines = linesOf(change);
+    const lines = differenceLines(change);
     return `${head}>\n    <failure message="${xml(lines[0] ?? "differs")}">${xml(lines.join("\n"))}</failure>\n  </testcase>`;
   });
   return [

@@ -17,7 +17,7 @@ export interface Cost {
   max: number;
 }
 
-/** Why a cost is unknown. */
+/** The reason for an unknown cost. */
 export interface UnknownCost {
   unknown: string;
 }
@@ -25,7 +25,7 @@ export interface UnknownCost {
 /** The cost of one resource before and after the deployment; a side is undefined if the resource is absent there. */
 export interface ResourceCost {
   resource: string;
-  kind: Priced;
+  kind: PricedKind;
   /** Workers or size after the deployment, such as `0 to 3 workers`. */
   quantity: string;
   before: Cost | UnknownCost | undefined;
@@ -35,16 +35,17 @@ export interface ResourceCost {
 type Inputs = Readonly<Record<string, unknown>>;
 
 /** Reads an input, or the default of one that the program leaves out. */
-type Read = (key: string) => unknown;
+type InputReader = (key: string) => unknown;
 
 export const isUnknown = (cost: Cost | UnknownCost | undefined): cost is UnknownCost =>
   cost !== undefined && "unknown" in cost;
 
-const priced = ["ServerlessEndpoint", "NetworkVolume"] as const;
-type Priced = (typeof priced)[number];
+const pricedKinds = ["ServerlessEndpoint", "NetworkVolume"] as const;
+type PricedKind = (typeof pricedKinds)[number];
 
 /** The kind of a type token, as dynamic resource or of the plugin; undefined if such resources cost nothing or are not ours. */
-export const pricedKindOf = (type: string): Priced | undefined => priced.find((one) => one === kindOf(type));
+export const pricedKindOf = (type: string): PricedKind | undefined =>
+  pricedKinds.find((candidate) => candidate === kindOf(type));
 
 /** The costs of the endpoints and volumes of a preview, in the order of their names. */
 export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
@@ -61,7 +62,7 @@ export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
       const kind = pricedKindOf(type);
       if (kind === undefined) return [];
       const cost = (inputs: Inputs | undefined) => inputs && hourlyCost(kind, inputs, prices);
-      const quantity = quantityOf(kind, reader(kind, after ?? before ?? {}));
+      const quantity = quantityOf(kind, inputReader(kind, after ?? before ?? {}));
       return [{ resource: name, kind, quantity, before: cost(before), after: cost(after) }];
     })
     .sort((a, b) => compare(a.resource, b.resource));
@@ -69,43 +70,43 @@ export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
 
 const inputsOf = (state: Step["oldState"]): Inputs | undefined => state?.inputs ?? undefined;
 
-function reader(kind: Priced, inputs: Inputs): Read {
+function inputReader(kind: PricedKind, inputs: Inputs): InputReader {
   const shape: Record<string, Parameters<typeof propertyOf>[0]> = kinds[kind].inputs.shape;
   return (key) => inputs[key] ?? (shape[key] && propertyOf(shape[key]).fallback);
 }
 
-function quantityOf(kind: Priced, read: Read): string {
-  const shown = (key: string): string => (typeof read(key) === "number" ? String(read(key)) : "?");
-  if (kind === "NetworkVolume") return `${shown("size")} GB`;
-  return `${shown("workersMin")} to ${shown("workersMax")} workers`;
+function quantityOf(kind: PricedKind, readInput: InputReader): string {
+  const numberText = (key: string): string => (typeof readInput(key) === "number" ? String(readInput(key)) : "?");
+  if (kind === "NetworkVolume") return `${numberText("size")} GB`;
+  return `${numberText("workersMin")} to ${numberText("workersMax")} workers`;
 }
 
 /** The cost of a resource with these inputs in US dollars per hour, or why it is unknown. */
-export function hourlyCost(kind: Priced, inputs: Inputs, prices: Prices): Cost | UnknownCost {
-  const read = reader(kind, inputs);
-  const computed = kind === "NetworkVolume" ? volumeCost(read, prices) : endpointCost(read, prices);
-  return typeof computed === "string" ? { unknown: computed } : computed;
+export function hourlyCost(kind: PricedKind, inputs: Inputs, prices: Prices): Cost | UnknownCost {
+  const readInput = inputReader(kind, inputs);
+  const cost = kind === "NetworkVolume" ? volumeCost(readInput, prices) : endpointCost(readInput, prices);
+  return typeof cost === "string" ? { unknown: cost } : cost;
 }
 
 /** A number of the inputs, or the reason why there is none. */
-function numberIn(read: Read, key: string): number | string {
-  const value = read(key);
+function readNumber(readInput: InputReader, key: string): number | string {
+  const value = readInput(key);
   if (typeof value === "number") return value;
   return `${key} ${value === unknownValue || isRecord(value) ? "is known after the deployment" : "is not set"}`;
 }
 
 /** The texts of a list of the inputs, or the reason why there are none. */
-function textsIn(read: Read, key: string): string[] | string {
-  const texts = [read(key)].flat().filter((one) => typeof one === "string");
+function readTexts(readInput: InputReader, key: string): string[] | string {
+  const texts = [readInput(key)].flat().filter((candidate) => typeof candidate === "string");
   if (texts.includes(unknownValue)) return `${key} is known after the deployment`;
   return texts.length > 0 ? texts : `${key} is empty, so the service chooses`;
 }
 
 /** The volume's cost, or the reason why it is unknown. */
-function volumeCost(read: Read, prices: Prices): Cost | string {
-  const size = numberIn(read, "size");
+function volumeCost(readInput: InputReader, prices: Prices): Cost | string {
+  const size = readNumber(readInput, "size");
   if (typeof size === "string") return size;
-  const type = read("type");
+  const type = readInput("type");
   if (typeof type !== "string")
     return 'type is not set, so the data centre decides; set it, for example type: "STANDARD"';
   const price = prices.volumes[type];
@@ -115,17 +116,18 @@ function volumeCost(read: Read, prices: Prices): Cost | string {
 }
 
 /** The endpoint's cost, or the reason why it is unknown. Of several GPU types or CPU flavours the most expensive counts. */
-function endpointCost(read: Read, prices: Prices): Cost | string {
-  const [min, max] = [numberIn(read, "workersMin"), numberIn(read, "workersMax")];
+function endpointCost(readInput: InputReader, prices: Prices): Cost | string {
+  const [min, max] = [readNumber(readInput, "workersMin"), readNumber(readInput, "workersMax")];
   if (typeof min === "string") return min;
   if (typeof max === "string") return max;
   if (max === 0) return { min: 0, max: 0 };
-  const worker = read("computeType") === "CPU" ? cpuWorkerPrice(read, prices) : gpuWorkerPrice(read, prices);
-  return typeof worker === "string" ? worker : { min: min * worker, max: max * worker };
+  const workerPrice =
+    readInput("computeType") === "CPU" ? cpuWorkerPrice(readInput, prices) : gpuWorkerPrice(readInput, prices);
+  return typeof workerPrice === "string" ? workerPrice : { min: min * workerPrice, max: max * workerPrice };
 }
 
-function gpuWorkerPrice(read: Read, { gpus }: Prices): number | string {
-  const [count, types] = [numberIn(read, "gpuCount"), textsIn(read, "gpuTypeIds")];
+function gpuWorkerPrice(readInput: InputReader, { gpus }: Prices): number | string {
+  const [count, types] = [readNumber(readInput, "gpuCount"), readTexts(readInput, "gpuTypeIds")];
   if (typeof count === "string") return count;
   if (typeof types === "string") return types;
   const unknown = types.find((type) => gpus[type] === undefined);
@@ -133,14 +135,15 @@ function gpuWorkerPrice(read: Read, { gpus }: Prices): number | string {
   return count * Math.max(...types.map((type) => gpus[type] ?? 0));
 }
 
-function cpuWorkerPrice(read: Read, { cpus }: Prices): number | string {
-  const isEmpty = [read("cpuFlavorIds") ?? []].flat().length === 0;
-  const entries = isEmpty ? [usualCpu.flavorId] : textsIn(read, "cpuFlavorIds");
+function cpuWorkerPrice(readInput: InputReader, { cpus }: Prices): number | string {
+  const isEmpty = [readInput("cpuFlavorIds") ?? []].flat().length === 0;
+  const entries = isEmpty ? [usualCpu.flavorId] : readTexts(readInput, "cpuFlavorIds");
   if (typeof entries === "string") return entries;
-  const shared = read("vcpuCount") === undefined ? usualCpu.vcpuCount : numberIn(read, "vcpuCount");
+  const defaultVcpuCount =
+    readInput("vcpuCount") === undefined ? usualCpu.vcpuCount : readNumber(readInput, "vcpuCount");
   const costs: number[] = [];
   for (const entry of entries) {
-    const { id, vcpuCount } = cpuFlavorOf(entry, shared);
+    const { id, vcpuCount } = cpuFlavorOf(entry, defaultVcpuCount);
     if (typeof vcpuCount === "string") return vcpuCount;
     const price = cpus[id];
     if (price === undefined) return `CPU flavour "${id}" has no known price`;

@@ -23,22 +23,29 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
   if (missing > 0 && flags.maxHourly === undefined) io.err(`${incomplete}.`);
   const prices = await (flags.prices === undefined ? pricesOfCatalog(io.err) : pricesOfFile(flags.prices));
   const result = estimateOf(preview.stack ?? "the stack", costsOf(preview, prices));
-  const texts = { table: tableText, markdown: markdownText, json: (one: object) => JSON.stringify(one, null, 2) };
-  io.out(texts[flags.format](result));
+  const formats = {
+    table: tableText,
+    markdown: markdownText,
+    json: (report: object) => JSON.stringify(report, null, 2),
+  };
+  io.out(formats[flags.format](result));
   if (flags.maxHourly === undefined) return 0;
   const { max } = result.total.after;
   if (max > flags.maxHourly) {
     io.err(`${max.toFixed(3)} per hour at workersMax is above the budget of ${flags.maxHourly} (--max-hourly).`);
     return exitCodes.attention;
   }
-  const doubt = missing > 0 ? incomplete : reasonOf(result, flags.prices);
-  if (doubt === undefined) return 0;
-  io.err(`The budget of ${flags.maxHourly} per hour cannot be confirmed: ${doubt}.`);
+  const uncertainty = missing > 0 ? incomplete : uncertaintyOf(result, flags.prices);
+  if (uncertainty === undefined) return 0;
+  io.err(`The budget of ${flags.maxHourly} per hour cannot be confirmed: ${uncertainty}.`);
   return exitCodes.attention;
 }
 
 /** The first unknown cost, and what to do about it; undefined if all costs are known. */
-function reasonOf({ unknown: [first] }: Estimate, prices = "a file and pass it with --prices"): string | undefined {
+function uncertaintyOf(
+  { unknown: [first] }: Estimate,
+  prices = "a file and pass it with --prices",
+): string | undefined {
   if (first === undefined) return undefined;
   const text = `${first.resource}: ${first.reason}`;
   if (text.includes(";")) return text;

@@ -9,8 +9,8 @@ const amounts = z.record(z.string(), z.number().nonnegative()).default({});
 const priceFile = z.strictObject({ gpus: amounts, cpus: amounts, volumes: amounts });
 
 /**
- * Prices in US dollars: per hour by GPU type, per hour and virtual CPU by CPU flavour, per month and GB by volume type. What is
- * not listed has no known price.
+ * Prices in US dollars: per hour by GPU type, per hour and virtual CPU by CPU flavour, per month and GB by volume type. Other
+ * types have no known price.
  */
 export type Prices = z.output<typeof priceFile>;
 
@@ -31,23 +31,23 @@ export async function pricesOfFile(file: string): Promise<Prices> {
   );
 }
 
-const byId = (prices: [string, number | undefined][]): Record<string, number> =>
+const pricesById = (prices: [string, number | undefined][]): Record<string, number> =>
   Object.fromEntries(prices.flatMap(([id, price]) => (price === undefined ? [] : [[id, price]])));
 
 /**
  * Reads the catalog of the service that the environment selects: two requests with REST v2, one with REST v1. Throws a sentence
  * with both remedies if the settings or the requests fail.
  */
-export async function pricesOfCatalog(notice: (text: string) => void): Promise<Prices> {
+export async function pricesOfCatalog(notify: (text: string) => void): Promise<Prices> {
   try {
-    const { clients } = openClients(undefined, notice);
+    const { clients } = openClients(undefined, notify);
     const { management } = clients;
     const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]).finally(() =>
       clients.close(),
     );
     return {
-      gpus: byId(gpus.map(({ id, price }) => [id, price])),
-      cpus: byId(cpus.map(({ id, pricePerVcpu }) => [id, pricePerVcpu])),
+      gpus: pricesById(gpus.map(({ id, price }) => [id, price])),
+      cpus: pricesById(cpus.map(({ id, pricePerVcpu }) => [id, pricePerVcpu])),
       // No API has the prices of volumes.
       volumes: {},
     };

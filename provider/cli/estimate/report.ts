@@ -1,4 +1,4 @@
-import { plain } from "../preview-comment/markdown";
+import { escapeMarkdown } from "../preview-comment/markdown";
 import { type Cost, hoursPerMonth, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
 
 /** The costs of a stack, in US dollars. */
@@ -11,18 +11,18 @@ export interface Estimate {
   unknown: { resource: string; reason: string }[];
 }
 
-const none: Cost = { min: 0, max: 0 };
+const zeroCost: Cost = { min: 0, max: 0 };
 
-function sum(costs: (Cost | UnknownCost | undefined)[]): Cost {
-  const known = costs.filter((cost): cost is Cost => cost !== undefined && !isUnknown(cost));
-  return known.reduce((all, { min, max }) => ({ min: all.min + min, max: all.max + max }), none);
+function sumOf(costs: (Cost | UnknownCost | undefined)[]): Cost {
+  const knownCosts = costs.filter((cost): cost is Cost => cost !== undefined && !isUnknown(cost));
+  return knownCosts.reduce((total, { min, max }) => ({ min: total.min + min, max: total.max + max }), zeroCost);
 }
 
 export function estimateOf(stack: string, resources: ResourceCost[]): Estimate {
   return {
     stack,
     resources,
-    total: { before: sum(resources.map(({ before }) => before)), after: sum(resources.map(({ after }) => after)) },
+    total: { before: sumOf(resources.map(({ before }) => before)), after: sumOf(resources.map(({ after }) => after)) },
     unknown: resources.flatMap(({ resource, kind, after }) =>
       isUnknown(after) ? [{ resource: `${kind} "${resource}"`, reason: after.unknown }] : [],
     ),
@@ -39,49 +39,49 @@ const heading = [
   "change of workersMax/month",
 ];
 
-const hourly = (amount: number): string => amount.toFixed(3);
-const monthly = (amount: number): string => (amount * hoursPerMonth).toFixed(2);
+const hourlyText = (amount: number): string => amount.toFixed(3);
+const monthlyText = (amount: number): string => (amount * hoursPerMonth).toFixed(2);
 
 /** Difference of the costs per month at `workersMax`. */
-function change(before: Cost | UnknownCost | undefined, after: Cost | UnknownCost | undefined): string {
+function changeText(before: Cost | UnknownCost | undefined, after: Cost | UnknownCost | undefined): string {
   if (isUnknown(before) || isUnknown(after)) return "?";
-  const difference = (after ?? none).max - (before ?? none).max;
-  return `${difference < 0 ? "-" : "+"}${monthly(Math.abs(difference))}`;
+  const difference = (after ?? zeroCost).max - (before ?? zeroCost).max;
+  return `${difference < 0 ? "-" : "+"}${monthlyText(Math.abs(difference))}`;
 }
 
-const cells = (cost: Cost | UnknownCost | undefined): string[] => {
+const costCells = (cost: Cost | UnknownCost | undefined): string[] => {
   if (isUnknown(cost)) return ["?", "?", "?", "?"];
-  const { min, max } = cost ?? none;
-  return [hourly(min), hourly(max), monthly(min), monthly(max)];
+  const { min, max } = cost ?? zeroCost;
+  return [hourlyText(min), hourlyText(max), monthlyText(min), monthlyText(max)];
 };
 
-function rows({ resources, total }: Estimate): string[][] {
+function tableRows({ resources, total }: Estimate): string[][] {
   return [
     ...resources.map(({ resource, kind, quantity, before, after }) => [
       `${resource} ${kind}`,
       after === undefined ? "deleted" : quantity,
-      ...cells(after),
-      change(before, after),
+      ...costCells(after),
+      changeText(before, after),
     ]),
-    ["total", "", ...cells(total.after), change(total.before, total.after)],
+    ["total", "", ...costCells(total.after), changeText(total.before, total.after)],
   ];
 }
 
 const title = ({ stack }: Estimate): string => `Cost of ${stack} in US dollars; a month has ${hoursPerMonth} hours.`;
 
-/** Lists the unknown costs. `shown` escapes text for the format. */
-const unknownLines = ({ unknown }: Estimate, shown: (text: string) => string): string[] =>
+/** Lists the unknown costs. `escapeText` escapes text for the format. */
+const unknownLines = ({ unknown }: Estimate, escapeText: (text: string) => string): string[] =>
   unknown.length === 0
     ? []
     : [
         "",
         "Unknown, and not in the total:",
-        ...unknown.map(({ resource, reason }) => `- ${shown(`${resource}: ${reason}`)}`),
+        ...unknown.map(({ resource, reason }) => `- ${escapeText(`${resource}: ${reason}`)}`),
       ];
 
 /** The report for a terminal. */
 export function tableText(estimate: Estimate): string {
-  const table = [heading, ...rows(estimate)];
+  const table = [heading, ...tableRows(estimate)];
   const widths = heading.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   const line = (row: string[]): string =>
     row
@@ -93,13 +93,13 @@ export function tableText(estimate: Estimate): string {
 
 /** The report as Markdown, for the comment of a pull request. */
 export function markdownText(estimate: Estimate): string {
-  const line = (row: string[]): string => `| ${row.map(plain).join(" | ")} |`;
+  const line = (row: string[]): string => `| ${row.map(escapeMarkdown).join(" | ")} |`;
   return [
     `### ${title(estimate)}`,
     "",
     line(heading),
     "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
-    ...rows(estimate).map(line),
-    ...unknownLines(estimate, plain),
+    ...tableRows(estimate).map(line),
+    ...unknownLines(estimate, escapeMarkdown),
   ].join("\n");
 }

@@ -1,7 +1,7 @@
 import type { ObjectKind } from "../../resources";
 
 /** Word at the end of each name. It makes the names of all kinds distinct, and none of them a reserved word. */
-const words: Record<ObjectKind, string> = {
+const suffixes: Record<ObjectKind, string> = {
   Secret: "secret",
   NetworkVolume: "volume",
   ContainerRegistryAuth: "credentials",
@@ -10,7 +10,7 @@ const words: Record<ObjectKind, string> = {
 };
 
 /** Lower-case ASCII words with hyphens between them; empty if the text has neither ASCII letters nor digits. */
-export const hyphenated = (text: string): string =>
+export const hyphenate = (text: string): string =>
   text
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
@@ -19,11 +19,11 @@ export const hyphenated = (text: string): string =>
     .replace(/^-|-$/g, "");
 
 function nameOf(kind: ObjectKind, objectName: string): string {
-  const word = words[kind];
-  const text = hyphenated(objectName);
-  if (text === "") return word;
-  if (/^\d/.test(text)) return `${word}-${text}`;
-  return text === word || text.endsWith(`-${word}`) ? text : `${text}-${word}`;
+  const suffix = suffixes[kind];
+  const text = hyphenate(objectName);
+  if (text === "") return suffix;
+  if (/^\d/.test(text)) return `${suffix}-${text}`;
+  return text === suffix || text.endsWith(`-${suffix}`) ? text : `${text}-${suffix}`;
 }
 
 /**
@@ -31,16 +31,16 @@ function nameOf(kind: ObjectKind, objectName: string): string {
  * in every spelling. Repeated names get a number.
  */
 export function resourceNames(): (kind: ObjectKind, objectName: string) => string {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   /** The last number of each repeated name, so that many equal names take linear time. */
   const counts = new Map<string, number>();
   return (kind, objectName) => {
     const base = nameOf(kind, objectName);
     for (let count = (counts.get(base) ?? 0) + 1; ; count++) {
       const name = count === 1 ? base : `${base}-${count}`;
-      const bare = name.replaceAll("-", "");
-      if (taken.has(bare)) continue;
-      taken.add(bare);
+      const withoutHyphens = name.replaceAll("-", "");
+      if (usedNames.has(withoutHyphens)) continue;
+      usedNames.add(withoutHyphens);
       counts.set(base, count);
       return name;
     }

@@ -18,8 +18,8 @@ export async function importAccount(
 ): Promise<number> {
   await requireEmpty(flags.out);
   const account = openAccount(undefined, io.err, environment);
-  const isWanted = flags.filter === undefined ? () => true : matcher(flags.filter);
-  const { objects, skipped } = await readObjects(account, ({ name = "" }) => isWanted(name), io.err).finally(() =>
+  const isSelected = flags.filter === undefined ? () => true : globMatcher(flags.filter);
+  const { objects, skipped } = await readObjects(account, ({ name = "" }) => isSelected(name), io.err).finally(() =>
     account.close(),
   );
   if (objects.length === 0)
@@ -32,7 +32,7 @@ export async function importAccount(
 }
 
 /** Returns a function that compares whole names with a pattern. */
-function matcher(glob: string): (name: string) => boolean {
+function globMatcher(glob: string): (name: string) => boolean {
   const escaped = glob
     .replace(/[\\^$.|+()[\]{}]/g, "\\$&")
     .replaceAll("*", ".*")

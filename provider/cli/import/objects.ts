@@ -7,26 +7,26 @@ import type { Skipped } from "./report";
 export type ListedObject = Omit<Skipped, "reason">;
 
 /** An endpoint that was created with an image of its own has no template, which the resource requires. */
-const withoutTemplate =
+const noTemplateReason =
   "no template of the account has the settings of its workers; create one with the same image, disk, arguments, ports, " +
   "environment and registry credentials, then run the command again";
 
-/** Reads the wanted objects of an account. Those that no program can have are skipped, with the reason. */
+/** Reads the selected objects of an account. Objects that no program can have are skipped, with the reason. */
 export async function readObjects(
   account: Account,
-  isWanted: (object: ListedObject) => boolean,
-  notice: (text: string) => void,
+  isSelected: (object: ListedObject) => boolean,
+  notify: (text: string) => void,
 ): Promise<{ objects: AccountObject[]; skipped: Skipped[] }> {
   const objects: AccountObject[] = [];
   const skipped: Skipped[] = [];
   for (const kind of objectKindNames) {
-    const { found, unreadable } = await account.imports(kind);
-    notice(`${kind}: ${found.length} in the account`);
+    const { found, unreadable } = await account.listImports(kind);
+    notify(`${kind}: ${found.length} in the account`);
     for (const { id, name, error } of unreadable)
-      if (isWanted({ kind, id, name })) skipped.push({ kind, id, name, reason: error.message });
-    for (const { id, name, inputs } of found.filter((object) => isWanted({ kind, ...object }))) {
+      if (isSelected({ kind, id, name })) skipped.push({ kind, id, name, reason: error.message });
+    for (const { id, name, inputs } of found.filter((object) => isSelected({ kind, ...object }))) {
       const lacksTemplate = kind === "ServerlessEndpoint" && inputs["templateId"] === undefined;
-      const [reason] = lacksTemplate ? [withoutTemplate] : account.mistakes(kind, inputs);
+      const [reason] = lacksTemplate ? [noTemplateReason] : account.invalidReasons(kind, inputs);
       if (reason === undefined) objects.push({ kind, id, name, inputs });
       else skipped.push({ kind, id, name, reason });
     }

@@ -4,7 +4,7 @@ import { typePrefixes } from "../resource-types";
 import { exitCodes, type Terminal } from "../terminal";
 import { writeFolder } from "./folder";
 import { goProject } from "./go";
-import { hyphenated } from "./identifiers";
+import { hyphenate } from "./identifiers";
 import { type AccountObject, programOf } from "./program";
 import { pluginFolder } from "./project";
 import { pythonProject } from "./python";
@@ -26,20 +26,20 @@ export interface ProjectFlags {
 /** Writes a project with the objects and the file for `pulumi import`, and prints the report. Returns the exit code. */
 export async function writeProject(
   objects: readonly AccountObject[],
-  missing: Pick<Report, "skipped" | "noCounterpart">,
+  omissions: Pick<Report, "skipped" | "noCounterpart">,
   flags: ProjectFlags,
   io: Terminal,
 ): Promise<number> {
   const program = programOf(objects);
   const resources = program.resources.map(({ kind, name, id }) => ({ type: typePrefixes.plugin + kind, name, id }));
   const { version }: { version: string } = createRequire(__filename)("pulumi-serverless-compute/package.json");
-  const name = hyphenated(basename(resolve(flags.out))) || "imported";
+  const name = hyphenate(basename(resolve(flags.out))) || "imported";
   const project = { name, version, plugin: pluginFolder(flags.out) };
   await writeFolder(flags.out, {
     ...projects[flags.language](program, project),
     "import.json": `${JSON.stringify({ resources }, null, 2)}\n`,
   });
-  const report = { folder: flags.out, language: flags.language, resources, config: program.config, ...missing };
+  const report = { folder: flags.out, language: flags.language, resources, config: program.config, ...omissions };
   io.out(flags.json ? JSON.stringify(report, null, 2) : reportText(report));
-  return missing.skipped.length + missing.noCounterpart.length > 0 ? exitCodes.attention : 0;
+  return omissions.skipped.length + omissions.noCounterpart.length > 0 ? exitCodes.attention : 0;
 }

@@ -19,13 +19,13 @@ export interface AccountObject extends ImportedObject {
 
 /** A value in a program: constant, or composed of outputs and config. */
 export type Expression =
-  | { is: "constant"; value: string | number | boolean | null }
-  | { is: "list"; items: Expression[] }
-  | { is: "map"; entries: [key: string, value: Expression][] }
+  | { type: "constant"; value: string | number | boolean | null }
+  | { type: "list"; items: Expression[] }
+  | { type: "map"; entries: [key: string, value: Expression][] }
   /** An output of an earlier resource. */
-  | { is: "output"; resource: string; output: "id" | "reference" }
+  | { type: "output"; resource: string; output: "id" | "reference" }
   /** A required secret of the stack's config. */
-  | { is: "config"; key: string };
+  | { type: "config"; key: string };
 
 /** A resource of a program, without the language. */
 export interface ProgramResource {
@@ -46,16 +46,16 @@ export interface Program {
   config: string[];
 }
 
-/** A program whose resources are these objects. */
+/** A program with these objects as resources. */
 export function programOf(objects: readonly AccountObject[]): Program {
-  const sorted = objects.toSorted(
+  const sortedObjects = objects.toSorted(
     (a, b) =>
       objectKindNames.indexOf(a.kind) - objectKindNames.indexOf(b.kind) ||
       compare(a.name, b.name) ||
       compare(a.id, b.id),
   );
   const nameFor = resourceNames();
-  const named = sorted.map((object) => ({
+  const namedObjects = sortedObjects.map((object) => ({
     object,
     name: nameFor(object.kind, object.resource ?? bareNameOf(object)),
   }));
@@ -63,16 +63,16 @@ export function programOf(objects: readonly AccountObject[]): Program {
   const outputs = new Map<string, Expression>();
   const resources: ProgramResource[] = [];
   for (const kind of objectKindNames) {
-    const ofKind = named.filter(({ object }) => object.kind === kind);
-    resources.push(...ofKind.map(({ object, name }) => resourceOf(object, name, outputs)));
-    for (const { object, name } of ofKind) {
-      outputs.set(object.id, { is: "output", resource: name, output: "id" });
+    const objectsOfKind = namedObjects.filter(({ object }) => object.kind === kind);
+    resources.push(...objectsOfKind.map(({ object, name }) => resourceOf(object, name, outputs)));
+    for (const { object, name } of objectsOfKind) {
+      outputs.set(object.id, { type: "output", resource: name, output: "id" });
       if (object.kind === "Secret")
-        outputs.set(secretReference(object.name), { is: "output", resource: name, output: "reference" });
+        outputs.set(secretReference(object.name), { type: "output", resource: name, output: "reference" });
     }
   }
   const config = resources.flatMap(({ inputs }) =>
-    inputs.flatMap(([, value]) => (value.is === "config" ? value.key : [])),
+    inputs.flatMap(([, value]) => (value.type === "config" ? value.key : [])),
   );
   return { resources, config };
 }
@@ -85,15 +85,15 @@ function resourceOf(
   outputs: ReadonlyMap<string, Expression>,
 ): ProgramResource {
   const shape = Object.entries(objectKinds[kind].inputs.shape);
-  const unread = shape.flatMap(([key, schema]) =>
+  const unreadable = shape.flatMap(([key, schema]) =>
     traitsOf(schema).writeOnly && !propertyOf(schema).optional && inputs[key] === undefined ? [key] : [],
   );
   const entries = shape.flatMap(([key, schema]): ProgramResource["inputs"] => {
-    if (unread.includes(key)) return [[key, { is: "config", key: camelCase(`${name}-${key}`) }]];
+    if (unreadable.includes(key)) return [[key, { type: "config", key: camelCase(`${name}-${key}`) }]];
     const value = inputs[key];
     return value === undefined || isDefault(schema, value) ? [] : [[key, expressionOf(value, outputs)]];
   });
-  return { kind, id, name, inputs: entries, ignoreChanges: unread };
+  return { kind, id, name, inputs: entries, ignoreChanges: unreadable };
 }
 
 /** Returns true if a program that leaves the property out means the same; a service's own switches are off by default. */
@@ -103,9 +103,9 @@ function isDefault(schema: z.core.$ZodType, value: Value): boolean {
 }
 
 function expressionOf(value: Value, outputs: ReadonlyMap<string, Expression>): Expression {
-  if (Array.isArray(value)) return { is: "list", items: value.map((item) => expressionOf(item, outputs)) };
+  if (Array.isArray(value)) return { type: "list", items: value.map((item) => expressionOf(item, outputs)) };
   if (isProperties(value))
-    return { is: "map", entries: Object.entries(value).map(([key, item]) => [key, expressionOf(item, outputs)]) };
+    return { type: "map", entries: Object.entries(value).map(([key, item]) => [key, expressionOf(item, outputs)]) };
   if (typeof value === "object" && value !== null) throw new Error("an imported object contains an unknown value");
-  return (typeof value === "string" ? outputs.get(value) : undefined) ?? { is: "constant", value };
+  return (typeof value === "string" ? outputs.get(value) : undefined) ?? { type: "constant", value };
 }

@@ -10,15 +10,15 @@ export interface Project {
   plugin: string;
 }
 
-const installed = join("node_modules", "pulumi-serverless-compute", "bin");
+const pluginPath = join("node_modules", "pulumi-serverless-compute", "bin");
 
 /** Folder of the plugin of the nearest folder that has the package, as npm resolves it; by default the project's own. */
 export function pluginFolder(project: string): string {
-  const start = resolve(project);
-  const folders = [start];
-  for (let at = start; at !== dirname(at); at = dirname(at)) folders.push(dirname(at));
-  const owner = folders.find((folder) => existsSync(join(folder, installed))) ?? start;
-  return relative(start, join(owner, installed)).replaceAll("\\", "/");
+  const projectFolder = resolve(project);
+  const folders = [projectFolder];
+  for (let folder = projectFolder; folder !== dirname(folder); folder = dirname(folder)) folders.push(dirname(folder));
+  const packageFolder = folders.find((folder) => existsSync(join(folder, pluginPath))) ?? projectFolder;
+  return relative(projectFolder, join(packageFolder, pluginPath)).replaceAll("\\", "/");
 }
 
 /** Pulumi.yaml of a project with the plugin from the npm package. `runtime` may have several lines. */

@@ -2,9 +2,9 @@ import { sdkPackages } from "../../generated/publication";
 import { snakeCase } from "./identifiers";
 import type { Expression, Program, ProgramResource } from "./program";
 import { type Project, pulumiYaml } from "./project";
-import { bracketed, quoted, snakeCase as snakeCaseOfCamel } from "./text-layout";
+import { bracketed, quote, snakeCase as snakeCaseOfCamel } from "./text-layout";
 
-const step = "    ";
+const indentation = "    ";
 
 /** Constants of Python that JSON spells differently. */
 const constants = new Map<unknown, string>([
@@ -14,35 +14,35 @@ const constants = new Map<unknown, string>([
 ]);
 
 function valueText(value: Expression): string {
-  switch (value.is) {
+  switch (value.type) {
     case "constant":
       return constants.get(value.value) ?? JSON.stringify(value.value);
     case "list":
-      return bracketed("[", value.items.map(valueText), "]", step);
+      return bracketed("[", value.items.map(valueText), "]", indentation);
     case "map":
       return bracketed(
         "{",
-        value.entries.map(([key, one]) => `${quoted(key)}: ${valueText(one)}`),
+        value.entries.map(([key, item]) => `${quote(key)}: ${valueText(item)}`),
         "}",
-        step,
+        indentation,
       );
     case "output":
       return `${snakeCase(value.resource)}.${value.output}`;
     case "config":
-      return `config.require_secret(${quoted(value.key)})`;
+      return `config.require_secret(${quote(value.key)})`;
   }
 }
 
-function statement({ kind, name, inputs, ignoreChanges }: ProgramResource): string {
-  const words = inputs.map(([key, value]) => `${snakeCaseOfCamel(key)}=${valueText(value)}`);
-  const ignored = bracketed(
+function statementOf({ kind, name, inputs, ignoreChanges }: ProgramResource): string {
+  const keywordArguments = inputs.map(([key, value]) => `${snakeCaseOfCamel(key)}=${valueText(value)}`);
+  const ignoredNames = bracketed(
     "[",
-    ignoreChanges.map((key) => quoted(snakeCaseOfCamel(key))),
+    ignoreChanges.map((key) => quote(snakeCaseOfCamel(key))),
     "]",
-    step,
+    indentation,
   );
-  const options = ignoreChanges.length === 0 ? [] : [`opts=pulumi.ResourceOptions(ignore_changes=${ignored})`];
-  return `${snakeCase(name)} = ${bracketed(`serverless.${kind}(`, [quoted(name), ...words, ...options], ")", step)}`;
+  const options = ignoreChanges.length === 0 ? [] : [`opts=pulumi.ResourceOptions(ignore_changes=${ignoredNames})`];
+  return `${snakeCase(name)} = ${bracketed(`serverless.${kind}(`, [quote(name), ...keywordArguments, ...options], ")", indentation)}`;
 }
 
 function programText({ resources, config }: Program): string {
@@ -50,7 +50,7 @@ function programText({ resources, config }: Program): string {
     ...(config.length > 0 ? ["import pulumi"] : []),
     `import ${sdkPackages.python} as serverless`,
     ...(config.length > 0 ? ["", "config = pulumi.Config()"] : []),
-    ...resources.map((resource) => `\n${statement(resource)}`),
+    ...resources.map((resource) => `\n${statementOf(resource)}`),
     "",
   ].join("\n");
 }

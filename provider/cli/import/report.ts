@@ -34,9 +34,10 @@ const installations: Record<Report["language"], string[]> = {
 /** The report for people. */
 export function reportText({ folder, language, resources, config, skipped, noCounterpart }: Report): string {
   const kinds = resources.map(({ type }) => type.slice(type.lastIndexOf(":") + 1));
-  const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((one) => one === kind).length} ${kind}`);
-  const [first, ...others] = config;
-  const more = others.length === 0 ? "" : `   # and ${countOf(others.length, "other key")} of the program`;
+  const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((candidate) => candidate === kind).length} ${kind}`);
+  const [firstKey, ...otherKeys] = config;
+  const otherKeysNote =
+    otherKeys.length === 0 ? "" : `   # and ${countOf(otherKeys.length, "other key")} of the program`;
   const lines = [
     `Wrote ${countOf(resources.length, "resource")} to ${folder}: ${counts.join(", ")}.`,
     "",
@@ -46,7 +47,7 @@ export function reportText({ folder, language, resources, config, skipped, noCou
     `  cd ${folder}`,
     ...installations[language].map((command) => `  ${command}`),
     "  pulumi stack init dev",
-    ...(first === undefined ? [] : [`  pulumi config set --secret ${first}${more}`]),
+    ...(firstKey === undefined ? [] : [`  pulumi config set --secret ${firstKey}${otherKeysNote}`]),
     "  pulumi import --file import.json --yes --skip-preview --protect=false --generate-code=false",
     "  pulumi preview --expect-no-changes",
   ];

@@ -1,5 +1,5 @@
 /** Puts one level of indentation in front of every line that is not empty. */
-export const indented = (text: string, step: string): string => text.replace(/^(?=.)/gm, step);
+export const indent = (text: string, indentation: string): string => text.replace(/^(?=.)/gm, indentation);
 
 /** `imageName` as `ImageName`. */
 export const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
@@ -8,16 +8,18 @@ export const pascalCase = (name: string): string => name.charAt(0).toUpperCase()
 export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** A text between double quotes. All languages here read the escapes of JSON. */
-export const quoted = (text: string): string => JSON.stringify(text);
+export const quote = (text: string): string => JSON.stringify(text);
 
 /** Parts between brackets, on a line each, every one with a comma behind. */
-export const block = (open: string, parts: readonly string[], close: string, step: string): string =>
-  `${open}\n${indented(parts.map((part) => `${part},`).join("\n"), step)}\n${close}`;
+export const block = (open: string, parts: readonly string[], close: string, indentation: string): string =>
+  `${open}\n${indent(parts.map((part) => `${part},`).join("\n"), indentation)}\n${close}`;
 
 /** Parts between brackets: on one line where they are short, else on a line each. */
-export function bracketed(open: string, parts: readonly string[], close: string, step: string): string {
+export function bracketed(open: string, parts: readonly string[], close: string, indentation: string): string {
   const line = `${open}${parts.join(", ")}${close}`;
-  return line.length <= 80 && !line.includes("\n") ? line : block(open.trimEnd(), parts, close.trimStart(), step);
+  return line.length <= 80 && !line.includes("\n")
+    ? line
+    : block(open.trimEnd(), parts, close.trimStart(), indentation);
 }
 
 /** A composite literal of Go as gofmt has it: the values of entries on adjacent lines stand below each other. */
@@ -30,8 +32,8 @@ export function goLiteral(type: string, entries: readonly { key: string; text: s
       while (isShort(from - 1)) from -= 1;
       while (isShort(to + 1)) to += 1;
     }
-    const width = Math.max(...entries.slice(from, to + 1).map((one) => one.key.length));
+    const width = Math.max(...entries.slice(from, to + 1).map((entry) => entry.key.length));
     return `${`${key}:`.padEnd(width + 1)} ${text},`;
   });
-  return `${type}{\n${indented(lines.join("\n"), "\t")}\n}`;
+  return `${type}{\n${indent(lines.join("\n"), "\t")}\n}`;
 }

@@ -2,48 +2,50 @@ import { sdkPackages } from "../../generated/publication";
 import { camelCase } from "./identifiers";
 import type { Expression, Program, ProgramResource } from "./program";
 import { type Project, pulumiYaml } from "./project";
-import { bracketed, quoted } from "./text-layout";
+import { bracketed, quote } from "./text-layout";
 
-const step = "  ";
+const indentation = "  ";
 
 const keyText = (key: string): string =>
-  key === "__proto__" ? '["__proto__"]' : /^[A-Za-z_$][\w$]*$/.test(key) ? key : quoted(key);
+  key === "__proto__" ? '["__proto__"]' : /^[A-Za-z_$][\w$]*$/.test(key) ? key : quote(key);
 
 const objectText = (entries: readonly (readonly [string, Expression])[]): string =>
   bracketed(
     "{ ",
     entries.map(([key, value]) => `${keyText(key)}: ${valueText(value)}`),
     " }",
-    step,
+    indentation,
   );
 
 function valueText(value: Expression): string {
-  switch (value.is) {
+  switch (value.type) {
     case "constant":
       return JSON.stringify(value.value);
     case "list":
-      return bracketed("[", value.items.map(valueText), "]", step);
+      return bracketed("[", value.items.map(valueText), "]", indentation);
     case "map":
       return value.entries.length === 0 ? "{}" : objectText(value.entries);
     case "output":
       return `${camelCase(value.resource)}.${value.output}`;
     case "config":
-      return `config.requireSecret(${quoted(value.key)})`;
+      return `config.requireSecret(${quote(value.key)})`;
   }
 }
 
-function statement({ kind, name, inputs, ignoreChanges }: ProgramResource): string {
+function statementOf({ kind, name, inputs, ignoreChanges }: ProgramResource): string {
   const options =
-    ignoreChanges.length === 0 ? "" : `, { ignoreChanges: ${bracketed("[", ignoreChanges.map(quoted), "]", step)} }`;
-  return `const ${camelCase(name)} = new serverless.${kind}(${quoted(name)}, ${objectText(inputs)}${options});`;
+    ignoreChanges.length === 0
+      ? ""
+      : `, { ignoreChanges: ${bracketed("[", ignoreChanges.map(quote), "]", indentation)} }`;
+  return `const ${camelCase(name)} = new serverless.${kind}(${quote(name)}, ${objectText(inputs)}${options});`;
 }
 
 function programText({ resources, config }: Program): string {
   return [
     ...(config.length > 0 ? ['import * as pulumi from "@pulumi/pulumi";'] : []),
-    `import * as serverless from ${quoted(sdkPackages.nodejs)};`,
+    `import * as serverless from ${quote(sdkPackages.nodejs)};`,
     ...(config.length > 0 ? ["", "const config = new pulumi.Config();"] : []),
-    ...resources.map((resource) => `\n${statement(resource)}`),
+    ...resources.map((resource) => `\n${statementOf(resource)}`),
     "",
   ].join("\n");
 }

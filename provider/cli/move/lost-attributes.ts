@@ -37,7 +37,7 @@ const readOnly: Partial<Record<ObjectKind, readonly string[]>> = {
 };
 
 /** Properties that a program omits if they have the service's default. */
-const implied = ["executionTimeoutMs", "vcpuCount", "type"];
+const impliedProperties = ["executionTimeoutMs", "vcpuCount", "type"];
 
 /** Properties of which a program has one. */
 const alternatives = [
@@ -48,24 +48,24 @@ const alternatives = [
 ];
 
 /**
- * The attributes of a recorded resource that its program lacks: those without a property, and those whose property the service
- * does not return. `inputs` are those of its object; undefined if no program has it.
+ * The attributes of a recorded resource that its program lacks: attributes without a property, and attributes whose property
+ * the service does not return. `inputs` are the inputs of its object; undefined if no program has it.
  */
 export function lostAttributes(
   kind: ObjectKind,
   attributes: readonly string[],
   inputs: Properties | undefined,
-): { unknown: string[]; unread: string[] } {
+): { unsupported: string[]; unreturned: string[] } {
   const shape = new Map<string, z.core.$ZodType>(Object.entries(objectKinds[kind].inputs.shape));
   const covered = [...(otherNames[kind] ?? []), ...(readOnly[kind] ?? [])];
-  const isUnread = (name: string): boolean => {
+  const isUnreturned = (name: string): boolean => {
     const schema = shape.get(name);
-    if (!inputs || !schema || traitsOf(schema).writeOnly || implied.includes(name)) return false;
+    if (!inputs || !schema || traitsOf(schema).writeOnly || impliedProperties.includes(name)) return false;
     // A mount path without a volume has no effect.
     if (name === "volumeMountPath" && !attributes.includes("volumeInGb")) return false;
     const names = alternatives.find((group) => group.includes(name)) ?? [name];
-    return names.every((one) => inputs[one] === undefined);
+    return names.every((alternative) => inputs[alternative] === undefined);
   };
-  const rest = attributes.filter((name) => !covered.includes(name));
-  return { unknown: rest.filter((name) => !shape.has(name)), unread: rest.filter(isUnread) };
+  const uncovered = attributes.filter((name) => !covered.includes(name));
+  return { unsupported: uncovered.filter((name) => !shape.has(name)), unreturned: uncovered.filter(isUnreturned) };
 }

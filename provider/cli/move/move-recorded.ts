@@ -26,40 +26,42 @@ export async function moveRecorded(
   await requireEmpty(flags.out);
   const recorded = readRecorded(flags.from, text);
   const keyOf = (kind: string | undefined, id: string | undefined): string => `${kind} ${id}`;
-  const wanted = new Map(recorded.map((one) => [keyOf(one.kind, one.id), one]));
+  const recordedByKey = new Map(recorded.map((resource) => [keyOf(resource.kind, resource.id), resource]));
   const account = openAccount(undefined, io.err, environment);
   const { objects, skipped } = await readObjects(
     account,
-    ({ kind, id }) => wanted.has(keyOf(kind, id)),
+    ({ kind, id }) => recordedByKey.has(keyOf(kind, id)),
     io.err,
   ).finally(() => account.close());
-  const seen = new Set([...objects, ...skipped].map(({ kind, id }) => keyOf(kind, id)));
-  const absent = recorded.flatMap(({ kind, id, name }): Skipped[] => {
-    if (kind === undefined || seen.has(keyOf(kind, id))) return [];
+  const listedKeys = new Set([...objects, ...skipped].map(({ kind, id }) => keyOf(kind, id)));
+  const missingObjects = recorded.flatMap(({ kind, id, name }): Skipped[] => {
+    if (kind === undefined || listedKeys.has(keyOf(kind, id))) return [];
     const reason = id === undefined ? "the state has no id of it" : "the account has no object with this id";
     return [{ kind, id, name, reason }];
   });
   if (objects.length === 0)
     throw new Error(`${account.baseUrl}: the account has none of the objects in the state; nothing was written`);
-  const named = objects.map((object) => {
-    const resource = wanted.get(keyOf(object.kind, object.id))?.name;
+  const namedObjects = objects.map((object) => {
+    const resource = recordedByKey.get(keyOf(object.kind, object.id))?.name;
     return resource === undefined ? object : { ...object, resource };
   });
   const inputsOf = new Map(objects.map(({ kind, id, inputs }) => [keyOf(kind, id), inputs]));
-  const noCounterpart = recorded.flatMap((one) => lossOf(one, inputsOf.get(keyOf(one.kind, one.id))));
-  const missing = { skipped: [...skipped, ...absent], noCounterpart };
-  return writeProject(named, missing, flags, io);
+  const noCounterpart = recorded.flatMap((resource) =>
+    lossesOf(resource, inputsOf.get(keyOf(resource.kind, resource.id))),
+  );
+  const omissions = { skipped: [...skipped, ...missingObjects], noCounterpart };
+  return writeProject(namedObjects, omissions, flags, io);
 }
 
 /** Reasons of the report for a resource or properties that the program lacks. */
-function lossOf(
+function lossesOf(
   { address, kind, type, attributes }: RecordedResource,
   inputs: Properties | undefined,
 ): Report["noCounterpart"] {
   if (kind === undefined) return [{ address, reason: `${type}: this package has no such resource` }];
-  const { unknown, unread } = lostAttributes(kind, attributes, inputs);
+  const { unsupported, unreturned } = lostAttributes(kind, attributes, inputs);
   return [
-    { names: unknown, reason: "this package has no such property" },
-    { names: unread, reason: "the service returned no value" },
+    { names: unsupported, reason: "this package has no such property" },
+    { names: unreturned, reason: "the service returned no value" },
   ].flatMap(({ names, reason }) => (names.length === 0 ? [] : [{ address, reason: `${names.join(", ")}: ${reason}` }]));
 }

@@ -5,14 +5,14 @@ import { parseState, referenceTo, type StateResource, stateText } from "../state
 const providers = { dynamic: "pulumi:providers:pulumi-nodejs", plugin: "pulumi:providers:serverless-compute" };
 
 /** Removes the internal properties of dynamic resources. */
-function visible<Values extends object>(values: Values): Values {
-  const kept: Values = { ...values };
-  for (const key of Object.keys(kept).filter((name) => name.startsWith("__"))) Reflect.deleteProperty(kept, key);
-  return kept;
+function withoutInternal<Values extends object>(values: Values): Values {
+  const result: Values = { ...values };
+  for (const key of Object.keys(result).filter((name) => name.startsWith("__"))) Reflect.deleteProperty(result, key);
+  return result;
 }
 
 /** The settings of a dynamic provider under the plugin's names, which have no package name before them. */
-const asArguments = (settings: Record<string, unknown> = {}): Record<string, unknown> =>
+const toArguments = (settings: Record<string, unknown> = {}): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(settings).flatMap(([key, value]) =>
       key.startsWith("serverless-compute:") ? [[key.slice("serverless-compute:".length), value]] : [],
@@ -23,10 +23,11 @@ const asArguments = (settings: Record<string, unknown> = {}): Record<string, unk
 const isDefault = ({ urn }: StateResource): boolean => /::default(_\d\w*)?$/.test(urn);
 
 /** The plugin's provider that replaces a dynamic one; the engine sets a default provider's settings again. */
-function movedProvider(old: StateResource): StateResource {
-  const urn = old.urn.replace(providers.dynamic, providers.plugin);
-  const moved = { ...old, urn, type: providers.plugin };
-  if (!isDefault(old)) return { ...moved, inputs: asArguments(old.inputs), outputs: asArguments(old.outputs) };
+function toPluginProvider(provider: StateResource): StateResource {
+  const urn = provider.urn.replace(providers.dynamic, providers.plugin);
+  const moved = { ...provider, urn, type: providers.plugin };
+  if (!isDefault(provider))
+    return { ...moved, inputs: toArguments(provider.inputs), outputs: toArguments(provider.outputs) };
   return { ...moved, urn: urn.replace(/::default\w*$/, "::default"), id: randomUUID(), inputs: {}, outputs: {} };
 }
 
@@ -43,37 +44,37 @@ export function moveState(exported: string): { text: string; moved: number } {
 
   /** The new providers by the references to the old ones. */
   const replacements = new Map<string, StateResource>();
-  for (const one of resources.filter(({ type }) => type === providers.dynamic)) {
-    const users = resources.filter(({ provider }) => provider === referenceTo(one));
+  for (const dynamicProvider of resources.filter(({ type }) => type === providers.dynamic)) {
+    const users = resources.filter(({ provider }) => provider === referenceTo(dynamicProvider));
     if (!users.some(isOurs)) continue;
-    const known = isDefault(one) ? [...replacements.values()].find(isDefault) : undefined;
-    replacements.set(referenceTo(one), known ?? movedProvider(one));
+    const existingDefault = isDefault(dynamicProvider) ? [...replacements.values()].find(isDefault) : undefined;
+    replacements.set(referenceTo(dynamicProvider), existingDefault ?? toPluginProvider(dynamicProvider));
   }
   if (replacements.size === 0) throw new Error("this stack has no dynamic resources of pulumi-serverless-compute");
 
-  const moved = resources.flatMap((one): StateResource[] => {
-    const provider = replacements.get(referenceTo(one));
+  const moved = resources.flatMap((resource): StateResource[] => {
+    const provider = replacements.get(referenceTo(resource));
     if (provider) {
       // An unused default provider disappears by itself; an explicit one would have to be deleted.
-      const isFirst = [...replacements].find(([, other]) => other === provider)?.[0] === referenceTo(one);
-      const isUsed = resources.some((other) => other.provider === referenceTo(one) && !isOurs(other));
-      return [...(isUsed || isDefault(one) ? [one] : []), ...(isFirst ? [provider] : [])];
+      const isFirst = [...replacements].find(([, other]) => other === provider)?.[0] === referenceTo(resource);
+      const isUsed = resources.some((other) => other.provider === referenceTo(resource) && !isOurs(other));
+      return [...(isUsed || isDefault(resource) ? [resource] : []), ...(isFirst ? [provider] : [])];
     }
-    const own = replacements.get(one.provider ?? "");
-    if (!own || !isOurs(one)) return [one];
-    const { inputs, outputs, propertyDependencies } = one;
+    const newProvider = replacements.get(resource.provider ?? "");
+    if (!newProvider || !isOurs(resource)) return [resource];
+    const { inputs, outputs, propertyDependencies } = resource;
     return [
       {
-        ...one,
-        provider: referenceTo(own),
-        ...(inputs ? { inputs: visible(inputs) } : {}),
-        ...(outputs ? { outputs: visible(outputs) } : {}),
-        ...(propertyDependencies ? { propertyDependencies: visible(propertyDependencies) } : {}),
+        ...resource,
+        provider: referenceTo(newProvider),
+        ...(inputs ? { inputs: withoutInternal(inputs) } : {}),
+        ...(outputs ? { outputs: withoutInternal(outputs) } : {}),
+        ...(propertyDependencies ? { propertyDependencies: withoutInternal(propertyDependencies) } : {}),
       },
     ];
   });
   return {
     text: stateText({ ...state, deployment: { ...state.deployment, resources: moved } }),
-    moved: resources.filter((one) => isOurs(one) && replacements.has(one.provider ?? "")).length,
+    moved: resources.filter((resource) => isOurs(resource) && replacements.has(resource.provider ?? "")).length,
   };
 }

@@ -54,26 +54,26 @@ const isSet = (value: unknown): boolean =>
 
 const camelCase = (name: string): string => name.replace(/_(.)/g, (_, first: string) => first.toUpperCase());
 
-const setIn = (values: Record<string, unknown> = {}): string[] =>
+const attributeNames = (values: Record<string, unknown> = {}): string[] =>
   Object.entries(values).flatMap(([key, value]) => (isSet(value) ? [camelCase(key)] : []));
 
 /** The resources of a Pulumi provider. `idIn` returns the service's id of a resource. */
 function pulumiResources(
   text: string,
   kinds: Record<string, ObjectKind>,
-  idIn: (resource: StateResource) => unknown,
+  idOf: (resource: StateResource) => unknown,
 ): RecordedResource[] {
   const resources = parseState(text).deployment.resources ?? [];
-  const own = resources.filter((one) => one.type.startsWith("runpod:") && one.delete !== true);
-  return own.map((one) => {
-    const id = idIn(one);
+  const ownResources = resources.filter((resource) => resource.type.startsWith("runpod:") && resource.delete !== true);
+  return ownResources.map((resource) => {
+    const id = idOf(resource);
     return {
-      address: one.urn,
-      name: readUrn(one.urn).name,
-      type: one.type,
-      kind: kinds[one.type],
+      address: resource.urn,
+      name: readUrn(resource.urn).name,
+      type: resource.type,
+      kind: kinds[resource.type],
       id: typeof id === "string" && id !== "" ? id : undefined,
-      attributes: setIn(one.inputs),
+      attributes: attributeNames(resource.inputs),
     };
   });
 }
@@ -90,21 +90,21 @@ const terraformKinds: Record<string, ObjectKind> = {
 };
 
 function terraformResources(text: string): RecordedResource[] {
-  const all = ({
+  const resourcesIn = ({
     resources = [],
     child_modules: modules = [],
-  }: TerraformModule): z.output<typeof terraformResource>[] => [...resources, ...modules.flatMap(all)];
+  }: TerraformModule): z.output<typeof terraformResource>[] => [...resources, ...modules.flatMap(resourcesIn)];
   const { values } = terraformState.parse(JSON.parse(text));
-  const own = (values ? all(values.root_module) : []).filter(
+  const ownResources = (values ? resourcesIn(values.root_module) : []).filter(
     ({ type, mode = "managed" }) => type.startsWith("runpod_") && mode === "managed",
   );
-  return own.map(({ address, type, name, index, values: { id, ...attributes } }) => ({
+  return ownResources.map(({ address, type, name, index, values: { id, ...attributes } }) => ({
     address,
     type,
     name: index === undefined ? name : `${name}-${index}`,
     kind: terraformKinds[type],
     id: typeof id === "string" && id !== "" ? id : undefined,
-    attributes: setIn(attributes),
+    attributes: attributeNames(attributes),
   }));
 }
 
@@ -115,7 +115,7 @@ const nativeKinds: Record<string, [kind: ObjectKind, output: string]> = {
   "runpod:index:NetworkStorage": ["NetworkVolume", "networkStorage"],
 };
 
-const identified = z.looseObject({ id: z.string() });
+const objectWithId = z.looseObject({ id: z.string() });
 
 /** Recorded states that can be moved: the command that prints one, and its resources. */
 export const sources = {
@@ -141,7 +141,7 @@ export const sources = {
       pulumiResources(
         text,
         Object.fromEntries(Object.entries(nativeKinds).map(([type, [kind]]) => [type, kind])),
-        ({ type, outputs }) => identified.safeParse(outputs?.[nativeKinds[type]?.[1] ?? ""]).data?.id,
+        ({ type, outputs }) => objectWithId.safeParse(outputs?.[nativeKinds[type]?.[1] ?? ""]).data?.id,
       ),
   },
   terraform: { command: "terraform show -json", read: terraformResources },

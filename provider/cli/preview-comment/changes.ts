@@ -42,15 +42,15 @@ export interface ResourceChange {
   warnings: string[];
 }
 
-/** Stands for a value that only the deployment computes. */
+/** Placeholder of a value that only the deployment computes. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-/** Stands for a secret value. */
+/** Placeholder of a secret value. */
 export const secretValue = "[secret]";
 
-/** Operations in the order of the table: those that lose something first. */
-const order = ["replace", "delete", "update", "create"];
-const rank = ({ operation }: ResourceChange): number =>
-  order.includes(operation) ? order.indexOf(operation) : order.length;
+/** Operations in the order of the table: destructive operations first. */
+const operationOrder = ["replace", "delete", "update", "create"];
+const rankOf = ({ operation }: ResourceChange): number =>
+  operationOrder.includes(operation) ? operationOrder.indexOf(operation) : operationOrder.length;
 
 /** Last part of a type token. */
 export const shortType = (type: string): string => type.slice(type.lastIndexOf(":") + 1);
@@ -62,10 +62,10 @@ export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1
 export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
   const changes = new Map<string, ResourceChange>();
   for (const step of steps) {
-    const texts = warnings.filter(({ urn }) => urn === step.urn).map(({ text }) => text);
+    const warningTexts = warnings.filter(({ urn }) => urn === step.urn).map(({ text }) => text);
     // The steps of one replacement have the same URN. A refresh without changes has its own name.
     const operation = /replace/.test(step.op) ? "replace" : step.op === "refresh" ? "same" : step.op;
-    if ((operation === "same" && texts.length === 0) || changes.has(step.urn)) continue;
+    if ((operation === "same" && warningTexts.length === 0) || changes.has(step.urn)) continue;
     const { name, type } = readUrn(step.urn);
     changes.set(step.urn, {
       operation,
@@ -73,31 +73,31 @@ export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
       resource: name,
       type: shortType(type),
       properties: operation === "same" ? [] : propertiesOf(step, kindOf(type)),
-      warnings: [...new Set(texts)].sort(compare),
+      warnings: [...new Set(warningTexts)].sort(compare),
     });
   }
-  return [...changes.values()].sort((a, b) => rank(a) - rank(b) || compare(a.urn, b.urn));
+  return [...changes.values()].sort((a, b) => rankOf(a) - rankOf(b) || compare(a.urn, b.urn));
 }
 
 /** The changed properties of a resource. */
 function propertiesOf(step: Step, kind: Kind | undefined): PropertyChange[] {
-  const [olds, news] = [visible(step.oldState?.inputs, kind), visible(step.newState?.inputs, kind)];
+  const [olds, news] = [visibleInputs(step.oldState?.inputs, kind), visibleInputs(step.newState?.inputs, kind)];
   if (!step.newState) return [];
   if (!step.oldState) return kind === undefined ? [] : settingsOf(step, news, kind);
-  const forced = (path: string[]): boolean => step.replaceReasons?.includes(path[0] ?? "") ?? false;
-  const found = differences([], olds, news)
+  const forcesReplacement = (path: string[]): boolean => step.replaceReasons?.includes(path[0] ?? "") ?? false;
+  const changes = findDifferences([], olds, news)
     // The default name of a replacement is drawn anew in every preview.
-    .filter(({ path, old, new: value }) => !(path.join() === "name" && [old, value].every(isDefault(step.urn))))
-    .map(({ path, ...sides }) => ({ property: pathText(path), ...sides, forcesReplacement: forced(path) }));
-  if (found.length > 0) return found;
+    .filter(({ path, old, new: value }) => !(path.join() === "name" && [old, value].every(isDefaultName(step.urn))))
+    .map(({ path, ...sides }) => ({ property: pathText(path), ...sides, forcesReplacement: forcesReplacement(path) }));
+  if (changes.length > 0) return changes;
   // Both sides of a changed secret look the same.
   const paths = Object.keys(step.detailedDiff ?? {});
-  const hidden = paths.length > 0 ? paths : Object.keys(news).filter((key) => news[key] === secretValue);
-  return hidden.map((property) => ({
+  const secretPaths = paths.length > 0 ? paths : Object.keys(news).filter((key) => news[key] === secretValue);
+  return secretPaths.map((property) => ({
     property,
     old: secretValue,
     new: secretValue,
-    forcesReplacement: forced([property]),
+    forcesReplacement: forcesReplacement([property]),
   }));
 }
 
@@ -106,35 +106,40 @@ function settingsOf({ urn }: Step, news: Record<string, unknown>, kind: Kind): P
   const { shape } = kinds[kind].inputs;
   return Object.entries(news).flatMap(([property, value]) => {
     const schema = shape[property];
-    const isUsual =
+    const isDefaultValue =
       (schema !== undefined && isDeepStrictEqual(propertyOf(schema).fallback, value)) ||
-      (property === "name" && isDefault(urn)(value));
-    return isUsual ? [] : [{ property, old: undefined, new: value, forcesReplacement: false }];
+      (property === "name" && isDefaultName(urn)(value));
+    return isDefaultValue ? [] : [{ property, old: undefined, new: value, forcesReplacement: false }];
   });
 }
 
-const isDefault =
+const isDefaultName =
   (urn: string) =>
   (value: unknown): boolean =>
     typeof value === "string" && isGeneratedName(value, urn);
 
 /** Inputs without internal properties, secrets masked. */
-function visible(inputs: Record<string, unknown> | null | undefined, kind: Kind | undefined): Record<string, unknown> {
+function visibleInputs(
+  inputs: Record<string, unknown> | null | undefined,
+  kind: Kind | undefined,
+): Record<string, unknown> {
   const shape = kind === undefined ? {} : kinds[kind].inputs.shape;
   const entries = Object.entries(inputs ?? {}).filter(([key]) => !key.startsWith("__"));
   return Object.fromEntries(
     entries.map(([key, value]) => {
       const schema = shape[key];
-      return [key, schema && traitsOf(schema).secret ? secretValue : masked(value)];
+      return [key, schema && traitsOf(schema).secret ? secretValue : maskSecrets(value)];
     }),
   );
 }
 
 /** A value with secrets masked at any depth. */
-function masked(value: unknown): unknown {
+function maskSecrets(value: unknown): unknown {
   if (isSecret(value)) return secretValue;
-  if (Array.isArray(value)) return value.map(masked);
-  return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one)])) : value;
+  if (Array.isArray(value)) return value.map(maskSecrets);
+  return isRecord(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskSecrets(item)]))
+    : value;
 }
 
 interface Difference {
@@ -144,11 +149,11 @@ interface Difference {
 }
 
 /** The deepest places that differ; lists are compared as a whole. */
-function differences(path: string[], old: unknown, value: unknown): Difference[] {
+function findDifferences(path: string[], old: unknown, value: unknown): Difference[] {
   if (isDeepStrictEqual(old, value)) return [];
   if (!isRecord(old) || !isRecord(value)) return [{ path, old, new: value }];
   const keys = [...new Set([...Object.keys(old), ...Object.keys(value)])].sort(compare);
-  return keys.flatMap((key) => differences([...path, key], old[key], value[key]));
+  return keys.flatMap((key) => findDifferences([...path, key], old[key], value[key]));
 }
 
 /** A path as programs write it. */

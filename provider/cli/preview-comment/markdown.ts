@@ -16,54 +16,55 @@ const valueLength = 120;
 const commentLength = 60_000;
 
 /** Text as Markdown code in a cell of a table. */
-function code(text: string): string {
-  const shown = text.length > valueLength ? `${text.slice(0, valueLength)}…` : text;
-  const fence = "`".repeat(Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
-  const pad = /^`|`$/.test(shown) ? " " : "";
-  return `${fence}${pad}${shown.replaceAll("|", "\\|")}${pad}${fence}`;
+function codeText(text: string): string {
+  const excerpt = text.length > valueLength ? `${text.slice(0, valueLength)}…` : text;
+  const fence = "`".repeat(Math.max(0, ...[...excerpt.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
+  const padding = /^`|`$/.test(excerpt) ? " " : "";
+  return `${fence}${padding}${excerpt.replaceAll("|", "\\|")}${padding}${fence}`;
 }
 
 /** Text that keeps to one cell, with no markup of its own. */
-export const plain = (text: string): string =>
+export const escapeMarkdown = (text: string): string =>
   text.replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>|#~@]/g, (character) => `\\${character}`);
 
 /** One side of a change. */
-function side(value: unknown): string {
+function valueText(value: unknown): string {
   if (value === undefined) return "not set";
   if (value === unknownValue) return "known after deployment";
-  return code(value === secretValue ? value : JSON.stringify(value));
+  return codeText(value === secretValue ? value : JSON.stringify(value));
 }
 
 const changeCells = (change: PropertyChange, isNew: boolean): string[] => {
   const { property, old, new: value, forcesReplacement, release } = change;
-  const sides = isNew ? side(value) : `${side(old)} → ${side(value)}`;
+  const sides = isNew ? valueText(value) : `${valueText(old)} → ${valueText(value)}`;
   return [
-    `${code(property)}${forcesReplacement ? " forces replacement" : ""}`,
-    release ? `${sides}; ${plain(releaseText(release))}` : sides,
+    `${codeText(property)}${forcesReplacement ? " forces replacement" : ""}`,
+    release ? `${sides}; ${escapeMarkdown(releaseText(release))}` : sides,
   ];
 };
 
-const nameOf = ({ resource, type }: Pick<ResourceChange, "resource" | "type">): string => `${code(resource)} ${type}`;
+const nameOf = ({ resource, type }: Pick<ResourceChange, "resource" | "type">): string =>
+  `${codeText(resource)} ${type}`;
 
 /** The rows of one resource; the first names it. */
 function rowsOf(change: ResourceChange): string[] {
   const operation = change.operation === "same" ? "none" : change.operation;
-  const isLoss = operation === "replace" || operation === "delete";
+  const isDestructive = operation === "replace" || operation === "delete";
   const cells = [
-    ...change.properties.map((one) => changeCells(one, operation === "create")),
-    ...change.warnings.map((warning) => ["⚠️ warning", plain(warning)]),
+    ...change.properties.map((property) => changeCells(property, operation === "create")),
+    ...change.warnings.map((warning) => ["⚠️ warning", escapeMarkdown(warning)]),
   ];
-  const [first = ["", ""], ...others] = cells;
+  const [firstCells = ["", ""], ...otherCells] = cells;
   return [
-    [isLoss ? `**${operation}**` : operation, nameOf(change), ...first],
-    ...others.map((one) => ["", "", ...one]),
+    [isDestructive ? `**${operation}**` : operation, nameOf(change), ...firstCells],
+    ...otherCells.map((cells) => ["", "", ...cells]),
   ].map((row) => `| ${row.join(" | ")} |`);
 }
 
-/** How many resources each operation concerns. */
-function summary({ unchanged }: Preview, changes: ResourceChange[]): string {
+/** The number of resources per operation. */
+function summaryText({ unchanged }: Preview, changes: ResourceChange[]): string {
   const counts = new Map<string, number>();
-  for (const { operation } of changes.filter((one) => one.operation !== "same"))
+  for (const { operation } of changes.filter((change) => change.operation !== "same"))
     counts.set(operation, (counts.get(operation) ?? 0) + 1);
   if (counts.size === 0) return `No changes; ${unchanged} unchanged.`;
   return `${[...counts].map(([operation, count]) => `${count} to ${operation}`).join(", ")}; ${unchanged} unchanged.`;
@@ -89,19 +90,19 @@ export function commentText(preview: Preview, stack: string): string {
   const head = [`<!-- pulumi preview of ${stack} -->`, `### Preview of \`${stack}\`${isFailed ? " failed" : ""}`, ""];
   const errors = [...new Set(preview.errors.map(errorText))].sort();
   if (isFailed) head.push("````text", ...errors.map((text) => text.slice(0, commentLength / 10)), "````", "");
-  if (changes.length > 0 || !isFailed) head.push(summary(preview, changes));
+  if (changes.length > 0 || !isFailed) head.push(summaryText(preview, changes));
   if (changes.length === 0) return head.join("\n").trimEnd();
   head.push("");
   return [...head, ...tableLines(changes, "old → new", head.join("\n").length)].join("\n");
 }
 
 /**
- * The table of changes; `values` is the heading of the column with both values, `before` the number of characters above the
- * table. Resources that would make the whole text too long are left out.
+ * The table of changes; `valuesHeading` is the heading of the column with both values, `precedingLength` the number of
+ * characters above the table. Resources that would make the whole text too long are left out.
  */
-export function tableLines(changes: ResourceChange[], values: string, before: number): string[] {
-  const lines = [`| operation | resource | property | ${values} |`, "| --- | --- | --- | --- |"];
-  let length = before + lines.join("\n").length;
+export function tableLines(changes: ResourceChange[], valuesHeading: string, precedingLength: number): string[] {
+  const lines = [`| operation | resource | property | ${valuesHeading} |`, "| --- | --- | --- | --- |"];
+  let length = precedingLength + lines.join("\n").length;
   for (const [index, change] of changes.entries()) {
     const rows = rowsOf(change);
     length += rows.join("\n").length + 1;

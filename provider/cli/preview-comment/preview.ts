@@ -48,24 +48,24 @@ export interface Message {
 /** Reads the output of `pulumi preview --json`. Throws a sentence if it is not one. */
 export function parsePreview(text: string): Preview {
   const { steps, diagnostics, changeSummary } = parse(text);
-  const messages = (severity: string): Message[] =>
+  const messagesOf = (severity: string): Message[] =>
     (diagnostics ?? [])
-      .filter((one) => one.severity === severity)
+      .filter((diagnostic) => diagnostic.severity === severity)
       .map(({ urn, message }) => ({ urn: urn || undefined, text: message.replace(/^(warning|error): /, "").trim() }));
-  const errors = messages("error");
+  const errors = messagesOf("error");
   const [first] = steps ?? [];
   return {
     stack: first && readUrn(first.urn).stack,
     steps: steps ?? [],
     unchanged: changeSummary?.same ?? 0,
-    warnings: messages("warning"),
-    errors: errors.length > 0 ? errors : programErrors(messages("info#err")),
+    warnings: messagesOf("warning"),
+    errors: errors.length > 0 ? errors : programErrors(messagesOf("info#err")),
   };
 }
 
 /** The error of a YAML program that does not match the schema: its host only writes it to stderr, over several messages. */
 function programErrors(stderr: Message[]): Message[] {
-  const text = stderr.map((one) => stripVTControlCharacters(one.text)).join("\n");
+  const text = stderr.map((diagnostic) => stripVTControlCharacters(diagnostic.text)).join("\n");
   return /^Error: /m.test(text) ? [{ urn: undefined, text }] : [];
 }
 

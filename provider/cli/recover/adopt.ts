@@ -1,8 +1,8 @@
 import { unverifiedKey } from "../../resources/serverless-endpoint/unverified";
 import type { ExportedState, StateResource } from "../state";
 
-/** A pending create whose object gets into the state. */
-export interface Adopted {
+/** A pending create with an object that is added to the state. */
+export interface AdoptedObject {
   urn: string;
   name: string | undefined;
   id: string;
@@ -12,7 +12,7 @@ export interface Adopted {
  * The state with the objects of pending creates in it, and without pending operations. The outputs of an adopted object are its
  * inputs until a refresh reads it. Throws if the state no longer has one of the pending creates.
  */
-export function adopt(state: ExportedState, adopted: readonly Adopted[]): ExportedState {
+export function adopt(state: ExportedState, adopted: readonly AdoptedObject[]): ExportedState {
   const { pending_operations: operations, ...deployment } = state.deployment;
   let resources = deployment.resources ?? [];
   for (const { urn, name, id } of adopted) {
@@ -23,10 +23,10 @@ export function adopt(state: ExportedState, adopted: readonly Adopted[]): Export
     const { inputs = {} } = operation.resource;
     // An endpoint with `verify` counts as unverified: its create was interrupted, perhaps before the verification.
     const unverified = "verify" in inputs && { [unverifiedKey]: {} };
-    const made: StateResource = { ...operation.resource, id, outputs: { ...inputs, ...unverified } };
-    const replaced = resources.findIndex((one) => one.urn === urn && one.pendingReplacement);
+    const adoptedResource: StateResource = { ...operation.resource, id, outputs: { ...inputs, ...unverified } };
+    const replacedIndex = resources.findIndex((candidate) => candidate.urn === urn && candidate.pendingReplacement);
     // The others already refer to a replaced resource, so they stand after it.
-    resources = replaced < 0 ? [...resources, made] : resources.with(replaced, made);
+    resources = replacedIndex < 0 ? [...resources, adoptedResource] : resources.with(replacedIndex, adoptedResource);
   }
   return { ...state, deployment: { ...deployment, resources } };
 }

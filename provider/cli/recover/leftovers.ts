@@ -12,27 +12,27 @@ export interface Leftover extends ObjectSummary {
 }
 
 /** A resource of the stack whose interrupted creates may have left objects. */
-export type Suspect = Pick<PendingCreate, "urn" | "name"> & { kind: ObjectKind };
+export type LeftoverOrigin = Pick<PendingCreate, "urn" | "name"> & { kind: ObjectKind };
 
 /**
  * Objects with a generated name of one of the resources, or with the name of its superseded pending create, that are not among
  * the known ids.
  */
 export async function findLeftovers(
-  suspects: readonly Suspect[],
+  origins: readonly LeftoverOrigin[],
   account: Pick<Account, "baseUrl" | "list">,
-  known: ReadonlySet<string>,
+  knownIds: ReadonlySet<string>,
 ): Promise<Leftover[]> {
-  const found = new Map<string, Leftover>();
-  for (const { urn, kind, name } of suspects) {
+  const leftovers = new Map<string, Leftover>();
+  for (const { urn, kind, name } of origins) {
     const { found: objects } = await account.list(kind);
-    for (const one of objects.filter(({ id }) => !known.has(id))) {
-      const isLeft =
-        isGeneratedName(one.name, urn) ||
-        (kind === "ServerlessEndpoint" && isGeneratedName(bareName(one.name), urn)) ||
-        (name !== undefined && hasName(kind, one, name));
-      if (isLeft) found.set(`${kind} ${one.id}`, { kind, baseUrl: account.baseUrl, ...summaryOf(one) });
+    for (const object of objects.filter(({ id }) => !knownIds.has(id))) {
+      const isLeftover =
+        isGeneratedName(object.name, urn) ||
+        (kind === "ServerlessEndpoint" && isGeneratedName(bareName(object.name), urn)) ||
+        (name !== undefined && hasName(kind, object, name));
+      if (isLeftover) leftovers.set(`${kind} ${object.id}`, { kind, baseUrl: account.baseUrl, ...summaryOf(object) });
     }
   }
-  return [...found.values()];
+  return [...leftovers.values()];
 }

@@ -56,7 +56,7 @@ export const hasName = (kind: ObjectKind, object: ObjectSummary, name: string): 
   object.name === name ||
   (kind === "ServerlessEndpoint" && nameSuffixes.some((suffix) => object.name === `${name}${suffix}`));
 
-/** An object without what only its kind has. */
+/** An object's properties that all kinds have. */
 export const summaryOf = ({ id, name, createdAt }: Findable): ObjectSummary => ({
   id,
   name,
@@ -66,15 +66,15 @@ export const summaryOf = ({ id, name, createdAt }: Findable): ObjectSummary => (
 /** Returns true if the state contains a resource with the URN that is not pending deletion. */
 const isInState = (urn: string, state: ExportedState): boolean =>
   (state.deployment.resources ?? []).some(
-    (one: StateResource) => one.urn === urn && !one.delete && !one.pendingReplacement,
+    (resource: StateResource) => resource.urn === urn && !resource.delete && !resource.pendingReplacement,
   );
 
 /** Ids of all objects that the state refers to. */
 export const idsIn = (state: ExportedState): ReadonlySet<string> =>
   new Set((state.deployment.resources ?? []).flatMap(({ id }) => id ?? []));
 
-/** Finds out what became of a pending create. */
-export async function judge(
+/** Determines the outcome of a pending create. */
+export async function determineOutcome(
   create: PendingCreate,
   state: ExportedState,
   account: () => Account,
@@ -85,16 +85,16 @@ export async function judge(
   if (isInState(urn, state)) return { outcome: "superseded" };
   if (name === undefined) return { outcome: "unclear", reason: "Its name is encrypted in the state." };
   const listing = await account().list(kind);
-  const known = idsIn(state);
+  const knownIds = idsIn(state);
   const objects = listing.found
-    .filter((one) => hasName(kind, one, name) && !known.has(one.id) && !choices.ignore.includes(one.id))
+    .filter((object) => hasName(kind, object, name) && !knownIds.has(object.id) && !choices.ignore.includes(object.id))
     .map(summaryOf);
-  const chosen = objects.filter(({ id }) => choices.import.includes(id));
-  const [object, ...others] = chosen.length > 0 ? chosen : objects;
+  const chosenObjects = objects.filter(({ id }) => choices.import.includes(id));
+  const [object, ...otherObjects] = chosenObjects.length > 0 ? chosenObjects : objects;
   if (!object) {
     const reason = doubtOf(listing, name);
     return reason === undefined ? { outcome: "absent" } : { outcome: "unclear", reason };
   }
-  const isCertain = chosen.length > 0 || isGeneratedName(name, urn);
-  return isCertain && others.length === 0 ? { outcome: "found", object } : { outcome: "candidates", objects };
+  const isCertain = chosenObjects.length > 0 || isGeneratedName(name, urn);
+  return isCertain && otherObjects.length === 0 ? { outcome: "found", object } : { outcome: "candidates", objects };
 }

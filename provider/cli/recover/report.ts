@@ -5,24 +5,24 @@ import type { Survey } from "./survey";
 type Create = Survey["creates"][number];
 
 /** An object in one line. */
-const line = ({ id, name, createdAt }: ObjectSummary): string =>
+const objectLine = ({ id, name, createdAt }: ObjectSummary): string =>
   [id, `"${name}"`, ...(createdAt === undefined ? [] : [`created ${createdAt}`])].join("  ");
 
 /** The lines about one pending create. */
 function createLines(create: Create): string[] {
   const subject = `${create.kind} "${create.resource}"`;
-  const named = `named "${create.name}"`;
+  const nameText = `named "${create.name}"`;
   switch (create.outcome) {
     case "found":
-      return [`${subject}: created as ${create.object.id}, ${named}. It can be imported into the state.`];
+      return [`${subject}: created as ${create.object.id}, ${nameText}. It can be imported into the state.`];
     case "candidates":
       return [
-        `${subject}: the account has ${countOf(create.objects.length, "object")} ${named}, perhaps of another program. ` +
+        `${subject}: the account has ${countOf(create.objects.length, "object")} ${nameText}, perhaps of another program. ` +
           "Pass --import <id> for the one that this stack created, and --ignore <id> for each other one.",
-        ...create.objects.map((object) => `  ${line(object)}`),
+        ...create.objects.map((object) => `  ${objectLine(object)}`),
       ];
     case "absent":
-      return [`${subject}: not created; no object is ${named}. The pending create can be cleared.`];
+      return [`${subject}: not created; no object is ${nameText}. The pending create can be cleared.`];
     case "superseded":
       return [`${subject}: a later deployment created it again. The pending create can be cleared.`];
     case "run":
@@ -30,12 +30,12 @@ function createLines(create: Create): string[] {
         `${subject}: a run is not imported. Clear the pending create; the next \`pulumi up\` submits another job.`,
       ];
     case "unclear":
-      return [`${subject}: unclear whether it was created. ${create.reason} Look for an object ${named}.`];
+      return [`${subject}: unclear whether it was created. ${create.reason} Look for an object ${nameText}.`];
   }
 }
 
 /** Pending creates that a person has to decide. */
-export const undecided = ({ creates }: Survey): Create[] =>
+export const undecidedCreates = ({ creates }: Survey): Create[] =>
   creates.filter(({ outcome }) => outcome === "candidates" || outcome === "unclear");
 
 /** The report for people. `command` is the command line that resolves the pending creates; undefined if it is the running one. */
@@ -61,16 +61,16 @@ export function reportText(survey: Survey, command: string | undefined): string 
     sections.push([
       "Objects with default names of this stack's resources that its state does not contain. Delete them unless another",
       "stack of the same name uses this account:",
-      ...leftovers.map((one) => `  ${one.kind}  ${line(one)}  at ${one.baseUrl}`),
+      ...leftovers.map((leftover) => `  ${leftover.kind}  ${objectLine(leftover)}  at ${leftover.baseUrl}`),
     ]);
   if (sections.length === 0) return "Nothing to recover: no pending operations, no leftovers.";
-  if (command !== undefined && creates.length > 0 && undecided(survey).length === 0 && foreign.length === 0) {
+  if (command !== undefined && creates.length > 0 && undecidedCreates(survey).length === 0 && foreign.length === 0) {
     const steps = [
       ...(found > 0 ? [`import ${countOf(found, "object")}`] : []),
       ...(cleared > 0 ? [`clear ${countOf(cleared, "pending create")}`] : []),
     ];
-    const clearing = "  pulumi refresh --clear-pending-creates --yes";
-    sections.push([`To ${steps.join(" and ")}, run:`, `  ${command}`, ...(found === 0 ? ["or:", clearing] : [])]);
+    const clearCommand = "  pulumi refresh --clear-pending-creates --yes";
+    sections.push([`To ${steps.join(" and ")}, run:`, `  ${command}`, ...(found === 0 ? ["or:", clearCommand] : [])]);
   }
   return sections.map((lines) => lines.join("\n")).join("\n\n");
 }

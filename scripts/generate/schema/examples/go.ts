@@ -1,4 +1,4 @@
-import { goLiteral, indented, pascalCase, quoted } from "../../../../provider/cli/import/text-layout";
+import { goLiteral, indent, pascalCase, quote } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const pkg = "serverlesscompute";
@@ -8,15 +8,15 @@ const containers = {
 };
 
 function valueText(value: TypedValue): string {
-  switch (value.is) {
+  switch (value.type) {
     case "text":
-      return `pulumi.String(${quoted(value.text)})`;
+      return `pulumi.String(${quote(value.text)})`;
     case "number":
       return `pulumi.${value.whole ? "Int" : "Float64"}(${value.value})`;
     case "flag":
       return `pulumi.Bool(${value.value})`;
     case "configSecret":
-      return `cfg.RequireSecret(${quoted(value.key)})`;
+      return `cfg.RequireSecret(${quote(value.key)})`;
     case "reference":
       return referenceText(value);
     case "list":
@@ -24,14 +24,14 @@ function valueText(value: TypedValue): string {
     case "map":
       return literal(
         containers.map[value.of],
-        value.entries.map(([key, one]) => [quoted(key), one]),
+        value.entries.map(([key, one]) => [quote(key), one]),
       );
     case "object":
-      return literal(`&${pkg}.${value.type}Args`, fields(value.entries));
+      return literal(`&${pkg}.${value.typeName}Args`, fields(value.entries));
   }
 }
 
-function referenceText({ step, property }: Extract<TypedValue, { is: "reference" }>): string {
+function referenceText({ step, property }: Extract<TypedValue, { type: "reference" }>): string {
   if (step.isLookUp) return [step.variable, ...property.map((name) => `${pascalCase(name)}()`)].join(".");
   return [step.variable, ...property.map((name) => (name === "id" ? "ID()" : pascalCase(name)))].join(".");
 }
@@ -56,7 +56,7 @@ function statements(steps: TypedStep[]): string[] {
     }
     const sign = isRead || !hasError ? ":=" : "=";
     hasError = true;
-    const call = `${pkg}.New${member}(ctx, ${quoted(variable)}, ${literal(`&${pkg}.${member}Args`, fields(args))})`;
+    const call = `${pkg}.New${member}(ctx, ${quote(variable)}, ${literal(`&${pkg}.${member}Args`, fields(args))})`;
     return `${isRead ? variable : "_"}, err ${sign} ${call}\nif err != nil {\n\treturn err\n}`;
   });
 }
@@ -71,18 +71,18 @@ export function goText({ steps, configSecrets, outputs }: TypedProgram, sdk: str
   const body = [
     ...(configSecrets.length > 0 ? ['cfg := config.New(ctx, "")'] : []),
     ...statements(steps),
-    ...outputs.map(([name, value]) => `ctx.Export(${quoted(name)}, ${valueText(value)})`),
+    ...outputs.map(([name, value]) => `ctx.Export(${quote(name)}, ${valueText(value)})`),
     "return nil",
   ].join("\n");
   return `package main
 
 import (
-${imports.map((path) => `\t${quoted(path)}`).join("\n")}
+${imports.map((path) => `\t${quote(path)}`).join("\n")}
 )
 
 func main() {
 	pulumi.Run(func(ctx *pulumi.Context) error {
-${indented(body, "\t\t")}
+${indent(body, "\t\t")}
 	})
 }`;
 }

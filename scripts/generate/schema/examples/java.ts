@@ -1,21 +1,21 @@
-import { indented, pascalCase, quoted } from "../../../../provider/cli/import/text-layout";
+import { indent, pascalCase, quote } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "    ";
 const functionsClass = "ServerlesscomputeFunctions";
 
-type Reference = Extract<TypedValue, { is: "reference" }>;
+type Reference = Extract<TypedValue, { type: "reference" }>;
 
 function valueText(value: TypedValue): string {
-  switch (value.is) {
+  switch (value.type) {
     case "text":
-      return quoted(value.text);
+      return quote(value.text);
     case "number":
       return value.whole || !Number.isInteger(value.value) ? String(value.value) : `${value.value}.0`;
     case "flag":
       return String(value.value);
     case "configSecret":
-      return `config.requireSecret(${quoted(value.key)})`;
+      return `config.requireSecret(${quote(value.key)})`;
     case "reference":
       return value.step.isLookUp
         ? `${value.step.variable}.applyValue(found -> found.${getters(value.property)})`
@@ -25,11 +25,11 @@ function valueText(value: TypedValue): string {
     case "map": {
       const of = value.of === "any" ? "Map.<String, Object>of" : "Map.of";
       const values = value.entries.map(([, one]) => one);
-      const keys = value.entries.map(([key]) => quoted(key));
+      const keys = value.entries.map(([key]) => quote(key));
       return container(of, values, (one, index) => `${keys[index]}, ${valueText(one)}`);
     }
     case "object":
-      return builder(`${value.type}Args`, value.entries);
+      return builder(`${value.typeName}Args`, value.entries);
   }
 }
 
@@ -37,7 +37,7 @@ const getters = (property: string[]): string => property.map((name) => `${name}(
 
 /** A list or map. If it contains an output, it is created in the output's callback. */
 function container(of: string, values: TypedValue[], text: (value: TypedValue, index: number) => string): string {
-  const later = values.filter((one): one is Reference => one.is === "reference");
+  const later = values.filter((one): one is Reference => one.type === "reference");
   const [first] = later;
   if (!first) return `${of}(${values.map(text).join(", ")})`;
   if (later.length > 1) throw new Error("an example in Java can have one reference in a list or a map");
@@ -53,20 +53,21 @@ function container(of: string, values: TypedValue[], text: (value: TypedValue, i
 }
 
 const builder = (type: string, entries: Entry[]): string =>
-  `${type}.builder()\n${indented([...entries.map(([name, value]) => `.${name}(${valueText(value)})`), ".build()"].join("\n"), step)}`;
+  `${type}.builder()\n${indent([...entries.map(([name, value]) => `.${name}(${valueText(value)})`), ".build()"].join("\n"), step)}`;
 
 function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
   const call = isLookUp
     ? `${functionsClass}.${member}(${builder(`${pascalCase(member)}Args`, args)})`
-    : `new ${member}(${quoted(variable)}, ${builder(`${member}Args`, args)})`;
+    : `new ${member}(${quote(variable)}, ${builder(`${member}Args`, args)})`;
   return `${isRead ? `var ${variable} = ` : ""}${call};`;
 }
 
 /** The nested types used by values. */
 const nestedTypes = (value: TypedValue): string[] => {
-  if (value.is === "object") return [`${value.type}Args`, ...value.entries.flatMap(([, one]) => nestedTypes(one))];
-  if (value.is === "map") return value.entries.flatMap(([, one]) => nestedTypes(one));
-  return value.is === "list" ? value.items.flatMap(nestedTypes) : [];
+  if (value.type === "object")
+    return [`${value.typeName}Args`, ...value.entries.flatMap(([, one]) => nestedTypes(one))];
+  if (value.type === "map") return value.entries.flatMap(([, one]) => nestedTypes(one));
+  return value.type === "list" ? value.items.flatMap(nestedTypes) : [];
 };
 
 function imports(steps: TypedStep[], text: string, sdk: string): string[] {
@@ -85,7 +86,7 @@ export function javaText({ steps, configSecrets, outputs }: TypedProgram, sdk: s
   const body = [
     ...(configSecrets.length > 0 ? ["var config = ctx.config();"] : []),
     ...steps.map(statement),
-    ...outputs.map(([name, value]) => `ctx.export(${quoted(name)}, ${valueText(value)});`),
+    ...outputs.map(([name, value]) => `ctx.export(${quote(name)}, ${valueText(value)});`),
   ].join("\n");
   return `${imports(steps, body, sdk)
     .map((name) => `import ${name};`)
@@ -94,7 +95,7 @@ export function javaText({ steps, configSecrets, outputs }: TypedProgram, sdk: s
 public class App {
     public static void main(String[] args) {
         Pulumi.run(ctx -> {
-${indented(body, step.repeat(3))}
+${indent(body, step.repeat(3))}
         });
     }
 }`;

@@ -1,18 +1,18 @@
-import { bracketed, quoted, snakeCase } from "../../../../provider/cli/import/text-layout";
+import { bracketed, quote, snakeCase } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "    ";
 
 function valueText(value: TypedValue): string {
-  switch (value.is) {
+  switch (value.type) {
     case "text":
-      return quoted(value.text);
+      return quote(value.text);
     case "number":
       return String(value.value);
     case "flag":
       return value.value ? "True" : "False";
     case "configSecret":
-      return `config.require_secret(${quoted(value.key)})`;
+      return `config.require_secret(${quote(value.key)})`;
     case "reference":
       return [value.step.variable, ...value.property].map(snakeCase).join(".");
     case "list":
@@ -27,7 +27,7 @@ function valueText(value: TypedValue): string {
 const dictionary = (entries: Entry[]): string =>
   bracketed(
     "{",
-    entries.map(([key, value]) => `${quoted(key)}: ${valueText(value)}`),
+    entries.map(([key, value]) => `${quote(key)}: ${valueText(value)}`),
     "}",
     step,
   );
@@ -35,7 +35,7 @@ const dictionary = (entries: Entry[]): string =>
 function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
   const call = `serverless.${isLookUp ? `${snakeCase(member)}_output` : member}`;
   const words = args.map(([name, value]) => `${snakeCase(name)}=${valueText(value)}`);
-  const all = isLookUp ? words : [quoted(variable), ...words];
+  const all = isLookUp ? words : [quote(variable), ...words];
   return `${isRead ? `${snakeCase(variable)} = ` : ""}${bracketed(`${call}(`, all, ")", step)}`;
 }
 
@@ -48,6 +48,6 @@ export function pythonText({ steps, configSecrets, outputs }: TypedProgram, sdk:
     "",
     ...(configSecrets.length > 0 ? ["config = pulumi.Config()"] : []),
     ...steps.map(statement),
-    ...outputs.map(([name, value]) => `pulumi.export(${quoted(name)}, ${valueText(value)})`),
+    ...outputs.map(([name, value]) => `pulumi.export(${quote(name)}, ${valueText(value)})`),
   ].join("\n");
 }

@@ -3,14 +3,14 @@ import type { Example, ExampleValue, Reference, Step } from "./example";
 
 /** A value with its type from the schema, for typed languages. */
 export type TypedValue =
-  | { is: "text"; text: string }
-  | { is: "number"; value: number; whole: boolean }
-  | { is: "flag"; value: boolean }
-  | { is: "reference"; step: TypedStep; property: string[] }
-  | { is: "configSecret"; key: string }
-  | { is: "list"; of: "text" | "any"; items: TypedValue[] }
-  | { is: "map"; of: "text" | "any"; entries: Entry[] }
-  | { is: "object"; type: string; entries: Entry[] };
+  | { type: "text"; text: string }
+  | { type: "number"; value: number; whole: boolean }
+  | { type: "flag"; value: boolean }
+  | { type: "reference"; step: TypedStep; property: string[] }
+  | { type: "configSecret"; key: string }
+  | { type: "list"; of: "text" | "any"; items: TypedValue[] }
+  | { type: "map"; of: "text" | "any"; entries: Entry[] }
+  | { type: "object"; typeName: string; entries: Entry[] };
 
 /** A property or a key and its value. */
 export type Entry = [name: string, value: TypedValue];
@@ -29,7 +29,7 @@ export interface TypedProgram {
   steps: TypedStep[];
   /** Secrets of the stack's config that the example reads. */
   configSecrets: string[];
-  outputs: [name: string, value: Extract<TypedValue, { is: "reference" }>][];
+  outputs: [name: string, value: Extract<TypedValue, { type: "reference" }>][];
 }
 
 /** Arguments, outputs and nested types of a package's members, from the schema. */
@@ -49,33 +49,33 @@ export function typedProgram(example: Example, vocabulary: Vocabulary): TypedPro
     const step = steps.get(variable);
     if (!step) throw new Error(`the example "${example.title}" reads ${variable} before there is one`);
     step.isRead = true;
-    return { is: "reference" as const, step, property };
+    return { type: "reference" as const, step, property };
   };
 
   const typed = (value: ExampleValue, spec: PropertySpec): TypedValue => {
-    if (typeof value === "string") return { is: "text", text: value };
+    if (typeof value === "string") return { type: "text", text: value };
     if (typeof value === "number")
-      return { is: "number", value, whole: spec.type ? spec.type === "integer" : Number.isInteger(value) };
-    if (typeof value === "boolean") return { is: "flag", value };
+      return { type: "number", value, whole: spec.type ? spec.type === "integer" : Number.isInteger(value) };
+    if (typeof value === "boolean") return { type: "flag", value };
     if (Array.isArray(value)) {
       const items = spec.items ?? {};
-      return { is: "list", of: items.type ? "text" : "any", items: value.map((one) => typed(one, items)) };
+      return { type: "list", of: items.type ? "text" : "any", items: value.map((one) => typed(one, items)) };
     }
     if (isReference(value)) return reference(value);
     if ("configSecret" in value) {
       configSecrets.push(value.configSecret);
-      return { is: "configSecret", key: value.configSecret };
+      return { type: "configSecret", key: value.configSecret };
     }
     const token = spec.$ref?.startsWith("#/types/") ? spec.$ref.slice("#/types/".length) : undefined;
     const fields = Object.entries(value.literal);
     if (token !== undefined) {
       const { properties } = vocabulary.types[token] ?? { properties: {} };
       const entries = fields.map(([key, one]): Entry => [key, typed(one, known(properties, key, token))]);
-      return { is: "object", type: token.slice(token.lastIndexOf(":") + 1), entries };
+      return { type: "object", typeName: token.slice(token.lastIndexOf(":") + 1), entries };
     }
     const inner = spec.additionalProperties ?? {};
     return {
-      is: "map",
+      type: "map",
       of: inner.type ? "text" : "any",
       entries: fields.map(([key, one]) => [key, typed(one, inner)]),
     };

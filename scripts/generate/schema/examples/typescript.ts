@@ -1,17 +1,17 @@
-import { block, bracketed, quoted } from "../../../../provider/cli/import/text-layout";
+import { block, bracketed, quote } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "  ";
 
 function valueText(value: TypedValue): string {
-  switch (value.is) {
+  switch (value.type) {
     case "text":
-      return quoted(value.text);
+      return quote(value.text);
     case "number":
     case "flag":
       return String(value.value);
     case "configSecret":
-      return `config.requireSecret(${quoted(value.key)})`;
+      return `config.requireSecret(${quote(value.key)})`;
     case "reference":
       return [value.step.variable, ...value.property].join(".");
     case "list":
@@ -29,7 +29,7 @@ function statement({ variable, member, isLookUp, isRead, args }: TypedStep): str
   const literal = entries.length > 2 ? block("{", entries, "}", step) : bracketed("{ ", entries, " }", step);
   const call = isLookUp
     ? `serverless.${member}Output(${literal})`
-    : `new serverless.${member}(${quoted(variable)}, ${literal})`;
+    : `new serverless.${member}(${quote(variable)}, ${literal})`;
   return `${isRead ? `const ${variable} = ` : ""}${call};`;
 }
 
@@ -37,7 +37,7 @@ function statement({ variable, member, isLookUp, isRead, args }: TypedStep): str
 export function typescriptText({ steps, configSecrets, outputs }: TypedProgram, sdk: string): string {
   return [
     ...(configSecrets.length > 0 ? ['import * as pulumi from "@pulumi/pulumi";'] : []),
-    `import * as serverless from ${quoted(sdk)};`,
+    `import * as serverless from ${quote(sdk)};`,
     "",
     ...(configSecrets.length > 0 ? ["const config = new pulumi.Config();"] : []),
     ...steps.map(statement),

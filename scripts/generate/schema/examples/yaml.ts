@@ -1,4 +1,4 @@
-import { indented, quoted } from "../../../../provider/cli/import/text-layout";
+import { indent, quote } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 /** Texts that do not require quotes in YAML. */
@@ -6,9 +6,9 @@ const plain = /^[A-Za-z][\w./-]*(?::[\w./-]+)?(?: [\w./-]+)*$/;
 const otherThanText = /^(?:true|false|yes|no|on|off|null|y|n)$/i;
 
 function scalar(value: TypedValue): string | undefined {
-  switch (value.is) {
+  switch (value.type) {
     case "text":
-      return plain.test(value.text) && !otherThanText.test(value.text) ? value.text : quoted(value.text);
+      return plain.test(value.text) && !otherThanText.test(value.text) ? value.text : quote(value.text);
     case "number":
     case "flag":
       return String(value.value);
@@ -22,8 +22,8 @@ function scalar(value: TypedValue): string | undefined {
 }
 
 function lines(value: TypedValue): string {
-  if (value.is === "list") return value.items.map((one) => `- ${indented(lines(one), "  ").trimStart()}`).join("\n");
-  if (value.is === "map" || value.is === "object") return mapping(value.entries);
+  if (value.type === "list") return value.items.map((one) => `- ${indent(lines(one), "  ").trimStart()}`).join("\n");
+  if (value.type === "map" || value.type === "object") return mapping(value.entries);
   return scalar(value) ?? "";
 }
 
@@ -35,7 +35,7 @@ const mapping = (entries: Entry[]): string =>
     })
     .join("\n");
 
-const nested = (key: string, text: string): string => `${key}:\n${indented(text, "  ")}`;
+const nested = (key: string, text: string): string => `${key}:\n${indent(text, "  ")}`;
 
 const resource = ({ variable, member, args }: TypedStep): string =>
   nested(variable, `type: serverless-compute:${member}\n${nested("properties", mapping(args))}`);
