@@ -12,7 +12,7 @@ export function createEndpointRemoval({
   clock,
   log,
 }: {
-  jobs: Pick<Jobs, "forget">;
+  jobs: Pick<Jobs, "removeEndpoint">;
   workers: Pick<Workers, "remove" | "removeVolume">;
   /** Deletes in-memory data, before the jobs and workers. */
   forget(endpointId: string): void;
@@ -29,7 +29,7 @@ export function createEndpointRemoval({
   /** Removes an endpoint's jobs, workers and files. */
   async function remove(endpointId: string): Promise<void> {
     forget(endpointId);
-    await jobs.forget(endpointId);
+    await jobs.removeEndpoint(endpointId);
     await workers.remove(endpointId);
   }
 

@@ -60,7 +60,7 @@ export function createJobPath(
   events.on("endpointDeleted", removal.removeSoon);
   events.on("volumeDeleted", removal.removeVolumeSoon);
   events.on("endpointChanged", (endpointId, { workersRestart }) => {
-    queue.supervisor.retime();
+    queue.supervisor.applyTimeoutChange();
     if (workersRestart) pool.replaceAll(endpointId);
     else pool.review(endpointId);
   });
@@ -104,8 +104,8 @@ export function createJobPath(
     /** Requeues jobs that were running when the service ended, and starts workers. The server must already listen. */
     async start(): Promise<void> {
       // Local workers end with their service; external workers may still run their jobs.
-      const { kept, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
-      for (const job of kept) presence.awaitReturn(job);
+      const { runningJobs, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
+      for (const job of runningJobs) presence.awaitReturn(job);
       const volumeIds = endpoints.volumeIds();
       setAsideOrphans(
         dataFolder,

@@ -4,7 +4,7 @@ import { type EndpointHealth, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
 import type { JobQueue } from "../jobs";
-import { isOver, type Job, recordText, retryRejection } from "../jobs/job";
+import { isFinal, type Job, recordText, retryRejection } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
@@ -74,7 +74,7 @@ export function registerJobRoutes(
   /** Sends the job's record when the job ends, or after `ms`; sends nothing if the client disconnects. */
   function sendWhenOver(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
     const found = find(endpointId, jobId);
-    if (isOver(found.job)) return void sendRecord(reply, found);
+    if (isFinal(found.job)) return void sendRecord(reply, found);
     const leave = waits.wait(jobId, ms, (ended) => {
       // Other waits may end in the same turn, so an error must affect only this reply.
       try {
@@ -127,7 +127,7 @@ export function registerJobRoutes(
 
   app.get<OfJob>("/:endpointId/stream/:jobId", admit("stream"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
-    const reading = await stream.readInTurn(() => records.find(endpointId, jobId)?.job, disconnectSignal(reply));
+    const reading = await stream.readSerialized(() => records.find(endpointId, jobId)?.job, disconnectSignal(reply));
     if (!reading) throw notFound("job", jobId);
     onResponseEnd(reply, reading.acknowledge);
     const chunks = `[${reading.chunks.join(",")}]`;

@@ -4,7 +4,7 @@ import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { JobQueue } from "../jobs";
-import { isOver, type Job } from "../jobs/job";
+import { isFinal, type Job } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
 import type { StreamReading } from "../jobs/stream";
 import { elementTexts } from "../json-text";
@@ -55,9 +55,9 @@ export function registerOpenaiRoute(
       onAbort(gone, cancel);
       const find = () => records.find(endpointId, id);
       if (streams === true) return sendEvents(reply, find, cancel, gone);
-      await waits.news(id, wait, gone, false);
+      await waits.waitForChange(id, wait, gone, false);
       const found = find();
-      if (found && !isOver(found.job)) await cancel();
+      if (found && !isFinal(found.job)) await cancel();
       return reply.type("application/json").send(outputOf(found));
     },
   });
@@ -98,7 +98,7 @@ export function registerOpenaiRoute(
       if (gone.aborted) return undefined;
       if (reading?.chunks.length) return reading;
       if (reading?.job.status === "COMPLETED") return reading;
-      if (!reading || isOver(reading.job) || waits.closed || clock.now() >= end) throw faultOf(reading?.job);
+      if (!reading || isFinal(reading.job) || waits.closed || clock.now() >= end) throw faultOf(reading?.job);
     }
   }
 

@@ -1,6 +1,6 @@
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import type { FaultControl } from "../api/faults";
-import { type JobFilter, newest } from "../jobs/job-view";
+import { type JobFilter, maxSeq } from "../jobs/job-view";
 import type { Resources } from "../resources";
 import { createLogTail, type LogTail } from "../workers/log-tail";
 import type { JobMetrics } from "./metrics";
@@ -71,7 +71,7 @@ export function createConsoleContent({
         ...changed("resources", resourcesOverview(resources)),
       ];
       if (endpointId === undefined) return all;
-      const { jobs, before } = await view.page(endpointId, filter, newest, pageLength);
+      const { jobs, before } = await view.page(endpointId, filter, maxSeq, pageLength);
       // The time of now would make a waiting job another one in each look.
       const rows = jobs.map((job) => jobRow(job, job.finishedAt ?? job.startedAt ?? job.queuedAt));
       return [

@@ -6,7 +6,7 @@ import type { Auth } from "../api/auth";
 import { disconnectSignal } from "../api/client-disconnect";
 import type { FaultControl } from "../api/faults";
 import { notFound } from "../errors";
-import { type JobFilter, newest } from "../jobs/job-view";
+import { type JobFilter, maxSeq } from "../jobs/job-view";
 import { parseInput } from "../validation";
 import type { ConsoleContent } from "./content";
 import { createConsoleGuard, securityHeaders } from "./guard";
@@ -18,7 +18,7 @@ export const linkTo = (serverlessUrl: string, token: string): string => `${serve
 const rootQuery = z.object({ t: z.string().max(200).optional() });
 const filterQuery = z.object({ state: jobStatus.optional(), search: z.string().max(200).optional() });
 const eventsQuery = filterQuery.extend({ endpoint: z.string().optional() });
-const pageQuery = filterQuery.extend({ before: z.coerce.number().pipe(z.int().min(1)).default(newest) });
+const pageQuery = filterQuery.extend({ before: z.coerce.number().pipe(z.int().min(1)).default(maxSeq) });
 
 /** Ids of jobs; the page sends many of them in several requests. */
 const retriesBody = z.strictObject({ ids: z.array(z.string().max(200)).max(1000) });

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
 
-const row = z.object({ endpointId: z.string(), completed: z.number(), failed: z.number(), retried: z.number() });
+const countsRow = z.object({ endpointId: z.string(), completed: z.number(), failed: z.number(), retried: z.number() });
 /** Number of jobs of an endpoint, since its creation, that completed, that failed or timed out, and that were requeued. */
-export type JobCounts = Omit<z.output<typeof row>, "endpointId">;
+export type JobCounts = Omit<z.output<typeof countsRow>, "endpointId">;
 
 export type JobCounters = ReturnType<typeof createJobCounters>;
 
@@ -16,15 +16,18 @@ export function createJobCounters(
   database: Database,
   { onRollback, beforeCommit }: Pick<GroupCommit, "onRollback" | "beforeCommit">,
 ) {
-  const none: JobCounts = { completed: 0, failed: 0, retried: 0 };
+  const zero: JobCounts = { completed: 0, failed: 0, retried: 0 };
   const counts = new Map<string, JobCounts>();
-  const all = database.query("SELECT endpoint_id AS endpointId, completed, failed, retried FROM job_counters", row);
-  all.each(({ endpointId, ...counted }) => counts.set(endpointId, counted));
+  const storedCounts = database.query(
+    "SELECT endpoint_id AS endpointId, completed, failed, retried FROM job_counters",
+    countsRow,
+  );
+  storedCounts.each(({ endpointId, ...counted }) => counts.set(endpointId, counted));
   const save = database.prepare(
     "INSERT OR REPLACE INTO job_counters (endpoint_id, completed, failed, retried) VALUES (?, ?, ?, ?)",
   );
   const remove = database.prepare("DELETE FROM job_counters WHERE endpoint_id = ?");
-  const read = (endpointId: string): JobCounts => counts.get(endpointId) ?? none;
+  const read = (endpointId: string): JobCounts => counts.get(endpointId) ?? zero;
   return {
     read,
     add(endpointId: string, counter: keyof JobCounts): void {

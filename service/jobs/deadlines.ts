@@ -1,5 +1,5 @@
 import { limits } from "serverless-compute-api/shapes";
-import { isOver, type Job, type JobOperation, type RunningJob } from "./job";
+import { isFinal, type Job, type JobOperation, type RunningJob } from "./job";
 import type { JobTimings } from "./timings";
 
 export type JobDeadlines = ReturnType<typeof createDeadlines>;
@@ -19,21 +19,21 @@ export function createDeadlines(
     job.executionTimeout ?? executionTimeout(job.endpointId) ?? limits.executionTimeout.default;
 
   /** The end of the job's execution timeout or retention, regardless of its ttl. */
-  function ownEnd(job: Job): number {
-    if (isOver(job)) return job.finishedAt + retention[job.operation];
+  function stateDeadline(job: Job): number {
+    if (isFinal(job)) return job.finishedAt + retention[job.operation];
     return job.status === "IN_PROGRESS" ? job.startedAt + executionLimit(job) : Number.POSITIVE_INFINITY;
   }
 
   return {
     executionLimit,
     /** The next deadline. */
-    dueAt: (job: Job): number => Math.min(ownEnd(job), job.expiresAt),
+    dueAt: (job: Job): number => Math.min(stateDeadline(job), job.expiresAt),
     /** Returns whether the job times out before its ttl expires. */
-    timesOut: (job: RunningJob): boolean => ownEnd(job) < job.expiresAt,
+    timesOut: (job: RunningJob): boolean => stateDeadline(job) < job.expiresAt,
     /**
      * Returns whether the job is hidden from clients. An expired job is hidden even before the supervisor removes it. A job whose
      * execution timeout has passed remains visible until its ttl expires.
      */
-    isGone: (job: Job, now: number): boolean => job.expiresAt <= now || (isOver(job) && ownEnd(job) <= now),
+    isExpired: (job: Job, now: number): boolean => job.expiresAt <= now || (isFinal(job) && stateDeadline(job) <= now),
   };
 }

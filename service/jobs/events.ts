@@ -14,7 +14,7 @@ interface JobEventMap {
   /** A job is over; `before` is its previous state. */
   ended: [job: FinalJob, before: Job, output: string | undefined];
   /** A job's ttl changed. */
-  retimed: [job: Job];
+  ttlChanged: [job: Job];
   /** An unfinished job was removed. */
   removed: [job: LiveJob];
   /** A worker of the endpoint ended before its first job-take, or could not be started. */

@@ -38,10 +38,10 @@ export function createJobQueue(
   },
 ) {
   // Stored job deadlines use the wall clock; waits within this process must not depend on changes of the system time.
-  const steady = steadyClock(clock);
+  const monotonicClock = steadyClock(clock);
   const events = createJobEvents();
-  const waits = createJobWaits(events, steady);
-  const groupCommit = createGroupCommit(database, () => steady.now());
+  const waits = createJobWaits(events, monotonicClock);
+  const groupCommit = createGroupCommit(database, () => monotonicClock.now());
   const { onRollback } = groupCommit;
   const store = createJobStore(database);
   const counters = createJobCounters(database, groupCommit);
@@ -55,7 +55,7 @@ export function createJobQueue(
   const assignment = createAssignment(parts);
   const exists = (id: string): boolean => endpoint(id) !== undefined;
   const jobs = createJobs({ ...parts, assignment, counters, webhooks, exists, dueAt });
-  const stream = createJobStream({ ...parts, clock: steady, waits, hold: timings.streamHold });
+  const stream = createJobStream({ ...parts, clock: monotonicClock, waits, maxWait: timings.streamHold });
   const supervisor = createSupervisor({ ...parts, log, deadlines, sweep: timings.sweep });
   const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
   return {
@@ -79,8 +79,8 @@ export function createJobQueue(
      * all endpoints that have jobs.
      */
     recover(outlives: (workerId: string) => boolean) {
-      const kept = database.transaction(() => jobs.recover(outlives));
-      return { kept, endpointIds: store.endpoints() };
+      const runningJobs = database.transaction(() => jobs.recover(outlives));
+      return { runningJobs, endpointIds: store.endpoints() };
     },
     start(): void {
       supervisor.start();

@@ -5,7 +5,7 @@ import type { Database } from "../store/database";
 import { type Job, transitions } from "./job";
 import type { JobRecords } from "./records";
 import { createJobRows } from "./row";
-import { type JobStore, lean } from "./store";
+import { type JobStore, selectJobs } from "./store";
 
 /** Condition for jobs of an endpoint; an absent property matches every job. */
 export interface JobFilter {
@@ -23,10 +23,10 @@ export interface JobPage {
 export type JobView = ReturnType<typeof createJobView>;
 
 /** Rows that are read in one turn of the event loop, about 10 ms. */
-const batch = 4000;
+const batchSize = 4000;
 
 /** The number of no job: above all of them. */
-export const newest = Number.MAX_SAFE_INTEGER;
+export const maxSeq = Number.MAX_SAFE_INTEGER;
 
 const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 
@@ -40,25 +40,30 @@ export function createJobView(
   { payload }: Pick<JobStore, "payload">,
 ) {
   // Only these states have an error; the columns are read before the record, which costs more.
-  const matching = database.query(
-    `${lean} WHERE endpoint_id = ?1 AND seq < ?2 AND seq >= ?3 AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL
+  const matchingJobs = database.query(
+    `${selectJobs} WHERE endpoint_id = ?1 AND seq < ?2 AND seq >= ?3 AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL
       OR id LIKE ?5 ESCAPE '\\' OR (status IN ('FAILED', 'TIMED_OUT') AND record ->> 12 LIKE ?5 ESCAPE '\\'))
       ORDER BY seq DESC LIMIT ?6`,
     createJobRows().job,
   );
-  const first = database.query(
+  const batchStart = database.query(
     "SELECT min(seq) AS seq FROM (SELECT seq FROM jobs WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?)",
     z.object({ seq: z.number().nullable() }),
   );
 
   /** Up to `limit` matching jobs with numbers below `before`, newest first. */
-  async function find(endpointId: string, { status, text }: JobFilter, before: number, limit: number): Promise<Job[]> {
+  async function findMatching(
+    endpointId: string,
+    { status, text }: JobFilter,
+    before: number,
+    limit: number,
+  ): Promise<Job[]> {
     const pattern = text === undefined ? null : patternOf(text);
     const found: Job[] = [];
     for (let end = before; ; ) {
-      const start = first.get(endpointId, end, batch)?.seq ?? undefined;
+      const start = batchStart.get(endpointId, end, batchSize)?.seq ?? undefined;
       if (start === undefined) return found;
-      found.push(...matching.all(endpointId, end, start, status ?? null, pattern, limit - found.length));
+      found.push(...matchingJobs.all(endpointId, end, start, status ?? null, pattern, limit - found.length));
       if (found.length >= limit) return found;
       end = start;
       await nextTurn();
@@ -69,16 +74,18 @@ export function createJobView(
     /** Up to `limit` matching jobs of the endpoint with numbers below `before`, newest first. */
     async page(endpointId: string, filter: JobFilter, before: number, limit: number): Promise<JobPage> {
       // One extra row shows whether there is another page.
-      const rows = await find(endpointId, filter, before, limit + 1);
-      const shown = rows.slice(0, limit);
-      const next = rows.length > limit ? shown.at(-1)?.seq : undefined;
-      return { jobs: shown.filter(isVisible), before: next };
+      const rows = await findMatching(endpointId, filter, before, limit + 1);
+      const pageRows = rows.slice(0, limit);
+      const next = rows.length > limit ? pageRows.at(-1)?.seq : undefined;
+      return { jobs: pageRows.filter(isVisible), before: next };
     },
     /** Ids of all jobs that match and that /retry accepts, the oldest first. */
     async retryable(endpointId: string, { status, text }: JobFilter): Promise<string[]> {
-      const states = transitions.retry.from.filter((one) => status === undefined || one === status);
-      const found = await Promise.all(states.map((one) => find(endpointId, { status: one, text }, newest, newest)));
-      const oldestFirst = found.flat().sort((one, other) => one.seq - other.seq);
+      const retryableStates = transitions.retry.from.filter((state) => status === undefined || state === status);
+      const found = await Promise.all(
+        retryableStates.map((one) => findMatching(endpointId, { status: one, text }, maxSeq, maxSeq)),
+      );
+      const oldestFirst = found.flat().sort((left, right) => left.seq - right.seq);
       return oldestFirst.filter(isVisible).map(({ id }) => id);
     },
     /** The input of a job as JSON text; undefined if the job does not exist. */

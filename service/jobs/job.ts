@@ -21,7 +21,7 @@ export interface NewJob {
 }
 
 /** The properties of a job in every state, without input and output. Times are ms since the epoch. */
-export interface JobFacts extends Omit<NewJob, "input" | "s3Config"> {
+export interface JobProperties extends Omit<NewJob, "input" | "s3Config"> {
   /** The job's number in the store. */
   seq: number;
   /** The time at which the job was last queued. */
@@ -42,7 +42,7 @@ export interface JobFacts extends Omit<NewJob, "input" | "s3Config"> {
  * State-dependent properties. Every job has every property, so that all jobs share one hidden class in V8; with optional properties,
  * a transition took ten times as long.
  */
-interface Waits {
+interface QueuedState {
   workerId: undefined;
   startedAt: undefined;
   finishedAt: undefined;
@@ -50,23 +50,26 @@ interface Waits {
   /** True if the worker has sent a progress update. */
   hasOutput: boolean;
 }
-type Runs = Omit<Waits, "workerId" | "startedAt"> & { workerId: string; startedAt: number };
-type Ran = Omit<Runs, "finishedAt"> & { finishedAt: number };
+type RunningState = Omit<QueuedState, "workerId" | "startedAt"> & { workerId: string; startedAt: number };
+type ExecutedState = Omit<RunningState, "finishedAt"> & { finishedAt: number };
 /** A final job that may never have run: cancelled in the queue, or refused. */
-type MayHaveRun = Omit<Ran, "workerId" | "startedAt"> & { workerId: string | undefined; startedAt: number | undefined };
+type FinalState = Omit<ExecutedState, "workerId" | "startedAt"> & {
+  workerId: string | undefined;
+  startedAt: number | undefined;
+};
 
-export type QueuedJob = JobFacts & Waits & { status: "IN_QUEUE" };
-export type RunningJob = JobFacts & Runs & { status: "IN_PROGRESS" };
-export type CompletedJob = JobFacts & Ran & { status: "COMPLETED" };
-export type FailedJob = JobFacts & Omit<MayHaveRun, "error"> & { status: "FAILED"; error: string };
-export type CancelledJob = JobFacts & MayHaveRun & { status: "CANCELLED" };
-export type TimedOutJob = JobFacts & Omit<Ran, "error"> & { status: "TIMED_OUT"; error: string };
+export type QueuedJob = JobProperties & QueuedState & { status: "IN_QUEUE" };
+export type RunningJob = JobProperties & RunningState & { status: "IN_PROGRESS" };
+export type CompletedJob = JobProperties & ExecutedState & { status: "COMPLETED" };
+export type FailedJob = JobProperties & Omit<FinalState, "error"> & { status: "FAILED"; error: string };
+export type CancelledJob = JobProperties & FinalState & { status: "CANCELLED" };
+export type TimedOutJob = JobProperties & Omit<ExecutedState, "error"> & { status: "TIMED_OUT"; error: string };
 export type LiveJob = QueuedJob | RunningJob;
 export type FinalJob = CompletedJob | FailedJob | CancelledJob | TimedOutJob;
 export type Job = LiveJob | FinalJob;
 
 /** A job with its payload, for its worker. */
-export interface TakenJob {
+export interface JobDelivery {
   job: RunningJob;
   /** JSON text. */
   input: string;
@@ -79,13 +82,13 @@ export const removed = "REMOVED";
 /** All transitions of a job by their trigger (interface: States and transitions). No other transition is possible. */
 export const transitions = {
   /** A worker was assigned. */
-  take: { from: ["IN_QUEUE"], to: "IN_PROGRESS" },
+  assign: { from: ["IN_QUEUE"], to: "IN_PROGRESS" },
   /** The handler returned. */
   complete: { from: ["IN_PROGRESS"], to: "COMPLETED" },
   /** The handler failed, or workers crashed too often. */
   fail: { from: ["IN_PROGRESS"], to: "FAILED" },
   /** Workers repeatedly ended before their first job-take. */
-  refuse: { from: ["IN_QUEUE"], to: "FAILED" },
+  reject: { from: ["IN_QUEUE"], to: "FAILED" },
   /** The execution timeout passed. */
   timeOut: { from: ["IN_PROGRESS"], to: "TIMED_OUT" },
   /** The worker was lost. */
@@ -97,28 +100,31 @@ export const transitions = {
   /** POST /purge-queue. */
   purge: { from: ["IN_QUEUE"], to: removed },
   /** The ttl expired. */
-  outlive: { from: jobStatus.options, to: removed },
+  expireTtl: { from: jobStatus.options, to: removed },
   /** The retention of the result ended. */
   expire: { from: finalStatus.options, to: removed },
 } as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus | typeof removed }>;
 export type JobTrigger = keyof typeof transitions;
 
-type In<Status> = Extract<Job, { status: Status }>;
+type JobIn<Status> = Extract<Job, { status: Status }>;
 /** The job before and after a transition. */
-type Before<Trigger extends JobTrigger> = In<(typeof transitions)[Trigger]["from"][number]>;
-type After<Trigger extends JobTrigger> = In<(typeof transitions)[Trigger]["to"]>;
+type JobBefore<Trigger extends JobTrigger> = JobIn<(typeof transitions)[Trigger]["from"][number]>;
+type JobAfter<Trigger extends JobTrigger> = JobIn<(typeof transitions)[Trigger]["to"]>;
 
 /** Returns whether the job's state allows a trigger. */
-export const allows = <Trigger extends JobTrigger>(job: Job | undefined, trigger: Trigger): job is Before<Trigger> => {
+export const canTransition = <Trigger extends JobTrigger>(
+  job: Job | undefined,
+  trigger: Trigger,
+): job is JobBefore<Trigger> => {
   const from: readonly JobStatus[] = transitions[trigger].from;
   return job !== undefined && from.includes(job.status);
 };
 
 /** Returns whether a job is over. */
-export const isOver = (job: Job): job is FinalJob => allows(job, "expire");
+export const isFinal = (job: Job): job is FinalJob => canTransition(job, "expire");
 
 /** A submitted job with its number and its place in the queue. */
-export const queued = (job: NewJob, seq: number, place: number): QueuedJob => ({
+export const toQueued = (job: NewJob, seq: number, place: number): QueuedJob => ({
   id: job.id,
   seq,
   endpointId: job.endpointId,
@@ -142,34 +148,34 @@ export const queued = (job: NewJob, seq: number, place: number): QueuedJob => ({
   hasOutput: false,
 });
 
-export const taken = (job: Before<"take">, workerId: string, now: number): After<"take"> => ({
+export const toRunning = (job: JobBefore<"assign">, workerId: string, now: number): JobAfter<"assign"> => ({
   ...job,
   status: "IN_PROGRESS",
   workerId,
   startedAt: now,
 });
 
-export const completed = (job: Before<"complete">, now: number): After<"complete"> => ({
+export const toCompleted = (job: JobBefore<"complete">, now: number): JobAfter<"complete"> => ({
   ...job,
   status: "COMPLETED",
   finishedAt: now,
 });
 
-export const failed = (job: Before<"fail" | "refuse">, error: string, now: number): After<"fail"> => ({
+export const toFailed = (job: JobBefore<"fail" | "reject">, error: string, now: number): JobAfter<"fail"> => ({
   ...job,
   status: "FAILED",
   finishedAt: now,
   error,
 });
 
-export const timedOut = (job: Before<"timeOut">, error: string, now: number): After<"timeOut"> => ({
+export const toTimedOut = (job: JobBefore<"timeOut">, error: string, now: number): JobAfter<"timeOut"> => ({
   ...job,
   status: "TIMED_OUT",
   finishedAt: now,
   error,
 });
 
-export const cancelled = (job: Before<"cancel">, now: number): After<"cancel"> => ({
+export const toCancelled = (job: JobBefore<"cancel">, now: number): JobAfter<"cancel"> => ({
   ...job,
   status: "CANCELLED",
   finishedAt: now,
@@ -180,10 +186,10 @@ export const retryRejection = ({ status }: Pick<Job, "status">): string =>
   `is ${status}; only a ${transitions.retry.from.join(" or ")} job can be retried`;
 
 /** A requeued job without output. It keeps its place after the loss of a worker, and gets a new `place` after /retry. */
-export const queuedAgain = (
-  job: Before<"requeue" | "retry">,
-  changes: Partial<Pick<JobFacts, "queuedAt" | "place" | "retries" | "crashes">>,
-): After<"requeue" | "retry"> => ({
+export const toRequeued = (
+  job: JobBefore<"requeue" | "retry">,
+  changes: Partial<Pick<JobProperties, "queuedAt" | "place" | "retries" | "crashes">>,
+): JobAfter<"requeue" | "retry"> => ({
   ...job,
   status: "IN_QUEUE",
   workerId: undefined,

@@ -5,8 +5,19 @@ import type { createAssignment } from "./assignment";
 import type { JobCounters } from "./counters";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
-import * as becomes from "./job";
-import { allows, isOver, type Job, type LiveJob, type NewJob, type RunningJob } from "./job";
+import {
+  canTransition,
+  isFinal,
+  type Job,
+  type LiveJob,
+  type NewJob,
+  type RunningJob,
+  toCancelled,
+  toCompleted,
+  toFailed,
+  toQueued,
+  toRunning,
+} from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobRecords } from "./records";
 import type { JobPayload, JobStore } from "./store";
@@ -29,12 +40,12 @@ const sizeOf = ({ input, s3Config }: JobPayload): number => input.length + (s3Co
 export function createJobs({
   live,
   store,
-  records: { find, runBy },
+  records: { find, findRunning },
   counters,
   webhooks,
   groupCommit: { commit },
   transitions,
-  assignment: { deliver, serveSoon, take, await: awaitJob },
+  assignment: { deliver, scheduleAssignment, assign, assignOrWait },
   events,
   clock,
   exists,
@@ -53,63 +64,66 @@ export function createJobs({
   exists(endpointId: string): boolean;
   dueAt: JobDeadlines["dueAt"];
 }) {
-  const { put, end, queueAgain, emit } = transitions;
+  const { put, end, requeue, emit } = transitions;
 
-  function announce(transition: Transition | undefined): void {
+  function publish(transition: Transition | undefined): void {
     if (!transition) return;
     emit(transition);
-    if (transition.after?.status === "IN_QUEUE") serveSoon(transition.after.endpointId);
+    if (transition.after?.status === "IN_QUEUE") scheduleAssignment(transition.after.endpointId);
   }
   const change = async (work: () => Transition | undefined, bytes?: number): Promise<boolean> =>
-    (await commit(work, announce, bytes)) !== undefined;
+    (await commit(work, publish, bytes)) !== undefined;
 
   /** Returns the result of the first attempt; if the store fails, retries in the background until the service stops. */
-  function untilCommitted(attempt: () => Promise<boolean>): Promise<boolean> {
-    const first = attempt();
-    first.catch(async (error: unknown) => {
+  function retryUntilCommitted(attempt: () => Promise<boolean>): Promise<boolean> {
+    const firstAttempt = attempt();
+    firstAttempt.catch(async (error: unknown) => {
       if (error instanceof ServiceError && error.code === "stopping") return;
       await clock.sleep(storePause);
-      untilCommitted(attempt).catch(() => undefined);
+      retryUntilCommitted(attempt).catch(() => undefined);
     });
-    return first;
+    return firstAttempt;
   }
 
   return {
     /** Queues a job, or assigns it to a waiting worker. Throws a ServiceError `missing` if the endpoint does not exist. */
     async submit(job: NewJob): Promise<LiveJob> {
-      const accepted = await commit(
+      const submission = await commit(
         () => {
           const { endpointId } = job;
           if (!exists(endpointId)) return undefined;
-          const waiter = live.queue(endpointId).size === 0 ? live.nextWorker(endpointId) : undefined;
-          const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
-          const started = waiter && becomes.taken(queued, waiter.workerId, clock.now());
-          store.insert(started ?? queued, job);
-          live.put(started ?? queued);
-          return { queued, started, waiter };
+          const waiter = live.queue(endpointId).size === 0 ? live.nextWaiter(endpointId) : undefined;
+          const queued = toQueued(job, store.nextSeq(), store.nextPlace());
+          const runningJob = waiter && toRunning(queued, waiter.workerId, clock.now());
+          store.insert(runningJob ?? queued, job);
+          live.put(runningJob ?? queued);
+          return { queued, runningJob, waiter };
         },
-        (done) => {
-          if (done?.started && done.waiter)
-            deliver({ waiter: done.waiter, taken: { job: done.started, input: job.input, s3Config: job.s3Config } });
-          else if (done) announce({ before: done.queued, after: done.queued });
+        (committed) => {
+          if (committed?.runningJob && committed.waiter)
+            deliver({
+              waiter: committed.waiter,
+              delivery: { job: committed.runningJob, input: job.input, s3Config: job.s3Config },
+            });
+          else if (committed) publish({ before: committed.queued, after: committed.queued });
         },
         sizeOf(job),
       );
-      if (!accepted) throw notFound("endpoint", job.endpointId);
-      return accepted.started ?? accepted.queued;
+      if (!submission) throw notFound("endpoint", job.endpointId);
+      return submission.runningJob ?? submission.queued;
     },
 
-    take,
+    assign,
 
-    await: awaitJob,
+    assignOrWait,
 
     /** Ends a job with its worker's result; returns false if the job is not assigned to the worker. */
     finish: (id: string, workerId: string, outcome: JobOutcome): Promise<boolean> =>
       change(() => {
-        const before = runBy(id, workerId);
+        const before = findRunning(id, workerId);
         if (!before) return undefined;
         const now = clock.now();
-        const after = "error" in outcome ? becomes.failed(before, outcome.error, now) : becomes.completed(before, now);
+        const after = "error" in outcome ? toFailed(before, outcome.error, now) : toCompleted(before, now);
         return end(before, after, outcome);
       }, outcome.output?.length),
 
@@ -117,7 +131,7 @@ export function createJobs({
     progress: (id: string, workerId: string, output: string): Promise<boolean> =>
       commit(
         () => {
-          const job = runBy(id, workerId);
+          const job = findRunning(id, workerId);
           if (!job) return false;
           store.setProgress(job.seq, output);
           if (!job.hasOutput) put({ ...job, hasOutput: true });
@@ -132,15 +146,15 @@ export function createJobs({
      * other caller would requeue the job of a lost worker.
      */
     requeue: (id: string, workerId: string, reason: RequeueReason, error: string): Promise<boolean> =>
-      untilCommitted(() =>
+      retryUntilCommitted(() =>
         change(() => {
-          const before = runBy(id, workerId);
+          const before = findRunning(id, workerId);
           if (!before) return undefined;
           const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
           if (crashes > crashLimit)
-            return end(before, becomes.failed({ ...before, crashes }, error, clock.now()), { output: undefined });
-          const counted = reason !== "undelivered";
-          return queueAgain(before, { retries: before.retries + (counted ? 1 : 0), crashes }, counted);
+            return end(before, toFailed({ ...before, crashes }, error, clock.now()), { output: undefined });
+          const isRetry = reason !== "undelivered";
+          return requeue(before, { retries: before.retries + (isRetry ? 1 : 0), crashes }, isRetry);
         }),
       ),
 
@@ -148,7 +162,7 @@ export function createJobs({
     refuse: (id: string, error: string): Promise<boolean> =>
       change(() => {
         const before = live.get(id);
-        return allows(before, "refuse") ? end(before, becomes.failed(before, error, clock.now())) : undefined;
+        return canTransition(before, "reject") ? end(before, toFailed(before, error, clock.now())) : undefined;
       }),
 
     /** Cancels an unfinished job; resolves with the resulting job. */
@@ -156,36 +170,36 @@ export function createJobs({
       commit(
         () => {
           const before = find(endpointId, id)?.job;
-          return allows(before, "cancel") ? end(before, becomes.cancelled(before, clock.now())) : { after: before };
+          return canTransition(before, "cancel") ? end(before, toCancelled(before, clock.now())) : { after: before };
         },
-        (done) => announce("before" in done ? done : undefined),
+        (committed) => publish("before" in committed ? committed : undefined),
       ).then(({ after }) => after),
 
     /** Requeues a failed or timed-out job; `retried` is false for any other state. */
     async retry(endpointId: string, id: string): Promise<{ job: Job; retried: boolean } | undefined> {
-      const done = await commit(
+      const committed = await commit(
         () => {
           const before = find(endpointId, id)?.job;
-          if (!allows(before, "retry")) return before && { job: before };
-          const again = { queuedAt: clock.now(), place: store.nextPlace(), retries: before.retries + 1, crashes: 0 };
-          const transition = queueAgain(before, again, true);
+          if (!canTransition(before, "retry")) return before && { job: before };
+          const changes = { queuedAt: clock.now(), place: store.nextPlace(), retries: before.retries + 1, crashes: 0 };
+          const transition = requeue(before, changes, true);
           return { job: transition.after, transition };
         },
-        (found) => announce(found?.transition),
+        (found) => publish(found?.transition),
       );
-      return done && { job: done.job, retried: done.transition !== undefined };
+      return committed && { job: committed.job, retried: committed.transition !== undefined };
     },
 
     /** Removes the endpoint's waiting jobs; resolves with the number of removed jobs. */
     async purge(endpointId: string): Promise<number> {
       const removed = await commit(
         () => {
-          const all = live.of(endpointId);
-          const waiting = all.filter((job) => allows(job, "purge"));
+          const unfinished = live.byEndpoint(endpointId);
+          const waiting = unfinished.filter((job) => canTransition(job, "purge"));
           // The start of a job may not have been written to its row yet.
-          for (const job of all) if (job.status === "IN_PROGRESS") store.save(job);
+          for (const job of unfinished) if (job.status === "IN_PROGRESS") store.save(job);
           store.purge(endpointId);
-          for (const { id } of waiting) live.drop(id);
+          for (const { id } of waiting) live.remove(id);
           return waiting;
         },
         (waiting) => {
@@ -200,29 +214,29 @@ export function createJobs({
       await commit(
         () => {
           const job = find(endpointId, id)?.job;
-          const retimed = job && { ...job, expiresAt: job.createdAt + ttl };
-          if (retimed && isOver(retimed)) store.saveOver(retimed, dueAt(retimed));
-          else if (retimed) put(retimed);
-          return retimed;
+          const updatedJob = job && { ...job, expiresAt: job.createdAt + ttl };
+          if (updatedJob && isFinal(updatedJob)) store.saveFinal(updatedJob, dueAt(updatedJob));
+          else if (updatedJob) put(updatedJob);
+          return updatedJob;
         },
-        (retimed) => void (retimed && events.emit("retimed", retimed)),
+        (updatedJob) => void (updatedJob && events.emit("ttlChanged", updatedJob)),
       );
     },
 
     /** Removes an endpoint's jobs, counters and webhooks. */
-    async forget(endpointId: string): Promise<void> {
+    async removeEndpoint(endpointId: string): Promise<void> {
       await commit(
         () => {
-          const unfinished = live.of(endpointId);
+          const unfinished = live.byEndpoint(endpointId);
           store.removeEndpoint(endpointId);
-          for (const { id } of unfinished) live.drop(id);
+          for (const { id } of unfinished) live.remove(id);
           counters.removeEndpoint(endpointId);
           webhooks.removeEndpoint(endpointId);
           return unfinished;
         },
         (unfinished) => {
           for (const job of unfinished) events.emit("removed", job);
-          live.forget(endpointId);
+          live.removeEndpoint(endpointId);
         },
       );
     },
@@ -232,15 +246,15 @@ export function createJobs({
      * outlive the service, which are not requeued. Must be called first, in a transaction.
      */
     recover(outlives: (workerId: string) => boolean): RunningJob[] {
-      const found = store.live();
-      live.load(found);
-      const kept: RunningJob[] = [];
-      for (const job of found) {
+      const stored = store.live();
+      live.load(stored);
+      const runningJobs: RunningJob[] = [];
+      for (const job of stored) {
         if (job.status !== "IN_PROGRESS") continue;
-        if (outlives(job.workerId)) kept.push(job);
-        else queueAgain(job, { retries: job.retries + 1 }, true);
+        if (outlives(job.workerId)) runningJobs.push(job);
+        else requeue(job, { retries: job.retries + 1 }, true);
       }
-      return kept;
+      return runningJobs;
     },
   };
 }

@@ -16,20 +16,20 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
 
   /** The endpoint's waiting jobs and workers. */
   function queue(endpointId: string): ReadyQueue {
-    const found = queues.get(endpointId) ?? createReadyQueue();
-    queues.set(endpointId, found);
-    return found;
+    const existing = queues.get(endpointId) ?? createReadyQueue();
+    queues.set(endpointId, existing);
+    return existing;
   }
-  const count = (endpointId: string, change: 1 | -1): void =>
-    void running.set(endpointId, (running.get(endpointId) ?? 0) + change);
+  const count = (endpointId: string, delta: 1 | -1): void =>
+    void running.set(endpointId, (running.get(endpointId) ?? 0) + delta);
 
-  function enter(job: LiveJob): void {
+  function addToIndexes(job: LiveJob): void {
     jobs.set(job.id, job);
     if (job.status === "IN_PROGRESS") count(job.endpointId, 1);
     else queue(job.endpointId).add(job);
   }
   /** Removes a job and returns it. */
-  function leave(id: string): LiveJob | undefined {
+  function removeFromIndexes(id: string): LiveJob | undefined {
     const job = jobs.get(id);
     if (!job) return undefined;
     jobs.delete(id);
@@ -38,7 +38,7 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     return job;
   }
   /** Adds a copy, because a queue accepts each object only once. */
-  const enterAgain = (job: LiveJob | undefined): void => void (job && enter({ ...job }));
+  const restore = (job: LiveJob | undefined): void => void (job && addToIndexes({ ...job }));
 
   return {
     get: (id: string): LiveJob | undefined => jobs.get(id),
@@ -47,45 +47,45 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     /** Number of running jobs of an endpoint. */
     running: (endpointId: string): number => running.get(endpointId) ?? 0,
     /** Adds the stored jobs at start. */
-    load(found: LiveJob[]): void {
-      for (const job of found.sort((a, b) => a.place - b.place)) enter(job);
+    load(stored: LiveJob[]): void {
+      for (const job of stored.sort((a, b) => a.place - b.place)) addToIndexes(job);
     },
     /** Adds a job, or replaces its earlier state. */
     put(job: LiveJob): void {
-      const before = leave(job.id);
-      enter(job);
+      const before = removeFromIndexes(job.id);
+      addToIndexes(job);
       onRollback(() => {
-        leave(job.id);
-        enterAgain(before);
+        removeFromIndexes(job.id);
+        restore(before);
       });
     },
     /** Removes a finished or deleted job. */
-    drop(id: string): void {
-      const before = leave(id);
-      onRollback(() => enterAgain(before));
+    remove(id: string): void {
+      const before = removeFromIndexes(id);
+      onRollback(() => restore(before));
     },
     /** Removes and returns the first waiting job. */
     shift(endpointId: string): QueuedJob | undefined {
       const job = queue(endpointId).shift();
       if (job)
         onRollback(() => {
-          leave(job.id);
-          enterAgain(job);
+          removeFromIndexes(job.id);
+          restore(job);
         });
       return job;
     },
     /** Number of waiting jobs of an endpoint. */
     waiting: (endpointId: string): number => queue(endpointId).size,
     /** Removes and returns a waiting worker. */
-    nextWorker(endpointId: string): WaitingWorker | undefined {
-      const waiting = queue(endpointId);
-      const waiter = waiting.nextWorker();
-      if (waiter) onRollback(() => waiting.wait(waiter));
+    nextWaiter(endpointId: string): WaitingWorker | undefined {
+      const readyQueue = queue(endpointId);
+      const waiter = readyQueue.nextWaiter();
+      if (waiter) onRollback(() => readyQueue.addWaiter(waiter));
       return waiter;
     },
     /** Unfinished jobs of an endpoint. */
-    of: (endpointId: string): LiveJob[] => [...jobs.values()].filter((job) => job.endpointId === endpointId),
-    forget(endpointId: string): void {
+    byEndpoint: (endpointId: string): LiveJob[] => [...jobs.values()].filter((job) => job.endpointId === endpointId),
+    removeEndpoint(endpointId: string): void {
       queues.delete(endpointId);
       running.delete(endpointId);
     },

@@ -14,7 +14,7 @@ interface OrderedQueue<Entry> extends Iterable<Entry> {
 }
 
 /** Number of removed entries that may stay in memory, in addition to the number of present entries. */
-const slack = 64;
+const maxRemovedEntries = 64;
 
 /** Creates a queue; the entry with the lowest place is first. */
 export function createOrderedQueue<Entry extends { place: number }>(): OrderedQueue<Entry> {
@@ -24,7 +24,7 @@ export function createOrderedQueue<Entry extends { place: number }>(): OrderedQu
   const present = new ShortLivedMap<Entry, true>();
 
   /** Index of the first entry after `place`. */
-  function behind(place: number): number {
+  function indexAfter(place: number): number {
     let low = head;
     let high = sorted.length;
     while (low < high) {
@@ -37,15 +37,15 @@ export function createOrderedQueue<Entry extends { place: number }>(): OrderedQu
 
   const isPresent = (entry: Entry | undefined): entry is Entry => entry !== undefined && present.has(entry);
 
-  function tidy(): void {
+  function compact(): void {
     while (head < sorted.length && !isPresent(sorted[head])) head++;
-    if (sorted.length <= 2 * present.size + slack) return;
+    if (sorted.length <= 2 * present.size + maxRemovedEntries) return;
     sorted = sorted.slice(head).filter(isPresent);
     head = 0;
   }
 
   function remove(entry: Entry): void {
-    if (present.delete(entry)) tidy();
+    if (present.delete(entry)) compact();
   }
 
   return {
@@ -58,7 +58,7 @@ export function createOrderedQueue<Entry extends { place: number }>(): OrderedQu
     add(entry) {
       present.set(entry, true);
       const last = sorted.at(-1);
-      const index = last && last.place > entry.place ? behind(entry.place) : sorted.length;
+      const index = last && last.place > entry.place ? indexAfter(entry.place) : sorted.length;
       if (index === sorted.length) sorted.push(entry);
       else if (index === head && head > 0) sorted[--head] = entry;
       else sorted.splice(index, 0, entry);

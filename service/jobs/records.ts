@@ -12,9 +12,9 @@ export function createJobRecords(
   live: LiveJobs,
   store: Pick<JobStore, "find" | "page" | "progress">,
   clock: Clock,
-  { isGone }: Pick<JobDeadlines, "isGone">,
+  { isExpired }: Pick<JobDeadlines, "isExpired">,
 ) {
-  const isVisible = (job: Job): boolean => !isGone(job, clock.now());
+  const isVisible = (job: Job): boolean => !isExpired(job, clock.now());
   return {
     /** Returns whether the job is visible to clients. An expired job is hidden even before the supervisor removes it. */
     isVisible,
@@ -34,7 +34,7 @@ export function createJobRecords(
     get: (id: string): Job | undefined => live.get(id) ?? store.find(id)?.job,
 
     /** The job, if it runs on this worker and its ttl has not expired. */
-    runBy(id: string, workerId: string): RunningJob | undefined {
+    findRunning(id: string, workerId: string): RunningJob | undefined {
       const job = live.get(id);
       const isRunning = job?.status === "IN_PROGRESS" && job.workerId === workerId && job.expiresAt > clock.now();
       return isRunning ? job : undefined;

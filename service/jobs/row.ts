@@ -1,5 +1,5 @@
 import { jobStatus } from "serverless-compute-api/shapes";
-import type { Job, JobFacts, JobOperation } from "./job";
+import type { Job, JobOperation, JobProperties } from "./job";
 
 /**
  * Properties that no SQL statement searches, as one JSON array in the order of existing stores. Separate columns are slower to read,
@@ -26,50 +26,50 @@ export const recordOf = (job: Job): string =>
 export const jobColumn = `json_array(seq, id, endpoint_id, status, finished_at, coalesce(chunks, 0), coalesce(chunks_read, 0),
   json(record)) AS job`;
 
-const wrong = (column: string): Error => new Error(`the store has a job whose ${column} cannot be read`);
+const unreadable = (column: string): Error => new Error(`the store has a job whose ${column} cannot be read`);
 
 // Parsed by hand, because a zod schema takes ten times as long.
 function text(value: unknown, column: string): string {
-  if (typeof value !== "string") throw wrong(column);
+  if (typeof value !== "string") throw unreadable(column);
   return value;
 }
 function number(value: unknown, column: string): number {
-  if (typeof value !== "number") throw wrong(column);
+  if (typeof value !== "number") throw unreadable(column);
   return value;
 }
-const textOrNone = (value: unknown, column: string): string | undefined =>
+const optionalText = (value: unknown, column: string): string | undefined =>
   value === null ? undefined : text(value, column);
-const numberOrNone = (value: unknown, column: string): number | undefined =>
+const optionalNumber = (value: unknown, column: string): number | undefined =>
   value === null ? undefined : number(value, column);
 function oneOf<Value extends string>(value: unknown, column: string, values: readonly Value[]): Value {
   const found = values.find((candidate) => candidate === value);
-  if (found === undefined) throw wrong(column);
+  if (found === undefined) throw unreadable(column);
   return found;
 }
 
 const operations = ["run", "runsync", "openai"] as const satisfies readonly JobOperation[];
 
 /** The columns of a row, which may contradict each other. */
-type Read = JobFacts & Pick<Job, "status" | "workerId" | "startedAt" | "finishedAt" | "error" | "hasOutput">;
+type JobColumns = JobProperties & Pick<Job, "status" | "workerId" | "startedAt" | "finishedAt" | "error" | "hasOutput">;
 
 /** Returns whether the columns are consistent with the status. */
-function isJob(read: Read): read is Job {
-  const { status, workerId, startedAt, finishedAt, error } = read;
-  const ran = workerId !== undefined && startedAt !== undefined;
-  const over = finishedAt !== undefined;
+function isJob(columns: JobColumns): columns is Job {
+  const { status, workerId, startedAt, finishedAt, error } = columns;
+  const hasRun = workerId !== undefined && startedAt !== undefined;
+  const isFinished = finishedAt !== undefined;
   switch (status) {
     case "IN_QUEUE":
-      return workerId === undefined && startedAt === undefined && !over && error === undefined;
+      return workerId === undefined && startedAt === undefined && !isFinished && error === undefined;
     case "IN_PROGRESS":
-      return ran && !over && error === undefined;
+      return hasRun && !isFinished && error === undefined;
     case "COMPLETED":
-      return ran && over && error === undefined;
+      return hasRun && isFinished && error === undefined;
     case "CANCELLED":
-      return over && error === undefined;
+      return isFinished && error === undefined;
     case "FAILED":
-      return over && error !== undefined;
+      return isFinished && error !== undefined;
     case "TIMED_OUT":
-      return ran && over && error !== undefined;
+      return hasRun && isFinished && error !== undefined;
   }
 }
 
@@ -86,24 +86,24 @@ export interface StoredJob {
 export function createJobRows() {
   /** One string per endpoint id, shared by all jobs to save memory. */
   const endpointIds = new Map<string, string>();
-  function shared(endpointId: string): string {
-    const known = endpointIds.get(endpointId);
-    if (known === undefined) endpointIds.set(endpointId, endpointId);
-    return known ?? endpointId;
+  function intern(endpointId: string): string {
+    const existing = endpointIds.get(endpointId);
+    if (existing === undefined) endpointIds.set(endpointId, endpointId);
+    return existing ?? endpointId;
   }
 
   /** Parses `jobColumn`. Uses a single object literal, because assembling a job from parts takes three times the time and memory. */
   function readJob(column: unknown, hasOutput: boolean): Job {
     const values: unknown = JSON.parse(text(column, "row"));
     const record: unknown = Array.isArray(values) ? values[7] : undefined;
-    if (!Array.isArray(values) || !Array.isArray(record)) throw wrong("row");
-    const read: Read = {
+    if (!Array.isArray(values) || !Array.isArray(record)) throw unreadable("row");
+    const columns: JobColumns = {
       seq: number(values[0], "seq"),
       id: text(values[1], "id"),
-      endpointId: shared(text(values[2], "endpoint_id")),
+      endpointId: intern(text(values[2], "endpoint_id")),
       operation: oneOf(record[0], "operation", operations),
       lowPriority: record[1] === 1,
-      executionTimeout: numberOrNone(record[2], "execution timeout"),
+      executionTimeout: optionalNumber(record[2], "execution timeout"),
       createdAt: number(record[3], "time of creation"),
       queuedAt: number(record[4], "time in the queue"),
       place: number(record[5], "place"),
@@ -112,31 +112,31 @@ export function createJobRows() {
       crashes: number(record[8], "crashes"),
       chunks: number(values[5], "chunks"),
       chunksRead: number(values[6], "chunks_read"),
-      webhook: textOrNone(record[9], "webhook"),
+      webhook: optionalText(record[9], "webhook"),
       status: oneOf(values[3], "status", jobStatus.options),
-      workerId: textOrNone(record[10], "worker"),
-      startedAt: numberOrNone(record[11], "start"),
-      finishedAt: numberOrNone(values[4], "finished_at"),
-      error: textOrNone(record[12], "error"),
+      workerId: optionalText(record[10], "worker"),
+      startedAt: optionalNumber(record[11], "start"),
+      finishedAt: optionalNumber(values[4], "finished_at"),
+      error: optionalText(record[12], "error"),
       hasOutput,
     };
-    if (!isJob(read)) throw wrong("state");
-    return read;
+    if (!isJob(columns)) throw unreadable("state");
+    return columns;
   }
 
   return {
     /** Parses a row of `jobColumn` and `has_output`. */
     job: {
       parse(row: unknown): Job {
-        if (!isRow(row)) throw wrong("row");
+        if (!isRow(row)) throw unreadable("row");
         return readJob(row["job"], row["has_output"] === 1);
       },
     },
     /** Parses a row of `jobColumn` and `output`. */
     stored: {
       parse(row: unknown): StoredJob {
-        if (!isRow(row)) throw wrong("row");
-        const output = textOrNone(row["output"], "output");
+        if (!isRow(row)) throw unreadable("row");
+        const output = optionalText(row["output"], "output");
         return { job: readJob(row["job"], output !== undefined), output };
       },
     },

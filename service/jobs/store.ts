@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
-import { type FinalJob, isOver, type Job, type LiveJob, type NewJob } from "./job";
+import { type FinalJob, isFinal, type Job, type LiveJob, type NewJob } from "./job";
 import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
 
 /** The part of a job that is sent only to its worker. */
@@ -9,10 +9,10 @@ export type JobPayload = Pick<NewJob, "input" | "s3Config">;
 export type JobStore = ReturnType<typeof createJobStore>;
 
 const tables = "jobs LEFT JOIN job_progress USING (seq) LEFT JOIN job_streams USING (seq)";
-const joined = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
+const selectStoredJobs = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
 /** A query of jobs that excludes outputs, which may be 20 MB each. */
-export const lean = `SELECT ${jobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
-const ofEndpoint = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
+export const selectJobs = `SELECT ${jobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
+const endpointPage = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 
 /** Chunks per query; a response may be full before the last chunk. */
@@ -25,14 +25,14 @@ const chunkBatch = 64;
 export function createJobStore(database: Database) {
   const insert = database.prepare(`INSERT INTO jobs
     (seq, id, endpoint_id, status, finished_at, due_at, record, input, s3_config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const changed = "UPDATE jobs SET status = ?, finished_at = ?, due_at = ?, record = ?";
-  const save = database.prepare(`${changed} WHERE seq = ?`);
-  const saveOutput = database.prepare(`${changed}, output = ? WHERE seq = ?`);
-  const rows = createJobRows();
-  const find = database.query(`${joined} WHERE id = ?`, rows.stored);
-  const page = database.query(`${joined} ${ofEndpoint}`, rows.stored);
+  const updateJob = "UPDATE jobs SET status = ?, finished_at = ?, due_at = ?, record = ?";
+  const save = database.prepare(`${updateJob} WHERE seq = ?`);
+  const saveOutput = database.prepare(`${updateJob}, output = ? WHERE seq = ?`);
+  const rowParsers = createJobRows();
+  const find = database.query(`${selectStoredJobs} WHERE id = ?`, rowParsers.stored);
+  const page = database.query(`${selectStoredJobs} ${endpointPage}`, rowParsers.stored);
   // An unfinished job has no output except a progress update.
-  const live = database.query(`${lean} WHERE finished_at IS NULL`, rows.job);
+  const unfinished = database.query(`${selectJobs} WHERE finished_at IS NULL`, rowParsers.job);
   const payload = database.query(
     "SELECT input, s3_config AS s3Config FROM jobs WHERE seq = ?",
     z.object({ input: z.string(), s3Config: z.string().nullable() }),
@@ -45,22 +45,24 @@ export function createJobStore(database: Database) {
     `SELECT chunk FROM job_chunks WHERE seq = ? AND position >= ? ORDER BY position LIMIT ${chunkBatch}`,
     textOf("chunk"),
   );
-  const clear = ["job_streams", "job_chunks"].map((table) => database.prepare(`DELETE FROM ${table} WHERE seq = ?`));
+  const clearStream = ["job_streams", "job_chunks"].map((table) =>
+    database.prepare(`DELETE FROM ${table} WHERE seq = ?`),
+  );
   const removeProgress = database.prepare("DELETE FROM job_progress WHERE seq = ?");
-  const remove = [...clear, removeProgress, database.prepare("DELETE FROM jobs WHERE seq = ?")];
+  const remove = [...clearStream, removeProgress, database.prepare("DELETE FROM jobs WHERE seq = ?")];
   /** Statements that delete the jobs matching a condition. Dependent rows come first, because the condition reads the jobs. */
-  const removing = (condition: string) => {
+  const prepareRemoval = (condition: string) => {
     const parts = ["job_streams", "job_chunks", "job_progress"].map((table) =>
       database.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM jobs WHERE ${condition})`),
     );
     return [...parts, database.prepare(`DELETE FROM jobs WHERE ${condition}`)];
   };
-  const removeEndpoint = removing("endpoint_id = ?");
+  const removeEndpoint = prepareRemoval("endpoint_id = ?");
   // Uses the index of unfinished jobs, because the endpoint's history may be long.
   const purge = database.prepare(
     "DELETE FROM jobs INDEXED BY jobs_live WHERE finished_at IS NULL AND status = 'IN_QUEUE' AND endpoint_id = ?",
   );
-  const expire = removing(
+  const expire = prepareRemoval(
     "seq IN (SELECT seq FROM jobs WHERE finished_at IS NOT NULL AND due_at <= ? ORDER BY due_at, seq LIMIT ?)",
   );
   const numberRow = z.object({ value: z.number().nullable() }).transform(({ value }) => value ?? undefined);
@@ -92,15 +94,15 @@ export function createJobStore(database: Database) {
     /** Writes a changed unfinished job and removes its previous output. */
     save: (job: LiveJob): void => void saveOutput.run(...stateOf(job, null), null, job.seq),
     /** Writes a finished job, which is deleted at `dueAt`; `output` (JSON text) replaces the previous output. */
-    saveOver(job: FinalJob, dueAt: number, output?: string): void {
+    saveFinal(job: FinalJob, dueAt: number, output?: string): void {
       if (output === undefined) save.run(...stateOf(job, dueAt), job.seq);
       else saveOutput.run(...stateOf(job, dueAt), output, job.seq);
     },
     find: (id: string): StoredJob | undefined => find.get(id),
     /** The payload for the worker, as JSON texts. */
     payload(seq: number): JobPayload | undefined {
-      const found = payload.get(seq);
-      return found && { input: found.input, s3Config: found.s3Config ?? undefined };
+      const columns = payload.get(seq);
+      return columns && { input: columns.input, s3Config: columns.s3Config ?? undefined };
     },
     /** The last progress update (JSON text) of an unfinished job. */
     progress: (seq: number): string | undefined => progress.get(seq),
@@ -111,25 +113,26 @@ export function createJobStore(database: Database) {
     },
     /** Appends chunks (JSON texts) from `position` on. */
     appendChunks(seq: number, position: number, texts: string[]): void {
-      for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
+      for (const [offset, text] of texts.entries()) appendChunk.run(seq, position + offset, text);
     },
     /** Stores the number of stream chunks and the number of chunks read. */
-    setChunks: (seq: number, count: number, read: number): void => void setChunks.run(seq, count, read),
+    setChunks: (seq: number, chunkCount: number, readCount: number): void =>
+      void setChunks.run(seq, chunkCount, readCount),
     /** Chunks from `position` on: as many as fit into `limit` characters, but at least one. */
     chunks(seq: number, position: number, limit: number): string[] {
-      const texts: string[] = [];
+      const result: string[] = [];
       for (let size = 0; ; ) {
-        const batch = chunks.all(seq, position + texts.length);
+        const batch = chunks.all(seq, position + result.length);
         for (const text of batch) {
           size += text.length;
-          if (texts.length > 0 && size > limit) return texts;
-          texts.push(text);
+          if (result.length > 0 && size > limit) return result;
+          result.push(text);
         }
-        if (batch.length < chunkBatch) return texts;
+        if (batch.length < chunkBatch) return result;
       }
     },
     clearChunks(seq: number): void {
-      for (const command of clear) command.run(seq);
+      for (const command of clearStream) command.run(seq);
     },
     remove(seq: number): void {
       for (const command of remove) command.run(seq);
@@ -142,11 +145,11 @@ export function createJobStore(database: Database) {
     purge: (endpointId: string): void => void purge.run(endpointId),
     /** All unfinished jobs. */
     live(): LiveJob[] {
-      const found: LiveJob[] = [];
-      live.each((job) => {
-        if (!isOver(job)) found.push(job);
+      const jobs: LiveJob[] = [];
+      unfinished.each((job) => {
+        if (!isFinal(job)) jobs.push(job);
       });
-      return found;
+      return jobs;
     },
     /** Removes up to `limit` finished jobs whose retention has ended by `now`; returns the number of removed jobs. */
     expire: (now: number, limit: number): number => expire.reduce((_count, command) => command.run(now, limit), 0),

@@ -5,7 +5,7 @@ import { isObjectText, memberTexts } from "../json-text";
 import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import type { JobEvents } from "./events";
-import { isOver, type Job } from "./job";
+import { isFinal, type Job } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
@@ -28,11 +28,11 @@ export interface StreamReading {
 
 export interface AcknowledgedReading extends StreamReading {
   /** Ends the read; if the response was lost, its chunks become unread again. */
-  acknowledge(arrived: boolean): Promise<void>;
+  acknowledge(isDelivered: boolean): Promise<void>;
 }
 
 /** Maximum length of the chunks in one response, in characters. */
-const responseSize = 8 * 1024 * 1024;
+const maxResponseSize = 8 * 1024 * 1024;
 
 /** Stream chunks of handlers, stored until a client reads them. Each chunk is delivered once. */
 export function createJobStream({
@@ -43,27 +43,27 @@ export function createJobStream({
   events,
   waits,
   clock,
-  hold,
+  maxWait,
 }: {
   live: LiveJobs;
   store: JobStore;
   records: JobRecords;
   groupCommit: Pick<GroupCommit, "commit">;
   events: JobEvents;
-  waits: Pick<JobWaits, "news">;
+  waits: Pick<JobWaits, "waitForChange">;
   clock: Clock;
   /** Maximum wait of a read, ms. */
-  hold: number;
+  maxWait: number;
 }) {
   /** Reads in progress, by job id; each promise resolves when the response has ended. */
-  const inFlight = new ShortLivedMap<string, Promise<void>>();
+  const pendingReads = new ShortLivedMap<string, Promise<void>>();
 
   return {
     /** Stores a yielded value in parts of at most 1 MB; returns false if the job is not assigned to the worker. */
     async append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean> {
-      const longer = await commit(
+      const updated = await commit(
         () => {
-          const job = records.runBy(jobId, workerId);
+          const job = records.findRunning(jobId, workerId);
           if (!job) return undefined;
           const texts = chunkTexts(chunk, job.chunks);
           store.appendChunks(job.seq, job.chunks, texts);
@@ -77,105 +77,105 @@ export function createJobStream({
         (job) => void (job && events.emit("streamed", job)),
         chunk.output?.length,
       );
-      return longer !== undefined;
+      return updated !== undefined;
     },
 
     /** Reads the unread chunks, as JSON texts; without any, waits up to `longest` ms for a chunk while the job runs. */
     async read(
       find: () => Job | undefined,
       signal: AbortSignal,
-      longest: number = hold,
+      waitTime: number = maxWait,
     ): Promise<StreamReading | undefined> {
-      const job = await news(find, signal, longest);
-      return job && readingOf(await commit(() => readNow(job.id)));
+      const job = await waitForChunk(find, signal, waitTime);
+      return job && readingOf(await commit(() => readUnread(job.id)));
     },
 
     /**
      * Like `read`, but for concurrent readers: waits until the responses to other readers have been received or lost, so that chunks are
      * delivered in order and once. The caller must call `acknowledge`.
      */
-    async readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AcknowledgedReading | undefined> {
-      const until = clock.now() + hold;
-      const found = await news(find, signal, hold);
+    async readSerialized(find: () => Job | undefined, signal: AbortSignal): Promise<AcknowledgedReading | undefined> {
+      const deadline = clock.now() + maxWait;
+      const found = await waitForChunk(find, signal, maxWait);
       if (!found) return undefined;
       const { id } = found;
-      for (let other = inFlight.get(id); other; other = inFlight.get(id)) {
-        await soonerOf(other, until, signal);
+      for (let earlierRead = pendingReads.get(id); earlierRead; earlierRead = pendingReads.get(id)) {
+        await waitUntilDeadline(earlierRead, deadline, signal);
         const job = find();
         if (!job) return undefined;
-        if (clock.now() >= until || signal.aborted)
+        if (clock.now() >= deadline || signal.aborted)
           return { job, chunks: [], done: false, acknowledge: () => Promise.resolve() };
       }
-      let end = (): void => undefined;
-      const over = new Promise<void>((resolve) => {
-        end = resolve;
+      let resolveReleased = (): void => undefined;
+      const released = new Promise<void>((resolve) => {
+        resolveReleased = resolve;
       });
-      inFlight.set(id, over);
-      const leave = (): void => {
-        inFlight.delete(id);
-        end();
+      pendingReads.set(id, released);
+      const release = (): void => {
+        pendingReads.delete(id);
+        resolveReleased();
       };
-      const reading = await commit(() => readNow(id)).catch((error: unknown) => {
-        leave();
+      const reading = await commit(() => readUnread(id)).catch((error: unknown) => {
+        release();
         throw error;
       });
       if (!reading) {
-        leave();
+        release();
         return undefined;
       }
       return {
         ...readingOf(reading),
-        async acknowledge(arrived) {
+        async acknowledge(isDelivered) {
           try {
-            if (!arrived) await commit(() => setRead(id, reading.job.chunksRead));
+            if (!isDelivered) await commit(() => setRead(id, reading.job.chunksRead));
           } finally {
-            leave();
+            release();
           }
         },
       };
     },
   };
 
-  function setRead(id: string, read: number): void {
+  function setRead(id: string, readCount: number): void {
     const job = records.get(id);
     if (!job || job.chunks === 0) return;
-    const chunksRead = Math.min(read, job.chunks);
+    const chunksRead = Math.min(readCount, job.chunks);
     store.setChunks(job.seq, job.chunks, chunksRead);
-    if (!isOver(job)) live.put({ ...job, chunksRead });
+    if (!isFinal(job)) live.put({ ...job, chunksRead });
   }
 
   /** Returns the unread chunks that fit into a response, and marks them as read. */
-  function readNow(id: string): { job: Job; texts: string[] } | undefined {
+  function readUnread(id: string): { job: Job; texts: string[] } | undefined {
     const job = records.get(id);
     if (!job || job.chunksRead === job.chunks) return job && { job, texts: [] };
-    const texts = store.chunks(job.seq, job.chunksRead, responseSize);
+    const texts = store.chunks(job.seq, job.chunksRead, maxResponseSize);
     setRead(id, job.chunksRead + texts.length);
     return { job, texts };
   }
 
   /** Waits for an unread chunk while the job runs; resolves with undefined if the job is removed. */
-  async function news(find: () => Job | undefined, signal: AbortSignal, ms: number): Promise<Job | undefined> {
+  async function waitForChunk(find: () => Job | undefined, signal: AbortSignal, ms: number): Promise<Job | undefined> {
     const job = find();
-    if (!job || job.chunksRead < job.chunks || isOver(job)) return job;
-    await waits.news(job.id, ms, signal, true);
+    if (!job || job.chunksRead < job.chunks || isFinal(job)) return job;
+    await waits.waitForChange(job.id, ms, signal, true);
     return find();
   }
 
-  async function soonerOf(other: Promise<void>, until: number, signal: AbortSignal): Promise<void> {
-    const done = new AbortController();
-    const end = (): void => done.abort();
-    signal.addEventListener("abort", end, { once: true });
-    await Promise.race([other, clock.sleep(until - clock.now(), done.signal).catch(() => undefined)]);
-    end();
-    signal.removeEventListener("abort", end);
+  async function waitUntilDeadline(earlierRead: Promise<void>, deadline: number, signal: AbortSignal): Promise<void> {
+    const timer = new AbortController();
+    const cancel = (): void => timer.abort();
+    signal.addEventListener("abort", cancel, { once: true });
+    await Promise.race([earlierRead, clock.sleep(deadline - clock.now(), timer.signal).catch(() => undefined)]);
+    cancel();
+    signal.removeEventListener("abort", cancel);
   }
 }
 
-const readingOf = <Found extends { job: Job; texts: string[] } | undefined>(found: Found) =>
-  found && {
-    job: found.job,
-    chunks: found.texts,
-    done: isOver(found.job) && found.job.chunksRead + found.texts.length === found.job.chunks,
+const readingOf = <Result extends { job: Job; texts: string[] } | undefined>(result: Result) =>
+  result && {
+    job: result.job,
+    chunks: result.texts,
+    done: isFinal(result.job) && result.job.chunksRead + result.texts.length === result.job.chunks,
   };
 
 /** Chunks of a yielded value. A value above 1 MB is split: strings into strings, other values into parts of their JSON text. */
@@ -185,38 +185,38 @@ function chunkTexts({ output = "null", metrics }: YieldedChunk, first: number): 
   const isText = output.startsWith('"');
   const parts = splitText(isText ? z.string().parse(JSON.parse(output)) : output);
   const encoding = isText ? {} : { encoding: "json" };
-  return parts.map((part, at) => {
-    const serviceMetrics = { stream_index: first + at, part: at + 1, parts: parts.length, ...encoding };
+  return parts.map((part, index) => {
+    const serviceMetrics = { stream_index: first + index, part: index + 1, parts: parts.length, ...encoding };
     return chunkText(JSON.stringify(part), serviceMetrics, metrics);
   });
 }
 
 /** A chunk's JSON: the service's metrics, then the worker's unchanged metrics, which override metrics of the same name. */
 function chunkText(output: string, serviceMetrics: Record<string, unknown>, metrics: string | undefined): string {
-  const measured = metrics !== undefined && isObjectText(metrics) ? memberTexts(metrics) : undefined;
-  const ours = Object.entries(serviceMetrics).filter(([name]) => !measured?.has(name));
-  const all = [
-    ...ours.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
-    ...(measured?.size ? [metrics?.slice(1, -1)] : []),
+  const workerMetrics = metrics !== undefined && isObjectText(metrics) ? memberTexts(metrics) : undefined;
+  const ownMetrics = Object.entries(serviceMetrics).filter(([name]) => !workerMetrics?.has(name));
+  const metricTexts = [
+    ...ownMetrics.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
+    ...(workerMetrics?.size ? [metrics?.slice(1, -1)] : []),
   ];
-  return `{"output":${output},"metrics":{${all.join(",")}}}`;
+  return `{"output":${output},"metrics":{${metricTexts.join(",")}}}`;
 }
 
 /** Maximum size of a part, bytes; leaves room for JSON escapes and metrics. */
-const partSize = limits.streamChunk - 16 * 1024;
+const maxPartSize = limits.streamChunk - 16 * 1024;
 
 /** Splits a text into parts whose JSON fits into a chunk, without splitting surrogate pairs. */
 function splitText(text: string): string[] {
   const parts: string[] = [];
-  for (let from = 0; from < text.length; ) {
-    let length = Math.min(partSize, text.length - from);
-    while (Buffer.byteLength(JSON.stringify(text.slice(from, from + length))) > partSize)
+  for (let start = 0; start < text.length; ) {
+    let length = Math.min(maxPartSize, text.length - start);
+    while (Buffer.byteLength(JSON.stringify(text.slice(start, start + length))) > maxPartSize)
       length = Math.floor(length / 2);
-    const last = text.charCodeAt(from + length - 1);
-    const splitsPair = last >= 0xd800 && last <= 0xdbff && from + length < text.length;
+    const lastCode = text.charCodeAt(start + length - 1);
+    const splitsPair = lastCode >= 0xd800 && lastCode <= 0xdbff && start + length < text.length;
     if (splitsPair) length--;
-    parts.push(text.slice(from, from + length));
-    from += length;
+    parts.push(text.slice(start, start + length));
+    start += length;
   }
   return parts;
 }

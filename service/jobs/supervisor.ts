@@ -4,13 +4,13 @@ import type { GroupCommit } from "../store/group-commit";
 import { createAlarm } from "./alarm";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
-import { allows, type Job, type LiveJob, timedOut } from "./job";
+import { canTransition, type Job, type LiveJob, toTimedOut } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
 import type { Transition, Transitions } from "./transitions";
 
 /** Maximum jobs per transaction; the process sends no responses during a transaction. */
-const batch = { live: 100, final: 500 } as const;
+const batchSize = { live: 100, final: 500 } as const;
 
 /**
  * Applies deadlines to jobs: ttl, execution timeouts and the end of retention. A pass reads all unfinished jobs. It runs at the earliest
@@ -39,56 +39,56 @@ export function createSupervisor({
 }) {
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "supervisor: pass failed; retrying"));
   /** The time of the pass that applies the job's next deadline. A running job must stop on time; a late removal is invisible. */
-  function passAt(job: Job): number {
+  function passTimeOf(job: Job): number {
     const dueAt = deadlines.dueAt(job);
-    return job.status === "IN_PROGRESS" ? dueAt : nextSweep(dueAt);
+    return job.status === "IN_PROGRESS" ? dueAt : sweepAfter(dueAt);
   }
-  const nextSweep = (dueAt: number): number => Math.ceil(dueAt / sweep) * sweep;
+  const sweepAfter = (dueAt: number): number => Math.ceil(dueAt / sweep) * sweep;
 
-  const expect = (job: Job): void => alarm.by(passAt(job));
-  events.on("queued", expect);
-  events.on("started", expect);
-  events.on("ended", expect);
-  events.on("retimed", expect);
+  const scheduleFor = (job: Job): void => alarm.schedule(passTimeOf(job));
+  events.on("queued", scheduleFor);
+  events.on("started", scheduleFor);
+  events.on("ended", scheduleFor);
+  events.on("ttlChanged", scheduleFor);
 
-  function settle(job: LiveJob | undefined): Transition | undefined {
+  function applyDeadline(job: LiveJob | undefined): Transition | undefined {
     const now = clock.now();
     if (!job || deadlines.dueAt(job) > now) return undefined;
-    if (!allows(job, "timeOut") || !deadlines.timesOut(job)) return transitions.remove(job);
+    if (!canTransition(job, "timeOut") || !deadlines.timesOut(job)) return transitions.remove(job);
     const limit = deadlines.executionLimit(job);
     const error = `the job exceeded its executionTimeout of ${limit} ms; raise policy.executionTimeout`;
-    return transitions.end(job, timedOut(job, error, now));
+    return transitions.end(job, toTimedOut(job, error, now));
   }
   /** Applies all passed deadlines; resolves with the time of the next pass. */
   async function pass(): Promise<number | undefined> {
     const now = clock.now();
     const due: string[] = [];
-    let next = Number.POSITIVE_INFINITY;
+    let nextPass = Number.POSITIVE_INFINITY;
     for (const job of live.all()) {
       if (deadlines.dueAt(job) <= now) due.push(job.id);
-      else next = Math.min(next, passAt(job));
+      else nextPass = Math.min(nextPass, passTimeOf(job));
     }
-    for (let from = 0; from < due.length; from += batch.live) {
+    for (let from = 0; from < due.length; from += batchSize.live) {
       await commit(
-        () => due.slice(from, from + batch.live).map((id) => settle(live.get(id))),
-        (done) => {
-          for (const transition of done) if (transition) transitions.emit(transition);
+        () => due.slice(from, from + batchSize.live).map((id) => applyDeadline(live.get(id))),
+        (results) => {
+          for (const transition of results) if (transition) transitions.emit(transition);
         },
       );
     }
     let expiry = store.nextExpiry();
-    while (expiry !== undefined && nextSweep(expiry) <= now) {
-      await commit(() => store.expire(clock.now(), batch.final));
+    while (expiry !== undefined && sweepAfter(expiry) <= now) {
+      await commit(() => store.expire(clock.now(), batchSize.final));
       expiry = store.nextExpiry();
     }
-    if (expiry !== undefined) next = Math.min(next, nextSweep(expiry));
-    return next === Number.POSITIVE_INFINITY ? undefined : next;
+    if (expiry !== undefined) nextPass = Math.min(nextPass, sweepAfter(expiry));
+    return nextPass === Number.POSITIVE_INFINITY ? undefined : nextPass;
   }
 
   return {
     pass,
     /** Applies a changed execution timeout of an endpoint to its running jobs. */
-    retime: (): void => alarm.by(clock.now()),
+    applyTimeoutChange: (): void => alarm.schedule(clock.now()),
     /** Starts passes at each deadline. */
     start: alarm.start,
     stop: alarm.stop,

@@ -80,20 +80,20 @@ export const defaultTimings: JobTimings = {
 };
 
 /** Upper bound of a timing, ms: one week, because Node's timers overflow after 24.8 days; 5 minutes for `runsyncRetention`. */
-const longest = (name: string): number =>
+const maxOf = (name: string): number =>
   name === "runsyncRetention" ? limits.retention.runsyncMax : 7 * 24 * 3600 * 1000;
 
 /** Fills in defaults; throws a StartError that names an invalid timing and the allowed values. */
-export function resolveTimings(given: Partial<JobTimings>): JobTimings {
-  for (const [name, value] of Object.entries(given)) {
+export function resolveTimings(overrides: Partial<JobTimings>): JobTimings {
+  for (const [name, value] of Object.entries(overrides)) {
     if (!(name in defaultTimings))
       throw new StartError(`timings.${name}: unknown timing; must be one of ${Object.keys(defaultTimings).join(", ")}`);
-    if (!Number.isSafeInteger(value) || value < 1 || value > longest(name)) {
-      const allowed = `must be a whole number of milliseconds from 1 to ${longest(name)}`;
+    if (!Number.isSafeInteger(value) || value < 1 || value > maxOf(name)) {
+      const allowed = `must be a whole number of milliseconds from 1 to ${maxOf(name)}`;
       throw new StartError(`timings.${name}: ${showValue(value)} is not allowed, ${allowed}`);
     }
   }
-  return { ...defaultTimings, ...given };
+  return { ...defaultTimings, ...overrides };
 }
 
 /** Number of worker crashes after which a job is still requeued; the next crash fails it. */

@@ -2,7 +2,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { JobCounters } from "./counters";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
-import { type FinalJob, isOver, type Job, type JobFacts, type LiveJob, queuedAgain, recordText } from "./job";
+import { type FinalJob, isFinal, type Job, type JobProperties, type LiveJob, recordText, toRequeued } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
 import type { WebhookStore } from "./webhook-store";
@@ -46,9 +46,9 @@ export function createTransitions({
 
     /** Ends a job. `result` replaces the progress update, even if it has no output; without `result`, the update is kept. */
     end(before: LiveJob, after: FinalJob, result?: { output: string | undefined }): Transition {
-      live.drop(before.id);
+      live.remove(before.id);
       const output = result ? result.output : before.hasOutput ? store.progress(after.seq) : undefined;
-      store.saveOver(after, dueAt(after), result?.output);
+      store.saveFinal(after, dueAt(after), result?.output);
       if (result && before.hasOutput) store.setProgress(after.seq, undefined);
       if (after.status === "COMPLETED") counters.add(after.endpointId, "completed");
       if (after.status === "FAILED" || after.status === "TIMED_OUT") counters.add(after.endpointId, "failed");
@@ -60,9 +60,9 @@ export function createTransitions({
     },
 
     /** Requeues a job; `counted` if a worker has run it. */
-    queueAgain(before: Parameters<typeof queuedAgain>[0], changes: Partial<JobFacts>, counted: boolean) {
-      const after = queuedAgain(before, changes);
-      if (counted) counters.add(before.endpointId, "retried");
+    requeue(before: Parameters<typeof toRequeued>[0], changes: Partial<JobProperties>, isRetry: boolean) {
+      const after = toRequeued(before, changes);
+      if (isRetry) counters.add(before.endpointId, "retried");
       if (before.chunks > 0) store.clearChunks(before.seq);
       if (before.hasOutput) store.setProgress(before.seq, undefined);
       put(after);
@@ -71,7 +71,7 @@ export function createTransitions({
 
     /** Deletes a job. */
     remove(job: Job): Transition {
-      if (!isOver(job)) live.drop(job.id);
+      if (!isFinal(job)) live.remove(job.id);
       store.remove(job.seq);
       return { before: job, after: undefined };
     },
@@ -79,7 +79,7 @@ export function createTransitions({
     /** Emits the event of a transition, after the commit. */
     emit({ before, after, output }: Transition): void {
       if (!after) {
-        if (!isOver(before)) events.emit("removed", before);
+        if (!isFinal(before)) events.emit("removed", before);
       } else if (after.status === "IN_QUEUE") events.emit("queued", after);
       else if (after.status === "IN_PROGRESS") events.emit("started", after);
       else events.emit("ended", after, before, output);

@@ -4,16 +4,16 @@ import { createAlarm } from "./alarm";
 import type { JobEvents } from "./events";
 import type { StoredJob } from "./row";
 
-type Done = (ended?: StoredJob) => void;
+type OnEnd = (ended?: StoredJob) => void;
 
 export type JobWaits = ReturnType<typeof createJobWaits>;
 
 interface Wait {
   jobId: string;
-  chunks: boolean;
+  includesChunks: boolean;
   /** The latest end of the wait, in the clock's time. */
-  end: number;
-  done: Done;
+  deadline: number;
+  onEnd: OnEnd;
 }
 
 /** Lets clients wait for jobs. */
@@ -23,20 +23,20 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
   // One timer for all waits, set to the earliest end, because most jobs end long before.
   const alarm = createAlarm(
     clock,
-    async () => endLate(),
+    async () => endOverdue(),
     () => undefined,
   );
 
-  function all(): Wait[] {
+  function allWaits(): Wait[] {
     return [...waiting.values()].flat();
   }
-  function endLate(): number | undefined {
+  function endOverdue(): number | undefined {
     const now = clock.now();
-    for (const wait of all()) if (wait.end <= now) end(wait);
-    return waiting.size > 0 ? Math.min(...all().map(({ end }) => end)) : undefined;
+    for (const wait of allWaits()) if (wait.deadline <= now) endWait(wait);
+    return waiting.size > 0 ? Math.min(...allWaits().map(({ deadline }) => deadline)) : undefined;
   }
   /** Removes a wait; returns false if it has already ended. */
-  function leave(wait: Wait): boolean {
+  function removeWait(wait: Wait): boolean {
     const waits = waiting.get(wait.jobId);
     if (!waits?.includes(wait)) return false;
     if (waits.length > 1)
@@ -47,48 +47,48 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
     else waiting.delete(wait.jobId);
     return true;
   }
-  function end(wait: Wait, ended?: StoredJob): void {
-    if (leave(wait)) wait.done(ended);
+  function endWait(wait: Wait, ended?: StoredJob): void {
+    if (removeWait(wait)) wait.onEnd(ended);
   }
-  function wake(jobId: string, isChunk: boolean, ended?: StoredJob): void {
-    for (const wait of waiting.get(jobId) ?? []) if (wait.chunks || !isChunk) end(wait, ended);
+  function endWaits(jobId: string, isChunk: boolean, ended?: StoredJob): void {
+    for (const wait of waiting.get(jobId) ?? []) if (wait.includesChunks || !isChunk) endWait(wait, ended);
   }
-  events.on("ended", (job, _before, output) => wake(job.id, false, { job, output }));
-  events.on("removed", ({ id }) => wake(id, false));
-  events.on("streamed", ({ id }) => wake(id, true));
+  events.on("ended", (job, _before, output) => endWaits(job.id, false, { job, output }));
+  events.on("removed", ({ id }) => endWaits(id, false));
+  events.on("streamed", ({ id }) => endWaits(id, true));
   alarm.start();
 
   /**
-   * Calls `done` once: with the job when it ends, or without a job when it is removed, after `ms`, or when all waits are closed. With
-   * `chunks`, also calls it when a stream chunk arrives. Returns a function that cancels the wait without calling `done`.
+   * Calls `onEnd` once: with the job when it ends, or without a job when it is removed, after `ms`, or when all waits are closed. With
+   * `includesChunks`, also calls it when a stream chunk arrives. Returns a function that cancels the wait without calling it.
    */
-  function begin(jobId: string, ms: number, done: Done, chunks = false): () => void {
+  function startWait(jobId: string, ms: number, onEnd: OnEnd, includesChunks = false): () => void {
     if (closed) {
-      done();
+      onEnd();
       return () => undefined;
     }
-    const wait: Wait = { jobId, chunks, end: clock.now() + ms, done };
-    const others = waiting.get(jobId);
-    if (others) others.push(wait);
+    const wait: Wait = { jobId, includesChunks, deadline: clock.now() + ms, onEnd };
+    const existing = waiting.get(jobId);
+    if (existing) existing.push(wait);
     else waiting.set(jobId, [wait]);
-    alarm.by(wait.end);
-    return () => void leave(wait);
+    alarm.schedule(wait.deadline);
+    return () => void removeWait(wait);
   }
 
   return {
-    wait: begin,
+    wait: startWait,
     /** Like `wait`, but returns a promise; aborting the signal resolves it. */
-    news: (jobId: string, ms: number, signal: AbortSignal, chunks: boolean): Promise<void> =>
+    waitForChange: (jobId: string, ms: number, signal: AbortSignal, includesChunks: boolean): Promise<void> =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve();
-        const end = (): void => {
+        const finish = (): void => {
           signal.removeEventListener("abort", abort);
           resolve();
         };
-        const leaveNow = begin(jobId, ms, end, chunks);
+        const cancelWait = startWait(jobId, ms, finish, includesChunks);
         function abort(): void {
-          leaveNow();
-          end();
+          cancelWait();
+          finish();
         }
         signal.addEventListener("abort", abort, { once: true });
       }),
@@ -98,7 +98,7 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
     /** Ends all waits; waits that begin later end immediately. */
     close(): void {
       closed = true;
-      for (const wait of all()) end(wait);
+      for (const wait of allWaits()) endWait(wait);
       void alarm.stop();
     },
   };

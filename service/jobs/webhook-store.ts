@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Database } from "../store/database";
 import type { FinalJob } from "./job";
 
-const row = z.object({
+const webhookRow = z.object({
   id: z.number(),
   jobId: z.string(),
   url: z.string(),
@@ -11,7 +11,7 @@ const row = z.object({
   attempts: z.number(),
 });
 /** A webhook that has not been delivered yet. */
-export type PendingWebhook = z.output<typeof row>;
+export type PendingWebhook = z.output<typeof webhookRow>;
 
 const idRow = z.object({ id: z.number(), bytes: z.number() });
 const hostRow = z.object({ host: z.string() });
@@ -32,7 +32,7 @@ export function createWebhookStore(database: Database) {
       WHERE host = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
     idRow,
   );
-  const load = database.query("SELECT id, job_id AS jobId, url, body, attempts FROM webhooks WHERE id = ?", row);
+  const load = database.query("SELECT id, job_id AS jobId, url, body, attempts FROM webhooks WHERE id = ?", webhookRow);
   const nextDue = database.query(
     "SELECT min(due_at) AS dueAt FROM webhooks WHERE due_at > ?",
     z.object({ dueAt: z.number().nullable() }),

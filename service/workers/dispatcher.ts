@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../jobs/events";
-import type { TakenJob } from "../jobs/job";
+import type { JobDelivery } from "../jobs/job";
 import type { JobOutcome, Jobs } from "../jobs/jobs";
 import type { WaitingWorker } from "../jobs/ready-queue";
 import type { JobTimings } from "../jobs/timings";
@@ -12,7 +12,7 @@ import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 
 /** A pipe to a worker. */
 export interface WorkerPipe {
-  send(taken: TakenJob): void;
+  send(taken: JobDelivery): void;
   stop(jobId: string): void;
 }
 
@@ -36,9 +36,9 @@ export function createDispatcher({
   log,
   changed,
 }: {
-  jobs: Pick<Jobs, "take" | "await" | "finish" | "requeue">;
+  jobs: Pick<Jobs, "assign" | "assignOrWait" | "finish" | "requeue">;
   /** An endpoint's waiting jobs and workers. */
-  queue(endpointId: string): { readonly size: number; leave(waiter: WaitingWorker): void };
+  queue(endpointId: string): { readonly size: number; removeWaiter(waiter: WaitingWorker): void };
   events: JobEvents;
   registry: WorkerRegistry;
   presence: Pick<WorkerPresence, "jobRequested">;
@@ -107,7 +107,7 @@ export function createDispatcher({
     }
   }
 
-  async function undelivered(worker: Worker, taken: TakenJob[]): Promise<void> {
+  async function undelivered(worker: Worker, taken: JobDelivery[]): Promise<void> {
     for (const { job } of taken) {
       worker.jobs.delete(job.id);
       await jobs.requeue(job.id, worker.id, "undelivered", "the worker had ended");
@@ -116,10 +116,10 @@ export function createDispatcher({
   }
 
   /** Waits in the queue; `deliver` receives the job, or undefined if the worker has ended. */
-  function wait(worker: Worker, deliver: (taken: TakenJob | undefined) => void, endsWithService = false): void {
+  function wait(worker: Worker, deliver: (taken: JobDelivery | undefined) => void, endsWithService = false): void {
     const waiter: WaitingWorker = {
       workerId: worker.id,
-      last: worker.stale,
+      isLastResort: worker.stale,
       endsWithService,
       deliver(taken) {
         if (waiters.get(worker) === waiter) waiters.delete(worker);
@@ -131,14 +131,14 @@ export function createDispatcher({
       },
     };
     waiters.set(worker, waiter);
-    jobs.await(worker.endpointId, waiter);
+    jobs.assignOrWait(worker.endpointId, waiter);
   }
   function leaveQueue(worker: Worker): void {
     const waiter = waiters.get(worker);
     if (!waiter) return;
     waiters.delete(worker);
     if (pipes.has(worker)) worker.openTakes = 0;
-    queue(worker.endpointId).leave(waiter);
+    queue(worker.endpointId).removeWaiter(waiter);
   }
 
   /** Sends the next job to a worker with a pipe. */
@@ -146,7 +146,7 @@ export function createDispatcher({
     if (closed || worker.retiring) return;
     worker.openTakes = 1;
     worker.lastTakeAt = clock.now();
-    const deliver = (taken: TakenJob | undefined): void => {
+    const deliver = (taken: JobDelivery | undefined): void => {
       worker.openTakes = 0;
       if (taken) pipe.send(taken);
     };
@@ -154,7 +154,7 @@ export function createDispatcher({
   }
 
   /** Waits for a first job while the poll is open; adds further waiting jobs, up to `max`. */
-  function takeFirst(worker: Worker, max: number, until: AbortSignal, gone: AbortSignal): Promise<TakenJob[]> {
+  function takeFirst(worker: Worker, max: number, until: AbortSignal, gone: AbortSignal): Promise<JobDelivery[]> {
     return new Promise((resolve, reject) => {
       if (until.aborted) return resolve([]);
       const leave = (): void => {
@@ -174,10 +174,10 @@ export function createDispatcher({
     });
   }
 
-  async function withMore(worker: Worker, first: TakenJob, max: number): Promise<TakenJob[]> {
+  async function withMore(worker: Worker, first: JobDelivery, max: number): Promise<JobDelivery[]> {
     if (max === 1 || queue(worker.endpointId).size === 0) return [first];
     // If the store fails, the worker still gets the job already assigned to it.
-    const more = jobs.take(worker.endpointId, worker.id, max - 1).catch(() => []);
+    const more = jobs.assign(worker.endpointId, worker.id, max - 1).catch(() => []);
     return [first, ...(await more)];
   }
 
@@ -186,7 +186,7 @@ export function createDispatcher({
      * Resolves with up to `max` jobs; waits for the first. Resolves with none after the timeout, if the worker is retiring or the signal
      * aborts. `busy` is the worker's report; false means that it runs no jobs.
      */
-    async take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<TakenJob[]> {
+    async take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<JobDelivery[]> {
       presence.jobRequested(worker);
       if (busy === false) await reconcile(worker);
       if (closed || worker.retiring) {

@@ -137,7 +137,7 @@ export function createWorkers({
   function* pressing(endpointId: string) {
     yield* balancer.waiting(endpointId);
     const ahead = clock.now() - steady.now();
-    for (const { id, queuedAt } of live.queue(endpointId).pressing) yield { id, queuedAt: queuedAt - ahead };
+    for (const { id, queuedAt } of live.queue(endpointId).jobsForScaling) yield { id, queuedAt: queuedAt - ahead };
   }
 
   function serve(local: LocalWorker): void {

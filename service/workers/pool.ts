@@ -196,7 +196,7 @@ export function createWorkerPool({
     // Coalesces changes of one turn, some of which arrive in the middle of another change.
     setImmediate(() => {
       reviews.delete(endpointId);
-      if (!stopping) alarm.byResultOf(() => reviewNow(endpointId));
+      if (!stopping) alarm.scheduleResultOf(() => reviewNow(endpointId));
     });
   }
 

@@ -1,6 +1,6 @@
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import type { JobOperation, TakenJob } from "../jobs/job";
+import type { JobDelivery, JobOperation } from "../jobs/job";
 import type { JobOutcome } from "../jobs/jobs";
 import { parseInput, parseMembers } from "../validation";
 
@@ -8,7 +8,7 @@ import { parseInput, parseMembers } from "../validation";
 export const resultLimit = limits.runsyncPayload + 1024 * 1024;
 
 /** The JSON text of a job for its worker. */
-export const jobText = ({ job, input, s3Config }: TakenJob): string =>
+export const jobText = ({ job, input, s3Config }: JobDelivery): string =>
   `{"id":"${job.id}","input":${input}${s3Config === undefined ? "" : `,"s3Config":${s3Config}`}}`;
 
 const result = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });

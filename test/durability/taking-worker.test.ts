@@ -47,7 +47,7 @@ test("a job taken by an ending worker waits for another worker", async () => {
   registry.remove(worker);
   expect(await taking).toEqual([]);
   expect(records.find(endpointId, "job")?.job).toMatchObject({ status: "IN_QUEUE", retries: 0 });
-  expect([...live.queue(endpointId).pressing].map(({ id }) => id)).toEqual(["job"]);
+  expect([...live.queue(endpointId).jobsForScaling].map(({ id }) => id)).toEqual(["job"]);
 });
 
 test("a worker receives the stop of a job that was cancelled while it was taken", async () => {

@@ -57,9 +57,9 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
 
 /** The queue has the waiting jobs, each once, in their order. */
 function compareQueue(endpointId: string, model: Model, life: Player["life"]): void {
-  const ids = [...life.live.queue(endpointId).pressing].map(({ id }) => id);
+  const ids = [...life.live.queue(endpointId).jobsForScaling].map(({ id }) => id);
   expect(ids, `the queue of ${endpointId}`).toEqual(model.queued(endpointId).map(({ id }) => id));
   const waiters = model.waiters.get(endpointId)?.length ?? 0;
-  expect(life.live.queue(endpointId).hasWorker, `whether workers wait at ${endpointId}`).toBe(waiters > 0);
+  expect(life.live.queue(endpointId).hasWaiter, `whether workers wait at ${endpointId}`).toBe(waiters > 0);
   if (waiters > 0) expect(ids, `${waiters} workers wait at ${endpointId}, so no job does`).toEqual([]);
 }

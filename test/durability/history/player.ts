@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { TakenJob } from "../../../service/jobs/job";
+import type { JobDelivery } from "../../../service/jobs/job";
 import type { Database } from "../../../service/store/database";
 import { ManualClock } from "../../support/manual-clock";
 import { Model, type ModelJob } from "./model";
@@ -156,16 +156,17 @@ export class Player {
       }
       case "take": {
         const workerId = `worker-${operation.worker}`;
-        const answer = jobs.take(operation.endpointId, workerId, 1).then((taken) => taken.map(({ job }) => job.id));
+        const answer = jobs.assign(operation.endpointId, workerId, 1).then((taken) => taken.map(({ job }) => job.id));
         return call(answer, model.takeFirst(operation.endpointId, workerId, now));
       }
       case "wait": {
         const { endpointId } = operation;
         const workerId = `worker-${operation.worker}`;
         const { signal, live } = this.#life;
-        const deliver = ({ job }: TakenJob): void => void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
+        const deliver = ({ job }: JobDelivery): void =>
+          void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
         const isServed = live.queue(endpointId).size > 0 && !this.#startedEarly.has(operation);
-        jobs.await(endpointId, { workerId, deliver, endsWithService: startsEarly(operation.worker) });
+        jobs.assignOrWait(endpointId, { workerId, deliver, endsWithService: startsEarly(operation.worker) });
         // With a job in the queue it is served in its turn, otherwise by the next job that comes.
         if (isServed) model.serve(endpointId, now);
         return undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createJobMetrics, slotCount, slotLengths } from "../../../../service/console/metrics";
 import { createJobEvents } from "../../../../service/jobs/events";
-import { completed, failed, queued, taken } from "../../../../service/jobs/job";
+import { toCompleted, toFailed, toQueued, toRunning } from "../../../../service/jobs/job";
 import { ManualClock } from "../../../support/manual-clock";
 
 function open() {
@@ -23,9 +23,9 @@ function open() {
       input: "{}",
     };
     const times = { createdAt: now - ms, expiresAt: now + 1000 };
-    const job = queued({ id: `j${++seq}`, endpointId, operation: "run", ...options, ...times }, seq, seq);
-    const before = taken(job, "w", now - ms);
-    events.emit("ended", fails ? failed(before, "no", now) : completed(before, now), before, undefined);
+    const job = toQueued({ id: `j${++seq}`, endpointId, operation: "run", ...options, ...times }, seq, seq);
+    const before = toRunning(job, "w", now - ms);
+    events.emit("ended", fails ? toFailed(before, "no", now) : toCompleted(before, now), before, undefined);
   }
   /** Metrics of an endpoint in a range, by default the shortest. */
   function read(endpointId: string, range = 0) {

@@ -7,7 +7,7 @@ test("jobs are retried in their order; a job in another state, an unknown one an
   onTestFinished(close);
   for (const id of ["one", "two", "done"]) {
     await jobs.submit(newJob({ id }));
-    await jobs.take("endpoint", "worker", 1);
+    await jobs.assign("endpoint", "worker", 1);
     await jobs.finish(id, "worker", id === "done" ? { output: "1" } : { error: "broken", output: undefined });
   }
   const unlock = lockStore("SQLITE_FULL");

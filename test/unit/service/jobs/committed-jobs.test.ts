@@ -22,7 +22,7 @@ test("a removed job does not return after a kill", async () => {
   await rig.jobs.submit(rig.newJob({ endpointId: "other" }));
   await rig.jobs.submit(rig.newJob());
   expect(await rig.jobs.purge("endpoint")).toBe(1);
-  await rig.jobs.forget("other");
+  await rig.jobs.removeEndpoint("other");
   expect(rig.stored()).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ test("a failed removal leaves the counters unchanged", async () => {
   const rig = useJobs();
   await rig.jobs.finish(await rig.run(), "w", { output: "1" });
   const unlock = rig.lockStore();
-  await expect(rig.jobs.forget("endpoint")).rejects.toThrow("store is locked");
+  await expect(rig.jobs.removeEndpoint("endpoint")).rejects.toThrow("store is locked");
   unlock();
   expect(rig.counters.read("endpoint").completed).toBe(1);
 });
@@ -102,7 +102,7 @@ test("the webhook of a job is its record", async () => {
   const id = await rig.run({ webhook: "http://127.0.0.1:9/" });
   await rig.jobs.requeue(id, "w", "crashed", "lost");
   await rig.clock.advance(1000);
-  await rig.jobs.take("endpoint", "w", 1);
+  await rig.jobs.assign("endpoint", "w", 1);
   await rig.clock.advance(500);
   await rig.jobs.finish(id, "w", { error: "no", output: "1.0" });
   expect(rig.webhooks.load(1)?.body).toBe(
@@ -114,9 +114,9 @@ test("a running job whose worker outlives the service keeps its worker; the othe
   const rig = useJobs();
   const kept = await rig.run();
   await rig.jobs.submit(rig.newJob({ id: "lost" }));
-  await rig.jobs.take("endpoint", "other", 1);
+  await rig.jobs.assign("endpoint", "other", 1);
   const life = openJobs(rig.killed(), rig.clock);
-  expect(life.recover((worker) => worker === "w").kept.map(({ id }) => id)).toEqual([kept]);
+  expect(life.recover((worker) => worker === "w").runningJobs.map(({ id }) => id)).toEqual([kept]);
   expect(life.records.find("endpoint", kept)?.job).toMatchObject({ status: "IN_PROGRESS", workerId: "w" });
   expect(life.records.find("endpoint", "lost")?.job).toMatchObject({ status: "IN_QUEUE", hasOutput: false });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TakenJob } from "../../../../service/jobs/job";
+import type { JobDelivery } from "../../../../service/jobs/job";
 import type { WaitingWorker } from "../../../../service/jobs/ready-queue";
 import { useJobs } from "./support/jobs-rig";
 
@@ -7,7 +7,7 @@ import { useJobs } from "./support/jobs-rig";
 function rigOf() {
   const rig = useJobs();
   const begun: string[] = [];
-  const deliver = ({ job }: TakenJob): void => void begun.push(job.id);
+  const deliver = ({ job }: JobDelivery): void => void begun.push(job.id);
   const local: WaitingWorker = { workerId: "w", endsWithService: true, deliver };
   const failNextTransaction = (): void => {
     const { transaction } = rig.database;
@@ -25,8 +25,8 @@ test.each([true, false])(
   "a waiting worker receives a submission once it is durable (ends with the service: %s)",
   async (endsWithService) => {
     const rig = rigOf();
-    const deliver = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
-    rig.jobs.await("endpoint", { workerId: "w", endsWithService, deliver });
+    const deliver = ({ job }: JobDelivery): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+    rig.jobs.assignOrWait("endpoint", { workerId: "w", endsWithService, deliver });
     const job = rig.newJob({ operation: "runsync" });
     const accepted = rig.jobs.submit(job);
     expect(rig.begun).toEqual([]);
@@ -39,7 +39,7 @@ test("a worker that ends with the service starts a queued job immediately, and t
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
-  rig.jobs.await("endpoint", rig.local);
+  rig.jobs.assignOrWait("endpoint", rig.local);
   expect([rig.begun, rig.status(job.id), rig.live.waiting("endpoint")]).toEqual([[job.id], "IN_PROGRESS", 0]);
   expect(rig.stored()).toEqual([`${job.id} IN_QUEUE`]);
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_PROGRESS`]);
@@ -49,8 +49,8 @@ test("a worker elsewhere starts a waiting job once the store has that", async ()
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
-  const deliver = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
-  rig.jobs.await("endpoint", { workerId: "elsewhere", deliver });
+  const deliver = ({ job }: JobDelivery): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+  rig.jobs.assignOrWait("endpoint", { workerId: "elsewhere", deliver });
   expect(rig.begun).toEqual([]);
   await expect.poll(() => rig.begun, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
 });
@@ -58,7 +58,7 @@ test("a worker elsewhere starts a waiting job once the store has that", async ()
 test("a requeued job starts at another worker that waits", async () => {
   const rig = rigOf();
   const id = await rig.run();
-  rig.jobs.await("endpoint", { ...rig.local, workerId: "other" });
+  rig.jobs.assignOrWait("endpoint", { ...rig.local, workerId: "other" });
   await rig.jobs.requeue(id, "w", "crashed", "lost");
   await expect.poll(() => rig.begun, { interval: 5 }).toEqual([id]);
 });
@@ -67,7 +67,7 @@ test("a job that starts and ends in one transaction has its result", async () =>
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
-  rig.jobs.await("endpoint", rig.local);
+  rig.jobs.assignOrWait("endpoint", rig.local);
   expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(true);
   expect(rig.stored()).toEqual([`${job.id} COMPLETED`]);
 });
@@ -78,7 +78,7 @@ test("a start that cannot be stored is stored with the first output, so that a k
   for (const job of [streams, reports]) {
     await rig.jobs.submit(job);
     const unlock = rig.lockStore();
-    rig.jobs.await("endpoint", rig.local);
+    rig.jobs.assignOrWait("endpoint", rig.local);
     // Its transaction fails before this one, which follows it.
     await rig.groupCommit.commit(() => undefined);
     unlock();
@@ -98,7 +98,7 @@ test("a job that is cancelled while a worker takes it is finished, and its worke
   const ended: string[] = [];
   rig.events.on("ended", ({ id }, before) => void ended.push(`${id} was ${before.status} at ${before.workerId}`));
   const over = rig.jobs.cancel("endpoint", job.id);
-  rig.jobs.await("endpoint", rig.local);
+  rig.jobs.assignOrWait("endpoint", rig.local);
   await over;
   expect(ended).toEqual([`${job.id} was IN_PROGRESS at w`]);
   expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(false);
@@ -111,14 +111,14 @@ test("a purge keeps the job that a worker takes at that moment", async () => {
   await rig.jobs.submit(first);
   await rig.jobs.submit(second);
   const purged = rig.jobs.purge("endpoint");
-  rig.jobs.await("endpoint", rig.local);
+  rig.jobs.assignOrWait("endpoint", rig.local);
   expect(await purged).toBe(1);
   expect([rig.begun, rig.stored()]).toEqual([[first.id], [`${first.id} IN_PROGRESS`]]);
 });
 
 test("a submission that cannot be stored is rejected, and no worker receives it", async () => {
   const rig = rigOf();
-  rig.jobs.await("endpoint", rig.local);
+  rig.jobs.assignOrWait("endpoint", rig.local);
   rig.failNextTransaction();
   const job = rig.newJob();
   await expect(rig.jobs.submit(job)).rejects.toThrow("disk full");
@@ -130,7 +130,7 @@ test("a submission that cannot be stored is rejected, and no worker receives it"
 
 test("a job of a lost worker is requeued as soon as that can be stored", async () => {
   const rig = rigOf();
-  rig.jobs.await("endpoint", rig.local);
+  rig.jobs.assignOrWait("endpoint", rig.local);
   const job = rig.newJob();
   await rig.jobs.submit(job);
   rig.failNextTransaction();
@@ -144,11 +144,11 @@ test("each accepted job is counted as queued, running or finished at any time", 
   const rig = rigOf();
   const counted = () =>
     rig.live.waiting("endpoint") + rig.live.running("endpoint") + rig.counters.read("endpoint").completed;
-  const deliver = ({ job }: TakenJob): void => {
+  const deliver = ({ job }: JobDelivery): void => {
     void rig.jobs.finish(job.id, "w", { output: "1" });
-    rig.jobs.await("endpoint", { ...rig.local, deliver });
+    rig.jobs.assignOrWait("endpoint", { ...rig.local, deliver });
   };
-  rig.jobs.await("endpoint", { ...rig.local, deliver });
+  rig.jobs.assignOrWait("endpoint", { ...rig.local, deliver });
   for (let accepted = 1; accepted <= 20; accepted++) {
     await rig.jobs.submit(rig.newJob());
     for (let turn = 0; turn < 5; turn++) {

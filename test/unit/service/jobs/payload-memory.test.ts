@@ -23,6 +23,6 @@ test("queued jobs do not keep their bodies in memory", async () => {
     await jobs.submit(readSubmission("endpoint", "run", body, clock.now()));
   }
   expect((usedHeap() - before) / megabyte).toBeLessThan(15);
-  const [taken] = await jobs.take("endpoint", "w", 1);
+  const [taken] = await jobs.assign("endpoint", "w", 1);
   expect(taken).toMatchObject({ input: '{"prompt":"short"}' });
 });

@@ -4,7 +4,7 @@ import { openJobs, useJobs } from "./support/jobs-rig";
 /** Jobs and the order in which they wait. */
 function rigOf() {
   const rig = useJobs();
-  const orderOf = ({ queue }: typeof rig.live) => [...queue("endpoint").pressing].map(({ id }) => id);
+  const orderOf = ({ queue }: typeof rig.live) => [...queue("endpoint").jobsForScaling].map(({ id }) => id);
   return {
     ...rig,
     order: () => orderOf(rig.live),
@@ -19,7 +19,7 @@ function rigOf() {
 }
 
 async function take(rig: ReturnType<typeof rigOf>): Promise<string> {
-  const [taken] = await rig.jobs.take("endpoint", "w", 1);
+  const [taken] = await rig.jobs.assign("endpoint", "w", 1);
   if (!taken) throw new Error("no job waits");
   return taken.job.id;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type QueuedJob, queued } from "../../../../service/jobs/job";
+import { type QueuedJob, toQueued } from "../../../../service/jobs/job";
 import { createOrderedQueue } from "../../../../service/jobs/ordered-queue";
 import { createReadyQueue, type ReadyQueue, type WaitingWorker } from "../../../../service/jobs/ready-queue";
 
@@ -15,7 +15,7 @@ const submission = {
   input: "{}",
 } as const;
 const job = (id: string, place = 0, lowPriority = false): QueuedJob =>
-  queued({ ...submission, id, lowPriority }, place, place);
+  toQueued({ ...submission, id, lowPriority }, place, place);
 function filled(...jobs: QueuedJob[]): ReadyQueue {
   const queue = createReadyQueue();
   for (const one of jobs) queue.add(one);
@@ -39,9 +39,9 @@ test("requeued jobs have their old places", () => {
 
 test("jobs of low priority are taken like others and do not start workers", () => {
   const queue = filled(job("low", 1, true), job("normal", 2), job("lower", 3, true));
-  expect([...queue.pressing].map(({ id }) => id)).toEqual(["normal"]);
+  expect([...queue.jobsForScaling].map(({ id }) => id)).toEqual(["normal"]);
   expect(shiftAll(queue)).toEqual(["low", "normal", "lower"]);
-  expect([...queue.pressing]).toEqual([]);
+  expect([...queue.jobsForScaling]).toEqual([]);
 });
 
 test("random adds, takes and removes keep a queue in order, with each job once", () => {
@@ -78,7 +78,7 @@ function workOff(count: number): number {
   while (queue.shift()) {
     taken++;
     // Read after each job that a worker takes.
-    for (const { id } of queue.pressing) if (id !== "") break;
+    for (const { id } of queue.jobsForScaling) if (id !== "") break;
   }
   expect(taken).toBe(count * 0.9);
   return (process.cpuUsage().user - before) / 1000;
@@ -93,8 +93,8 @@ test("the time to work off a queue grows linearly with its length", () => {
 
 test("the worker that asked last is next, so that the others can become idle", () => {
   const queue = createReadyQueue();
-  for (const id of ["first", "last"]) queue.wait(waiter(id));
-  expect([queue.nextWorker()?.workerId, queue.nextWorker()?.workerId, queue.nextWorker()]).toEqual([
+  for (const id of ["first", "last"]) queue.addWaiter(waiter(id));
+  expect([queue.nextWaiter()?.workerId, queue.nextWaiter()?.workerId, queue.nextWaiter()]).toEqual([
     "last",
     "first",
     undefined,
@@ -104,7 +104,7 @@ test("the worker that asked last is next, so that the others can become idle", (
 test("a worker that stopped waiting receives no job", () => {
   const queue = createReadyQueue();
   const [left, stays] = [waiter("left"), waiter("stays")];
-  for (const one of [stays, left]) queue.wait(one);
-  for (const waits of [left, left]) queue.leave(waits);
-  expect([queue.nextWorker()?.workerId, queue.hasWorker]).toEqual(["stays", false]);
+  for (const one of [stays, left]) queue.addWaiter(one);
+  for (const waits of [left, left]) queue.removeWaiter(waits);
+  expect([queue.nextWaiter()?.workerId, queue.hasWaiter]).toEqual(["stays", false]);
 });

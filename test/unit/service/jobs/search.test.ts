@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type JobFilter, newest } from "../../../../service/jobs/job-view";
+import { type JobFilter, maxSeq } from "../../../../service/jobs/job-view";
 import { useJobs } from "./support/jobs-rig";
 
 /** Jobs in several states: waits, runs, done, and two that failed. */
@@ -15,7 +15,7 @@ async function searchRig() {
   await rig.run({ id: "04-dddd-runs" });
   await rig.jobs.submit(rig.newJob({ id: "05-eeee-waits" }));
   await rig.jobs.submit(rig.newJob({ id: "06-other-oom", endpointId: "another" }));
-  const ids = async (filter: JobFilter, before = newest, limit = 10) =>
+  const ids = async (filter: JobFilter, before = maxSeq, limit = 10) =>
     (await rig.view.page("endpoint", filter, before, limit)).jobs.map(({ id }) => id);
   return { ...rig, ids };
 }
@@ -48,7 +48,7 @@ describe("the search for an endpoint's jobs", () => {
 
   test("pages through the matching jobs only", async () => {
     const { view } = await searchRig();
-    const first = await view.page("endpoint", { text: "-oom" }, newest, 1);
+    const first = await view.page("endpoint", { text: "-oom" }, maxSeq, 1);
     expect(first.jobs.map(({ id }) => id)).toEqual(["03-cccc-oom"]);
     const second = await view.page("endpoint", { text: "-oom" }, first.before ?? 0, 1);
     expect(second.jobs.map(({ id }) => id)).toEqual(["02-bbbb-oom"]);

@@ -12,7 +12,7 @@ function rigOf() {
   onTestFinished(() => waits.close());
   /** Reads the stream as one of several concurrent readers; `acknowledge` ends the read. */
   const begin = async (id: string, signal = never) => {
-    const reading = await stream.readInTurn(() => rig.records.find("endpoint", id)?.job, signal);
+    const reading = await stream.readSerialized(() => rig.records.find("endpoint", id)?.job, signal);
     const texts = reading?.chunks ?? [];
     return { ...reading, texts, chunks: texts.map((text) => chunk.parse(JSON.parse(text))) };
   };
@@ -82,7 +82,7 @@ test("a worker that lost the job adds nothing to its stream, and the next worker
   await rig.append(id, "w", "old");
   await rig.jobs.requeue(id, "w", "crashed", "x");
   expect(await rig.append(id, "w", "late")).toBe(false);
-  await rig.jobs.take("endpoint", "other", 1);
+  await rig.jobs.assign("endpoint", "other", 1);
   await rig.append(id, "other", "new");
   expect((await rig.read(id)).chunks).toEqual([{ output: "new", metrics: { stream_index: 0 } }]);
 });

@@ -53,7 +53,7 @@ test("readers do not find a job with an expired ttl, even before the supervisor'
   await rig.jobs.submit(job);
   await rig.clock.advance(10_000);
   expect(rig.status(job.id)).toBeUndefined();
-  expect(await rig.jobs.take("endpoint", "w", 1)).toEqual([]);
+  expect(await rig.jobs.assign("endpoint", "w", 1)).toEqual([]);
 });
 
 test("a running job with expired executionTimeout and ttl is removed even before the supervisor's pass", async () => {
@@ -126,7 +126,7 @@ test("the table of jobs is empty after hundreds of jobs have expired", async () 
   const rig = rigOf();
   const ids = Array.from({ length: 600 }, () => rig.newJob());
   await Promise.all(ids.map((job) => rig.jobs.submit(job)));
-  await Promise.all(ids.map(() => rig.jobs.take("endpoint", "w", 1)));
+  await Promise.all(ids.map(() => rig.jobs.assign("endpoint", "w", 1)));
   await Promise.all(ids.map(({ id }) => rig.jobs.finish(id, "w", { output: "1" })));
   await rig.clock.advance(limits.retention.run);
   expect(await rig.supervisor.pass()).toBeUndefined();

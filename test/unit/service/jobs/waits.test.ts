@@ -28,7 +28,7 @@ test("waits end in time although the machine's time is set back", async () => {
   const { clock, set } = settableClock();
   const { waits } = openJobs(useJobs().database, clock);
   onTestFinished(waits.close);
-  const ended = waits.news("job", 50, new AbortController().signal, false);
+  const ended = waits.waitForChange("job", 50, new AbortController().signal, false);
   set.ahead = -3_600_000;
   await ended;
 });
@@ -72,9 +72,9 @@ test("closing ends all waits, and later ones immediately", () => {
 test("news ends with its signal, also with one that is already aborted", async () => {
   const waits = createJobWaits(createJobEvents(), new ManualClock());
   const leaving = new AbortController();
-  const news = waits.news("job", 1000, leaving.signal, false);
+  const news = waits.waitForChange("job", 1000, leaving.signal, false);
   leaving.abort();
   await news;
-  await waits.news("job", 1000, leaving.signal, false);
+  await waits.waitForChange("job", 1000, leaving.signal, false);
   waits.close();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type NewJob, queued } from "../../../../service/jobs/job";
+import { type NewJob, toQueued } from "../../../../service/jobs/job";
 import { useJobs } from "../jobs/support/jobs-rig";
 
 function rigOf() {
@@ -11,7 +11,7 @@ function rigOf() {
     count.transactions++;
     return transaction(work);
   };
-  const add = (job: NewJob) => store.insert(queued(job, store.nextSeq(), store.nextPlace()), job);
+  const add = (job: NewJob) => store.insert(toQueued(job, store.nextSeq(), store.nextPlace()), job);
   return { ...rig, add, count };
 }
 

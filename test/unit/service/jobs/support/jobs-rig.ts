@@ -104,7 +104,7 @@ export function useJobs() {
   async function run(fields: Partial<NewJob> = {}): Promise<string> {
     const job = rig.newJob(fields);
     await rig.jobs.submit(job);
-    await rig.jobs.take("endpoint", "w", 1);
+    await rig.jobs.assign("endpoint", "w", 1);
     return job.id;
   }
   return {
