@@ -55,7 +55,7 @@ async function onService<Result>(flags: string[], work: (deployed: Deployed) => 
       signal: new AbortController().signal,
       progress: () => {},
       warn: () => {},
-      held: new Map(),
+      claimedIds: new Map(),
       settings: { templateReleaseLimit: 150_000 },
     };
     return await work({

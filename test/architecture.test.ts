@@ -136,7 +136,7 @@ const innocents: [path: string, text: string][] = [
     "provider/dynamic/provider.ts",
     'import { kinds } from "../resources";\nimport { sealed } from "../protocol/values";',
   ],
-  ["provider/lifecycle/reads.ts", 'import type { Clients } from "serverless-compute-api";'],
+  ["provider/lifecycle/reader.ts", 'import type { Clients } from "serverless-compute-api";'],
   [
     "examples/a/index.ts",
     'import * as pulumi from "@pulumi/pulumi";\nimport { Template } from "pulumi-serverless-compute";',

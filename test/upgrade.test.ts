@@ -82,11 +82,11 @@ const host = {
   preflight: (): "off" => "off",
   objects: () => new Map(),
   serverlessUrl: () => undefined,
-  held: () => new Map(),
+  claimedIds: () => new Map(),
   clock: systemClock,
   log: { progress: () => {}, warning: async () => {} },
   cancellation: createCancellation(),
-  sighted: () => {},
+  onLookup: () => {},
   checking: () => {},
 };
 

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { createClients, systemClock } from "serverless-compute-api";
-import type { Findable } from "../lifecycle/create/creation";
+import type { NamedObject } from "../lifecycle/create/creation";
 import type { ImportedObject } from "../lifecycle/define-object";
 import type { Listing } from "../lifecycle/listing";
-import { explained } from "../lifecycle/messages";
+import { withExplanation } from "../lifecycle/messages";
 import { type ObjectKind, objectKinds } from "../resources";
 import { type ConfigLookup, keyExposures, resolveSettings } from "../settings/settings";
 
@@ -11,7 +11,7 @@ import { type ConfigLookup, keyExposures, resolveSettings } from "../settings/se
 export interface Account {
   /** Root of its REST API. */
   baseUrl: string;
-  list(kind: ObjectKind): Promise<Listing<Findable>>;
+  list(kind: ObjectKind): Promise<Listing<NamedObject>>;
   /** Lists the objects with the inputs of an import. */
   listImports(kind: ObjectKind): Promise<Listing<ImportedObject>>;
   /** Reasons why a program with these inputs of an existing object is invalid. */
@@ -51,14 +51,14 @@ export function openAccount(
     signal,
     progress: notify,
     warn: () => {},
-    held: new Map(),
+    claimedIds: new Map(),
     settings: settings.lifecycle,
   };
   const explainFailure = async <Item>(kind: ObjectKind, listing: Promise<Listing<Item>>): Promise<Listing<Item>> => {
     try {
       return await listing;
     } catch (error) {
-      throw explained(error, {
+      throw withExplanation(error, {
         label: `${kind} objects`,
         verb: "look up",
         settings: config ? undefined : "environment",
@@ -67,8 +67,8 @@ export function openAccount(
   };
   return {
     baseUrl: clients.baseUrl,
-    list: (kind) => explainFailure<Findable>(kind, objectKinds[kind].reads(context).all(context)),
-    listImports: (kind) => explainFailure(kind, objectKinds[kind].imports(context)),
+    list: (kind) => explainFailure<NamedObject>(kind, objectKinds[kind].reader(context).list(context)),
+    listImports: (kind) => explainFailure(kind, objectKinds[kind].listImports(context)),
     invalidReasons: (kind, inputs) => {
       const naming = { seed: new Uint8Array() };
       const { failures } = objectKinds[kind].check(inputs, inputs, naming, [], clients.dialect);

@@ -1,6 +1,6 @@
 import { endpointHealth, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import type { ResourceShapes } from "../lifecycle/define";
+import type { ResourceShapes } from "../lifecycle/define-lifecycle";
 import { kinds } from "../resources";
 
 /** Function of the package; all arguments are strings. */

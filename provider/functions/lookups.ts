@@ -13,7 +13,7 @@ import { secretReference } from "serverless-compute-api/shapes";
 import { callOptions } from "../lifecycle/calls";
 import type { Context } from "../lifecycle/contract";
 import type { List, Listing } from "../lifecycle/listing";
-import { explained } from "../lifecycle/messages";
+import { withExplanation } from "../lifecycle/messages";
 import { networkVolume } from "../resources/network-volume/lifecycle";
 import { secret } from "../resources/secret/lifecycle";
 import { serverlessEndpoint } from "../resources/serverless-endpoint/lifecycle";
@@ -25,10 +25,10 @@ export type LookUp = { id: string; name?: undefined } | { name: string; id?: und
 
 type LookupContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "secrets">;
 
-/** Reads of a kind's objects. */
+/** Reads the objects of a kind. */
 interface Source<Found> {
-  all(context: LookupContext): Promise<Listing<Found>>;
-  one(id: string, context: LookupContext): Promise<Found | undefined>;
+  list(context: LookupContext): Promise<Listing<Found>>;
+  get(id: string, context: LookupContext): Promise<Found | undefined>;
 }
 
 /** Finds an object; rejects if it does not exist or if several objects have the name. */
@@ -44,12 +44,12 @@ async function find<Found extends { id: string; name: string }>(
   const label = `${kind} "${key}"`;
   try {
     if (id !== undefined) {
-      const found = await source.one(id, context);
+      const found = await source.get(id, context);
       if (found) return found;
       throw new Error(`${label} does not exist: no object in the account has this id`);
     }
-    const listing = await source.all(context);
-    const [found, ...others] = listing.found.filter((candidate) => candidate.name === name);
+    const listing = await source.list(context);
+    const [found, ...others] = listing.objects.filter((candidate) => candidate.name === name);
     // An unreadable object may have the requested name.
     const suspect = listing.unreadable.find((candidate) => candidate.name === undefined || candidate.name === name);
     if (suspect) throw suspect.error;
@@ -58,7 +58,7 @@ async function find<Found extends { id: string; name: string }>(
     const ids = [found, ...others].map((object) => object.id).join(", ");
     throw new Error(`${label} is ambiguous: several objects have this name (${ids}); look it up by id`);
   } catch (error) {
-    throw explained(error, { label, verb: "look up" });
+    throw withExplanation(error, { label, verb: "look up" });
   }
 }
 
@@ -67,7 +67,7 @@ export async function getTemplate(
   lookup: LookUp,
   context: LookupContext,
 ): Promise<TemplateRecord & { revision: string }> {
-  const record = await find("Template", lookup, template.reads(context), context);
+  const record = await find("Template", lookup, template.reader(context), context);
   return { ...record, revision: revisionOf(record) };
 }
 
@@ -76,7 +76,7 @@ export async function getServerlessEndpoint(
   lookup: LookUp,
   context: LookupContext,
 ): Promise<EndpointRecord & { url: string; imageName: string | undefined }> {
-  const record = await find("ServerlessEndpoint", lookup, serverlessEndpoint.reads(context), context);
+  const record = await find("ServerlessEndpoint", lookup, serverlessEndpoint.reader(context), context);
   const { jobs, management } = context.clients;
   const options = callOptions(context);
   const version = record.version ?? (await management.readReleases(record.id, options))?.endpointVersion;
@@ -88,11 +88,11 @@ export async function getServerlessEndpoint(
 
 /** Finds a network volume. */
 export const getNetworkVolume = (lookup: LookUp, context: LookupContext): Promise<NetworkVolumeRecord> =>
-  find("NetworkVolume", lookup, networkVolume.reads(context), context);
+  find("NetworkVolume", lookup, networkVolume.reader(context), context);
 
 /** Finds a secret, with the reference for templates but without its value. */
 export async function getSecret(lookup: LookUp, context: LookupContext): Promise<SecretRecord & { reference: string }> {
-  const record = await find("Secret", lookup, secret.reads(context), context);
+  const record = await find("Secret", lookup, secret.reader(context), context);
   return { ...record, reference: secretReference(record.name) };
 }
 
@@ -105,7 +105,7 @@ async function catalogue<Found>(
   try {
     return await list(context.clients.management)(callOptions(context));
   } catch (error) {
-    throw explained(error, { label: kind, verb: "look up" });
+    throw withExplanation(error, { label: kind, verb: "look up" });
   }
 }
 
@@ -137,6 +137,6 @@ export async function getEndpointHealth(endpointId: string, context: LookupConte
   } catch (error) {
     if (isApiError(error, "missing"))
       throw new Error(`${label} is unknown to the service (${error.message}): check the id`, { cause: error });
-    throw explained(error, { label, verb: "look up" });
+    throw withExplanation(error, { label, verb: "look up" });
   }
 }

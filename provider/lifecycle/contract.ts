@@ -48,22 +48,22 @@ export interface Context {
   progress(text: string): void;
   /** Shows a warning that stays after the deployment. */
   warn(text: string): void;
-  /** Timeout of the verb in ms, if the user sets one; verbs use `end`. */
+  /** Timeout of the verb in ms, if the user sets one; verbs use `deadline`. */
   timeout?: number | undefined;
   /** Deadline of the verb by the clock; undefined without a timeout. */
-  end?: number | undefined;
-  /** Deadline of cleanup and lookups after `end`. */
-  tidyEnd?: number | undefined;
+  deadline?: number | undefined;
+  /** Deadline of cleanup and lookups after `deadline`. */
+  cleanupDeadline?: number | undefined;
   /** The signal without the verb's own timeout, for requests that several verbs share. */
   cancelSignal?: AbortSignal | undefined;
-  /** Called if a request is not retried because of `end`. */
+  /** Called if a request is not retried because of `deadline`. */
   onDeadline?: (() => void) | undefined;
   /** Reports whether the service has an object of the state that a read or a delete looked for. */
-  sighted?: ((exists: boolean) => void) | undefined;
+  onLookup?: ((exists: boolean) => void) | undefined;
   /** True if the name of the object to create was generated, so that no other object has it. */
   hasUniqueName?: boolean | undefined;
   /** Ids of objects that this deployment found in the state or adopted; creates adopt none of them. */
-  held: Map<string, "state" | "adopted">;
+  claimedIds: Map<string, "state" | "adopted">;
   /** Secrets that no message may show. */
   secrets?: Secrets | undefined;
   /** Limits of waits. */
@@ -83,7 +83,7 @@ export interface LifecycleSettings {
 }
 
 /** An object of the service, in the terms of the resource. */
-export interface Reading {
+export interface ReadResult {
   id: string;
   inputs: Properties;
   outputs: Properties;
@@ -101,7 +101,7 @@ export interface Naming {
 export type NameSource = "program" | "autonaming" | "random";
 
 /** Information that a preview has about a resource besides its inputs. */
-export interface PreviewPlace {
+export interface PreviewContext {
   /** Id of the resource; undefined before its creation. */
   id?: string | undefined;
   /** Host address of the job API; undefined if the settings have no valid one. */
@@ -149,7 +149,7 @@ export interface Lifecycle {
     dialect?: Dialect,
   ): { inputs: Properties; failures: Failure[]; nameSource: NameSource };
   /** Warnings about new inputs whose values the catalog does not list, except values that `olds` already has. */
-  unlisted(olds: Properties, news: Properties, secrets: readonly Path[]): string[];
+  catalogWarnings(olds: Properties, news: Properties, secrets: readonly Path[]): string[];
   /**
    * Findings about checked inputs that the service may be unable to fulfil now, such as a lack of stock. Sends a number of requests
    * that does not depend on the number of resources. Absent for kinds without findings.
@@ -163,10 +163,10 @@ export interface Lifecycle {
    * Returns the outputs of a create (no `olds`) or an update, as far as they are known in advance; the rest is
    * Unknown. Makes no API calls.
    */
-  previewOutputs(olds: Properties | undefined, news: Properties, place: PreviewPlace): Properties;
+  previewOutputs(olds: Properties | undefined, news: Properties, context: PreviewContext): Properties;
   create(inputs: Properties, context: Context): Promise<{ id: string; outputs: Properties }>;
   /** The object in the service, undefined if absent. `olds` is empty for an import. */
-  read(id: string, olds: Properties, context: Context): Promise<Reading | undefined>;
+  read(id: string, olds: Properties, context: Context): Promise<ReadResult | undefined>;
   /** Returns the new outputs. */
   update(id: string, olds: Properties, news: Properties, context: Context): Promise<Properties>;
   /** Deleting an absent object succeeds. */

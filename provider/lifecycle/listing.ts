@@ -1,11 +1,11 @@
 import type { CallOptions, UnreadableElement } from "serverless-compute-api";
 
 /** Requests all objects of one kind. */
-export type List<Found> = (options: CallOptions) => Promise<Found[]>;
+export type List<ApiObject> = (options: CallOptions) => Promise<ApiObject[]>;
 
 /** Contents of a list, and the reason why it cannot prove that an object does not exist. */
-export interface Listing<Found> {
-  found: Found[];
+export interface Listing<ApiObject> {
+  objects: ApiObject[];
   /** Elements that do not fit the shape of their kind. */
   unreadable: UnreadableElement[];
   /** True if the service may have more than it lists. */
@@ -16,26 +16,28 @@ export interface Listing<Found> {
  * Services cap their lists at round numbers, for example 400, and show the oldest objects without reporting the cap. So a
  * list of such a length may be capped.
  */
-const mayBeCap = (length: number): boolean => length > 0 && (length % 50 === 0 || length % 64 === 0);
+const isPossibleCap = (length: number): boolean => length > 0 && (length % 50 === 0 || length % 64 === 0);
 
 /** Requests a list; an unreadable object does not affect the others. */
-export async function listAll<Found>(list: List<Found>, options: CallOptions): Promise<Listing<Found>> {
+export async function listAll<ApiObject>(list: List<ApiObject>, options: CallOptions): Promise<Listing<ApiObject>> {
   const unreadable: UnreadableElement[] = [];
-  const onUnreadable = (one: UnreadableElement): void => {
-    unreadable.push(one);
-    options.onUnreadable?.(one);
+  const onUnreadable = (element: UnreadableElement): void => {
+    unreadable.push(element);
+    options.onUnreadable?.(element);
   };
-  const found = await list({ ...options, onUnreadable });
-  return { found, unreadable, mayBeCapped: mayBeCap(found.length + unreadable.length) };
+  const objects = await list({ ...options, onUnreadable });
+  return { objects, unreadable, mayBeCapped: isPossibleCap(objects.length + unreadable.length) };
 }
 
 /**
  * Returns the object with an id in a list; undefined if there is none. Rejects if the object, or an object without an id, is
  * unreadable, so that the list of a wrong address never counts as a deletion.
  */
-export function oneOf<Found extends { id: string }>(id: string, { found, unreadable }: Listing<Found>) {
-  const one = found.find((each) => each.id === id);
-  const suspect = one ? undefined : unreadable.find((each) => each.id === id || each.id === undefined);
-  if (suspect) throw suspect.error;
-  return one;
+export function findById<ApiObject extends { id: string }>(id: string, { objects, unreadable }: Listing<ApiObject>) {
+  const object = objects.find((candidate) => candidate.id === id);
+  const obstacle = object
+    ? undefined
+    : unreadable.find((candidate) => candidate.id === id || candidate.id === undefined);
+  if (obstacle) throw obstacle.error;
+  return object;
 }

@@ -32,21 +32,21 @@ const namesInEnvironment: SettingNames = {
   baseUrl: "SERVERLESS_COMPUTE_BASE_URL",
 };
 
-const namesFor = ({ settings }: Subject): SettingNames =>
+const settingNamesFor = ({ settings }: Subject): SettingNames =>
   settings === "environment" ? namesInEnvironment : namesInConfig;
 
 /** Message for the user: object, problem and remedy. Reads only the error's category and code. */
 export function explain(error: ApiError, subject: Subject): string {
-  const text = sentences[error.category](error, subject);
-  return `${subject.label}: ${text}${error.ambiguous && subject.verb === "create" ? lostCreate : ""}`;
+  const text = categoryMessages[error.category](error, subject);
+  return `${subject.label}: ${text}${error.ambiguous && subject.verb === "create" ? lostCreateAdvice : ""}`;
 }
 
 /** Advice about a create whose response was lost. */
-export const lostCreate =
+export const lostCreateAdvice =
   '\nThe service may or may not have processed the request; "npx --no serverless-compute recover" lists objects that it left.';
 
 /** The warning of a command that found none of the objects in the state; `address` is that of the service. */
-export const noneFound = (count: number, address: string): string =>
+export const noneFoundWarning = (count: number, address: string): string =>
   `${address}: the service has ${count === 1 ? "not the only object" : `none of the ${count} objects`} that this command looked up; ` +
   `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${namesInConfig.addresses}`;
 
@@ -56,7 +56,7 @@ export class ExplainedError extends Error {
 }
 
 /** Returns `error` with the message for the user; an error that is not a failed call is returned unchanged. */
-export function explained(error: unknown, subject: Subject): unknown {
+export function withExplanation(error: unknown, subject: Subject): unknown {
   return error instanceof ApiError ? new ExplainedError(explain(error, subject), { cause: error }) : error;
 }
 
@@ -68,89 +68,90 @@ const requestOf = ({ request: { method, operation, url } }: ApiError): string =>
   operation ?? `${method} ${URL.canParse(url) ? new URL(url).pathname : url}`;
 
 /** Message of the service or the connection, in one line. The error contains no secret of the call, and is cut afterwards. */
-const said = (error: ApiError): string => error.message.trim().replace(/\s*\n\s*/g, " ");
+const serviceMessage = (error: ApiError): string => error.message.trim().replace(/\s*\n\s*/g, " ");
 
-const localStart = (url: string): string =>
+const localStartAdvice = (url: string): string =>
   isLoopback(url) ? ' Start the local service ("npx --no serverless-compute-local start"), or set' : " Set";
 
-const faults: Record<string, (error: ApiError, origin: string, names: SettingNames) => string> = {
+const networkMessages: Record<string, (error: ApiError, origin: string, names: SettingNames) => string> = {
   connection_refused: (_, origin, { addresses }) =>
-    `cannot connect to ${origin}: connection refused.${localStart(origin)} ${addresses} to the service's address.`,
+    `cannot connect to ${origin}: connection refused.${localStartAdvice(origin)} ${addresses} to the service's address.`,
   unknown_host: (_, origin, { addresses }) => `cannot resolve the host of ${origin}. Check ${addresses} and your DNS.`,
   unreachable: (_, origin, { addresses }) => `cannot reach ${origin}. Check the network and ${addresses}.`,
   connect_timeout: (_, origin, { addresses }) =>
     `connecting to ${origin} timed out. Check the network and ${addresses}.`,
   proxied: (error, origin) =>
-    `cannot reach ${origin} through the proxy (${said(error)}). Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
+    `cannot reach ${origin} through the proxy (${serviceMessage(error)}). Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
   not_http: (_, origin, { addresses }) => `the server at ${origin} does not speak HTTP. Check ${addresses}.`,
   closed: () => "the deployment ended before this request finished. Run it again.",
   not_tls: (_, origin, { addresses }) =>
     `the server at ${origin} does not speak TLS. Use http:// in ${addresses}, or check the port.`,
   tls: (error, origin) =>
-    `cannot establish a trusted connection to ${origin} (${said(error)}). Check its certificate and the address.`,
+    `cannot establish a trusted connection to ${origin} (${serviceMessage(error)}). Check its certificate and the address.`,
 };
 
 /** The engine keeps the config of providers, and runs no program for "refresh" and "destroy". */
-const lastConfig = (changed: string, { verb }: Subject): string =>
+const lastConfigAdvice = (setting: string, { verb }: Subject): string =>
   verb === "read" || verb === "delete"
-    ? `\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the ${changed} has changed ` +
+    ? `\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the ${setting} has changed ` +
       'since, run "pulumi up" first, or add --run-program.'
     : "";
 
-const keySource = (error: ApiError, subject: Subject): string =>
-  `The key comes from ${namesFor(subject).key}${localKeyHint(error.request.url)}.${lastConfig("key", subject)}`;
+const keySourceAdvice = (error: ApiError, subject: Subject): string =>
+  `The key comes from ${settingNamesFor(subject).key}${localKeyHint(error.request.url)}.${lastConfigAdvice("key", subject)}`;
 
 /** Names of the APIs that REST v2 replaces, by the code of the error. */
 const retiredApis: Record<string, string> = { rest_v1_retired: "REST v1", graphql_retired: "its GraphQL API" };
 
-const noAddress = (error: ApiError, subject: Subject): string =>
-  `${error.request.url} is not an address of the service (${said(error)}). Check ${namesFor(subject).addresses}.`;
+const wrongAddressMessage = (error: ApiError, subject: Subject): string =>
+  `${error.request.url} is not an address of the service (${serviceMessage(error)}). Check ${settingNamesFor(subject).addresses}.`;
 
-const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => string> = {
+const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject) => string> = {
   auth: (error, subject) =>
     error.code === "forbidden"
-      ? `the API key is valid but lacks a permission: ${originOf(error)} refused ${requestOf(error)} (${said(error)}). ` +
-        `Add the permission to the key, or set another key. ${keySource(error, subject)}`
-      : `${originOf(error)} refused the API key, or the key lacks permission. ${keySource(error, subject)}`,
+      ? `the API key is valid but lacks a permission: ${originOf(error)} refused ${requestOf(error)} (${serviceMessage(error)}). ` +
+        `Add the permission to the key, or set another key. ${keySourceAdvice(error, subject)}`
+      : `${originOf(error)} refused the API key, or the key lacks permission. ${keySourceAdvice(error, subject)}`,
   retired: (error, subject) => {
     const api = retiredApis[error.code];
-    const { addresses, dialect, baseUrl } = namesFor(subject);
-    if (api === undefined) return `${error.request.url} has been retired (${said(error)}). Check ${addresses}.`;
+    const { addresses, dialect, baseUrl } = settingNamesFor(subject);
+    if (api === undefined)
+      return `${error.request.url} has been retired (${serviceMessage(error)}). Check ${addresses}.`;
     return (
-      `${originOf(error)} has retired ${api} (${said(error)}). Set ${dialect} to v2, and a custom ` +
-      `${baseUrl} to the address of REST v2.${lastConfig("dialect", subject)}`
+      `${originOf(error)} has retired ${api} (${serviceMessage(error)}). Set ${dialect} to v2, and a custom ` +
+      `${baseUrl} to the address of REST v2.${lastConfigAdvice("dialect", subject)}`
     );
   },
   invalid: (error, subject) => {
     if (error.code === "quota")
-      return `the account's limit is reached: ${said(error)}. Delete unused objects, or request a higher limit.`;
+      return `the account's limit is reached: ${serviceMessage(error)}. Delete unused objects, or request a higher limit.`;
     return error.code === "wrong_address"
-      ? noAddress(error, subject)
-      : `the service rejected the request: ${said(error)}`;
+      ? wrongAddressMessage(error, subject)
+      : `the service rejected the request: ${serviceMessage(error)}`;
   },
   missing: (error, subject) => {
     const { verb } = subject;
-    if (verb === "create") return `something it refers to does not exist: ${said(error)}`;
+    if (verb === "create") return `something it refers to does not exist: ${serviceMessage(error)}`;
     if (verb === "update")
-      return `it no longer exists: ${said(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
+      return `it no longer exists: ${serviceMessage(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
     // Reads and deletes handle a missing object themselves; here the whole collection is missing.
-    return noAddress(error, subject);
+    return wrongAddressMessage(error, subject);
   },
   conflict: (error) =>
     error.code === "duplicate_name"
-      ? `the name is already taken in this account (${said(error)}). Set another name, delete the object that has it, or set adoptExisting: true to adopt it. To replace an object under its name, set the resource option deleteBeforeReplace: true.`
-      : `it conflicts with its current state: ${said(error)}`,
-  inUse: (error) => `it is still in use: ${said(error)}. Remove what uses it, then try again.`,
+      ? `the name is already taken in this account (${serviceMessage(error)}). Set another name, delete the object that has it, or set adoptExisting: true to adopt it. To replace an object under its name, set the resource option deleteBeforeReplace: true.`
+      : `it conflicts with its current state: ${serviceMessage(error)}`,
+  inUse: (error) => `it is still in use: ${serviceMessage(error)}. Remove what uses it, then try again.`,
   throttled: (error) =>
     error.code === "rate_limited"
       ? `still rate limited by ${originOf(error)} after retries. Try again later.`
-      : `${originOf(error)} is still unavailable after retries: ${said(error)}. Try again later.`,
+      : `${originOf(error)} is still unavailable after retries: ${serviceMessage(error)}. Try again later.`,
   server: (error, subject) =>
     error.code === "unexpected_answer"
-      ? `${originOf(error)} sent an unexpected response: ${said(error)}. Check ${namesFor(subject).addresses}.`
-      : `${originOf(error)} failed with HTTP ${error.status ?? "?"}: ${said(error)}. Try again; the service's logs have the cause.`,
+      ? `${originOf(error)} sent an unexpected response: ${serviceMessage(error)}. Check ${settingNamesFor(subject).addresses}.`
+      : `${originOf(error)} failed with HTTP ${error.status ?? "?"}: ${serviceMessage(error)}. Try again; the service's logs have the cause.`,
   network: (error, subject) =>
-    faults[error.code]?.(error, originOf(error), namesFor(subject)) ??
-    `the connection to ${originOf(error)} was lost (${said(error)}). Try again.`,
-  timeout: (error) => `${originOf(error)} did not respond in time (${said(error)}). Try again.`,
+    networkMessages[error.code]?.(error, originOf(error), settingNamesFor(subject)) ??
+    `the connection to ${originOf(error)} was lost (${serviceMessage(error)}). Try again.`,
+  timeout: (error) => `${originOf(error)} did not respond in time (${serviceMessage(error)}). Try again.`,
 };

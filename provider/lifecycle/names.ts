@@ -6,16 +6,16 @@ import { textOf } from "./properties/values";
 const suffixLength = 7;
 
 /** The readable part of a name, truncated to leave room for a suffix; never ends in a lone surrogate. */
-const cut = (readable: string): string =>
-  readable.slice(0, limits.nameLength - suffixLength - 1).replace(/[\uD800-\uDBFF]$/, "");
+const truncate = (baseName: string): string =>
+  baseName.slice(0, limits.nameLength - suffixLength - 1).replace(/[\uD800-\uDBFF]$/, "");
 
 /** A readable name with a random suffix of `seed`, no longer than the service allows. */
-export const suffixed = (readable: string, seed: Uint8Array): string =>
-  `${cut(readable)}-${Buffer.from(seed).toString("hex").slice(0, suffixLength)}`;
+export const withSuffix = (baseName: string, seed: Uint8Array): string =>
+  `${truncate(baseName)}-${Buffer.from(seed).toString("hex").slice(0, suffixLength)}`;
 
-/** Returns true if `name` is `readable` with a suffix. Early versions wrote eight digits. */
-export const isSuffixed = (name: string, readable: string): boolean =>
-  /-[0-9a-f]{7,8}$/.test(name) && name.slice(0, name.lastIndexOf("-")) === cut(readable);
+/** Returns true if `name` is `baseName` with a suffix. Early versions wrote eight digits. */
+export const hasSuffix = (name: string, baseName: string): boolean =>
+  /-[0-9a-f]{7,8}$/.test(name) && name.slice(0, name.lastIndexOf("-")) === truncate(baseName);
 
 /** Reason why a resource with a generated name cannot adopt an object. */
 export const generatedNameCannotAdopt =
@@ -27,13 +27,13 @@ export function resolveName(
   olds: Properties,
   news: Properties,
   { defaultName, seed }: Naming,
-  suffixes: boolean,
+  appendsSuffix: boolean,
 ): NameSource {
-  const given = news["name"] ?? undefined;
+  const programName = news["name"] ?? undefined;
   if (inputs["name"] === undefined) return "program";
-  if (given === undefined) return defaultName?.isUnique ? "random" : "autonaming";
-  if (!suffixes || typeof given !== "string") return "program";
-  const had = textOf(olds, "name");
-  inputs["name"] = had !== undefined && isSuffixed(had, given) ? had : suffixed(given, seed);
+  if (programName === undefined) return defaultName?.isUnique ? "random" : "autonaming";
+  if (!appendsSuffix || typeof programName !== "string") return "program";
+  const oldName = textOf(olds, "name");
+  inputs["name"] = oldName !== undefined && hasSuffix(oldName, programName) ? oldName : withSuffix(programName, seed);
   return "random";
 }

@@ -2,7 +2,7 @@ import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { type Properties, Unknown, type Value } from "../lifecycle/contract";
 import type { PropertySet } from "../lifecycle/failures";
-import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
+import { isSecretAt, secretsIn } from "../lifecycle/properties/secret-paths";
 import { closest } from "../lifecycle/properties/spelling";
 import type { Host } from "../process/host";
 import {
@@ -47,7 +47,7 @@ function validationErrors({ properties, secretPaths }: PropertySet): string[] {
   const invalid = settingMistakes(lookupIn(properties))
     .filter(({ name }) => !(properties[name] instanceof Unknown) && !wrongTypes.has(name))
     .map(({ reason }) => reason);
-  const redact = createRedaction(secretsAmong([properties], secretPaths).values);
+  const redact = createRedaction(secretsIn([properties], secretPaths).values);
   return [...misspelled, ...wrongTypes.values(), ...invalid.map(redact)];
 }
 

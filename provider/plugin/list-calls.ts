@@ -1,6 +1,6 @@
 import { listInputs } from "../functions/function-shapes";
 import type { Properties } from "../lifecycle/contract";
-import { explained } from "../lifecycle/messages";
+import { withExplanation } from "../lifecycle/messages";
 import { hasUnknown } from "../lifecycle/properties/values";
 import type { Host } from "../process/host";
 import type { listRequest, listResponse, Request, Response } from "../protocol/messages";
@@ -54,11 +54,11 @@ async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }
   const progress = (text: string): void => void log.warning("", text);
   try {
     return await cancellation.run(async (signal) => {
-      const { found } = await objectKinds[kind].reads({ clients }).all({ clients, clock, signal, progress });
-      return found;
+      const { objects } = await objectKinds[kind].reader({ clients }).list({ clients, clock, signal, progress });
+      return objects;
     });
   } catch (error) {
-    throw explained(error, { label: kind, verb: "look up" });
+    throw withExplanation(error, { label: kind, verb: "look up" });
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from "../functions/lookups";
 import type { Properties } from "../lifecycle/contract";
 import { messageOf } from "../lifecycle/failures";
-import { secretsAmong } from "../lifecycle/properties/secret-paths";
+import { secretsIn } from "../lifecycle/properties/secret-paths";
 import { hasUnknown } from "../lifecycle/properties/values";
 import type { Host } from "../process/host";
 import type { invokeRequest, invokeResponse, Request, Response } from "../protocol/messages";
@@ -52,7 +52,7 @@ export function lookupCalls(host: Host) {
       if (problems.length > 0) throw new Error(problems.join("; "));
       if (Object.values(properties).some(hasUnknown)) return {};
       const { clock, connect } = host;
-      const secrets = secretsAmong([properties], secretPaths);
+      const secrets = secretsIn([properties], secretPaths);
       const run = (signal: AbortSignal) => {
         const context: LookupContext = { ...connect(), clock, signal, secrets, progress: () => {} };
         return functions[name](properties, context);

@@ -1,7 +1,7 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
 import { pagesAddress } from "../generated/publication";
 import type { Context, LifecycleSettings, Properties } from "../lifecycle/contract";
-import { noneFound } from "../lifecycle/messages";
+import { noneFoundWarning } from "../lifecycle/messages";
 import {
   type ConfigLookup,
   keyExposures,
@@ -38,14 +38,14 @@ export interface Host {
   /** Non-secret properties of the objects that the current deployment found or created, by id. */
   objects(): Map<string, Properties>;
   /** Ids of the objects that the current deployment found in the state or adopted. */
-  held(): Context["held"];
+  claimedIds(): Context["claimedIds"];
   /** Configured host address of the job API; undefined if it is invalid. Requires no API key. */
   serverlessUrl(): string | undefined;
   clock: Clock;
   log: EngineLog;
   cancellation: Cancellation;
   /** Counts an object of the state as found or missing. A warning at the end of the command reports that all were missing. */
-  sighted(exists: boolean): void;
+  onLookup(exists: boolean): void;
   /**
    * Logs the warnings due at the check of a resource; `isNew` if the state does not contain it. The first check of a command warns
    * if the API key would be sent unencrypted. The first check of a new resource warns about the hosted service.
@@ -60,14 +60,14 @@ export interface Host {
 export function createHost(engineAddress: () => string | undefined): Host {
   const cancellation = createCancellation(async () => {
     if (connection && sightings.missing > 0 && sightings.found === 0)
-      await show("warning", "", noneFound(sightings.missing, connection.clients.baseUrl));
+      await show("warning", "", noneFoundWarning(sightings.missing, connection.clients.baseUrl));
   });
   let config: ConfigLookup = () => undefined;
   let objects = new Map<string, Properties>();
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
   let sightings = { found: 0, missing: 0 };
   let [hasAdded, hasExposed] = [false, false];
-  let held: Context["held"] = new Map();
+  let held: Context["claimedIds"] = new Map();
   let log: { address: string; show: EngineLog } | undefined;
   const show = async (method: keyof EngineLog, urn: string, text: string): Promise<void> => {
     const address = engineAddress();
@@ -104,7 +104,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
     dialect: () => resolveDialect(config),
     preflight: () => resolvePreflight(config),
     objects: () => objects,
-    held: () => held,
+    claimedIds: () => held,
     serverlessUrl: () => resolveServerlessUrl(config),
     clock: systemClock,
     log: {
@@ -112,7 +112,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
       warning: (urn, text) => show("warning", urn, text),
     },
     cancellation,
-    sighted: (exists) => {
+    onLookup: (exists) => {
       sightings[exists ? "found" : "missing"]++;
     },
     checking: (isNew) => {

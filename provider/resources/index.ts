@@ -1,4 +1,4 @@
-import type { ResourceLifecycle } from "../lifecycle/define";
+import type { ResourceLifecycle } from "../lifecycle/define-lifecycle";
 import { containerRegistryAuth } from "./container-registry-auth/lifecycle";
 import { jobInvoke } from "./job-invoke/lifecycle";
 import { networkVolume } from "./network-volume/lifecycle";

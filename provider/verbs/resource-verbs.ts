@@ -11,7 +11,7 @@ import {
   Unknown,
 } from "../lifecycle/contract";
 import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failures";
-import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
+import { isSecretAt, secretsIn } from "../lifecycle/properties/secret-paths";
 import type { Host } from "../process/host";
 import { withHelp } from "./help";
 import { findingsOf, keepObject } from "./preflight";
@@ -58,7 +58,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
 
   const byShape = secretByShape(lifecycle);
   const secretsOf = (sets: readonly PropertySet[]): Secrets =>
-    secretsAmong(
+    secretsIn(
       sets.map(({ properties }) => properties),
       [...byShape, ...sets.flatMap(({ secretPaths }) => secretPaths)],
     );
@@ -105,13 +105,13 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       const context = {
         ...host.connect(),
         clock: host.clock,
-        held: host.held(),
+        claimedIds: host.claimedIds(),
         secrets,
         timeout,
         hasUniqueName: nameSources.get(urn) === "random",
         progress: show("progress"),
         warn: show("warning"),
-        sighted: host.sighted,
+        onLookup: host.onLookup,
       };
       return host.cancellation.run((signal) => act({ ...context, signal }));
     });
@@ -137,7 +137,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         host.checking(Object.keys(olds.properties).length === 0);
         checked.add(urn);
         nameSources.set(urn, nameSource);
-        for (const warning of lifecycle.unlisted(olds.properties, inputs, secrets.paths))
+        for (const warning of lifecycle.catalogWarnings(olds.properties, inputs, secrets.paths))
           void host.log.warning(urn, clean(warning));
       }
       const known = { urn, olds, news: inputsOf(inputs, news), paths: secrets.paths };
@@ -169,7 +169,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       forced: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
       const isRefresh = !checked.delete(urn);
-      host.held().set(id, "state");
+      host.claimedIds().set(id, "state");
       keepObject(host, id, inputsOf(news.properties, news));
       return guarded([news, olds], () => {
         const dialect = host.dialect();
@@ -215,8 +215,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       runVerb(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
         // Without state it is an import or a program's lookup.
-        const sighted = Object.keys(olds.properties).length > 0 ? context.sighted : undefined;
-        const reading = await lifecycle.read(id, olds.properties, { ...context, sighted });
+        const onLookup = Object.keys(olds.properties).length > 0 ? context.onLookup : undefined;
+        const reading = await lifecycle.read(id, olds.properties, { ...context, onLookup });
         if (!reading) return undefined;
         const outputs = outputsOf(reading.outputs, olds);
         keepObject(host, reading.id, outputs);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Naming } from "../lifecycle/contract";
-import { isSuffixed, suffixed } from "../lifecycle/names";
+import { hasSuffix, withSuffix } from "../lifecycle/names";
 
 /** Parts of a resource's URN. */
 interface UrnParts {
@@ -23,7 +23,7 @@ export function readUrn(urn: string): UrnParts {
 export function autoNaming(urn: string, seed: Uint8Array = randomBytes(32)): Naming {
   const { name, stack } = readUrn(urn);
   return {
-    defaultName: name && stack ? { name: suffixed(`${name}-${stack}`, seed), isUnique: true } : undefined,
+    defaultName: name && stack ? { name: withSuffix(`${name}-${stack}`, seed), isUnique: true } : undefined,
     seed,
   };
 }
@@ -31,5 +31,5 @@ export function autoNaming(urn: string, seed: Uint8Array = randomBytes(32)): Nam
 /** Returns true if an object's name may be the generated name of a resource, in this deployment or another one. */
 export function isGeneratedName(objectName: string, urn: string): boolean {
   const { name, stack } = readUrn(urn);
-  return isSuffixed(objectName, `${name}-${stack}`);
+  return hasSuffix(objectName, `${name}-${stack}`);
 }

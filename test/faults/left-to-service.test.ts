@@ -200,7 +200,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
 
   const withDefault = shown.flatMap((row) => {
     const schema = kinds[row.kind].inputs.shape[row.property];
-    const fallback = schema && propertyOf(schema).fallback;
+    const fallback = schema && propertyOf(schema).defaultValue;
     // In REST v2 an empty list of GPU types accepts any, even if the program sets it.
     const acceptsAny = dialect === "v2" && row.property === "gpuTypeIds";
     return fallback === undefined || acceptsAny ? [] : [{ ...row, fallback }];

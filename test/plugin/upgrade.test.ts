@@ -42,7 +42,7 @@ async function created(state: string, { service, proxy }: EngineService): Promis
   const clients = createClients({ apiKey, dialect: "v1", baseUrl: `${serverlessUrl}/v1`, graphqlUrl, serverlessUrl });
   const quiet = (): void => {};
   const { signal } = new AbortController();
-  const context = { clients, clock: systemClock, signal, progress: quiet, warn: quiet, held: new Map() };
+  const context = { clients, clock: systemClock, signal, progress: quiet, warn: quiet, claimedIds: new Map() };
   let text = state.replaceAll("http://127.0.0.1:59999", proxy.origin);
   for (const index of oursIn(state).keys()) {
     const { type, id = "", inputs } = oursIn(text)[index] ?? {};

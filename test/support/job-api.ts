@@ -45,7 +45,7 @@ export async function startJobApi(answers: Partial<Record<Operation, (call: numb
     signal: new AbortController().signal,
     progress: (text) => void shown.push(text),
     warn: (text) => void shown.push(text),
-    held: new Map(),
+    claimedIds: new Map(),
     settings: { templateReleaseLimit: 1 },
   };
   return { calls, bodies, shown, clock, context };

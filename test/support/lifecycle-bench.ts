@@ -138,7 +138,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
           warned.push(text);
           told.push(text);
         },
-        held: new Map(),
+        claimedIds: new Map(),
         settings: { templateReleaseLimit: 150_000 },
         shown,
         warned,

@@ -1,4 +1,4 @@
-import { explained } from "../../lifecycle/messages";
+import { withExplanation } from "../../lifecycle/messages";
 import { openClients } from "../account";
 import { changesOf } from "../preview-comment/changes";
 import { type Preview, parsePreview } from "../preview-comment/preview";
@@ -66,7 +66,7 @@ async function addReleases(
     try {
       await Promise.all([...new Set(providerChanges.map(({ endpoint }) => endpoint.id))].map(addEndpointReleases));
     } catch (error) {
-      throw explained(error, { label: "releases", verb: "look up", settings: state ? undefined : "environment" });
+      throw withExplanation(error, { label: "releases", verb: "look up", settings: state ? undefined : "environment" });
     } finally {
       await clients.close();
     }

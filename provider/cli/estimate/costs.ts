@@ -72,7 +72,7 @@ const inputsOf = (state: Step["oldState"]): Inputs | undefined => state?.inputs 
 
 function inputReader(kind: PricedKind, inputs: Inputs): InputReader {
   const shape: Record<string, Parameters<typeof propertyOf>[0]> = kinds[kind].inputs.shape;
-  return (key) => inputs[key] ?? (shape[key] && propertyOf(shape[key]).fallback);
+  return (key) => inputs[key] ?? (shape[key] && propertyOf(shape[key]).defaultValue);
 }
 
 function quantityOf(kind: PricedKind, readInput: InputReader): string {

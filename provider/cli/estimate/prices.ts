@@ -1,6 +1,6 @@
 import { showValue } from "serverless-compute-api/redaction";
 import { z } from "zod";
-import { explained } from "../../lifecycle/messages";
+import { withExplanation } from "../../lifecycle/messages";
 import { openClients } from "../account";
 import { readText } from "../text-file";
 
@@ -52,7 +52,7 @@ export async function pricesOfCatalog(notify: (text: string) => void): Promise<P
       volumes: {},
     };
   } catch (cause) {
-    const error = explained(cause, { label: "prices of the catalog", verb: "look up", settings: "environment" });
+    const error = withExplanation(cause, { label: "prices of the catalog", verb: "look up", settings: "environment" });
     const reason = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
     throw new Error(`${reason}; or pass a file of prices with --prices`, { cause });
   }

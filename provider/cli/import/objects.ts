@@ -20,11 +20,11 @@ export async function readObjects(
   const objects: AccountObject[] = [];
   const skipped: Skipped[] = [];
   for (const kind of objectKindNames) {
-    const { found, unreadable } = await account.listImports(kind);
-    notify(`${kind}: ${found.length} in the account`);
+    const { objects: listed, unreadable } = await account.listImports(kind);
+    notify(`${kind}: ${listed.length} in the account`);
     for (const { id, name, error } of unreadable)
       if (isSelected({ kind, id, name })) skipped.push({ kind, id, name, reason: error.message });
-    for (const { id, name, inputs } of found.filter((object) => isSelected({ kind, ...object }))) {
+    for (const { id, name, inputs } of listed.filter((object) => isSelected({ kind, ...object }))) {
       const lacksTemplate = kind === "ServerlessEndpoint" && inputs["templateId"] === undefined;
       const [reason] = lacksTemplate ? [noTemplateReason] : account.invalidReasons(kind, inputs);
       if (reason === undefined) objects.push({ kind, id, name, inputs });

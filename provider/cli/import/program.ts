@@ -98,8 +98,8 @@ function resourceOf(
 
 /** Returns true if a program that leaves the property out means the same; a service's own switches are off by default. */
 function isDefault(schema: z.core.$ZodType, value: Value): boolean {
-  const { fallback } = propertyOf(schema);
-  return isDeepStrictEqual(value, fallback ?? (traitsOf(schema).keptWhenRemoved && false));
+  const { defaultValue } = propertyOf(schema);
+  return isDeepStrictEqual(value, defaultValue ?? (traitsOf(schema).keptWhenRemoved && false));
 }
 
 function expressionOf(value: Value, outputs: ReadonlyMap<string, Expression>): Expression {

@@ -107,7 +107,7 @@ function settingsOf({ urn }: Step, news: Record<string, unknown>, kind: Kind): P
   return Object.entries(news).flatMap(([property, value]) => {
     const schema = shape[property];
     const isDefaultValue =
-      (schema !== undefined && isDeepStrictEqual(propertyOf(schema).fallback, value)) ||
+      (schema !== undefined && isDeepStrictEqual(propertyOf(schema).defaultValue, value)) ||
       (property === "name" && isDefaultName(urn)(value));
     return isDefaultValue ? [] : [{ property, old: undefined, new: value, forcesReplacement: false }];
   });

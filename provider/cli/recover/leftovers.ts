@@ -25,7 +25,7 @@ export async function findLeftovers(
 ): Promise<Leftover[]> {
   const leftovers = new Map<string, Leftover>();
   for (const { urn, kind, name } of origins) {
-    const { found: objects } = await account.list(kind);
+    const { objects } = await account.list(kind);
     for (const object of objects.filter(({ id }) => !knownIds.has(id))) {
       const isLeftover =
         isGeneratedName(object.name, urn) ||

@@ -1,5 +1,5 @@
-import { doubtOf } from "../../lifecycle/create/create-once";
-import type { Findable } from "../../lifecycle/create/creation";
+import { uncertaintyOf } from "../../lifecycle/create/create-once";
+import type { NamedObject } from "../../lifecycle/create/creation";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
 import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
 import { isGeneratedName, readUrn } from "../../verbs/urn";
@@ -57,7 +57,7 @@ export const hasName = (kind: ObjectKind, object: ObjectSummary, name: string): 
   (kind === "ServerlessEndpoint" && nameSuffixes.some((suffix) => object.name === `${name}${suffix}`));
 
 /** An object's properties that all kinds have. */
-export const summaryOf = ({ id, name, createdAt }: Findable): ObjectSummary => ({
+export const summaryOf = ({ id, name, createdAt }: NamedObject): ObjectSummary => ({
   id,
   name,
   ...(createdAt === undefined ? {} : { createdAt }),
@@ -86,13 +86,13 @@ export async function determineOutcome(
   if (name === undefined) return { outcome: "unclear", reason: "Its name is encrypted in the state." };
   const listing = await account().list(kind);
   const knownIds = idsIn(state);
-  const objects = listing.found
+  const objects = listing.objects
     .filter((object) => hasName(kind, object, name) && !knownIds.has(object.id) && !choices.ignore.includes(object.id))
     .map(summaryOf);
   const chosenObjects = objects.filter(({ id }) => choices.import.includes(id));
   const [object, ...otherObjects] = chosenObjects.length > 0 ? chosenObjects : objects;
   if (!object) {
-    const reason = doubtOf(listing, name);
+    const reason = uncertaintyOf(listing, name);
     return reason === undefined ? { outcome: "absent" } : { outcome: "unclear", reason };
   }
   const isCertain = chosenObjects.length > 0 || isGeneratedName(name, urn);

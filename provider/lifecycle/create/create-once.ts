@@ -1,150 +1,168 @@
 import { type CallOptions, type Clients, isApiError } from "serverless-compute-api";
-import { callOptions, isOver, making, sharedCallOptions, tidyingOptions, whileAllowed } from "../calls";
+import {
+  callOptions,
+  cleanupCallOptions,
+  completeDespiteCancel,
+  isCancelledOrExpired,
+  sharedCallOptions,
+  untilAborted,
+} from "../calls";
 import { type Context, PartialFailure } from "../contract";
 import { type Listing, listAll } from "../listing";
-import { ExplainedError, explain, lostCreate, type Subject } from "../messages";
-import { agrees } from "../properties/diff";
+import { ExplainedError, explain, lostCreateAdvice, type Subject } from "../messages";
+import { matchesInputs } from "../properties/diff";
 import { adopt } from "./adoption";
-import { type Creation, type Findable, listed, type Named } from "./creation";
+import { type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
 
 /** Waits before the lookups after a lost response, ms; a slow service lists a new object late. */
-const lookups = [0, 500, 2000];
+const lookupDelays = [0, 500, 2000];
 
 /** Maximum number of requests for one create. */
-const attempts = 3;
+const maxAttempts = 3;
 
-/** Result of a lookup. `doubt` is the reason why an empty result does not prove that nothing was created. */
-interface Seen<Found> {
-  ours: Found[];
+/** Result of a lookup. `uncertainty` is the reason why an empty result does not prove that nothing was created. */
+interface LookupResult<ApiObject> {
+  matches: ApiObject[];
   ids: ReadonlySet<string>;
-  doubt: string | undefined;
+  uncertainty: string | undefined;
 }
 
 /** Looks up the object of a create whose response was lost. */
-type Lookup<Found> = (options: CallOptions) => Promise<Seen<Found>>;
+type Lookup<ApiObject> = (options: CallOptions) => Promise<LookupResult<ApiObject>>;
 
 /**
  * Creates one object and returns its id, even if responses are lost: the object is looked up before the request is sent again.
- * A generated name identifies the object. An object with a name of the program counts as ours if it also has our inputs and
- * did not exist before; this takes one list request per kind and process.
+ * A generated name identifies the object. An object with a name of the program counts as created by this create if
+ * it also has the same inputs and did not exist before; this requires one list request per kind and process.
  */
-export async function createOnce<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  creation: Creation<Inputs, Outputs, Found>,
+export async function createOnce<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  creation: Creation<Inputs, Outputs, ApiObject>,
   context: Context,
 ): Promise<{ id: string; outputs: Outputs }> {
-  const { kind, inputs, shape, rules, actual } = creation;
+  const { kind, inputs, shape, rules, inputsOf } = creation;
   if (context.hasUniqueName) return createOrFind(creation, new Set(), () => true, context);
-  return inTurn(context.clients, `${kind} ${inputs.name}`, async () => {
+  return runSerialized(context.clients, `${kind} ${inputs.name}`, async () => {
     const adopted = inputs.adoptExisting ? await adopt(creation, context) : undefined;
     if (adopted) return adopted;
-    const before = await whileAllowed(existingBefore(creation, context), context.signal);
-    const isNew = (one: Found): boolean =>
-      !before.has(one.id) && !context.held.has(one.id) && agrees(shape, actual(one), inputs, rules);
-    return createOrFind(creation, before, isNew, context);
+    const existingIds = await untilAborted(existingIdsBefore(creation, context), context.signal);
+    const isNew = (object: ApiObject): boolean =>
+      !existingIds.has(object.id) &&
+      !context.claimedIds.has(object.id) &&
+      matchesInputs(shape, inputsOf(object), inputs, rules);
+    return createOrFind(creation, existingIds, isNew, context);
   });
 }
 
-async function createOrFind<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  creation: Creation<Inputs, Outputs, Found>,
-  before: ReadonlySet<string>,
-  isOurs: (one: Found) => boolean,
+async function createOrFind<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  creation: Creation<Inputs, Outputs, ApiObject>,
+  existingIds: ReadonlySet<string>,
+  isMatch: (object: ApiObject) => boolean,
   context: Context,
 ): Promise<{ id: string; outputs: Outputs }> {
   const { kind, inputs, remove } = creation;
-  const lookup: Lookup<Found> = async (options) => {
+  const lookup: Lookup<ApiObject> = async (options) => {
     const listing = await listAll(creation.listNamed, options);
     return {
-      ours: listing.found.filter((one) => one.name === inputs.name && isOurs(one)),
-      ids: new Set(listing.found.map(({ id }) => id)),
-      doubt: doubtOf(listing, inputs.name, before),
+      matches: listing.objects.filter((object) => object.name === inputs.name && isMatch(object)),
+      ids: new Set(listing.objects.map(({ id }) => id)),
+      uncertainty: uncertaintyOf(listing, inputs.name, existingIds),
     };
   };
-  const { made, sent } = await sendUntilKnown(creation, lookup, context);
-  context.held.set(made.id, "state");
-  if (sent > 1 && remove) {
-    const duplicates = (await findDuplicates(made, lookup, context)).filter(({ id }) => id !== made.id);
-    if (context.hasUniqueName) await removeDuplicates(remove, made, duplicates, context);
-    else if (duplicates.length > 0) context.warn(possibleDuplicates(kind, inputs.name, duplicates));
+  const { created, attempt } = await createWithRetries(creation, lookup, context);
+  context.claimedIds.set(created.id, "state");
+  if (attempt > 1 && remove) {
+    const duplicates = (await findDuplicates(created, lookup, context)).filter(({ id }) => id !== created.id);
+    if (context.hasUniqueName) await removeDuplicates(remove, created, duplicates, context);
+    else if (duplicates.length > 0) context.warn(possibleDuplicatesWarning(kind, inputs.name, duplicates));
   }
-  return { id: made.id, outputs: creation.outputs(made) };
+  return { id: created.id, outputs: creation.outputsOf(created) };
 }
 
-async function sendUntilKnown<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  creation: Creation<Inputs, Outputs, Found>,
-  lookup: Lookup<Found>,
+async function createWithRetries<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  creation: Creation<Inputs, Outputs, ApiObject>,
+  lookup: Lookup<ApiObject>,
   context: Context,
-): Promise<{ made: Found; sent: number }> {
+): Promise<{ created: ApiObject; attempt: number }> {
   const { kind, inputs, send, remove } = creation;
   const subject = { label: `${kind} "${inputs.name}"`, verb: "create" } as const;
-  for (let sent = 1; ; sent++) {
-    let cutOff = false;
-    const onCutOff = (): void => {
-      cutOff = true;
+  for (let attempt = 1; ; attempt++) {
+    let responseLost = false;
+    const onResponseLost = (): void => {
+      responseLost = true;
     };
     try {
-      return { made: await making(context, send, onCutOff), sent };
+      return { created: await completeDespiteCancel(context, send, onResponseLost), attempt };
     } catch (error) {
-      if (!cutOff && !isApiError(error)) throw error;
+      if (!responseLost && !isApiError(error)) throw error;
       // A name that is taken at the second attempt was most likely taken by the first.
-      const second = sent > 1 && isApiError(error) && error.code === "duplicate_name";
-      const ambiguous = cutOff || (isApiError(error) && error.ambiguous);
-      if (!ambiguous && !second) throw error;
+      const nameTakenByEarlierAttempt = attempt > 1 && isApiError(error) && error.code === "duplicate_name";
+      const ambiguous = responseLost || (isApiError(error) && error.ambiguous);
+      if (!ambiguous && !nameTakenByEarlierAttempt) throw error;
       context.progress("the response was lost; checking whether the service created it");
-      const { ours, doubt } = await lookUp(lookup, context).catch(
+      const { matches, uncertainty } = await lookUpWithRetries(lookup, context).catch(
         // Report the failure of the create, not of the lookup.
-        (): Seen<Found> => ({ ours: [], ids: new Set(), doubt: "The lookup failed." }),
+        (): LookupResult<ApiObject> => ({ matches: [], ids: new Set(), uncertainty: "The lookup failed." }),
       );
-      const [made, ...others] = ours;
-      if (others.length > 0 && !context.hasUniqueName)
+      const [created, ...duplicates] = matches;
+      if (duplicates.length > 0 && !context.hasUniqueName)
         throw new LostCreate(
           error,
           subject,
-          `${listed(ours)} have its name and inputs; only one of them was created for it.`,
+          `${idList(matches)} have its name and inputs; only one of them was created for it.`,
         );
-      if (made) return { made, sent };
+      if (created) return { created, attempt };
       const { aborted, reason } = context.signal;
-      if (isOver(context)) throw new LostCreate(aborted ? reason : error, subject, doubt);
-      if (second || !isApiError(error)) throw new LostCreate(error, subject, doubt);
+      if (isCancelledOrExpired(context)) throw new LostCreate(aborted ? reason : error, subject, uncertainty);
+      if (nameTakenByEarlierAttempt || !isApiError(error)) throw new LostCreate(error, subject, uncertainty);
       // If names are unique, a second request cannot create a duplicate.
-      const safe = doubt === undefined || !remove;
-      if (!safe || !error.retryable || sent === attempts) throw new LostCreate(error, subject, doubt);
+      const isSafeToRetry = uncertainty === undefined || !remove;
+      if (!isSafeToRetry || !error.retryable || attempt === maxAttempts)
+        throw new LostCreate(error, subject, uncertainty);
     }
   }
 }
 
 /** Looks up several times; after a cancellation or the verb's timeout, once more. */
-async function lookUp<Found>(lookup: Lookup<Found>, context: Context): Promise<Seen<Found>> {
+async function lookUpWithRetries<ApiObject>(
+  lookup: Lookup<ApiObject>,
+  context: Context,
+): Promise<LookupResult<ApiObject>> {
   const { clock, signal } = context;
   try {
-    for (const wait of lookups) {
-      await clock.sleep(wait, signal);
-      const seen = await lookup(callOptions(context));
-      if (seen.ours.length > 0 || wait === lookups.at(-1)) return seen;
+    for (const delay of lookupDelays) {
+      await clock.sleep(delay, signal);
+      const result = await lookup(callOptions(context));
+      if (result.matches.length > 0 || delay === lookupDelays.at(-1)) return result;
     }
   } catch (error) {
-    if (!isOver(context)) throw error;
+    if (!isCancelledOrExpired(context)) throw error;
   }
-  return lookup(tidyingOptions(context));
+  return lookup(cleanupCallOptions(context));
 }
 
-const unfinished = (made: Findable, text: string, left: string[], cause: unknown): PartialFailure =>
-  new PartialFailure(`it was created, but ${text}`, made.id, left.length > 0 ? { duplicates: left } : {}, { cause });
+const unfinishedCreate = (created: NamedObject, problem: string, remaining: string[], cause: unknown): PartialFailure =>
+  new PartialFailure(
+    `it was created, but ${problem}`,
+    created.id,
+    remaining.length > 0 ? { duplicates: remaining } : {},
+    { cause },
+  );
 
 /** Objects that earlier attempts created although their responses were lost; one that arrived late shows up only now. */
-async function findDuplicates<Found extends Findable>(
-  made: Found,
-  lookup: Lookup<Found>,
+async function findDuplicates<ApiObject extends NamedObject>(
+  created: ApiObject,
+  lookup: Lookup<ApiObject>,
   context: Context,
-): Promise<Found[]> {
+): Promise<ApiObject[]> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { ours, ids, doubt } = await lookup(callOptions(context));
+      const { matches, ids, uncertainty } = await lookup(callOptions(context));
       // A list that contains the newest object is not capped before it.
-      if (doubt !== undefined && !ids.has(made.id)) throw new Error(doubt);
-      return ours;
+      if (uncertainty !== undefined && !ids.has(created.id)) throw new Error(uncertainty);
+      return matches;
     } catch (cause) {
-      const text = `a lost request may have created a duplicate named "${made.name}"; delete it if it exists`;
-      if (attempt === attempts || context.signal.aborted) throw unfinished(made, text, [], cause);
+      const problem = `a lost request may have created a duplicate named "${created.name}"; delete it if it exists`;
+      if (attempt === maxAttempts || context.signal.aborted) throw unfinishedCreate(created, problem, [], cause);
     }
   }
 }
@@ -152,91 +170,94 @@ async function findDuplicates<Found extends Findable>(
 /** Deletes duplicates. Those that cannot be deleted are kept in state as `duplicates` for the next deployment. */
 async function removeDuplicates(
   remove: (id: string, options: CallOptions) => Promise<void>,
-  made: Findable,
-  duplicates: Findable[],
+  created: NamedObject,
+  duplicates: NamedObject[],
   context: Context,
 ): Promise<void> {
   for (const [index, duplicate] of duplicates.entries()) {
     try {
       await remove(duplicate.id, callOptions(context));
     } catch (cause) {
-      const left = duplicates.slice(index).map(({ id }) => id);
-      const text = `a lost request created a duplicate (${left.join(", ")}) that could not be deleted; the next deployment tries again`;
-      throw unfinished(made, text, left, cause);
+      const remaining = duplicates.slice(index).map(({ id }) => id);
+      const problem = `a lost request created a duplicate (${remaining.join(", ")}) that could not be deleted; the next deployment tries again`;
+      throw unfinishedCreate(created, problem, remaining, cause);
     }
   }
 }
 
-const possibleDuplicates = (kind: string, name: string, found: readonly Findable[]): string =>
-  `another ${kind} named "${name}" was created at the same time (${listed(found)}), by a lost request of this create or by ` +
+const possibleDuplicatesWarning = (kind: string, name: string, duplicates: readonly NamedObject[]): string =>
+  `another ${kind} named "${name}" was created at the same time (${idList(duplicates)}), by a lost request of this create or by ` +
   "another deployment; delete it unless it is in use";
 
 /** A create whose response was lost and whose object was not found, so that it may exist. */
 class LostCreate extends ExplainedError {
-  constructor(cause: unknown, subject: Subject, doubt: string | undefined) {
-    super(`${whatHappened(cause, subject)}${doubt === undefined ? "" : ` ${doubt}`}`, { cause });
+  constructor(cause: unknown, subject: Subject, uncertainty: string | undefined) {
+    super(`${describeFailure(cause, subject)}${uncertainty === undefined ? "" : ` ${uncertainty}`}`, { cause });
   }
 }
 
-function whatHappened(cause: unknown, subject: Subject): string {
-  if (!isApiError(cause)) return `${subject.label}: ${cause instanceof Error ? cause.message : cause}${lostCreate}`;
+function describeFailure(cause: unknown, subject: Subject): string {
+  if (!isApiError(cause))
+    return `${subject.label}: ${cause instanceof Error ? cause.message : cause}${lostCreateAdvice}`;
   const text = explain(cause, subject);
   if (cause.ambiguous) return text;
   return `${text}\nAn earlier request of this create, whose response was lost, most likely created the object with this name.`;
 }
 
 /**
- * The reason why a list without an object does not prove that it does not exist; undefined if it does. `before` has the ids
+ * The reason why a list without an object does not prove that it does not exist; undefined if it does. `existingIds` has the ids
  * that existed before the create.
  */
-export function doubtOf<Found>(
-  listing: Listing<Found>,
+export function uncertaintyOf<ApiObject>(
+  listing: Listing<ApiObject>,
   name: string,
-  before: ReadonlySet<string> = new Set(),
+  existingIds: ReadonlySet<string> = new Set(),
 ): string | undefined {
-  const length = listing.found.length + listing.unreadable.length;
+  const length = listing.objects.length + listing.unreadable.length;
   if (listing.mayBeCapped) return `The service lists ${length} objects of this kind and may have more.`;
-  const suspect = listing.unreadable.find((one) => !before.has(one.id ?? "") && (one.name ?? name) === name);
-  return suspect && `The service lists an unreadable object that may be the created one: ${suspect.error.message}.`;
+  const candidate = listing.unreadable.find(
+    (object) => !existingIds.has(object.id ?? "") && (object.name ?? name) === name,
+  );
+  return candidate && `The service lists an unreadable object that may be the created one: ${candidate.error.message}.`;
 }
 
 /** Creates of one process whose names the program sets. */
 interface NamedCreates {
   /** Ids of each kind before the first of them. */
-  before: Map<string, Promise<ReadonlySet<string>>>;
+  existingIds: Map<string, Promise<ReadonlySet<string>>>;
   /** The last create of each kind and name: creates of the same name run one after the other. */
-  turns: Map<string, Promise<unknown>>;
+  lastCreates: Map<string, Promise<unknown>>;
 }
 
 const namedCreates = new WeakMap<Clients, NamedCreates>();
 
 function namedCreatesOf(clients: Clients): NamedCreates {
-  const known = namedCreates.get(clients) ?? { before: new Map(), turns: new Map() };
-  namedCreates.set(clients, known);
-  return known;
+  const cached = namedCreates.get(clients) ?? { existingIds: new Map(), lastCreates: new Map() };
+  namedCreates.set(clients, cached);
+  return cached;
 }
 
 /** Ids of the objects of a kind that existed before this process created its first one. */
-function existingBefore<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  { kind, list }: Creation<Inputs, Outputs, Found>,
+function existingIdsBefore<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  { kind, list }: Creation<Inputs, Outputs, ApiObject>,
   context: Context,
 ): Promise<ReadonlySet<string>> {
-  const { before } = namedCreatesOf(context.clients);
-  const known = before.get(kind);
-  if (known) return known;
-  const found = listAll(list, sharedCallOptions(context)).then(
-    ({ found: all, unreadable }) => new Set([...all, ...unreadable].flatMap(({ id }) => id ?? [])),
+  const { existingIds } = namedCreatesOf(context.clients);
+  const cached = existingIds.get(kind);
+  if (cached) return cached;
+  const ids = listAll(list, sharedCallOptions(context)).then(
+    ({ objects, unreadable }) => new Set([...objects, ...unreadable].flatMap(({ id }) => id ?? [])),
   );
-  before.set(kind, found);
+  existingIds.set(kind, ids);
   // A failed list fails the creates that waited for it; the next create lists again.
-  found.catch(() => before.delete(kind));
-  return found;
+  ids.catch(() => existingIds.delete(kind));
+  return ids;
 }
 
-function inTurn<Result>(clients: Clients, key: string, work: () => Promise<Result>): Promise<Result> {
-  const { turns } = namedCreatesOf(clients);
-  const result = (turns.get(key) ?? Promise.resolve()).then(work);
-  turns.set(
+function runSerialized<Result>(clients: Clients, key: string, work: () => Promise<Result>): Promise<Result> {
+  const { lastCreates } = namedCreatesOf(clients);
+  const result = (lastCreates.get(key) ?? Promise.resolve()).then(work);
+  lastCreates.set(
     key,
     result.catch(() => undefined),
   );

@@ -10,45 +10,45 @@ export interface Update<Inputs> {
 }
 
 /** The settings that an update changes. */
-export function changesIn<Settings extends object>(settings: Settings, changed: Update<unknown>["changed"]) {
+export function changedSettings<Settings extends object>(settings: Settings, changed: Update<unknown>["changed"]) {
   const changes: Partial<Settings> = { ...settings };
   for (const key in changes) if (!changed(key)) delete changes[key];
   return changes;
 }
 
 /** An object to create, and the calls that find it again after a lost response or adopt an existing one. */
-export interface Creation<Inputs extends Named, Outputs extends object, Found extends Findable> {
+export interface Creation<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject> {
   kind: string;
   inputs: Inputs;
   shape: z.ZodObject;
   rules?: DiffRules;
-  send(options: CallOptions): Promise<Found>;
-  list(options: CallOptions): Promise<Found[]>;
+  send(options: CallOptions): Promise<ApiObject>;
+  list(options: CallOptions): Promise<ApiObject[]>;
   /** Lists the objects with the inputs' name; the list may contain other objects. */
-  listNamed(options: CallOptions): Promise<Found[]>;
+  listNamed(options: CallOptions): Promise<ApiObject[]>;
   /** The inputs that the service shows of an object. */
-  actual(found: Found): object;
-  outputs(made: Found): Outputs;
+  inputsOf(object: ApiObject): object;
+  outputsOf(object: ApiObject): Outputs;
   /** Reads the parts of an existing object that a list does not show. */
-  complete?(found: Found): Promise<Found>;
+  complete?(object: ApiObject): Promise<ApiObject>;
   /** Updates an adopted object to the inputs. */
-  change(id: string, update: Update<Inputs>): Promise<Outputs>;
+  updateAdopted(id: string, update: Update<Inputs>): Promise<Outputs>;
   /** Deletes a duplicate; present for kinds whose names are not unique. */
   remove?(id: string, options: CallOptions): Promise<void>;
 }
 
 /** The part of an object that creates read. */
-export interface Findable {
+export interface NamedObject {
   id: string;
   name: string;
   createdAt?: string | undefined;
 }
 
 /** Ids of objects, for messages. */
-export const listed = (found: readonly Findable[]): string => found.map(({ id }) => id).join(", ");
+export const idList = (objects: readonly NamedObject[]): string => objects.map(({ id }) => id).join(", ");
 
 /** The inputs that every creation reads. */
-export interface Named {
+export interface NamedInputs {
   name: string;
   adoptExisting?: boolean | undefined;
 }

@@ -3,12 +3,12 @@ import { z } from "zod";
 import { type Failure, type Path, type Properties, Unknown } from "../contract";
 import { diffProperties } from "./diff";
 import { pathText } from "./path-text";
-import { childOf, present, propertyOf } from "./schema";
+import { childOf, propertyOf, valueIfPresent } from "./schema";
 import { isSecretAt } from "./secret-paths";
 import { closest } from "./spelling";
 import { isProperties, valueAt } from "./values";
 
-export interface Checked {
+export interface CheckResult {
   /** The inputs with defaults filled in; unknown values are left as they are. */
   inputs: Properties;
   failures: Failure[];
@@ -25,45 +25,45 @@ export function checkInputs(
   news: Properties,
   defaultName: string | undefined,
   secrets: readonly Path[] = [],
-): Checked {
-  const unnamed = "name" in shape.shape && (news["name"] ?? null) === null;
+): CheckResult {
+  const isUnnamed = "name" in shape.shape && (news["name"] ?? null) === null;
   // A generated name in state is kept.
   const name = olds["name"] ?? defaultName;
-  const inputs = filledIn(shape, unnamed && name !== undefined ? { ...news, name } : news);
-  const unread = unreadKeys(shape, olds, inputs);
+  const inputs = withDefaults(shape, isUnnamed && name !== undefined ? { ...news, name } : news);
+  const ignoredKeys = ignoredWriteOnlyKeys(shape, olds, inputs);
   const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
-    ({ path: [key] }) => !unread.includes(String(key)),
+    ({ path: [key] }) => !ignoredKeys.includes(String(key)),
   );
   // A misspelt property is reported before the missing one.
-  const inOrder = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
-  const failures = inOrder.flatMap((issue) => failuresOf(issue, shape, inputs, secrets));
-  if (unnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
-  if (unnamed && name !== undefined) {
+  const ordered = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
+  const failures = ordered.flatMap((issue) => failuresOf(issue, shape, inputs, secrets));
+  if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
+  if (isUnnamed && name !== undefined) {
     for (const failure of failures.filter(({ path }) => path === "name"))
       failure.reason = `${failure.reason.replace("; ", " by default; ")}; set a name of your own`;
   }
-  failures.push(...shrinking(shape, olds, inputs, secrets));
+  failures.push(...shrinkFailures(shape, olds, inputs, secrets));
   return { inputs, failures };
 }
 
 /** Given properties with their defaults. zod would fill these in only if no value is invalid or unknown. */
-function filledIn(shape: z.ZodObject, given: Properties): Properties {
-  const filled = { ...given };
+function withDefaults(shape: z.ZodObject, input: Properties): Properties {
+  const result = { ...input };
   for (const [key, schema] of Object.entries(shape.shape)) {
-    const { inner, fallback } = propertyOf(schema);
-    const there = present(inner, given[key]);
-    const value = there === undefined ? fallback : there;
-    if (value === undefined) delete filled[key];
-    else filled[key] = inner instanceof z.ZodObject && isProperties(value) ? filledIn(inner, value) : value;
+    const { inner, defaultValue } = propertyOf(schema);
+    const present = valueIfPresent(inner, input[key]);
+    const value = present === undefined ? defaultValue : present;
+    if (value === undefined) delete result[key];
+    else result[key] = inner instanceof z.ZodObject && isProperties(value) ? withDefaults(inner, value) : value;
   }
-  return filled;
+  return result;
 }
 
 /**
  * The write-only properties of an imported object whose program ignores their changes: with `ignoreChanges`, the engine removes
  * values that the state lacks. Empty if the state or the inputs have one of them, or if the object is replaced.
  */
-function unreadKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
+function ignoredWriteOnlyKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
   const keys = Object.entries(shape.shape).flatMap(([key, schema]) => (traitsOf(schema).writeOnly ? [key] : []));
   const isImported = Object.keys(olds).length > 0 && keys.every((key) => olds[key] === undefined);
   if (!isImported || keys.some((key) => inputs[key] !== undefined)) return [];
@@ -85,7 +85,10 @@ function failuresOf(
   if (value instanceof Unknown) return [];
   const shapes = shapesTo(shape, steps);
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => ({ path: pathText([...steps, key]), reason: misspelt(key, shapes.at(-1)) }));
+    return issue.keys.map((key) => ({
+      path: pathText([...steps, key]),
+      reason: unknownPropertyReason(key, shapes.at(-1)),
+    }));
   if (value === undefined && issue.code !== "custom") return [{ path, reason: "is required" }];
   const isHidden =
     value === undefined || typeof value === "object" || isSecretAt(steps, secrets) || shapes.some(isConfidential);
@@ -102,21 +105,22 @@ function shapesTo(shape: z.core.$ZodType, [key, ...rest]: Path): z.core.$ZodType
 const isConfidential = (shape: z.core.$ZodType): boolean =>
   traitsOf(shape).secret === true || propertyOf(shape).inner instanceof z.ZodRecord;
 
-function misspelt(key: string, shape: z.core.$ZodType | undefined): string {
+function unknownPropertyReason(key: string, shape: z.core.$ZodType | undefined): string {
   const inner = shape && propertyOf(shape).inner;
   const keys = inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
-  const meant = closest(key, keys);
-  return `unknown property; ${meant ? `did you mean "${meant}"?` : `expected one of ${keys.join(", ")}`}`;
+  const suggestion = closest(key, keys);
+  return `unknown property; ${suggestion ? `did you mean "${suggestion}"?` : `expected one of ${keys.join(", ")}`}`;
 }
 
 /** Failures of properties that can only grow but shrink, unless the object is replaced anyway. */
-function shrinking(shape: z.ZodObject, olds: Properties, news: Properties, secrets: readonly Path[]): Failure[] {
+function shrinkFailures(shape: z.ZodObject, olds: Properties, news: Properties, secrets: readonly Path[]): Failure[] {
   const failures = Object.entries(shape.shape).flatMap(([key, schema]) => {
-    const was = olds[key];
-    const is = news[key];
+    const oldSize = olds[key];
+    const newSize = news[key];
     const { growsOnly: remedy } = traitsOf(schema);
-    if (remedy === undefined || typeof was !== "number" || typeof is !== "number" || is >= was) return [];
-    const sizes = isSecretAt([key], secrets) ? "" : ` from ${was} to ${is}`;
+    if (remedy === undefined || typeof oldSize !== "number" || typeof newSize !== "number" || newSize >= oldSize)
+      return [];
+    const sizes = isSecretAt([key], secrets) ? "" : ` from ${oldSize} to ${newSize}`;
     return [{ path: key, reason: `cannot shrink${sizes}; ${remedy}` }];
   });
   if (failures.length === 0) return [];

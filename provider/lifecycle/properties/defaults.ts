@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import type { Properties } from "../contract";
-import { isLeftToService, present, propertyOf } from "./schema";
+import { propertyOf, usesServiceDefault, valueIfPresent } from "./schema";
 
 /**
  * Key for the names of properties that the program leaves at their defaults. Pulumi shows no property whose name begins with
@@ -11,8 +11,8 @@ export const defaultsKey = "__defaults";
 
 /** The record of the properties that have a default and are absent from `news`; empty if no property of the shape has one. */
 export function recordedDefaults(shape: z.ZodObject, news: Properties): Properties {
-  const optional = Object.entries(shape.shape).filter(([, schema]) => propertyOf(schema).fallback !== undefined);
-  const absent = optional.filter(([key, schema]) => present(propertyOf(schema).inner, news[key]) === undefined);
+  const optional = Object.entries(shape.shape).filter(([, schema]) => propertyOf(schema).defaultValue !== undefined);
+  const absent = optional.filter(([key, schema]) => valueIfPresent(propertyOf(schema).inner, news[key]) === undefined);
   return optional.length === 0 ? {} : { [defaultsKey]: absent.map(([key]) => key) };
 }
 
@@ -30,9 +30,9 @@ export function isDefaulted(properties: Properties, key: string): boolean | unde
  * Returns true if the program leaves a property out, so that no value of the service is drift. In state without the record of defaults
  * a property at its default counts as left out.
  */
-export function isLeftOut(schema: z.core.$ZodType, key: string, olds: Properties): boolean {
-  const { inner, fallback } = propertyOf(schema);
-  if (fallback === undefined) return isLeftToService(schema, olds[key]);
-  const was = present(inner, olds[key]) ?? fallback;
-  return isDefaulted(olds, key) !== false && isDeepStrictEqual(was, fallback);
+export function isOmitted(schema: z.core.$ZodType, key: string, olds: Properties): boolean {
+  const { inner, defaultValue } = propertyOf(schema);
+  if (defaultValue === undefined) return usesServiceDefault(schema, olds[key]);
+  const oldValue = valueIfPresent(inner, olds[key]) ?? defaultValue;
+  return isDefaulted(olds, key) !== false && isDeepStrictEqual(oldValue, defaultValue);
 }

@@ -5,17 +5,17 @@ import { type Failure, type Properties, Unknown } from "../contract";
 import { propertyOf } from "./schema";
 
 /** The end of a message about an input that only another dialect supports. */
-export const onlyIn = (dialect: Dialect): string =>
+export const requiresDialect = (dialect: Dialect): string =>
   `only REST ${dialect} carries it; remove it, or set serverless-compute:dialect to ${dialect}`;
 
 /** Failures of inputs that the dialect does not support. Inputs at their defaults are ignored. */
-export function uncarried(shape: z.ZodObject, inputs: Properties, dialect: Dialect): Failure[] {
+export function unsupportedInputs(shape: z.ZodObject, inputs: Properties, dialect: Dialect): Failure[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
-    const carrier = traitsOf(schema).dialect;
+    const requiredDialect = traitsOf(schema).dialect;
     const value = inputs[key];
-    if (carrier === undefined || carrier === dialect || value === undefined) return [];
-    const { fallback } = propertyOf(schema);
-    if (fallback !== undefined && (value === fallback || value instanceof Unknown)) return [];
-    return [{ path: key, reason: onlyIn(carrier) }];
+    if (requiredDialect === undefined || requiredDialect === dialect || value === undefined) return [];
+    const { defaultValue } = propertyOf(schema);
+    if (defaultValue !== undefined && (value === defaultValue || value instanceof Unknown)) return [];
+    return [{ path: key, reason: requiresDialect(requiredDialect) }];
   });
 }

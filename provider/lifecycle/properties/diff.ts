@@ -3,15 +3,15 @@ import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Change, type Properties, Unknown, type Value } from "../contract";
 import { isDefaulted } from "./defaults";
-import { childOf, present, propertyOf } from "./schema";
+import { childOf, propertyOf, valueIfPresent } from "./schema";
 import { hasUnknown, isProperties, toProperties } from "./values";
 
 /** Rules of a kind, beyond its shape, for equivalent values. */
 export interface DiffRules {
   /** Defaults of the service for optional properties, which count as absent. */
-  implied?: Readonly<Record<string, Value>>;
+  serviceDefaults?: Readonly<Record<string, Value>>;
   /** Properties with several equivalent forms of a value. */
-  same?: Readonly<Record<string, (was: Value, is: Value) => boolean>>;
+  equivalent?: Readonly<Record<string, (oldValue: Value, newValue: Value) => boolean>>;
   /** Dialect of the changes, which determines the properties that can change in place. */
   dialect?: Dialect | undefined;
 }
@@ -41,29 +41,35 @@ function isReplaced(schema: z.core.$ZodType, { dialect }: DiffRules): boolean {
 }
 
 /** True if the properties that the service shows agree with `inputs`. Properties that it does not show are ignored. */
-export function agrees(shape: z.ZodObject, actual: object, inputs: object, rules: DiffRules = {}): boolean {
-  const [found, wanted] = [toProperties(actual), toProperties(inputs)];
-  return Object.keys(actual).every((key) => diffProperty(shape, key, found[key], wanted[key], rules).length === 0);
+export function matchesInputs(shape: z.ZodObject, actual: object, inputs: object, rules: DiffRules = {}): boolean {
+  const [reported, desired] = [toProperties(actual), toProperties(inputs)];
+  return Object.keys(actual).every((key) => diffProperty(shape, key, reported[key], desired[key], rules).length === 0);
 }
 
 /** Differences in one property of the shape. */
 export function diffProperty(
   shape: z.ZodObject,
   key: string,
-  old: Value | undefined,
-  wanted: Value | undefined,
+  oldInput: Value | undefined,
+  newInput: Value | undefined,
   rules: DiffRules = {},
 ): Change[] {
   const schema = shape.shape[key];
   if (!schema) return [];
   const traits = traitsOf(schema);
   if (traits.onlyAtCreation) return [];
-  const implied = rules.implied?.[key];
-  const was = normal(schema, old, implied);
-  const is = normal(schema, wanted, implied);
-  if (traits.keptWhenRemoved && present(propertyOf(schema).inner, wanted) === undefined) return [];
-  if (was !== undefined && is !== undefined && !hasUnknown(is) && rules.same?.[key]?.(was, is)) return [];
-  const changes = compare(propertyOf(schema).inner, was, is, [key], traits.unordered === true);
+  const serviceDefaults = rules.serviceDefaults?.[key];
+  const oldValue = normalize(schema, oldInput, serviceDefaults);
+  const newValue = normalize(schema, newInput, serviceDefaults);
+  if (traits.keptWhenRemoved && valueIfPresent(propertyOf(schema).inner, newInput) === undefined) return [];
+  if (
+    oldValue !== undefined &&
+    newValue !== undefined &&
+    !hasUnknown(newValue) &&
+    rules.equivalent?.[key]?.(oldValue, newValue)
+  )
+    return [];
+  const changes = compare(propertyOf(schema).inner, oldValue, newValue, [key], traits.unordered === true);
   const replace = isReplaced(schema, rules);
   return changes.map((change) => ({ ...change, replace }));
 }
@@ -72,42 +78,46 @@ type Difference = Pick<Change, "path" | "kind">;
 
 function compare(
   schema: z.core.$ZodType | undefined,
-  was: Value | undefined,
-  is: Value | undefined,
+  oldValue: Value | undefined,
+  newValue: Value | undefined,
   path: string[],
   unordered = false,
 ): Difference[] {
-  if (was === undefined) return is === undefined ? [] : [{ path, kind: "add" }];
-  if (is === undefined) return [{ path, kind: "delete" }];
-  if (is instanceof Unknown) return [{ path, kind: "update" }];
-  if (isProperties(was) && isProperties(is)) {
-    return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((key) => {
+  if (oldValue === undefined) return newValue === undefined ? [] : [{ path, kind: "add" }];
+  if (newValue === undefined) return [{ path, kind: "delete" }];
+  if (newValue instanceof Unknown) return [{ path, kind: "update" }];
+  if (isProperties(oldValue) && isProperties(newValue)) {
+    return [...new Set([...Object.keys(oldValue), ...Object.keys(newValue)])].flatMap((key) => {
       const child = childOf(schema, key);
-      const side = (value: Value | undefined) => (child ? normal(child, value) : value);
-      return compare(child && propertyOf(child).inner, side(was[key]), side(is[key]), [...path, key]);
+      const normalizeChild = (value: Value | undefined) => (child ? normalize(child, value) : value);
+      return compare(child && propertyOf(child).inner, normalizeChild(oldValue[key]), normalizeChild(newValue[key]), [
+        ...path,
+        key,
+      ]);
     });
   }
-  if (Array.isArray(was) && Array.isArray(is)) return sameList(was, is, unordered) ? [] : [{ path, kind: "update" }];
-  return was === is ? [] : [{ path, kind: "update" }];
+  if (Array.isArray(oldValue) && Array.isArray(newValue))
+    return isSameList(oldValue, newValue, unordered) ? [] : [{ path, kind: "update" }];
+  return oldValue === newValue ? [] : [{ path, kind: "update" }];
 }
 
-function sameList(was: Value[], is: Value[], unordered: boolean): boolean {
-  if (was.length !== is.length || is.some(hasUnknown)) return false;
-  const [a, b] = unordered ? [inOrder(was), inOrder(is)] : [was, is];
+function isSameList(oldValue: Value[], newValue: Value[], unordered: boolean): boolean {
+  if (oldValue.length !== newValue.length || newValue.some(hasUnknown)) return false;
+  const [a, b] = unordered ? [sorted(oldValue), sorted(newValue)] : [oldValue, newValue];
   return a.every((value, index) => compare(undefined, value, b[index], []).length === 0);
 }
 
-const inOrder = (list: Value[]): Value[] => [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+const sorted = (list: Value[]): Value[] => [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
 /** The canonical form of a value; undefined if absent. */
-function normal(schema: z.core.$ZodType, given: Value | undefined, implied?: Value): Value | undefined {
-  const { inner, optional, fallback } = propertyOf(schema);
-  const value = present(inner, given);
-  if (value === undefined) return fallback;
-  if (!optional || fallback !== undefined) return value;
-  if (value === implied) return undefined;
-  const empty = inner instanceof z.ZodString ? value === "" : inner instanceof z.ZodArray && isEmptyList(value);
-  return empty ? undefined : value;
+function normalize(schema: z.core.$ZodType, input: Value | undefined, serviceDefaults?: Value): Value | undefined {
+  const { inner, optional, defaultValue } = propertyOf(schema);
+  const value = valueIfPresent(inner, input);
+  if (value === undefined) return defaultValue;
+  if (!optional || defaultValue !== undefined) return value;
+  if (value === serviceDefaults) return undefined;
+  const isEmpty = inner instanceof z.ZodString ? value === "" : inner instanceof z.ZodArray && isEmptyList(value);
+  return isEmpty ? undefined : value;
 }
 
 const isEmptyList = (value: Value): boolean => Array.isArray(value) && value.length === 0;

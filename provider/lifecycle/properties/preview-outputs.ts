@@ -1,18 +1,18 @@
 import type { z } from "zod";
-import { type PreviewPlace, type Properties, Unknown, type Value } from "../contract";
+import { type PreviewContext, type Properties, Unknown, type Value } from "../contract";
 import { type DiffRules, diffProperties } from "./diff";
 import { hasUnknown } from "./values";
 
-/** Derives an output from inputs without unknown values and the place; undefined if they are insufficient. */
-export type Derived = (inputs: Properties, place: PreviewPlace) => Value | undefined;
+/** Derives an output from inputs without unknown values and the context; undefined if they are insufficient. */
+export type DeriveOutput = (inputs: Properties, context: PreviewContext) => Value | undefined;
 
 /** Rules of a kind for its previews. */
 export interface PreviewRules extends DiffRules {
   inputs: z.ZodObject;
   outputs: z.ZodObject;
   /** Output → the inputs whose change may alter it. */
-  alters: Readonly<Record<string, readonly string[]>>;
-  derives?: Readonly<Record<string, Derived | undefined>>;
+  outputDependencies: Readonly<Record<string, readonly string[]>>;
+  derivedOutputs?: Readonly<Record<string, DeriveOutput | undefined>>;
 }
 
 /**
@@ -24,19 +24,19 @@ export function previewOutputs(
   rules: PreviewRules,
   olds: Properties | undefined,
   news: Properties,
-  place: PreviewPlace,
+  context: PreviewContext,
 ): Properties {
-  const { inputs: shape, outputs, alters, derives = {} } = rules;
+  const { inputs: shape, outputs, outputDependencies, derivedOutputs = {} } = rules;
   const changed = new Set(olds && diffProperties(shape, olds, news, rules).map(({ path }) => path[0]));
-  const known = Object.fromEntries(Object.entries(news).filter(([, value]) => !hasUnknown(value)));
+  const knownInputs = Object.fromEntries(Object.entries(news).filter(([, value]) => !hasUnknown(value)));
 
   const outputOf = (key: string): Value => {
-    const by = alters[key] ?? [];
-    const decided = by.every((input) => !hasUnknown(news[input]));
-    const derived = decided ? derives[key]?.(known, place) : undefined;
+    const dependencies = outputDependencies[key] ?? [];
+    const isDecided = dependencies.every((input) => !hasUnknown(news[input]));
+    const derived = isDecided ? derivedOutputs[key]?.(knownInputs, context) : undefined;
     if (derived !== undefined) return derived;
-    const had = by.some((input) => changed.has(input)) ? undefined : olds?.[key];
-    return had === undefined ? Unknown.value : had;
+    const oldValue = dependencies.some((input) => changed.has(input)) ? undefined : olds?.[key];
+    return oldValue === undefined ? Unknown.value : oldValue;
   };
   const absent = Object.keys(shape.shape).map((key): [string, Value] => [key, null]);
   return {

@@ -9,35 +9,35 @@ export interface Property {
   /** True if the property is optional. */
   optional: boolean;
   /** Default; undefined if there is none. */
-  fallback: Value | undefined;
+  defaultValue: Value | undefined;
 }
 
-const seen = new WeakMap<z.core.$ZodType, Property>();
+const cache = new WeakMap<z.core.$ZodType, Property>();
 
 /** Unwraps a shape that is optional, has a default, or is required. */
 export function propertyOf(schema: z.core.$ZodType): Property {
-  const known = seen.get(schema);
-  if (known) return known;
+  const cached = cache.get(schema);
+  if (cached) return cached;
   const property = unwrap(schema);
-  seen.set(schema, property);
+  cache.set(schema, property);
   return property;
 }
 
 function unwrap(schema: z.core.$ZodType): Property {
   if (schema instanceof z.ZodDefault)
-    return { ...propertyOf(schema.def.innerType), optional: true, fallback: toValue(schema.def.defaultValue) };
+    return { ...propertyOf(schema.def.innerType), optional: true, defaultValue: toValue(schema.def.defaultValue) };
   if (schema instanceof z.ZodOptional) return { ...propertyOf(schema.def.innerType), optional: true };
-  return { inner: schema, optional: false, fallback: undefined };
+  return { inner: schema, optional: false, defaultValue: undefined };
 }
 
 /** A present value; undefined if it means absence, as null does unless the shape allows null. */
-export const present = (inner: z.core.$ZodType, value: Value | undefined): Value | undefined =>
+export const valueIfPresent = (inner: z.core.$ZodType, value: Value | undefined): Value | undefined =>
   value === null && !z.safeParse(inner, null).success ? undefined : value;
 
 /** True if a program leaves a property without a default to the service, so that no value of the service is a difference. */
-export function isLeftToService(schema: z.core.$ZodType, value: Value | undefined): boolean {
-  const { inner, optional, fallback } = propertyOf(schema);
-  return optional && fallback === undefined && present(inner, value) === undefined;
+export function usesServiceDefault(schema: z.core.$ZodType, value: Value | undefined): boolean {
+  const { inner, optional, defaultValue } = propertyOf(schema);
+  return optional && defaultValue === undefined && valueIfPresent(inner, value) === undefined;
 }
 
 /** Returns the shape of `key` in a value of this shape; undefined if any value is allowed. */

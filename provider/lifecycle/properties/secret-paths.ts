@@ -11,20 +11,20 @@ export const isSecretAt = (path: Path, secrets: readonly Path[]): boolean =>
   secrets.some((secret) => startsWith(path, secret));
 
 /** Returns true if a value is secret or contains a secret. */
-export const holdsSecret = (path: Path, secrets: readonly Path[]): boolean =>
+export const containsSecret = (path: Path, secrets: readonly Path[]): boolean =>
   secrets.some((secret) => startsWith(path, secret) || startsWith(secret, path));
 
 /** All values in a value that a message could repeat, except true, false and null. */
-function leaves(value: Value | undefined): string[] {
+function leafTexts(value: Value | undefined): string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number") return [String(value)];
-  if (Array.isArray(value)) return value.flatMap(leaves);
+  if (Array.isArray(value)) return value.flatMap(leafTexts);
   if (typeof value !== "object" || value === null || value instanceof Unknown) return [];
-  return Object.values(value).flatMap(leaves);
+  return Object.values(value).flatMap(leafTexts);
 }
 
 /** Secrets that no message about these properties may show: the secret paths, and their values. */
-export function secretsAmong(properties: readonly Properties[], paths: readonly Path[]): Secrets {
-  const values = properties.flatMap((one) => paths.flatMap((path) => leaves(valueAt(one, path))));
+export function secretsIn(properties: readonly Properties[], paths: readonly Path[]): Secrets {
+  const values = properties.flatMap((object) => paths.flatMap((path) => leafTexts(valueAt(object, path))));
   return { paths, values: [...new Set(values)] };
 }

@@ -1,5 +1,5 @@
 /** Edit distance between two words. */
-function distance(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
@@ -14,9 +14,9 @@ function distance(from: string, to: string): number {
 
 /** The word nearest to a misspelt one; undefined if none is similar. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
-  const near = candidates
-    .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, far }) => far <= Math.max(2, Math.floor(candidate.length / 3)))
-    .sort((a, b) => a.far - b.far);
-  return near[0]?.candidate;
+  const matches = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= Math.max(2, Math.floor(candidate.length / 3)))
+    .sort((a, b) => a.distance - b.distance);
+  return matches[0]?.candidate;
 }

@@ -21,22 +21,22 @@ export function valueAt(value: Value | undefined, [key, ...rest]: Path): Value |
 }
 
 /** Converts any value to JSON: undefined properties are omitted, unsupported values become text. */
-export function toValue(from: unknown): Value | undefined {
-  if (from === undefined || typeof from === "function" || typeof from === "symbol") return undefined;
-  if (from === null || typeof from === "boolean" || typeof from === "string") return from;
-  if (typeof from === "number") return Number.isFinite(from) ? from : null;
-  if (typeof from === "bigint") return from.toString();
-  if (from instanceof Unknown) return from;
-  if (from instanceof Date) return from.toISOString();
-  if (Array.isArray(from)) return from.map((one) => toValue(one) ?? null);
-  return toProperties(from);
+export function toValue(value: unknown): Value | undefined {
+  if (value === undefined || typeof value === "function" || typeof value === "symbol") return undefined;
+  if (value === null || typeof value === "boolean" || typeof value === "string") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Unknown) return value;
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map((item) => toValue(item) ?? null);
+  return toProperties(value);
 }
 
 /** An object as properties; keys without a value are left out. */
-export function toProperties(from: object): Properties {
-  const entries = Object.entries(from).flatMap(([key, value]): [string, Value][] => {
-    const kept = toValue(value);
-    return kept === undefined ? [] : [[key, kept]];
+export function toProperties(object: object): Properties {
+  const entries = Object.entries(object).flatMap(([key, value]): [string, Value][] => {
+    const converted = toValue(value);
+    return converted === undefined ? [] : [[key, converted]];
   });
   // Defines each key, including `__proto__`, which an assignment would ignore.
   return Object.fromEntries(entries);

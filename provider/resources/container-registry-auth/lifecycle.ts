@@ -4,7 +4,7 @@ import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
-import { type Actual, isReplacement } from "../../lifecycle/define";
+import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { adoptExisting } from "../adopt-existing";
@@ -19,7 +19,10 @@ type Inputs = z.output<typeof resolvedInputs>;
 type Outputs = Record<never, never>;
 
 /** Converts a record. The service never returns the credentials, so the last deployed values are kept. */
-const fromRecord = ({ name }: RegistryAuthRecord): Actual<Inputs, Outputs> => ({ inputs: { name }, outputs: {} });
+const fromRecord = ({ name }: RegistryAuthRecord): ReportedObject<Inputs, Outputs> => ({
+  inputs: { name },
+  outputs: {},
+});
 
 /** Maximum lengths in REST v2 (characters; contract: RegistryCreate). */
 const maxLength = { username: 191, password: 16_384 };
@@ -50,9 +53,9 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   kind: "ContainerRegistryAuth",
   description: "Credentials for private images; a template refers to them by id. They cannot be read back.",
   inputs: registryAuthInputs,
-  resolved: resolvedInputs,
+  checkedInputs: resolvedInputs,
   outputs: z.object({}),
-  alters: {},
+  outputDependencies: {},
   dialectRules,
   // REST v2 cannot change credentials.
   warnings: (changes, keepsName) =>
@@ -69,7 +72,7 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
       management.createRegistryAuth({ name, username, password }, options),
   }),
   fromRecord,
-  made: () => ({}),
+  outputsOf: () => ({}),
   update,
   delete: (id, context) => {
     const { deleteRegistryAuth: remove, listRegistryAuths: list } = context.clients.management;

@@ -1,5 +1,5 @@
 import type { Context } from "../../lifecycle/contract";
-import { defineLifecycle } from "../../lifecycle/define";
+import { defineLifecycle } from "../../lifecycle/define-lifecycle";
 import { type JobOrder, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
 import { outcomeOf, runExpected } from "./verdict";
 
@@ -20,9 +20,15 @@ export const jobInvoke = defineLifecycle<JobOrder, Outputs>({
     "Runs one job, or sends one request to a load balancer, when it is created or its inputs or triggers change; a failure fails " +
     "the deployment.",
   inputs: jobInvokeInputs,
-  resolved: jobInvokeInputs,
+  checkedInputs: jobInvokeInputs,
   outputs: jobInvokeOutputs,
-  alters: { jobId: runInputs, status: runInputs, output: runInputs, delayTime: runInputs, executionTime: runInputs },
+  outputDependencies: {
+    jobId: runInputs,
+    status: runInputs,
+    output: runInputs,
+    delayTime: runInputs,
+    executionTime: runInputs,
+  },
 
   async create(inputs, context) {
     const outputs = await run(inputs, context);

@@ -1,7 +1,7 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import type { Path, Secrets } from "../../lifecycle/contract";
-import { hiddenValue, holdsSecret } from "../../lifecycle/properties/secret-paths";
+import { containsSecret, hiddenValue } from "../../lifecycle/properties/secret-paths";
 
 /** Difference between the expected and the actual output. */
 interface Mismatch {
@@ -46,10 +46,10 @@ const maxLines = 20;
  */
 export function mismatchLines(found: Mismatch[], { paths, values }: Secrets = { paths: [], values: [] }): string[] {
   const redact = createRedaction(values);
-  const isHidden = [["input"], ["expect", "output"], ["request"]].some((at) => holdsSecret(at, paths));
+  const isHidden = [["input"], ["expect", "output"], ["request"]].some((at) => containsSecret(at, paths));
   const expectedText = (path: Path, value: unknown): string => {
     const root = path[0] === "body" ? ["request", "expect"] : ["expect"];
-    if (holdsSecret([...root, ...path], paths)) return hiddenValue;
+    if (containsSecret([...root, ...path], paths)) return hiddenValue;
     return isObject(value) ? showValue(value, redact) : kindOf(value, redact);
   };
   const lines = found

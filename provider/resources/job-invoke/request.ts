@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { isApiError } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { callOptions, making } from "../../lifecycle/calls";
-import { holdsSecret } from "../../lifecycle/properties/secret-paths";
+import { callOptions, completeDespiteCancel } from "../../lifecycle/calls";
+import { containsSecret } from "../../lifecycle/properties/secret-paths";
 import type { Ended, JobOrder, RequestOrder } from "./inputs";
 import { JobFailure, shortened } from "./job-failure";
 import { mismatches, mismatchLines } from "./output-match";
@@ -18,7 +18,7 @@ const titleOf = ({ endpointId, request: { method, path } }: Order): string =>
 /** Sends the request of an order and returns the response, whatever its status. Rejects with a JobFailure if none arrives. */
 export async function sendRequest(order: Order, context: JobContext): Promise<Ended> {
   const { endpointId, request, timeout } = order;
-  const { clients, clock, end } = context;
+  const { clients, clock, deadline } = context;
   const fail = (lines: string[], cause?: unknown): JobFailure =>
     new JobFailure(lines, endpointId, undefined, { cause });
   const started = clock.now();
@@ -32,8 +32,8 @@ export async function sendRequest(order: Order, context: JobContext): Promise<En
   const title = titleOf(order);
   context.progress(`${title}: waiting for the response`);
   try {
-    const response = await making(context, (options) => {
-      const remaining = Math.min(started + timeout * 1000, end ?? Number.POSITIVE_INFINITY) - clock.now();
+    const response = await completeDespiteCancel(context, (options) => {
+      const remaining = Math.min(started + timeout * 1000, deadline ?? Number.POSITIVE_INFINITY) - clock.now();
       return clients.requests.send(requestUrl, request, { ...options, deadline: Math.max(1, remaining) });
     });
     const { status, body, workerId } = response;
@@ -56,7 +56,7 @@ export function holdResponse(order: Order, { id, output, httpStatus }: Ended, { 
   if (httpStatus !== expect.status) {
     const redact = createRedaction(secrets?.values ?? []);
     const text = typeof output === "string" ? redact(output.trim()) : showValue(output, redact);
-    const isHidden = holdsSecret(["request"], secrets?.paths ?? []);
+    const isHidden = containsSecret(["request"], secrets?.paths ?? []);
     const lines = [
       `${title}, expected ${expect.status}`,
       isHidden ? undefined : `response: ${shortened(text)}`,

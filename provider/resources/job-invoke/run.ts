@@ -1,14 +1,14 @@
 import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { isFinal, limits } from "serverless-compute-api/shapes";
-import { callOptions, isOver, making, tidyingOptions } from "../../lifecycle/calls";
+import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import type { JobOrder } from "./inputs";
 
 /** Subset of a verb's context that a job requires. */
 export type JobContext = Pick<
   Context,
-  "clients" | "clock" | "signal" | "progress" | "end" | "tidyEnd" | "onDeadline" | "secrets"
+  "clients" | "clock" | "signal" | "progress" | "deadline" | "cleanupDeadline" | "onDeadline" | "secrets"
 >;
 
 const second = 1000;
@@ -61,7 +61,7 @@ export class JobGone extends Error {
  */
 export async function runJob(order: JobOrder, context: JobContext): Promise<JobRecord> {
   const { clock, signal } = context;
-  const limit = Math.min(order.timeout * 1000, (context.end ?? Number.POSITIVE_INFINITY) - clock.now());
+  const limit = Math.min(order.timeout * 1000, (context.deadline ?? Number.POSITIVE_INFINITY) - clock.now());
   const started = clock.now();
   const submitted = await submit(order, context);
   try {
@@ -81,7 +81,7 @@ function submit({ endpointId, input, mode, policy }: JobOrder, context: JobConte
   // The shortest wait, because a cancellation requires the id; longer jobs are polled with /status.
   const wait = limits.runsyncWait.min;
   const { jobs } = context.clients;
-  return making(context, (options) =>
+  return completeDespiteCancel(context, (options) =>
     mode === "sync"
       ? jobs.runsync(endpointId, submission, { ...options, wait })
       : jobs.run(endpointId, submission, options),
@@ -109,7 +109,7 @@ async function untilFinal(
     const isQueued = job.status === "IN_QUEUE";
     if (isQueued && elapsed >= nextHealthRead) {
       nextHealthRead = elapsed + healthInterval;
-      const health = await context.clients.jobs.health(endpointId, tidyingOptions(context)).catch(() => undefined);
+      const health = await context.clients.jobs.health(endpointId, cleanupCallOptions(context)).catch(() => undefined);
       reason = health && workerProblem(health, context);
     }
     const cause = isQueued && reason ? `; ${reason.split("\n", 1)}` : "";
@@ -135,7 +135,7 @@ export function workerProblem({ message }: EndpointHealth, { secrets }: JobConte
 
 async function poll(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord> {
   // The last poll runs after the time limit of the verb's calls, in the time reserved for cleanup.
-  const options = isOver(context) ? tidyingOptions(context) : callOptions(context);
+  const options = isCancelledOrExpired(context) ? cleanupCallOptions(context) : callOptions(context);
   try {
     return await context.clients.jobs.status(endpointId, jobId, options);
   } catch (error) {
@@ -147,9 +147,9 @@ async function poll(endpointId: string, jobId: string, context: JobContext): Pro
 async function cancel(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord | undefined> {
   const { clients } = context;
   try {
-    return await clients.jobs.cancel(endpointId, jobId, tidyingOptions(context));
+    return await clients.jobs.cancel(endpointId, jobId, cleanupCallOptions(context));
   } catch {
     // The job may have just ended; then its record contains the state. An unresponsive service is ignored.
-    return clients.jobs.status(endpointId, jobId, tidyingOptions(context)).catch(() => undefined);
+    return clients.jobs.status(endpointId, jobId, cleanupCallOptions(context)).catch(() => undefined);
   }
 }

@@ -1,8 +1,8 @@
 import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { tidyingOptions } from "../../lifecycle/calls";
-import { explained } from "../../lifecycle/messages";
+import { cleanupCallOptions } from "../../lifecycle/calls";
+import { withExplanation } from "../../lifecycle/messages";
 import { type Ended, type InvokeJobArgs, type JobInvokeOutputs, type JobOrder, jobOrder } from "./inputs";
 import { JobFailure, shortened } from "./job-failure";
 import { mismatches, mismatchLines } from "./output-match";
@@ -100,7 +100,7 @@ function errorText(error: unknown, redact: (text: string) => string): string | u
 /** Describes an endpoint's jobs and workers, and the reason why no worker starts unless it equals `shown`. */
 export async function healthLine(endpointId: string, context: JobContext, shown?: string): Promise<string> {
   try {
-    const health = await context.clients.jobs.health(endpointId, tidyingOptions(context));
+    const health = await context.clients.jobs.health(endpointId, cleanupCallOptions(context));
     const problem = shortened(workerProblem(health, context));
     return `endpoint: ${healthText(health)}${problem === undefined || problem === shown ? "" : `\n${problem}`}`;
   } catch {
@@ -146,6 +146,6 @@ export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promi
   try {
     return outcomeOf(await runExpected(order, context));
   } catch (error) {
-    throw explained(error, { label: `job on endpoint "${order.endpointId}"`, verb: "create" });
+    throw withExplanation(error, { label: `job on endpoint "${order.endpointId}"`, verb: "create" });
   }
 }

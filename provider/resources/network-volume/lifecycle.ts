@@ -3,8 +3,8 @@ import { networkVolumeFields as fields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
-import { changesIn, type Update } from "../../lifecycle/create/creation";
-import type { Actual } from "../../lifecycle/define";
+import { changedSettings, type Update } from "../../lifecycle/create/creation";
+import type { ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { toProperties } from "../../lifecycle/properties/values";
@@ -24,7 +24,7 @@ type Inputs = z.output<typeof resolvedInputs>;
 
 type Outputs = Record<never, never>;
 
-const fromRecord = ({ id: _, ...settings }: NetworkVolumeRecord): Actual<Inputs, Outputs> => ({
+const fromRecord = ({ id: _, ...settings }: NetworkVolumeRecord): ReportedObject<Inputs, Outputs> => ({
   inputs: toProperties(settings),
   outputs: {},
 });
@@ -43,7 +43,7 @@ async function update(
   { news: { name, size }, changed }: Update<Inputs>,
   context: Context,
 ): Promise<Outputs> {
-  const patch = changesIn({ name, size }, changed);
+  const patch = changedSettings({ name, size }, changed);
   if (Object.keys(patch).length > 0)
     await context.clients.management.updateNetworkVolume(id, patch, callOptions(context));
   return {};
@@ -58,9 +58,9 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   description:
     "Storage that outlives workers. It can grow but not shrink; a change of the data centre creates a new, empty volume.",
   inputs: networkVolumeInputs,
-  resolved: resolvedInputs,
+  checkedInputs: resolvedInputs,
   outputs: z.object({}),
-  alters: {},
+  outputDependencies: {},
   dialectRules,
 
   objects: (management) => ({
@@ -69,7 +69,7 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
     create: ({ adoptExisting: _, ...settings }, options) => management.createNetworkVolume(settings, options),
   }),
   fromRecord,
-  made: () => ({}),
+  outputsOf: () => ({}),
   update,
   delete: (id, context) => {
     const { deleteNetworkVolume: remove, listNetworkVolumes: list } = context.clients.management;

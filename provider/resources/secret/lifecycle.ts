@@ -4,7 +4,7 @@ import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
-import type { Actual } from "../../lifecycle/define";
+import type { ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { adoptExisting } from "../adopt-existing";
@@ -43,7 +43,7 @@ const secretOutputs = z.object({
 type Outputs = z.output<typeof secretOutputs>;
 
 /** Converts a record. The service never returns the value, so the last deployed value is kept. */
-const fromRecord = ({ name, description }: SecretRecord): Actual<Inputs, Outputs> => ({
+const fromRecord = ({ name, description }: SecretRecord): ReportedObject<Inputs, Outputs> => ({
   inputs: { name, description },
   outputs: { reference: secretReference(name) },
 });
@@ -92,10 +92,10 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
   kind: "Secret",
   description: "Sensitive value that templates pass to workers by reference; it cannot be read back.",
   inputs: secretInputs,
-  resolved: resolvedInputs,
+  checkedInputs: resolvedInputs,
   outputs: secretOutputs,
-  alters: { reference: ["name"] },
-  derives: { reference: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined) },
+  outputDependencies: { reference: ["name"] },
+  derivedOutputs: { reference: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined) },
 
   dialectRules,
 
@@ -110,7 +110,7 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
     },
   }),
   fromRecord,
-  made: ({ name }) => ({ reference: secretReference(name) }),
+  outputsOf: ({ name }) => ({ reference: secretReference(name) }),
   update,
   delete: (id, context) => {
     const { deleteSecret: remove, listSecrets: list } = context.clients.management;

@@ -17,13 +17,13 @@ export interface Deadline {
  * Returns the deadline of a verification: its own timeout, extended by waits for polling turns, but early enough for a rollback
  * before the verb's timeout.
  */
-export function deadlineOf({ timeout }: Verify, { clock, end }: Pick<Context, "clock" | "end">): Deadline {
+export function deadlineOf({ timeout }: Verify, { clock, deadline }: Pick<Context, "clock" | "deadline">): Deadline {
   const now = clock.now();
   let current = now + timeout * 1000;
   const latest =
-    end === undefined
+    deadline === undefined
       ? Number.POSITIVE_INFINITY
-      : end - Math.min(maxRollbackTime, Math.max(0, end - now) / rollbackDivisor);
+      : deadline - Math.min(maxRollbackTime, Math.max(0, deadline - now) / rollbackDivisor);
   return {
     left: () => Math.min(current, latest) - clock.now(),
     extend: (ms) => {

@@ -1,5 +1,5 @@
 import { isApiError } from "serverless-compute-api";
-import { callOptions, making } from "../../lifecycle/calls";
+import { callOptions, completeDespiteCancel } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { templateWith } from "../template/lifecycle";
@@ -42,7 +42,9 @@ async function releaseTemplateOf(id: string, context: Context): Promise<void> {
   const bound = await templateWith(container, context);
   if (!bound) return;
   context.progress(`copying the settings of template "${bound.name}", which REST v2 would delete with it`);
-  await ifPresent(making(context, (options) => management.updateEndpoint(id, { templateId: bound.id }, options)));
+  await ifPresent(
+    completeDespiteCancel(context, (options) => management.updateEndpoint(id, { templateId: bound.id }, options)),
+  );
 }
 
 /** Waits for a change of an endpoint; succeeds if the endpoint no longer exists. */

@@ -11,7 +11,7 @@ const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(
 const isGiven = (value: Value | undefined): boolean =>
   !(value === undefined || value === "" || (Array.isArray(value) && value.length === 0));
 
-const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).fallback;
+const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).defaultValue;
 
 /** Checks the rules of REST v1: whole seconds (description of REST v1: scalerValue), and a single number of virtual CPUs for all flavours. */
 function rulesOfV1({ scalerValue, cpuFlavorIds }: Properties): Failure[] {

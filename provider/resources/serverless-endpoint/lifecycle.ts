@@ -1,10 +1,10 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
 import { cpuFlavorEntry, cpuFlavorOf, limits, usualCpu } from "serverless-compute-api/shapes";
-import { callOptions, making } from "../../lifecycle/calls";
+import { callOptions, completeDespiteCancel } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
-import { changesIn, type Update } from "../../lifecycle/create/creation";
-import { type Actual, isReplacement } from "../../lifecycle/define";
+import { changedSettings, type Update } from "../../lifecycle/create/creation";
+import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { template, templateWith } from "../template/lifecycle";
@@ -33,7 +33,11 @@ export const nameSuffixes = ["-fb", " -fb"];
 export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
 
 /** Defaults of the service. */
-const implied = { vcpuCount: usualCpu.vcpuCount, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
+const serviceDefaults = {
+  vcpuCount: usualCpu.vcpuCount,
+  executionTimeoutMs: limits.executionTimeout.default,
+  type: "QUEUE",
+};
 
 const listIn = (desired: Properties, key: string): Value[] => {
   const value = desired[key];
@@ -44,7 +48,10 @@ const listIn = (desired: Properties, key: string): Value[] => {
  * Returns the GPU types of an endpoint. REST v2 stores pools, which have no order, so the program's list is kept if the pools contain
  * exactly its types. A program without types accepts the types that the service selects.
  */
-function gpuTypesOf(record: EndpointRecord, desired: Properties): Pick<Actual<Inputs, Outputs>["inputs"], GpuTypes> {
+function gpuTypesOf(
+  record: EndpointRecord,
+  desired: Properties,
+): Pick<ReportedObject<Inputs, Outputs>["inputs"], GpuTypes> {
   const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [] } = record;
   if (anyGpuType === undefined) return { gpuTypeIds };
   const types = listIn(desired, "gpuTypeIds");
@@ -59,7 +66,7 @@ type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
 function volumesOf(
   { networkVolumeId, networkVolumeIds, unshown = [] }: EndpointRecord,
   desired: Properties,
-): Pick<Actual<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
+): Pick<ReportedObject<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
   const single = desired["networkVolumeId"];
   const several = listIn(desired, "networkVolumeIds");
   const all = [...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds)];
@@ -78,7 +85,7 @@ function volumesOf(
 function cpuOf(
   { cpuFlavorIds, vcpuCount }: Pick<EndpointRecord, "cpuFlavorIds" | "vcpuCount">,
   desired: Properties,
-): Pick<Actual<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
+): Pick<ReportedObject<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
   const written = listIn(desired, "cpuFlavorIds");
   const hasCounts = (entry: Value): boolean => typeof entry === "string" && cpuFlavorOf(entry, 0).vcpuCount > 0;
   if (![...written, ...cpuFlavorIds].some(hasCounts)) return { cpuFlavorIds, vcpuCount };
@@ -98,7 +105,7 @@ function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Prop
   return byType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
 }
 
-function fromRecord(record: EndpointRecord, desired: Properties, context: Context): Actual<Inputs, Outputs> {
+function fromRecord(record: EndpointRecord, desired: Properties, context: Context): ReportedObject<Inputs, Outputs> {
   const {
     flashboot: _f,
     flashbootType: _t,
@@ -108,7 +115,7 @@ function fromRecord(record: EndpointRecord, desired: Properties, context: Contex
     ...same
   } = record;
   const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unshown = [] } = record;
-  const inputs: Actual<Inputs, Outputs>["inputs"] = {
+  const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
     // The properties below may be missing from a record; undefined is kept for them.
     ...toProperties(same),
     templateId,
@@ -158,7 +165,7 @@ async function withTemplate(listed: EndpointRecord, desired: Properties, context
   const { container, templateId = desiredId } = record;
   if (!container) return record;
   if (templateId === undefined) return { ...record, templateId: (await templateWith(container, context))?.id };
-  const current = await template.reads(context).one(templateId, context);
+  const current = await template.reader(context).get(templateId, context);
   if (!current || revisionOf(current) === revisionOf(container)) return { ...record, templateId };
   context.warn(
     `the settings of its workers differ from template "${current.name}"; the next deployment applies the template`,
@@ -185,11 +192,11 @@ async function change(id: string, { olds, news, changed }: Update<Inputs>, conte
     type: _t,
     ...settings
   } = { ...allSettings, excludedGpuTypeIds: allSettings.excludedGpuTypeIds ?? [] };
-  const changes = changesIn(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
+  const changes = changedSettings(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
   const record =
     Object.keys(changes).length > 0
       ? // Not cancelled, so that the workers' template remains known.
-        await making(context, (options) =>
+        await completeDespiteCancel(context, (options) =>
           management.updateEndpoint(id, changes, { ...options, settings: allSettings }),
         )
       : undefined;
@@ -203,11 +210,11 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   kind: "ServerlessEndpoint",
   description: "Queues jobs and runs them on workers of a template; the scaling rules determine the number of workers.",
   inputs: serverlessEndpointInputs,
-  resolved: resolvedInputs,
+  checkedInputs: resolvedInputs,
   outputs: serverlessEndpointOutputs,
   // The service also counts changes of the template, so any response may contain a newer version than the state.
-  alters: { url: ["type"], version: settable },
-  derives: {
+  outputDependencies: { url: ["type"], version: settable },
+  derivedOutputs: {
     url: ({ type }, { id, serverlessUrl: at }) => (isQueue(type) && id && at ? jobApiRoot(at, id) : undefined),
   },
   warnings: (changes) => [
@@ -216,10 +223,10 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
       : []),
     ...inPlaceWarnings(changes),
   ],
-  implied,
+  serviceDefaults,
   dialectRules,
   preflight,
-  same: { name: (before, after) => bareName(String(before)) === bareName(String(after)) },
+  equivalent: { name: (before, after) => bareName(String(before)) === bareName(String(after)) },
 
   objects: (management) => ({
     list: management.listEndpoints,
@@ -229,14 +236,14 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   fromRecord,
   completeInputs: withTemplate,
   completeOutputs: withVersion,
-  made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
+  outputsOf: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
   // Removes the suffix that the service may have added.
-  named: (record, { name }) =>
+  withName: (record, { name }) =>
     nameSuffixes.some((suffix) => record.name === `${name}${suffix}`) ? { ...record, name } : record,
-  change,
-  prove: verifyCreated,
+  updateAdopted: change,
+  verify: verifyCreated,
   update: (id, changes, context) => updateVerified(id, changes, context, change),
-  keeps: [unverifiedKey],
-  changes: (found, olds, news) => (found.length > 0 ? found : leftToVerify(olds, news)),
+  retainedKeys: [unverifiedKey],
+  adjustChanges: (found, olds, news) => (found.length > 0 ? found : leftToVerify(olds, news)),
   delete: deleteEndpoint,
 });

@@ -3,7 +3,7 @@ import type { CallOptions, Clients, GpuStockRecord, Management } from "serverles
 import { sharedCallOptions } from "../../lifecycle/calls";
 import type { Failure, PreflightContext, Properties } from "../../lifecycle/contract";
 import { messageOf } from "../../lifecycle/failures";
-import { explained } from "../../lifecycle/messages";
+import { withExplanation } from "../../lifecycle/messages";
 import { hasUnknown, textOf, textsIn } from "../../lifecycle/properties/values";
 
 /** Time limit of each read (ms). */
@@ -26,7 +26,7 @@ function sharedRead<Result>(
       })
       .catch((error: unknown) => {
         (cancelSignal ?? signal).throwIfAborted();
-        warn(`preflight is incomplete: ${messageOf(explained(error, { label, verb: "look up" }))}`);
+        warn(`preflight is incomplete: ${messageOf(withExplanation(error, { label, verb: "look up" }))}`);
         return undefined;
       });
     results.set(clients, pending);

@@ -1,9 +1,9 @@
 import type { EndpointRecord, EndpointWorkers } from "serverless-compute-api";
 import { showValue } from "serverless-compute-api/shapes";
-import { callOptions, tidyingOptions } from "../../lifecycle/calls";
+import { callOptions, cleanupCallOptions } from "../../lifecycle/calls";
 import { type Context, PartialFailure, type Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
-import { explained } from "../../lifecycle/messages";
+import { withExplanation } from "../../lifecycle/messages";
 import { toProperties } from "../../lifecycle/properties/values";
 import { deadlineOf } from "./deadline";
 import { type Inputs, type Outputs, resolvedInputs, type Verify } from "./inputs";
@@ -49,7 +49,7 @@ async function versionText(
 ): Promise<string> {
   const number = version === undefined ? undefined : `version ${version}`;
   if (!mayShowImages(context)) return number ?? otherwise;
-  const read = context.clients.management.readTemplate(templateId, tidyingOptions(context));
+  const read = context.clients.management.readTemplate(templateId, cleanupCallOptions(context));
   const found = await read.catch(() => undefined);
   if (!found?.imageName) return number ?? otherwise;
   return number === undefined ? found.imageName : `${found.imageName} (${number})`;
@@ -85,7 +85,7 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
   try {
     result = await apply(id, reverse, context);
   } catch (error) {
-    const found = await context.clients.management.readEndpoint(id, tidyingOptions(context)).catch(() => undefined);
+    const found = await context.clients.management.readEndpoint(id, cleanupCallOptions(context)).catch(() => undefined);
     // The rollback may have succeeded although its response was lost.
     if (found?.templateId !== goal.templateId || !keys.includes("templateId"))
       return stuck(failed, { error, found, goal, keys, now }, context);
@@ -116,7 +116,7 @@ function stuck(
 ): PartialFailure {
   const { error, found, goal, keys, now } = rollback;
   const { name } = update.news;
-  const why = explained(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
+  const why = withExplanation(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
   const runs = found
     ? `The endpoint runs template "${found.templateId ?? "?"}", unverified.`
     : `The endpoint could not be read; the update set ${settingsText(update.news, keys)}.`;

@@ -1,7 +1,7 @@
 import type { EndpointWorkers, JobRecord, WorkerRecord } from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
-import { pollTurn } from "../../lifecycle/poll-turns";
+import { waitForPollTurn } from "../../lifecycle/poll-rate-limit";
 import type { Deadline } from "./deadline";
 
 /** Time to wait for new workers before a job is sent in any case (ms); doubles with each job, up to `maxPatience`. */
@@ -53,7 +53,7 @@ export function followRollout(
     return before?.workers.some((worker) => worker.id === id) ?? false;
   };
   const poll = async (ms = 0): Promise<void> => {
-    deadline.extend(await pollTurn(context, ms));
+    deadline.extend(await waitForPollTurn(context, ms));
     current = await context.clients.management.readWorkers(endpointId, callOptions(context));
     for (const worker of current.workers) {
       known.add(worker.id);

@@ -2,8 +2,8 @@ import { type EndpointWorkers, isApiError } from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
 import { type Context, PartialFailure } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
-import { explained } from "../../lifecycle/messages";
-import { pollTurn } from "../../lifecycle/poll-turns";
+import { withExplanation } from "../../lifecycle/messages";
+import { waitForPollTurn } from "../../lifecycle/poll-rate-limit";
 import { toProperties } from "../../lifecycle/properties/values";
 import type { Inputs, Outputs } from "./inputs";
 import { type Apply, rollBack } from "./rollback";
@@ -12,7 +12,7 @@ import { verifyEndpoint } from "./verification";
 
 /** Returns the user-facing message of a failure. */
 const messageOf = (error: unknown, { name }: Inputs): string => {
-  const shown = explained(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
+  const shown = withExplanation(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
   return shown instanceof Error ? shown.message : String(shown);
 };
 
@@ -94,6 +94,6 @@ export async function updateVerified(
 }
 
 async function workersBefore(id: string, context: Context): Promise<EndpointWorkers> {
-  await pollTurn(context);
+  await waitForPollTurn(context);
   return context.clients.management.readWorkers(id, callOptions(context));
 }

@@ -2,10 +2,10 @@ import { type Dialect, isApiError, type TemplateRecord } from "serverless-comput
 import type { ContainerSettings } from "serverless-compute-api/shapes";
 import { callOptions } from "../../lifecycle/calls";
 import type { Change, Context, Failure, Properties } from "../../lifecycle/contract";
-import { changesIn, type Update } from "../../lifecycle/create/creation";
-import { type Actual, isReplacement } from "../../lifecycle/define";
+import { changedSettings, type Update } from "../../lifecycle/create/creation";
+import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
-import { onlyIn } from "../../lifecycle/properties/dialect";
+import { requiresDialect } from "../../lifecycle/properties/dialect";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { malformedCudaVersions } from "../cuda-versions";
 import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs, usualMountPath } from "./inputs";
@@ -16,9 +16,9 @@ import { startArgumentsOf, startText } from "./start-arguments";
 /** Minimum size of a pod's volume in REST v2 (GB). */
 const smallestVolume = 10;
 
-function fromRecord(record: TemplateRecord, desired: Properties): Actual<Inputs, Outputs> {
+function fromRecord(record: TemplateRecord, desired: Properties): ReportedObject<Inputs, Outputs> {
   const { dockerArgs, containerRegistryAuthId, unshown = [], ...same } = record;
-  const inputs: Actual<Inputs, Outputs>["inputs"] = {
+  const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
     ...toProperties(same),
     ...startArgumentsOf(dockerArgs, textOf(desired, "dockerArgs") !== undefined),
     containerRegistryAuthId,
@@ -53,7 +53,9 @@ const startArguments = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
 async function update(id: string, { news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { management } = context.clients;
   const settings = { allowedCudaVersions: [], ...settingsOf(news) };
-  const changes = changesIn(settings, (key) => (key === "dockerArgs" ? startArguments.some(changed) : changed(key)));
+  const changes = changedSettings(settings, (key) =>
+    key === "dockerArgs" ? startArguments.some(changed) : changed(key),
+  );
   const revision = revisionOf(news);
   if (Object.keys(changes).length > 0)
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
@@ -96,7 +98,7 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
       reason: `is ${volume}; must be 0, or ${smallestVolume} or more, with REST v2`,
     });
   if (volume === 0 && typeof path === "string" && path !== usualMountPath)
-    failures.push({ path: "volumeMountPath", reason: `${onlyIn("v1")}, because volumeInGb is 0` });
+    failures.push({ path: "volumeMountPath", reason: `${requiresDialect("v1")}, because volumeInGb is 0` });
   return failures;
 }
 
@@ -120,10 +122,10 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   kind: "Template",
   description: "Image, arguments, environment and disks of workers.",
   inputs: templateInputs,
-  resolved: resolvedInputs,
+  checkedInputs: resolvedInputs,
   outputs: templateOutputs,
-  alters: { revision: templateContent },
-  derives: {
+  outputDependencies: { revision: templateContent },
+  derivedOutputs: {
     revision: (inputs) => {
       const { data } = contentShape.safeParse(inputs);
       return data && revisionOf(data);
@@ -138,11 +140,11 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
         "change or remove the name to create the new one first",
     ];
   },
-  implied: { volumeInGb: 0 },
+  serviceDefaults: { volumeInGb: 0 },
   dialectRules,
-  suffixesNames: ({ replaceOnChange }) => replaceOnChange === true,
-  changes: (found, _olds, news, dialect) => withoutVolume(contentReplaces(found, news), news, dialect),
-  same: {
+  hasSuffixedName: ({ replaceOnChange }) => replaceOnChange === true,
+  adjustChanges: (found, _olds, news, dialect) => withoutVolume(contentReplaces(found, news), news, dialect),
+  equivalent: {
     ports: (before, after) => packedPorts(before) === packedPorts(after),
     dockerArgs: (before, after) =>
       startText({ dockerArgs: String(before) }) === startText({ dockerArgs: String(after) }),
@@ -154,7 +156,7 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
     create: (inputs, options) => management.createTemplate(settingsOf(inputs), options),
   }),
   fromRecord,
-  made: (inputs) => ({ revision: revisionOf(inputs) }),
+  outputsOf: (inputs) => ({ revision: revisionOf(inputs) }),
   update,
   delete: releaseTemplate,
 });
@@ -168,8 +170,8 @@ export async function templateWith(
   context: Context,
 ): Promise<TemplateRecord | undefined> {
   const target = revisionOf(container);
-  const { found } = await template.reads(context).all(context);
-  return found.find((record) => {
+  const { objects } = await template.reader(context).list(context);
+  return objects.find((record) => {
     const revision = revisions.get(record) ?? revisionOf(record);
     revisions.set(record, revision);
     return revision === target;

@@ -1,7 +1,7 @@
 import { type EndpointRecord, isApiError, type TemplateRecord } from "serverless-compute-api";
-import { callOptions, tidyingOptions } from "../../lifecycle/calls";
+import { callOptions, cleanupCallOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
-import { foundInList } from "../../lifecycle/deletion";
+import { findInList } from "../../lifecycle/deletion";
 
 const second = 1000;
 
@@ -29,7 +29,7 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
   const { name } = template;
   const started = context.clock.now();
   await rejectWhileBound(template, context);
-  const limit = context.end === undefined ? context.settings.templateReleaseLimit : context.end - started;
+  const limit = context.deadline === undefined ? context.settings.templateReleaseLimit : context.deadline - started;
   for (;;) {
     const elapsed = context.clock.now() - started;
     if (elapsed >= limit) throw new Error(await expired(template, limit, context));
@@ -55,7 +55,7 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
 async function tryDelete(id: string, context: Context): Promise<TemplateRecord | undefined> {
   for (let attempt = 1; ; attempt++) {
     const template = await find(id, context);
-    context.sighted?.(template !== undefined);
+    context.onLookup?.(template !== undefined);
     if (template === undefined) return undefined;
     try {
       await context.clients.management.deleteTemplate(template, callOptions(context));
@@ -72,7 +72,7 @@ async function tryDelete(id: string, context: Context): Promise<TemplateRecord |
 async function find(id: string, context: Context): Promise<TemplateRecord | undefined> {
   const { management } = context.clients;
   const options = callOptions(context);
-  return (await management.readTemplate(id, options)) ?? foundInList(id, management.listTemplates, options);
+  return (await management.readTemplate(id, options)) ?? findInList(id, management.listTemplates, options);
 }
 
 type Bound = Pick<EndpointRecord, "id" | "name">;
@@ -117,7 +117,7 @@ async function sleepWithProgress(
 
 async function expired(template: TemplateRecord, limit: number, context: Context): Promise<string> {
   const { dialect, management } = context.clients;
-  const bound = await management.listBound(template, { ...callOptions(context), ...tidyingOptions(context) });
+  const bound = await management.listBound(template, { ...callOptions(context), ...cleanupCallOptions(context) });
   const user =
     bound.length === 0
       ? "no endpoint uses it, but a pod may"
@@ -125,7 +125,7 @@ async function expired(template: TemplateRecord, limit: number, context: Context
         ? `REST v2 does not show which endpoints use it, perhaps ${listed(bound)} with the same settings`
         : `${listed(bound)} started to use it in the meantime`;
   const setting =
-    context.end === undefined ? "serverless-compute:templateReleaseLimit (seconds)" : "customTimeouts.delete";
+    context.deadline === undefined ? "serverless-compute:templateReleaseLimit (seconds)" : "customTimeouts.delete";
   return (
     `template "${template.name}" is still in use after ${Math.round(limit / second)} s: ${user}. It stays in the state: run the ` +
     `same command again later, or wait longer with ${setting}.`

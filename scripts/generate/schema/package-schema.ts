@@ -1,7 +1,7 @@
 import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type FunctionShape, functionShapes, listInputs } from "../../../provider/functions/function-shapes";
-import type { ResourceShapes } from "../../../provider/lifecycle/define";
+import type { ResourceShapes } from "../../../provider/lifecycle/define-lifecycle";
 import { isObjectKind, kinds } from "../../../provider/resources";
 import {
   verifiedEndpointDescription,

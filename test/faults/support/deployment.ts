@@ -48,13 +48,13 @@ export function createDeployment(project = "shop") {
     keep(answer);
   }
 
-  async function bring(declared: Declared, run: Run, seen: Context["held"]): Promise<void> {
+  async function bring(declared: Declared, run: Run, seen: Context["claimedIds"]): Promise<void> {
     const { name, kind, level } = declared;
     const lifecycle = kinds[kind];
     const old = state.resources.get(name);
     const urn = `urn:pulumi:dev::${project}::serverless-compute:index:${kind}::${name}`;
     urns.set(urn, kind);
-    const context: Context = { ...run.context, hasUniqueName: true, held: seen };
+    const context: Context = { ...run.context, hasUniqueName: true, claimedIds: seen };
     const written = declared.inputs((other) => {
       const found = state.resources.get(other);
       if (!found) throw new Error(`${other} is not deployed`);
@@ -128,7 +128,7 @@ export function createDeployment(project = "shop") {
     /** URNs of all resources that were ever in the program, with their kinds. */
     urns,
     async up(program: Declared[], run: Run): Promise<void> {
-      const seen: Context["held"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
+      const seen: Context["claimedIds"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
       await inOrder(program, 1, (declared) => bring(declared, run, seen));
       await removeAllBut(run, new Set(program.map(({ name }) => name)));
     },

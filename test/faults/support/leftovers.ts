@@ -46,7 +46,7 @@ export async function removeLeftovers(
   const { context } = run();
   const account = {
     baseUrl: context.clients.baseUrl,
-    list: (kind: Declared["kind"]) => kinds[kind].reads(context).all(context),
+    list: (kind: Declared["kind"]) => kinds[kind].reader(context).list(context),
     close: async () => {},
   };
   const suspects = deployments.flatMap(({ urns }) => [...urns].map(([urn, kind]) => ({ urn, kind, name: undefined })));

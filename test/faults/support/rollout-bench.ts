@@ -85,7 +85,7 @@ export async function useRolloutBench(): Promise<RolloutBench> {
         signal,
         progress: quiet,
         warn: quiet,
-        held: new Map(),
+        claimedIds: new Map(),
         settings: { templateReleaseLimit: 150_000 },
       };
     },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { type Change, type Properties, Unknown } from "../../../../provider/lifecycle/contract";
 import { checkInputs } from "../../../../provider/lifecycle/properties/check";
-import { agrees } from "../../../../provider/lifecycle/properties/diff";
+import { matchesInputs } from "../../../../provider/lifecycle/properties/diff";
 import { kinds } from "../../../../provider/resources";
 import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
 import { serverlessEndpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
@@ -238,9 +238,9 @@ describe("the preview of a change", () => {
 });
 
 test("outputs agree with inputs if all known ones are equal; unknown ones are ignored", () => {
-  expect(agrees(networkVolumeInputs, { size: 10 }, volume)).toBe(true);
-  expect(agrees(networkVolumeInputs, { size: 11, dataCenterId: "EU-RO-1" }, volume)).toBe(false);
-  expect(agrees(serverlessEndpointInputs, { networkVolumeId: undefined }, { ...endpoint, networkVolumeId: "v" })).toBe(
-    false,
-  );
+  expect(matchesInputs(networkVolumeInputs, { size: 10 }, volume)).toBe(true);
+  expect(matchesInputs(networkVolumeInputs, { size: 11, dataCenterId: "EU-RO-1" }, volume)).toBe(false);
+  expect(
+    matchesInputs(serverlessEndpointInputs, { networkVolumeId: undefined }, { ...endpoint, networkVolumeId: "v" }),
+  ).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Path, Unknown } from "../../../../provider/lifecycle/contract";
-import { holdsSecret, isSecretAt, secretsAmong } from "../../../../provider/lifecycle/properties/secret-paths";
+import { containsSecret, isSecretAt, secretsIn } from "../../../../provider/lifecycle/properties/secret-paths";
 import { kinds } from "../../../../provider/resources";
 import { secretOutputs } from "../../../../provider/verbs/resource-verbs";
 
@@ -15,14 +15,18 @@ test("values at and below a secret path are secret; values above contain a secre
   expect([["env"], ["env", "TOKENS"], ["triggers", "0"], []].map((path) => isSecretAt(path, paths))).toEqual(
     Array(4).fill(false),
   );
-  expect([["env"], ["triggers"], ["input", "a"]].map((path) => holdsSecret(path, paths))).toEqual([true, true, true]);
-  expect([["env", "A"], ["expect"]].map((path) => holdsSecret(path, paths))).toEqual([false, false]);
+  expect([["env"], ["triggers"], ["input", "a"]].map((path) => containsSecret(path, paths))).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect([["env", "A"], ["expect"]].map((path) => containsSecret(path, paths))).toEqual([false, false]);
 });
 
 test("secret values are strings and numbers of both sides, at every depth, each once", () => {
   const olds = { env: { TOKEN: "old", MODEL: "open" }, input: { a: [4711, true, null, { b: "deep" }] } };
   const news = { env: { TOKEN: "new" }, triggers: ["open", "old"], input: Unknown.value };
-  expect(secretsAmong([olds, news], paths)).toEqual({ paths, values: ["old", "4711", "deep", "new"] });
+  expect(secretsIn([olds, news], paths)).toEqual({ paths, values: ["old", "4711", "deep", "new"] });
 });
 
 test.each<[keyof typeof kinds, Path[], string[]]>([

@@ -67,13 +67,13 @@ describe("the process that the engine starts", () => {
       for (const sightings of [[false, false, false], [false], [false, true], []]) {
         host.beginDeployment(keyed);
         host.connect();
-        for (const exists of sightings) host.sighted(exists);
+        for (const exists of sightings) host.onLookup(exists);
         host.cancellation.cancel();
         await host.cancellation.idle();
       }
       host.beginDeployment(keyed);
       host.connect();
-      host.sighted(false);
+      host.onLookup(false);
       await host.cancellation.run(async () => host.cancellation.cancel());
       await host.cancellation.idle();
     });

@@ -58,7 +58,7 @@ test(`${count} endpoints that verify concurrently all succeed, with one poll per
     signal: new AbortController().signal,
     progress: quiet,
     warn: quiet,
-    held: new Map(),
+    claimedIds: new Map(),
     settings: { templateReleaseLimit: 1 },
   });
   const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 10 };

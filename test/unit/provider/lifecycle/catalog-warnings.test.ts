@@ -11,23 +11,23 @@ test("ids outside the catalog cause a warning with the nearest known id", () => 
     cpuFlavorIds: ["cpu3x"],
     dataCenterIds: ["EU-RO1", "moon"],
   };
-  expect(ServerlessEndpoint.unlisted({}, news, [])).toEqual([
+  expect(ServerlessEndpoint.catalogWarnings({}, news, [])).toEqual([
     'gpuTypeIds: unknown GPU type "NVIDIA L44"; did you mean "NVIDIA L4"?',
     'cpuFlavorIds: unknown CPU flavour "cpu3x"; did you mean "cpu3c"?',
     'dataCenterIds: unknown data centre "EU-RO1"; did you mean "EU-RO-1"?',
     'dataCenterIds: unknown data centre "moon"; check that the service has it',
     'excludedGpuTypeIds: unknown GPU type "NVIDIA A400"; did you mean "NVIDIA A40"?',
   ]);
-  expect(NetworkVolume.unlisted({}, { dataCenterId: "EU-RO1" }, [])).toEqual([
+  expect(NetworkVolume.catalogWarnings({}, { dataCenterId: "EU-RO1" }, [])).toEqual([
     'dataCenterId: unknown data centre "EU-RO1"; did you mean "EU-RO-1"?',
   ]);
 });
 
 test("values in state, unknown values and secret values cause no warning", () => {
   const unlisted = { gpuTypeIds: ["NVIDIA Z9"] };
-  expect(ServerlessEndpoint.unlisted(unlisted, unlisted, [])).toEqual([]);
-  expect(ServerlessEndpoint.unlisted({}, { gpuTypeIds: [Unknown.value], dataCenterIds: Unknown.value }, [])).toEqual(
-    [],
-  );
-  expect(ServerlessEndpoint.unlisted({}, unlisted, [["gpuTypeIds", "0"]])).toEqual([]);
+  expect(ServerlessEndpoint.catalogWarnings(unlisted, unlisted, [])).toEqual([]);
+  expect(
+    ServerlessEndpoint.catalogWarnings({}, { gpuTypeIds: [Unknown.value], dataCenterIds: Unknown.value }, []),
+  ).toEqual([]);
+  expect(ServerlessEndpoint.catalogWarnings({}, unlisted, [["gpuTypeIds", "0"]])).toEqual([]);
 });

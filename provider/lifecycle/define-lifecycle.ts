@@ -3,21 +3,21 @@ import { type Traits, traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { type Change, type Context, type Failure, type Lifecycle, PartialFailure, type Properties } from "./contract";
 import type { Update } from "./create/creation";
-import { ExplainedError, explained, type Subject } from "./messages";
+import { ExplainedError, type Subject, withExplanation } from "./messages";
 import { generatedNameCannotAdopt, resolveName } from "./names";
+import { catalogWarnings } from "./properties/catalog-warnings";
 import { checkInputs } from "./properties/check";
 import { defaultsOf, recordedDefaults } from "./properties/defaults";
-import { uncarried } from "./properties/dialect";
+import { unsupportedInputs } from "./properties/dialect";
 import { type DiffRules, diffProperties } from "./properties/diff";
-import { type Derived, previewOutputs } from "./properties/preview-outputs";
-import { unlistedValues } from "./properties/unlisted";
+import { type DeriveOutput, previewOutputs } from "./properties/preview-outputs";
 import { textOf, toProperties } from "./properties/values";
-import { readingOf } from "./reading";
-import { forgetReads } from "./reads";
-import { withinLimit } from "./verb-limit";
+import { readResultOf } from "./read-result";
+import { invalidateLists } from "./reader";
+import { withTimeout } from "./verb-timeout";
 
 /** An object as the service shows it. A missing key is not shown; an undefined value means that the object has none. */
-export interface Actual<Inputs, Outputs> {
+export interface ReportedObject<Inputs, Outputs> {
   inputs: { [Key in keyof Inputs]?: unknown };
   outputs: Partial<Outputs>;
 }
@@ -38,26 +38,26 @@ export type ResourceLifecycle = Lifecycle & ResourceShapes;
 export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules, ResourceShapes {
   kind: string;
   /** Checked inputs with a name, as the verbs receive them. */
-  resolved: z.ZodType<Inputs>;
+  checkedInputs: z.ZodType<Inputs>;
   /** Records in the state which properties the program leaves at their defaults; the service may have other values for these. */
   recordsDefaults?: true;
   /** Inputs that may alter an output; an update leaves the other outputs unchanged. */
-  alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
+  outputDependencies: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
   /** Outputs that follow from the inputs. */
-  derives?: { [Key in keyof Outputs & string]?: Derived };
+  derivedOutputs?: { [Key in keyof Outputs & string]?: DeriveOutput };
   /** Rules of a dialect for checked inputs, beyond their shape; values may be unknown. */
   dialectRules?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
   preflight?: Lifecycle["preflight"];
   /** Warnings for a preview of `changes`, beyond those of traits; `keepsName` if a replacement gets the name of its predecessor. */
   warnings?: (changes: readonly Change[], keepsName: boolean, dialect: Dialect | undefined) => string[];
   /** Returns true if a name of the program gets a random suffix, so that a replacement can be created first. */
-  suffixesNames?: (inputs: Properties) => boolean;
-  /** The changes of a deployment, from those that the properties `found`. */
-  changes?: (found: Change[], olds: Properties, news: Properties, dialect: Dialect | undefined) => Change[];
+  hasSuffixedName?: (inputs: Properties) => boolean;
+  /** Adjusts the changes that follow from the traits of the properties. */
+  adjustChanges?: (changes: Change[], olds: Properties, news: Properties, dialect: Dialect | undefined) => Change[];
   /** Further keys of an unfinished object's state, which a read keeps. */
-  keeps?: readonly string[];
+  retainedKeys?: readonly string[];
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
-  read(id: string, olds: Properties, context: Context): Promise<Actual<Inputs, Outputs> | undefined>;
+  read(id: string, olds: Properties, context: Context): Promise<ReportedObject<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   delete(id: string, olds: Properties, context: Context): Promise<void>;
 }
@@ -69,12 +69,12 @@ export const isReplacement = (changes: readonly Change[]): boolean => changes.so
 export function defineLifecycle<Inputs extends object, Outputs extends object>(
   definition: Definition<Inputs, Outputs>,
 ): ResourceLifecycle {
-  const { kind, description, inputs: shape, outputs, resolved } = definition;
+  const { kind, description, inputs: shape, outputs, checkedInputs } = definition;
   const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
-    const found = diffProperties(shape, olds, news, { ...definition, dialect });
-    return definition.changes?.(found, olds, news, dialect) ?? found;
+    const changes = diffProperties(shape, olds, news, { ...definition, dialect });
+    return definition.adjustChanges?.(changes, olds, news, dialect) ?? changes;
   };
-  const merged = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
+  const mergeOutputs = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
   const labelOf = (properties: Properties, id?: string): string => {
     const name = textOf(properties, "name");
     const endpoint = textOf(properties, "endpointId");
@@ -90,64 +90,68 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     traits: traitsOfShapes(shape, outputs),
     check: (olds, news, naming, secrets, dialect) => {
       const { inputs, failures } = checkInputs(shape, olds, news, naming.defaultName?.name, secrets);
-      const nameSource = resolveName(inputs, olds, news, naming, definition.suffixesNames?.(inputs) === true);
+      const nameSource = resolveName(inputs, olds, news, naming, definition.hasSuffixedName?.(inputs) === true);
       if (inputs["adoptExisting"] === true && nameSource === "random" && olds["name"] === undefined)
         failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
       if (definition.recordsDefaults) Object.assign(inputs, recordedDefaults(shape, news));
       if (dialect === undefined) return { inputs, failures, nameSource };
-      const ruled = definition.dialectRules?.(inputs, dialect, olds) ?? [];
-      return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled], nameSource };
+      const dialectFailures = definition.dialectRules?.(inputs, dialect, olds) ?? [];
+      return {
+        inputs,
+        failures: [...failures, ...unsupportedInputs(shape, inputs, dialect), ...dialectFailures],
+        nameSource,
+      };
     },
     preflight: definition.preflight,
-    unlisted: (olds, news, secrets) => unlistedValues(shape, olds, news, secrets),
+    catalogWarnings: (olds, news, secrets) => catalogWarnings(shape, olds, news, secrets),
     diff,
     warnings: (changes, keepsName, dialect) => [
       ...warningsOf(shape, changes),
       ...(definition.warnings?.(changes, keepsName, dialect) ?? []),
     ],
-    previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),
-    create: (properties, whole) =>
-      attempt({ label: labelOf(properties), verb: "create" }, properties, whole, (context) =>
-        writing(context, async () => {
-          const inputs = resolved.parse(properties);
-          const made = await definition.create(inputs, context);
-          return { id: made.id, outputs: merged({ ...defaultsOf(properties), ...inputs }, made.outputs) };
+    previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
+    create: (properties, context) =>
+      runVerb({ label: labelOf(properties), verb: "create" }, properties, context, (bounded) =>
+        runChange(bounded, async () => {
+          const inputs = checkedInputs.parse(properties);
+          const created = await definition.create(inputs, bounded);
+          return { id: created.id, outputs: mergeOutputs({ ...defaultsOf(properties), ...inputs }, created.outputs) };
         }),
       ),
-    read: (id, olds, whole) =>
-      attempt({ label: labelOf(olds, id), verb: "read" }, olds, whole, async (context) => {
-        context.held.set(id, "state");
-        const actual = await definition.read(id, olds, context);
+    read: (id, olds, context) =>
+      runVerb({ label: labelOf(olds, id), verb: "read" }, olds, context, async (bounded) => {
+        bounded.claimedIds.set(id, "state");
+        const actual = await definition.read(id, olds, bounded);
         if (!actual) return undefined;
-        return readingOf(id, olds, actual, definition, [...duplicateKeys, ...(definition.keeps ?? [])]);
+        return readResultOf(id, olds, actual, definition, [...duplicateKeys, ...(definition.retainedKeys ?? [])]);
       }),
-    update: (id, olds, news, whole) =>
-      attempt(
+    update: (id, olds, news, context) =>
+      runVerb(
         { label: labelOf(news, id), verb: "update" },
         news,
-        whole,
-        (context) =>
-          writing(context, async () => {
-            context.held.set(id, "state");
-            const inputs = resolved.parse(news);
+        context,
+        (bounded) =>
+          runChange(bounded, async () => {
+            bounded.claimedIds.set(id, "state");
+            const inputs = checkedInputs.parse(news);
             const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
-            await deleteDuplicates(definition, olds, context);
+            await deleteDuplicates(definition, olds, bounded);
             const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
-            return merged({ ...defaultsOf(news), ...inputs }, await definition.update(id, update, context));
+            return mergeOutputs({ ...defaultsOf(news), ...inputs }, await definition.update(id, update, bounded));
           }),
         olds,
       ),
-    delete: (id, olds, whole) =>
-      attempt({ label: labelOf(olds, id), verb: "delete" }, olds, whole, (context) =>
-        writing(context, async () => {
+    delete: (id, olds, context) =>
+      runVerb({ label: labelOf(olds, id), verb: "delete" }, olds, context, (bounded) =>
+        runChange(bounded, async () => {
           // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.
-          if (context.held.get(id) === "adopted")
-            return context.warn(
+          if (bounded.claimedIds.get(id) === "adopted")
+            return bounded.warn(
               `${labelOf(olds, id)} was not replaced, because its replacement adopted it; ` +
                 "to replace it, set the resource option deleteBeforeReplace: true",
             );
-          await deleteDuplicates(definition, olds, context);
-          await definition.delete(id, olds, context);
+          await deleteDuplicates(definition, olds, bounded);
+          await definition.delete(id, olds, bounded);
         }),
       ),
   };
@@ -167,42 +171,42 @@ async function deleteDuplicates(
 }
 
 /** Runs a verb that changes objects of the service; earlier reads are invalidated. */
-async function writing<Answer>(context: Context, work: () => Promise<Answer>): Promise<Answer> {
-  forgetReads(context.clients);
+async function runChange<Result>(context: Context, work: () => Promise<Result>): Promise<Result> {
+  invalidateLists(context.clients);
   try {
     return await work();
   } finally {
-    forgetReads(context.clients);
+    invalidateLists(context.clients);
   }
 }
 
 /** Runs a verb; a failed call throws with the message for the user. An unfinished object keeps its inputs. */
-async function explaining<Answer>(
+async function explainFailures<Result>(
   subject: Subject,
   inputs: Properties,
   olds: Properties,
-  work: () => Promise<Answer>,
-): Promise<Answer> {
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof PartialFailure)) throw explained(error, subject);
+    if (!(error instanceof PartialFailure)) throw withExplanation(error, subject);
     const outputs = { ...(error.inputs ? { ...defaultsOf(olds), ...error.inputs } : inputs), ...error.outputs };
-    const cause = explained(error.cause, subject);
+    const cause = withExplanation(error.cause, subject);
     const message = cause instanceof ExplainedError ? `${error.message}\n${cause.message}` : error.message;
     throw new PartialFailure(message, error.id, outputs, { cause });
   }
 }
 
 /** Runs a verb within its timeout. */
-const attempt = <Answer>(
+const runVerb = <Result>(
   subject: Subject,
   inputs: Properties,
   context: Context,
-  work: (context: Context) => Promise<Answer>,
+  work: (context: Context) => Promise<Result>,
   olds: Properties = inputs,
-): Promise<Answer> =>
-  withinLimit(subject, context, (bounded) => explaining(subject, inputs, olds, () => work(bounded)));
+): Promise<Result> =>
+  withTimeout(subject, context, (bounded) => explainFailures(subject, inputs, olds, () => work(bounded)));
 
 function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
   const traits: Record<string, Traits> = {};
@@ -212,13 +216,13 @@ function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
   return traits;
 }
 
-function warningsOf(shape: z.ZodObject, changes: Change[]): string[] {
-  const byText = new Map<string, Set<string>>();
-  for (const { path } of changes) {
+function warningsOf(shape: z.ZodObject, adjustChanges: Change[]): string[] {
+  const keysByText = new Map<string, Set<string>>();
+  for (const { path } of adjustChanges) {
     const key = path[0] ?? "";
     const schema = shape.shape[key];
     const text = schema && traitsOf(schema).warns;
-    if (text) byText.set(text, (byText.get(text) ?? new Set()).add(key));
+    if (text) keysByText.set(text, (keysByText.get(text) ?? new Set()).add(key));
   }
-  return [...byText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
+  return [...keysByText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
 }
