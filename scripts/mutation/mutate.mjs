@@ -11,7 +11,6 @@ const usage = "usage: npm run mutate -- <folder> [--sample <number>] [--seed <te
 /** Fast vitest projects that test the rules of a folder; the first matching prefix applies. */
 const defaultProjects = [
   { prefix: "service/", names: "unit" },
-  { prefix: "api/dialects", names: "unit,faults,faults-v2" },
   { prefix: "", names: "unit,faults,faults-v2,faults-stripped" },
 ];
 

@@ -67,6 +67,7 @@ describe("after a lost response", () => {
   ];
   test.each<RetriedCall>([
     ["an update", [json(volumeAnswer())], ({ management }) => management.updateNetworkVolume("abc", { size: 200 })],
+    ["an update of an endpoint", [json(endpointAnswer())], ({ management }) => management.updateEndpoint("abc", {})],
     ["a delete", [{ does: "answer", status: 204 }], ({ management }) => management.deleteEndpoint("abc")],
     [
       "an update of a template",

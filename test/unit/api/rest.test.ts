@@ -2,7 +2,7 @@ import type { UnreadableElement } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
-import { endpointAnswer, volumeAnswer } from "../../support/records";
+import { endpointAnswer, templateAnswer, volumeAnswer } from "../../support/records";
 
 const gone = { does: "answer", status: 204 } as const;
 
@@ -54,14 +54,48 @@ test("workers are read with the version of their endpoint", async () => {
   );
 });
 
-test("a create for CPUs sends GPU settings only with GPU types, and no null", async () => {
+test("a create for CPUs sends GPU settings only with GPU types, CPU flavours only if it has any, and no null", async () => {
   const { clients, seen } = await startRig([json(endpointAnswer())]);
   const cpu = { name: "chat", templateId: "t", computeType: "CPU", gpuCount: 1, networkVolumeId: null } as const;
-  await clients.management.createEndpoint(cpu);
-  await clients.management.createEndpoint({ ...cpu, gpuTypeIds: ["NVIDIA L4"] });
+  await clients.management.createEndpoint({ ...cpu, cpuFlavorIds: [] });
+  await clients.management.createEndpoint({ ...cpu, gpuTypeIds: ["NVIDIA L4"], cpuFlavorIds: ["cpu3c"] });
+  await clients.management.createEndpoint({ ...cpu, computeType: "GPU" });
   expect(seen.map(({ body }) => JSON.parse(body))).toEqual([
     { name: "chat", templateId: "t", computeType: "CPU" },
-    { name: "chat", templateId: "t", computeType: "CPU", gpuTypeIds: ["NVIDIA L4"], gpuCount: 1 },
+    {
+      name: "chat",
+      templateId: "t",
+      computeType: "CPU",
+      gpuTypeIds: ["NVIDIA L4"],
+      gpuCount: 1,
+      cpuFlavorIds: ["cpu3c"],
+    },
+    { name: "chat", templateId: "t", computeType: "GPU", gpuCount: 1 },
+  ]);
+});
+
+test("the copies of a template are the endpoints whose template names it in its environment", async () => {
+  const template = (id: string, originalId?: string) => ({
+    ...templateAnswer({ id }),
+    env: originalId === undefined ? [] : [{ key: "SERVERLESS_COMPUTE_TEMPLATE_ID", value: originalId }],
+  });
+  const endpoint = (id: string, bound: { id: string }) => endpointAnswer({ id, templateId: bound.id, template: bound });
+  const copy = template("copy1", "original1");
+  const { clients, seen } = await startRig(({ method }) =>
+    method === "POST"
+      ? json({ data: { podTemplate: { ...copy, dockerArgs: "--fast" } } })
+      : json([
+          endpoint("e1", copy),
+          endpoint("e2", template("copy2", "original2")),
+          endpoint("e3", template("original1")),
+        ]),
+  );
+  const copies = await clients.management.listCopies("original1");
+  expect(copies).toEqual([expect.objectContaining({ id: "e1", templateId: "original1", copyId: "copy1" })]);
+  expect(copies[0]?.container).toMatchObject({ dockerArgs: "--fast", env: {} });
+  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    "GET /v1/endpoints?includeTemplate=true",
+    "POST /graphql",
   ]);
 });
 
