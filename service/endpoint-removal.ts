@@ -13,7 +13,7 @@ export function createEndpointRemoval({
   log,
 }: {
   jobs: Pick<Jobs, "removeEndpoint">;
-  workers: Pick<Workers, "remove" | "removeVolume">;
+  workers: Pick<Workers, "removeEndpoint" | "removeVolume">;
   /** Deletes in-memory data, before the jobs and workers. */
   forget(endpointId: string): void;
   clock: Clock;
@@ -30,7 +30,7 @@ export function createEndpointRemoval({
   async function remove(endpointId: string): Promise<void> {
     forget(endpointId);
     await jobs.removeEndpoint(endpointId);
-    await workers.remove(endpointId);
+    await workers.removeEndpoint(endpointId);
   }
 
   /** Removes an endpoint; retries while the store is locked or the disk is full. The next start removes the rest. */

@@ -159,14 +159,14 @@ async function startService(
     const isPulled = (image: string): boolean => image !== "" && commandOf(images, image) === undefined;
     return settings.runtime === "none" ? [] : [...used].filter(isPulled);
   };
-  const saved = (changed: string, sources: string[]): void => {
+  const onSave = (changed: string, sources: string[]): void => {
     const reason = `${changed} was saved: its workers restart after their jobs`;
     for (const endpoint of resources.endpoints.list()) {
       const source = sourceFileOf(images, imageOf(endpoint));
       if (source !== undefined && sources.includes(source)) jobPath.restartWorkers(endpoint.id, reason);
     }
   };
-  const sourceWatch = settings.watch ? watchSources({ images, saved, onNotice: settings.onNotice }) : undefined;
+  const sourceWatch = settings.watch ? watchSources({ images, onSave, onNotice: settings.onNotice }) : undefined;
 
   const stop = async (deadline: number): Promise<void> => {
     server.refuseUsers();

@@ -43,7 +43,7 @@ export function createJobPath(
     jobs,
     workers,
     forget(endpointId) {
-      workers.forget(endpointId);
+      workers.disconnectEndpoint(endpointId);
       rateLimits.forget(endpointId);
       faults.forget(endpointId);
     },
@@ -54,7 +54,7 @@ export function createJobPath(
   queue.events.on("started", faults.jobStarted);
   events.on("endpointCreated", (endpointId) => {
     // Created early, so that external workers can use it before a local worker has started.
-    tokens.of(endpointId);
+    tokens.tokenOf(endpointId);
     pool.review(endpointId);
   });
   events.on("endpointDeleted", removal.removeSoon);
@@ -67,7 +67,7 @@ export function createJobPath(
 
   /** Registers only the workers' routes. */
   function workerRoutes(app: FastifyInstance): void {
-    const token = (endpointId: string) => (typeOf(endpointId) === "QB" ? tokens.of(endpointId) : undefined);
+    const token = (endpointId: string) => (typeOf(endpointId) === "QB" ? tokens.tokenOf(endpointId) : undefined);
     const operationOf = (endpointId: string, jobId: string) => records.find(endpointId, jobId)?.job.operation;
     registerChannelRoutes(app, { dispatcher, presence, jobs, stream: queue.stream, token, operationOf });
   }
@@ -119,7 +119,7 @@ export function createJobPath(
       // A kill may have interrupted the removal of an endpoint.
       const known = new Set([...endpointIds, ...tokens.endpoints()]);
       for (const endpointId of known) if (!exists(endpointId)) await removal.remove(endpointId);
-      for (const { id } of endpoints.all()) tokens.of(id);
+      for (const { id } of endpoints.all()) tokens.tokenOf(id);
       queue.start();
       await workers.start();
     },

@@ -8,7 +8,7 @@ import type { JobStream } from "../jobs/stream";
 import { readMembers } from "../validation";
 import type { Dispatcher } from "../workers/dispatcher";
 import type { WorkerPresence } from "../workers/presence";
-import { jobText, readResult, refusedResult, resultLimit } from "../workers/results";
+import { jobText, readResult, rejectedResult, resultLimit } from "../workers/results";
 import { disconnectSignal, onAbort } from "./client-disconnect";
 import { bodyText, keepBodyText } from "./request-body";
 
@@ -56,7 +56,7 @@ export function registerChannelRoutes(
     throw error;
   });
   const workerOf = ({ params: { endpointId, workerId, jobId } }: FastifyRequest<OfWorker>) => ({
-    worker: presence.greet(endpointId, workerId),
+    worker: presence.identify(endpointId, workerId),
     jobId,
   });
 
@@ -65,7 +65,7 @@ export function registerChannelRoutes(
     const { url = "" } = request.routeOptions;
     if (!/job-(done|stream)/.test(url) || !isFaultOfResult(error)) return;
     const { worker, jobId } = workerOf(request);
-    await dispatcher.finish(worker, jobId, refusedResult(error.message), false);
+    await dispatcher.finish(worker, jobId, rejectedResult(error.message), false);
   }
 
   async function take(request: FastifyRequest<OfWorker>, reply: FastifyReply, batch: boolean): Promise<unknown> {
@@ -73,9 +73,9 @@ export function registerChannelRoutes(
     const query = takeQuery.parse(request.query);
     const busy = query.job_in_progress === undefined ? undefined : query.job_in_progress === "1";
     const gone = disconnectSignal(reply);
-    const taken = await dispatcher.take(worker, batch ? query.batch_size : 1, busy, gone);
+    const taken = await dispatcher.takeJobs(worker, batch ? query.batch_size : 1, busy, gone);
     if (taken.length === 0) return reply.code(204).send();
-    onAbort(gone, () => dispatcher.undelivered(worker, taken));
+    onAbort(gone, () => dispatcher.requeueUndelivered(worker, taken));
     const text = batch ? `[${taken.map(jobText).join(",")}]` : taken.map(jobText).join("");
     return reply.type("application/json").send(text);
   }
@@ -84,7 +84,7 @@ export function registerChannelRoutes(
 
   app.get<OfWorker>("/:endpointId/job-stop/:workerId", options, async (request, reply) => {
     const { worker } = workerOf(request);
-    const jobsToStop = await dispatcher.stops(worker, disconnectSignal(reply));
+    const jobsToStop = await dispatcher.pollStops(worker, disconnectSignal(reply));
     return jobsToStop.length > 0 ? { jobsToStop } : reply.code(204).send();
   });
 

@@ -57,7 +57,7 @@ export async function openWorkerLogEvents({
 }): Promise<AsyncGenerator<string> | undefined> {
   const tail = createLogTail(file);
   const read = createLineReader(workerId);
-  const past = read(await tail.last(pastLines));
+  const past = read(await tail.readLast(pastLines));
   if (past.length === 0 && !running()) {
     await tail.close();
     return undefined;
@@ -77,7 +77,7 @@ export async function openWorkerLogEvents({
         // Lines written before the worker's end are read once more after it.
         last = !running();
         if (!last) await pause(lookInterval);
-        yield* matching(read(await tail.more())).map(eventOf);
+        yield* matching(read(await tail.readNew())).map(eventOf);
       }
     } finally {
       await tail.close();

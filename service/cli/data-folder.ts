@@ -3,7 +3,7 @@ import { StartError } from "../errors";
 import { lookUpEndpointNames } from "../resources/endpoint-table";
 import { readApiKey } from "../store/api-key";
 import { readServiceAddress } from "../store/service-address";
-import { lookUpWorkerToken } from "../workers/tokens";
+import { readWorkerToken } from "../workers/tokens";
 import type { Output } from "./output";
 
 /** Finds an endpoint of a data folder by its id or unique name; requires no running service. */
@@ -47,7 +47,7 @@ export function printKey(data: string, output: Output): void {
 /** Prints the token for external workers; requires no running service. */
 export function printToken(endpoint: string, data: string, output: Output): void {
   const { id, name } = findEndpoint(endpoint, data);
-  const token = lookUpWorkerToken(data, id);
+  const token = readWorkerToken(data, id);
   if (token === undefined)
     throw new StartError(`endpoint "${name}" (${id}) has no worker token yet; start the service`);
   output.out(token);

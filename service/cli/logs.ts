@@ -39,9 +39,9 @@ export async function printLogs(
     if (some.length > 0) output.out((json ? some.map(lineAsJson) : some).join("\n"));
   };
   try {
-    const past = await tail.last(lines);
+    const past = await tail.readLast(lines);
     if (!follow) {
-      const unfinished = tail.rest();
+      const unfinished = tail.unfinishedLine();
       const all = unfinished === "" ? past : [...past, unfinished].slice(-lines);
       if (all.length === 0 && lines > 0)
         output.err(`endpoint "${name}" (${id}) has no log yet; none of its workers has started`);
@@ -49,7 +49,7 @@ export async function printLogs(
     }
     print(past);
     while (!signal?.aborted) {
-      print(await tail.more());
+      print(await tail.readNew());
       await systemClock.sleep(pollInterval, signal).catch(() => undefined);
     }
   } finally {

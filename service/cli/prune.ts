@@ -4,8 +4,8 @@ import { StartError } from "../errors";
 import { openDatabase } from "../store/database";
 import type { EngineAddress } from "../workers/containers/engine-address";
 import { createEngineClient } from "../workers/containers/engine-client";
-import { openContainerMark, removeContainers, removeNetworks } from "../workers/containers/leftovers";
 import { openPulledImages } from "../workers/containers/pulled-images";
+import { openContainerMark, removeContainers, removeNetworks } from "../workers/containers/removal";
 import type { Output } from "./output";
 
 /**

@@ -86,7 +86,7 @@ export function createConsoleContent({
     try {
       // A page that lost its connection reconnects after a second.
       yield "retry: 1000\n\n";
-      if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.last(pastLines))}\n\n`;
+      if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.readLast(pastLines))}\n\n`;
       for (let quiet = 0, nextView = steady.now(); !signal.aborted; quiet++) {
         const parts = await newLines(tail);
         const began = steady.now();
@@ -126,6 +126,6 @@ export function createConsoleContent({
 }
 
 async function newLines(tail: LogTail | undefined): Promise<string[]> {
-  const lines = (await tail?.more()) ?? [];
+  const lines = (await tail?.readNew()) ?? [];
   return lines.length > 0 ? [`event: log\ndata: ${JSON.stringify(lines.slice(-pastLines))}\n\n`] : [];
 }

@@ -159,7 +159,7 @@ export function createJobs({
       ),
 
     /** Fails a waiting job because its endpoint's workers do not start. */
-    refuse: (id: string, error: string): Promise<boolean> =>
+    reject: (id: string, error: string): Promise<boolean> =>
       change(() => {
         const before = live.get(id);
         return canTransition(before, "reject") ? end(before, toFailed(before, error, clock.now())) : undefined;

@@ -6,23 +6,23 @@ import type { JobTimings } from "../jobs/timings";
  * succeeds.
  */
 export function createStartBackoff(clock: Clock, timings: JobTimings) {
-  const failing = new Map<string, { failures: number; starts: number; notBefore: number }>();
+  const states = new Map<string, { failures: number; failedStarts: number; notBefore: number }>();
   return {
     /** The earliest time of the next start, ms since the epoch; 0 without failures. */
-    notBefore: (endpointId: string): number => failing.get(endpointId)?.notBefore ?? 0,
+    notBefore: (endpointId: string): number => states.get(endpointId)?.notBefore ?? 0,
     /**
      * Records a crash or a failed start; `starting` is true if the worker had not requested a job yet. Returns the number of consecutive
      * failures with `starting`.
      */
-    failed(endpointId: string, starting: boolean): number {
-      const before = failing.get(endpointId) ?? { failures: 0, starts: 0 };
+    recordFailure(endpointId: string, starting: boolean): number {
+      const before = states.get(endpointId) ?? { failures: 0, failedStarts: 0 };
       const failures = before.failures + 1;
-      const starts = starting ? before.starts + 1 : 0;
-      const wait = Math.min(timings.startBackoff * 2 ** (failures - 1), timings.startBackoffMax);
-      failing.set(endpointId, { failures, starts, notBefore: clock.now() + wait });
-      return starts;
+      const failedStarts = starting ? before.failedStarts + 1 : 0;
+      const delay = Math.min(timings.startBackoff * 2 ** (failures - 1), timings.startBackoffMax);
+      states.set(endpointId, { failures, failedStarts, notBefore: clock.now() + delay });
+      return failedStarts;
     },
     /** Resets the backoff after a worker of the endpoint succeeded, or when earlier failures no longer matter. */
-    forget: (endpointId: string): void => void failing.delete(endpointId),
+    reset: (endpointId: string): void => void states.delete(endpointId),
   };
 }

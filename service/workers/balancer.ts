@@ -13,7 +13,7 @@ export interface Lease {
   workerId: string;
   server: WorkerServer;
   /** Ends the lease; `worked` is true if the worker handled the request. */
-  release(worked: boolean): void;
+  release(isHandled: boolean): void;
 }
 
 /** A request waiting for a worker. */
@@ -34,27 +34,28 @@ export function createBalancer({
   timings,
   pool,
 }: {
-  registry: Pick<WorkerRegistry, "of">;
-  presence: Pick<WorkerPresence, "jobRequested">;
+  registry: Pick<WorkerRegistry, "byEndpoint">;
+  presence: Pick<WorkerPresence, "recordJobTake">;
   clock: Clock;
   timings: Pick<JobTimings, "healthInterval" | "requestWait">;
   /** The pool, which reads `waiting`. */
-  pool(): Pick<WorkerPool, "problem" | "review" | "worked">;
+  pool(): Pick<WorkerPool, "problem" | "review" | "recordWork">;
 }) {
   /** Servers of workers that have passed a health check. */
   const servers = new Map<Worker, WorkerServer>();
-  const changed = (endpointId: string): void => pool().review(endpointId);
+  const requestReview = (endpointId: string): void => pool().review(endpointId);
   const endpoints = new Map<string, Set<Waiter>>();
   const waitersOf = (endpointId: string): Waiter[] => [...(endpoints.get(endpointId) ?? [])];
   let leases = 0;
   let closing: AbortController | undefined;
 
   /** The healthy worker with the fewest requests, preferably of the endpoint's current version. */
-  function pick(endpointId: string): Worker | undefined {
+  function selectWorker(endpointId: string): Worker | undefined {
     const isReady = (worker: Worker): boolean =>
       servers.has(worker) && worker.unhealthyReason === undefined && !worker.retiring;
-    const order = (a: Worker, b: Worker): number => a.requests - b.requests || Number(a.stale) - Number(b.stale);
-    return registry.of(endpointId).filter(isReady).sort(order)[0];
+    const compareWorkers = (a: Worker, b: Worker): number =>
+      a.requests - b.requests || Number(a.stale) - Number(b.stale);
+    return registry.byEndpoint(endpointId).filter(isReady).sort(compareWorkers)[0];
   }
 
   function lease(worker: Worker): Lease | undefined {
@@ -62,79 +63,79 @@ export function createBalancer({
     if (!server) return undefined;
     leases++;
     worker.requests++;
-    changed(worker.endpointId);
-    let isOver = false;
+    requestReview(worker.endpointId);
+    let isReleased = false;
     return {
       workerId: worker.id,
       server,
-      release(didWork) {
-        if (isOver) return;
-        isOver = true;
+      release(isHandled) {
+        if (isReleased) return;
+        isReleased = true;
         leases--;
         worker.requests--;
         if (worker.requests === 0) worker.idleSince = clock.now();
-        if (didWork) pool().worked(worker);
-        changed(worker.endpointId);
+        if (isHandled) pool().recordWork(worker);
+        requestReview(worker.endpointId);
         if (leases === 0) closing?.abort();
       },
     };
   }
 
-  function wait(endpointId: string, gone: AbortSignal): Promise<Worker> {
+  function waitForWorker(endpointId: string, disconnect: AbortSignal): Promise<Worker> {
     return new Promise((resolve, reject) => {
       const waiters = endpoints.get(endpointId) ?? new Set();
-      const over = new AbortController();
-      const leave = (): void => {
-        over.abort();
+      const ended = new AbortController();
+      const removeWaiter = (): void => {
+        ended.abort();
         waiters.delete(waiter);
         if (waiters.size === 0) endpoints.delete(endpointId);
-        changed(endpointId);
+        requestReview(endpointId);
       };
       const waiter: Waiter = {
         id: randomUUID(),
         queuedAt: clock.now(),
         assign(worker) {
-          leave();
+          removeWaiter();
           resolve(worker);
         },
         fail(error) {
-          leave();
+          removeWaiter();
           reject(error);
         },
       };
       endpoints.set(endpointId, waiters.add(waiter));
-      gone.addEventListener("abort", () => waiter.fail(clientGone()), {
+      disconnect.addEventListener("abort", () => waiter.fail(disconnectError()), {
         once: true,
-        signal: over.signal,
+        signal: ended.signal,
       });
-      clock.sleep(timings.requestWait, over.signal).then(
-        () => waiter.fail(noWorkerWithin(timings.requestWait, pool().problem(endpointId))),
+      clock.sleep(timings.requestWait, ended.signal).then(
+        () => waiter.fail(noWorkerError(timings.requestWait, pool().problem(endpointId))),
         () => undefined,
       );
-      changed(endpointId);
+      requestReview(endpointId);
     });
   }
 
   /** Applies the result of a health check: 200 is healthy, 204 is initializing, everything else is unhealthy. */
-  function judge(local: LocalWorker, server: WorkerServer, result: number | Error): void {
+  function applyHealthCheck(local: LocalWorker, server: WorkerServer, result: number | Error): void {
     const { worker } = local;
     if (result === 200) {
-      const isNew = !servers.has(worker) || worker.unhealthyReason !== undefined;
-      presence.jobRequested(worker);
+      const becameHealthy = !servers.has(worker) || worker.unhealthyReason !== undefined;
+      presence.recordJobTake(worker);
       servers.set(worker, server);
-      if (!isNew) return;
+      if (!becameHealthy) return;
       for (const waiter of waitersOf(worker.endpointId)) {
-        const ready = pick(worker.endpointId);
-        if (ready) waiter.assign(ready);
+        const healthyWorker = selectWorker(worker.endpointId);
+        if (healthyWorker) waiter.assign(healthyWorker);
       }
-      changed(worker.endpointId);
+      requestReview(worker.endpointId);
       return;
     }
-    const shown = result instanceof Error ? `failed: ${result.message}` : `returned ${result}`;
-    local.lastCheck = `GET ${server.healthPath} on port ${server.healthPort} ${shown}`;
+    const resultText = result instanceof Error ? `failed: ${result.message}` : `returned ${result}`;
+    local.lastFailedCheck = `GET ${server.healthPath} on port ${server.healthPort} ${resultText}`;
     if (worker.firstTakeAt === undefined || worker.unhealthyReason !== undefined) return;
-    worker.unhealthyReason = local.lastCheck;
-    changed(worker.endpointId);
+    worker.unhealthyReason = local.lastFailedCheck;
+    requestReview(worker.endpointId);
   }
 
   return {
@@ -151,18 +152,18 @@ export function createBalancer({
       for (;;) {
         const result = await checkHealth(server);
         if (ended.signal.aborted) return;
-        judge(local, server, result);
+        applyHealthCheck(local, server, result);
         await clock.sleep(timings.healthInterval, ended.signal).catch(() => undefined);
       }
     },
 
     /** Leases a worker; waits for one up to `requestWait`. Rejects with a ServiceError after that, or if the client disconnects. */
-    async lease(endpointId: string, gone: AbortSignal): Promise<Lease> {
+    async lease(endpointId: string, disconnect: AbortSignal): Promise<Lease> {
       for (;;) {
-        if (gone.aborted) throw clientGone();
+        if (disconnect.aborted) throw disconnectError();
         if (closing) throw new ServiceError("stopping", "the service is stopping");
-        const found = lease(pick(endpointId) ?? (await wait(endpointId, gone)));
-        if (found) return found;
+        const acquired = lease(selectWorker(endpointId) ?? (await waitForWorker(endpointId, disconnect)));
+        if (acquired) return acquired;
       }
     },
 
@@ -170,7 +171,7 @@ export function createBalancer({
     waiting: (endpointId: string): Pick<Waiter, "id" | "queuedAt">[] => waitersOf(endpointId),
 
     /** Fails a waiting request because no worker starts; returns false if there is no such request. */
-    refuse(id: string, error: string): boolean {
+    reject(id: string, error: string): boolean {
       const waiter = [...endpoints.values()]
         .flatMap((waiters) => [...waiters])
         .find((candidate) => candidate.id === id);
@@ -179,7 +180,7 @@ export function createBalancer({
     },
 
     /** Fails the waiting requests of a deleted endpoint. */
-    forget(endpointId: string): void {
+    rejectWaiting(endpointId: string): void {
       for (const waiter of waitersOf(endpointId)) waiter.fail(notFound("endpoint", endpointId));
     },
 
@@ -193,8 +194,8 @@ export function createBalancer({
   };
 }
 
-const clientGone = (): ServiceError => new ServiceError("noWorker", "the client closed the connection");
-const noWorkerWithin = (ms: number, reason: string | undefined): ServiceError =>
+const disconnectError = (): ServiceError => new ServiceError("noWorker", "the client closed the connection");
+const noWorkerError = (ms: number, reason: string | undefined): ServiceError =>
   new ServiceError(
     "noWorker",
     `no workers available within ${ms / 1000} s${reason === undefined ? "" : `: ${reason}`}`,

@@ -11,12 +11,12 @@ export function splitCommandLine(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   let quote: "'" | '"' | undefined;
-  for (let at = 0; at < line.length; at++) {
-    const char = line.charAt(at);
+  for (let index = 0; index < line.length; index++) {
+    const char = line.charAt(index);
     if (quote) {
       if (char === quote) quote = undefined;
-      else if (quote === '"' && char === "\\" && /["\\]/.test(line.charAt(at + 1)))
-        word = `${word ?? ""}${line.charAt(++at)}`;
+      else if (quote === '"' && char === "\\" && /["\\]/.test(line.charAt(index + 1)))
+        word = `${word ?? ""}${line.charAt(++index)}`;
       else word = `${word ?? ""}${char}`;
     } else if (char === "'" || char === '"') {
       quote = char;
@@ -25,8 +25,8 @@ export function splitCommandLine(line: string): string[] {
       if (word !== undefined) words.push(word);
       word = undefined;
     } else if (char === "\\") {
-      if (at + 1 === line.length) throw new CommandLineError(`"${line}" ends with a backslash`);
-      word = `${word ?? ""}${line.charAt(++at)}`;
+      if (index + 1 === line.length) throw new CommandLineError(`"${line}" ends with a backslash`);
+      word = `${word ?? ""}${line.charAt(++index)}`;
     } else {
       word = `${word ?? ""}${char}`;
     }

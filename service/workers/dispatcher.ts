@@ -12,12 +12,12 @@ import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 
 /** A pipe to a worker. */
 export interface WorkerPipe {
-  send(taken: JobDelivery): void;
+  send(delivery: JobDelivery): void;
   stop(jobId: string): void;
 }
 
 /** Hold time of a job-take of a dismissed worker, so that it does not poll in a tight loop, ms. */
-const dismissedHold = 1000;
+const dismissedPollTime = 1000;
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
@@ -34,29 +34,29 @@ export function createDispatcher({
   clock,
   timings,
   log,
-  changed,
+  onChange,
 }: {
   jobs: Pick<Jobs, "assign" | "assignOrWait" | "finish" | "requeue">;
   /** An endpoint's waiting jobs and workers. */
   queue(endpointId: string): { readonly size: number; removeWaiter(waiter: WaitingWorker): void };
   events: JobEvents;
   registry: WorkerRegistry;
-  presence: Pick<WorkerPresence, "jobRequested">;
+  presence: Pick<WorkerPresence, "recordJobTake">;
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "debug" | "warn">;
   /** Called after a change of the endpoint's workers. */
-  changed(endpointId: string): void;
+  onChange(endpointId: string): void;
 }) {
   let closed = false;
-  const takes = createLongPolls(clock);
-  const stops = createStopPolls(clock, timings);
+  const jobPolls = createLongPolls(clock);
+  const stopPolls = createStopPolls(clock, timings);
   const pipes = new WeakMap<Worker, WorkerPipe>();
   /** Workers waiting in their endpoint's queue. */
   const waiters = new ShortLivedMap<Worker, WaitingWorker>();
-  const freed = (worker: Worker): void => {
+  const updateIdleTime = (worker: Worker): void => {
     if (!isBusy(worker)) worker.idleSince = clock.now();
-    changed(worker.endpointId);
+    onChange(worker.endpointId);
   };
 
   // Immediately after the commit, because a cancellation in the same commit must find the job's worker.
@@ -68,29 +68,29 @@ export function createDispatcher({
     const pipe = pipes.get(worker);
     worker.stopping.set(jobId, { since: clock.now(), sent: pipe !== undefined });
     pipe?.stop(jobId);
-    stops.wake(worker);
-    changed(worker.endpointId);
+    stopPolls.end(worker);
+    onChange(worker.endpointId);
   }
   /** Removes a job from its worker; with `stop`, requests the worker to stop it. */
-  function release(endpointId: string, workerId: string, jobId: string, stop: boolean): void {
+  function releaseJob(endpointId: string, workerId: string, jobId: string, stop: boolean): void {
     const worker = registry.find(endpointId, workerId);
     if (!worker?.jobs.delete(jobId)) return;
     if (stop) requestStop(worker, jobId);
-    else freed(worker);
+    else updateIdleTime(worker);
   }
   events.on("ended", (job, before) => {
     if (before.status !== "IN_PROGRESS") return;
-    release(job.endpointId, before.workerId, job.id, job.status === "CANCELLED" || job.status === "TIMED_OUT");
+    releaseJob(job.endpointId, before.workerId, job.id, job.status === "CANCELLED" || job.status === "TIMED_OUT");
   });
   events.on("removed", (job) => {
-    if (job.status === "IN_PROGRESS") release(job.endpointId, job.workerId, job.id, true);
+    if (job.status === "IN_PROGRESS") releaseJob(job.endpointId, job.workerId, job.id, true);
   });
 
   /** Applies a worker's report that it runs no jobs: stopped jobs have ended, and assigned jobs are lost. */
   async function reconcile(worker: Worker): Promise<void> {
     if (worker.stopping.size > 0) {
       worker.stopping.clear();
-      freed(worker);
+      updateIdleTime(worker);
     }
     for (const [jobId, { since, recovered }] of [...worker.jobs]) {
       if (clock.now() - since < timings.lostJob) continue;
@@ -103,29 +103,33 @@ export function createDispatcher({
         "the worker lost the job: it requested another job without returning a result",
       );
       log.warn({ worker: worker.id, job: jobId }, "worker: lost its job; the job is requeued");
-      freed(worker);
+      updateIdleTime(worker);
     }
   }
 
-  async function undelivered(worker: Worker, taken: JobDelivery[]): Promise<void> {
-    for (const { job } of taken) {
+  async function requeueUndelivered(worker: Worker, deliveries: JobDelivery[]): Promise<void> {
+    for (const { job } of deliveries) {
       worker.jobs.delete(job.id);
       await jobs.requeue(job.id, worker.id, "undelivered", "the worker had ended");
     }
-    freed(worker);
+    updateIdleTime(worker);
   }
 
   /** Waits in the queue; `deliver` receives the job, or undefined if the worker has ended. */
-  function wait(worker: Worker, deliver: (taken: JobDelivery | undefined) => void, endsWithService = false): void {
+  function waitForJob(
+    worker: Worker,
+    deliver: (delivery: JobDelivery | undefined) => void,
+    endsWithService = false,
+  ): void {
     const waiter: WaitingWorker = {
       workerId: worker.id,
       isLastResort: worker.stale,
       endsWithService,
-      deliver(taken) {
+      deliver(delivery) {
         if (waiters.get(worker) === waiter) waiters.delete(worker);
         // The worker ended during the transaction that assigned the job, so this job was not requeued with its other jobs.
-        if (registry.find(worker.endpointId, worker.id) === worker) return deliver(taken);
-        undelivered(worker, [taken])
+        if (registry.find(worker.endpointId, worker.id) === worker) return deliver(delivery);
+        requeueUndelivered(worker, [delivery])
           .catch(() => undefined)
           .finally(() => deliver(undefined));
       },
@@ -146,35 +150,42 @@ export function createDispatcher({
     if (closed || worker.retiring) return;
     worker.openTakes = 1;
     worker.lastTakeAt = clock.now();
-    const deliver = (taken: JobDelivery | undefined): void => {
+    const deliver = (delivery: JobDelivery | undefined): void => {
       worker.openTakes = 0;
-      if (taken) pipe.send(taken);
+      if (delivery) pipe.send(delivery);
     };
-    wait(worker, deliver, true);
+    waitForJob(worker, deliver, true);
   }
 
   /** Waits for a first job while the poll is open; adds further waiting jobs, up to `max`. */
-  function takeFirst(worker: Worker, max: number, until: AbortSignal, gone: AbortSignal): Promise<JobDelivery[]> {
+  function waitForJobs(
+    worker: Worker,
+    max: number,
+    pollEnd: AbortSignal,
+    disconnect: AbortSignal,
+  ): Promise<JobDelivery[]> {
     return new Promise((resolve, reject) => {
-      if (until.aborted) return resolve([]);
-      const leave = (): void => {
+      if (pollEnd.aborted) return resolve([]);
+      const stopWaiting = (): void => {
         leaveQueue(worker);
         resolve([]);
       };
-      until.addEventListener("abort", leave, { once: true });
-      wait(worker, (first) => {
-        until.removeEventListener("abort", leave);
+      pollEnd.addEventListener("abort", stopWaiting, { once: true });
+      waitForJob(worker, (first) => {
+        pollEnd.removeEventListener("abort", stopWaiting);
         if (!first) return resolve([]);
         // A closed connection is detected one turn later. Two immediates, because the first may run in the current turn.
         setImmediate(setImmediate, () => {
-          const taken = gone.aborted ? undelivered(worker, [first]).then(() => []) : withMore(worker, first, max);
-          taken.then(resolve, reject);
+          const deliveries = disconnect.aborted
+            ? requeueUndelivered(worker, [first]).then(() => [])
+            : assignMore(worker, first, max);
+          deliveries.then(resolve, reject);
         });
       });
     });
   }
 
-  async function withMore(worker: Worker, first: JobDelivery, max: number): Promise<JobDelivery[]> {
+  async function assignMore(worker: Worker, first: JobDelivery, max: number): Promise<JobDelivery[]> {
     if (max === 1 || queue(worker.endpointId).size === 0) return [first];
     // If the store fails, the worker still gets the job already assigned to it.
     const more = jobs.assign(worker.endpointId, worker.id, max - 1).catch(() => []);
@@ -186,33 +197,40 @@ export function createDispatcher({
      * Resolves with up to `max` jobs; waits for the first. Resolves with none after the timeout, if the worker is retiring or the signal
      * aborts. `busy` is the worker's report; false means that it runs no jobs.
      */
-    async take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<JobDelivery[]> {
-      presence.jobRequested(worker);
+    async takeJobs(
+      worker: Worker,
+      max: number,
+      busy: boolean | undefined,
+      signal: AbortSignal,
+    ): Promise<JobDelivery[]> {
+      presence.recordJobTake(worker);
       if (busy === false) await reconcile(worker);
       if (closed || worker.retiring) {
-        await takes.held(worker, dismissedHold, signal, aborted);
+        await jobPolls.run(worker, dismissedPollTime, signal, aborted);
         return [];
       }
       worker.openTakes++;
       try {
-        return await takes.held(worker, timings.takeHold, signal, (until) => takeFirst(worker, max, until, signal));
+        return await jobPolls.run(worker, timings.takeHold, signal, (pollEnd) =>
+          waitForJobs(worker, max, pollEnd, signal),
+        );
       } finally {
         worker.openTakes--;
         worker.lastTakeAt = clock.now();
         // Starts monitoring the worker's silence.
-        changed(worker.endpointId);
+        onChange(worker.endpointId);
       }
     },
 
     /** Connects a worker's pipe, which then receives jobs one at a time, and requests to stop jobs. */
     connect(worker: Worker, pipe: WorkerPipe): void {
       pipes.set(worker, pipe);
-      presence.jobRequested(worker);
+      presence.recordJobTake(worker);
       sendNext(worker, pipe);
     },
 
     /** Requeues jobs whose response did not reach the worker. */
-    undelivered,
+    requeueUndelivered,
 
     /** Ends a job; with `refresh`, the worker is then replaced. A worker with a pipe gets its next job. */
     async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
@@ -225,26 +243,26 @@ export function createDispatcher({
       log.debug({ worker: worker.id, job: jobId }, "worker: result ignored; the job is not assigned to it");
       worker.jobs.delete(jobId);
       worker.stopping.delete(jobId);
-      freed(worker);
+      updateIdleTime(worker);
     },
 
     /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
-    stops: stops.poll,
+    pollStops: stopPolls.poll,
 
     /** Stops assigning jobs to a worker and ends its waits. */
     dismiss(worker: Worker): void {
       worker.retiring = true;
       leaveQueue(worker);
-      takes.wake(worker);
-      stops.wake(worker);
+      jobPolls.end(worker);
+      stopPolls.end(worker);
     },
 
     /** Stops assigning jobs. */
     close(): void {
       closed = true;
       for (const worker of [...waiters.keys()]) leaveQueue(worker);
-      takes.wakeAll();
-      stops.wakeAll();
+      jobPolls.endAll();
+      stopPolls.endAll();
     },
   };
 }

@@ -2,11 +2,12 @@ import { extname, resolve } from "node:path";
 import { CommandLineError, splitCommandLine } from "./command-line";
 
 /** Extensions of JavaScript and TypeScript handler files. */
-const scripts = [".mjs", ".js", ".cjs"];
-export const typed = [".ts", ".mts", ".cts"];
+const scriptExtensions = [".mjs", ".js", ".cjs"];
+export const typescriptExtensions = [".ts", ".mts", ".cts"];
 
 /** Returns whether a file name has the extension of a JavaScript, TypeScript or Python source file. */
-export const isSource = (name: string): boolean => [...scripts, ...typed, ".py"].includes(extname(name));
+export const isSource = (name: string): boolean =>
+  [...scriptExtensions, ...typescriptExtensions, ".py"].includes(extname(name));
 
 /** An image name without tag and digest; a registry's port is not a tag. */
 const withoutTag = (image: string): string => image.replace(/@[^/@]*$/, "").replace(/:[^/:]*$/, "");
@@ -19,9 +20,11 @@ export const commandOf = (images: Record<string, string>, image: string): string
   ownValue(images, image) ?? ownValue(images, withoutTag(image));
 
 /** The handler file of a command line that consists of a single file name; the Node worker runs it. */
-export const handlerIn = (words: string[]): string | undefined => {
+export const handlerFileIn = (words: string[]): string | undefined => {
   const [file, ...rest] = words;
-  return file !== undefined && rest.length === 0 && [...scripts, ...typed].includes(extname(file))
+  return file !== undefined &&
+    rest.length === 0 &&
+    [...scriptExtensions, ...typescriptExtensions].includes(extname(file))
     ? resolve(file)
     : undefined;
 };
@@ -37,7 +40,7 @@ function wordsOf(images: Record<string, string>, image: string): string[] {
 
 /** The handler file of an image; undefined if its command is not a handler file. */
 export const handlerFileOf = (images: Record<string, string>, image: string): string | undefined =>
-  handlerIn(wordsOf(images, image));
+  handlerFileIn(wordsOf(images, image));
 
 /** The source file of an image: its handler file, or the first source file in a command line such as `python3 -u handler.py`. */
 export function sourceFileOf(images: Record<string, string>, image: string): string | undefined {

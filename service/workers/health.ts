@@ -31,7 +31,7 @@ export function readHealth(
     throttled: deps.throttled(endpointId),
     unhealthy: 0,
   };
-  for (const worker of registry.of(endpointId)) {
+  for (const worker of registry.byEndpoint(endpointId)) {
     workers[phaseOf(worker, now, timings)]++;
     if (worker.openTakes > 0 && !isBusy(worker) && !worker.retiring) workers.ready++;
   }

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CommandLineError, splitCommandLine } from "./command-line";
-import { commandOf, handlerIn, typed } from "./handler-files";
+import { commandOf, handlerFileIn, typescriptExtensions } from "./handler-files";
 
 /** A program on this machine that runs as an image's worker. */
 export interface WorkerCommand {
@@ -15,21 +15,23 @@ export interface WorkerCommand {
 
 /**
  * Finds the command of an image. A command line runs unchanged; the Node worker runs a handler file, or Node itself if the file
- * `isServer`. `dockerArgs` are appended as arguments. `noContainer` is the reason why the image does not run in a container.
+ * `isServer`. `dockerArgs` are appended as arguments. `containerProblem` is the reason why the image does not run in a container.
  */
 export function resolveCommand(
   images: Record<string, string>,
   image: string,
   dockerArgs: string,
-  { noContainer, isServer = false }: { noContainer?: string | undefined; isServer?: boolean } = {},
+  { containerProblem, isServer = false }: { containerProblem?: string | undefined; isServer?: boolean } = {},
 ): WorkerCommand | { error: string } {
   const line = commandOf(images, image);
   if (line === undefined) {
-    const known = Object.keys(images);
-    const have = known.length > 0 ? `images with a command: ${known.join(", ")}` : "no image has a command";
-    const container = noContainer === undefined ? "" : `, or run the image in a Docker Engine (${noContainer})`;
+    const imageNames = Object.keys(images);
+    const availableImages =
+      imageNames.length > 0 ? `images with a command: ${imageNames.join(", ")}` : "no image has a command";
+    const containerHint =
+      containerProblem === undefined ? "" : `, or run the image in a Docker Engine (${containerProblem})`;
     return {
-      error: `the image "${image}" has no command on this machine (${have}); start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file${container}`,
+      error: `the image "${image}" has no command on this machine (${availableImages}); start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file${containerHint}`,
     };
   }
   try {
@@ -38,7 +40,7 @@ export function resolveCommand(
     const [file, ...rest] = words;
     if (file === undefined)
       return { error: `the command of the image "${image}" is empty; set it with --image ${image}=COMMAND` };
-    const handler = handlerIn(words);
+    const handler = handlerFileIn(words);
     if (handler !== undefined) return handlerCommand(image, handler, args, isServer);
     return { file, args: [...rest, ...args], channel: false };
   } catch (error) {
@@ -60,15 +62,17 @@ function handlerCommand(
     };
   }
   const programs = isServer ? [handler] : [hostProgram(), handler];
-  const loader = programs.some((one) => typed.includes(extname(one))) ? typescriptLoader(handler) : [];
+  const loader = programs.some((program) => typescriptExtensions.includes(extname(program)))
+    ? typescriptLoader(handler)
+    : [];
   if (loader === undefined) {
     return {
       error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run; run npm install tsx in its folder, or use Node 22.18 or later`,
     };
   }
   // Without this flag, every crash report ends with the version of Node.
-  const node = ["--no-extra-info-on-fatal-exception", ...loader];
-  return { file: process.execPath, args: [...node, ...programs, ...args], channel: !isServer };
+  const nodeFlags = ["--no-extra-info-on-fatal-exception", ...loader];
+  return { file: process.execPath, args: [...nodeFlags, ...programs, ...args], channel: !isServer };
 }
 
 /** Path of the Node worker. In a source tree, an up-to-date compiled file is preferred, because it starts three times as fast. */

@@ -68,18 +68,18 @@ export function createWorkers({
   const { dataFolder, timings, runtime } = settings;
   const { jobs, live, events, counters, stream } = queue;
   // Waits of this process must not depend on changes of the system time.
-  const steady = steadyClock(clock);
+  const monotonicClock = steadyClock(clock);
   const tokens = createWorkerTokens(database);
   const reaper = createReaper(dataFolder);
   const registry = createWorkerRegistry();
   const review = (endpointId: string): void => pool.review(endpointId);
   const presence = createWorkerPresence({
     registry,
-    clock: steady,
+    clock: monotonicClock,
     timings,
     log,
-    joined: tokens.joinedElsewhere,
-    changed: review,
+    onJoin: tokens.recordExternalUse,
+    onChange: review,
   });
   const dispatcher = createDispatcher({
     queue: live.queue,
@@ -87,10 +87,10 @@ export function createWorkers({
     events,
     registry,
     presence,
-    clock: steady,
+    clock: monotonicClock,
     timings,
     log,
-    changed: review,
+    onChange: review,
   });
   const containers = createContainers({
     address: settings.engine,
@@ -100,15 +100,15 @@ export function createWorkers({
     clock,
     log,
   });
-  const homes = join(dataFolder, "workers");
+  const homeFolders = join(dataFolder, "workers");
   const starter = createWorkerStarter({
     endpoints,
     images: settings.images,
     runtime,
     containers,
-    homes,
+    homeFolders,
     serverlessUrl,
-    token: tokens.of,
+    token: tokens.tokenOf,
     logs,
     log,
     reaper,
@@ -116,39 +116,40 @@ export function createWorkers({
     clock,
     timings,
   });
-  const balancer = createBalancer({ registry, presence, clock: steady, timings, pool: () => pool });
+  const balancer = createBalancer({ registry, presence, clock: monotonicClock, timings, pool: () => pool });
   const pool = createWorkerPool({
     registry,
     dispatcher,
-    jobs: { ...jobs, refuse: async (id, error) => balancer.refuse(id, error) || jobs.refuse(id, error) },
+    jobs: { ...jobs, reject: async (id, error) => balancer.reject(id, error) || jobs.reject(id, error) },
     events,
-    pressing,
+    waitingWork,
     serve,
     endpoints,
-    joinedElsewhere: tokens.hasJoinedElsewhere,
+    hasExternalWorkers: tokens.isUsedExternally,
     starter,
-    clock: steady,
+    clock: monotonicClock,
     timings,
     log,
   });
   events.on("queued", ({ endpointId }) => pool.review(endpointId));
 
   /** Waiting requests and jobs with their times converted to the steady clock. */
-  function* pressing(endpointId: string) {
+  function* waitingWork(endpointId: string) {
     yield* balancer.waiting(endpointId);
-    const ahead = clock.now() - steady.now();
-    for (const { id, queuedAt } of live.queue(endpointId).jobsForScaling) yield { id, queuedAt: queuedAt - ahead };
+    const clockOffset = clock.now() - monotonicClock.now();
+    for (const { id, queuedAt } of live.queue(endpointId).jobsForScaling)
+      yield { id, queuedAt: queuedAt - clockOffset };
   }
 
   function serve(local: LocalWorker): void {
     const { worker, process } = local;
     void balancer.watch(local);
-    const fail = (error: unknown): void => {
+    const onStoreError = (error: unknown): void => {
       log.error({ err: error, worker: worker.id }, "worker: result cannot be stored; stopping the worker");
       kill(local, `could not return a result (${error instanceof Error ? error.message : String(error)})`, true);
     };
     faults.watch(worker.id, process);
-    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, fail });
+    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, onStoreError });
   }
 
   return {
@@ -163,39 +164,40 @@ export function createWorkers({
         counters,
         live,
         registry,
-        clock: steady,
+        clock: monotonicClock,
         timings,
         throttled: pool.throttled,
         problem: pool.problem,
       }),
 
     /** Number of an endpoint's running workers; its rate limit depends on it. */
-    countRunning: (endpointId: string): number => countRunning(registry.of(endpointId), steady.now(), timings),
+    countRunning: (endpointId: string): number =>
+      countRunning(registry.byEndpoint(endpointId), monotonicClock.now(), timings),
 
     /** The endpoint's workers and their states. */
     list: (endpointId: string): WorkerState[] =>
       registry
-        .of(endpointId)
-        .map((worker) => stateOf(worker, endpoints.get(endpointId)?.version ?? 0, steady.now(), timings)),
+        .byEndpoint(endpointId)
+        .map((worker) => stateOf(worker, endpoints.get(endpointId)?.version ?? 0, monotonicClock.now(), timings)),
 
     /** Replaces the endpoint's workers after their current jobs; no old worker takes another job. */
     restart(endpointId: string): void {
       pool.replaceAll(endpointId, true);
-      for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
+      for (const worker of registry.byEndpoint(endpointId)) if (worker.local) dispatcher.dismiss(worker);
     },
 
     /** Rejects further calls of a deleted endpoint's workers, and its requests. */
-    forget(endpointId: string): void {
-      tokens.forget(endpointId);
-      balancer.forget(endpointId);
+    disconnectEndpoint(endpointId: string): void {
+      tokens.remove(endpointId);
+      balancer.rejectWaiting(endpointId);
     },
 
     /** Ends the workers of a deleted endpoint and deletes their logs, homes and images. */
-    async remove(endpointId: string): Promise<void> {
-      await pool.drop(endpointId);
+    async removeEndpoint(endpointId: string): Promise<void> {
+      await pool.endWorkers(endpointId);
       await logs.remove(endpointId);
-      await rm(join(homes, endpointId), { recursive: true, force: true });
-      await tidy();
+      await rm(join(homeFolders, endpointId), { recursive: true, force: true });
+      await removeUnusedImages();
     },
 
     /** Deletes the folder of a deleted volume. */
@@ -213,8 +215,8 @@ export function createWorkers({
             `runtime "docker": ${problem}; start the engine, or start the service with another runtime`,
           );
       }
-      void connected?.then(tidy);
-      void Promise.all([reaper.predecessorsGone(), connected])
+      void connected?.then(removeUnusedImages);
+      void Promise.all([reaper.waitForPredecessors(), connected])
         .catch((error: unknown) => log.error({ err: error }, "workers of an earlier service: cannot be checked"))
         .then(() => pool.start());
     },
@@ -236,9 +238,9 @@ export function createWorkers({
   };
 
   /** Removes pulled images that are no longer used. */
-  async function tidy(): Promise<void> {
+  async function removeUnusedImages(): Promise<void> {
     await containers
-      .tidy(endpoints.images())
+      .removeUnusedImages(endpoints.images())
       .catch((error: unknown) => log.warn({ err: error }, "pulled images: not all could be removed"));
   }
 }

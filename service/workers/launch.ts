@@ -15,7 +15,7 @@ import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
-import { createPorts, loopback, portVariables, serverOf } from "./worker-server";
+import { createPorts, loopback, parseServer, portVariables } from "./worker-server";
 
 /** A started worker. */
 export interface StartedWorker {
@@ -29,7 +29,7 @@ export interface StartedWorker {
  * The outcome of a start: the worker, the reason why none can be started, a promise that resolves when the runtime and ports are known,
  * or a lack of stock.
  */
-type StartOutcome = StartedWorker | { error: string } | { until: Promise<void> } | { noStock: string };
+type StartOutcome = StartedWorker | { error: string } | { ready: Promise<void> } | { noStock: string };
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
@@ -42,7 +42,7 @@ export function createWorkerStarter({
   images,
   runtime,
   containers,
-  homes,
+  homeFolders,
   serverlessUrl,
   token: tokenOf,
   logs,
@@ -59,7 +59,7 @@ export function createWorkerStarter({
   runtime: "auto" | "docker" | "none";
   containers: Containers;
   /** Parent folder of the endpoints' home folders. */
-  homes: string;
+  homeFolders: string;
   serverlessUrl(): string;
   token(endpointId: string): string;
   logs: Pick<WorkerLogs, "write">;
@@ -74,54 +74,66 @@ export function createWorkerStarter({
   function start(endpointId: string): StartOutcome {
     const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
     if (noStock !== undefined) return { noStock };
-    const found = endpoints.workerEnvironment(endpointId);
-    const { image } = found;
-    const requestedPorts = endpoints.get(endpointId)?.type === "LB" ? serverOf(found.env) : undefined;
+    const environment = endpoints.workerEnvironment(endpointId);
+    const { image } = environment;
+    const requestedPorts = endpoints.get(endpointId)?.type === "LB" ? parseServer(environment.env) : undefined;
     // A command on this machine takes precedence over a container.
     const injected = faults.workerProgram(endpointId);
     const usesCommand = injected !== undefined || runtime === "none" || commandOf(images, image) !== undefined;
-    const until = usesCommand ? undefined : containers.firstConnection();
-    if (until) return { until };
-    const noContainer = usesCommand ? undefined : containers.problem();
-    const inContainer = !usesCommand && noContainer === undefined;
-    const options = { noContainer, isServer: requestedPorts !== undefined };
-    const command = injected ?? (inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, options));
+    const ready = usesCommand ? undefined : containers.firstConnection();
+    if (ready) return { ready };
+    const containerProblem = usesCommand ? undefined : containers.problem();
+    const usesContainer = !usesCommand && containerProblem === undefined;
+    const options = { containerProblem, isServer: requestedPorts !== undefined };
+    const command =
+      injected ?? (usesContainer ? undefined : resolveCommand(images, image, environment.dockerArgs, options));
     if (command && "error" in command) return command;
-    const listens = requestedPorts && command ? ports.take(requestedPorts) : requestedPorts;
-    if (requestedPorts && !listens) return { until: ports.find() };
+    const serverPorts = requestedPorts && command ? ports.claim(requestedPorts) : requestedPorts;
+    if (requestedPorts && !serverPorts) return { ready: ports.reserve() };
     const id = newLocalId();
     const token = tokenOf(endpointId);
-    const redact = createRedaction([...found.secretValues, token]);
+    const redact = createRedaction([...environment.secretValues, token]);
     const onLine = (line: string): void => logs.write(endpointId, `${id} ${redact(line)}`);
-    const connection = (serverlessUrl: string): Record<string, string> => ({
+    const connectionEnvironment = (serverlessUrl: string): Record<string, string> => ({
       ...readableOutput,
-      ...found.env,
-      ...identityOf({ workerId: id, endpointId, token }),
-      ...(listens ? portVariables(listens) : channelOf(endpointId, serverlessUrl, timings.pingInterval)),
+      ...environment.env,
+      ...identityEnvironment({ workerId: id, endpointId, token }),
+      ...(serverPorts
+        ? portVariables(serverPorts)
+        : channelEnvironment(endpointId, serverlessUrl, timings.pingInterval)),
     });
     onLine(`worker starts for the image ${image}`);
-    const process = command ? startCommand(command) : startInContainer();
-    void process.ended.then(({ how }) => onLine(`worker ${how}`));
+    const process = command ? startProgram(command) : startInContainer();
+    void process.ended.then(({ description }) => onLine(`worker ${description}`));
     return { id, process, image, redact };
 
-    function startCommand(known: WorkerCommand): WorkerProcess {
-      const home = join(homes, endpointId);
+    function startProgram(workerCommand: WorkerCommand): WorkerProcess {
+      const home = join(homeFolders, endpointId);
       mkdirSync(home, { recursive: true, mode: 0o700 });
-      const env = { ...machineEnvironment(home), ...connection(serverlessUrl()) };
-      const process = startProcess({ ...known, env, mark: workerMark(id), reaper, clock, onLine });
-      return { ...process, server: listens && Promise.resolve({ ...listens, host: loopback }) };
+      const env = { ...machineEnvironment(home), ...connectionEnvironment(serverlessUrl()) };
+      const process = startProcess({ ...workerCommand, env, mark: workerMark(id), reaper, clock, onLine });
+      return { ...process, server: serverPorts && Promise.resolve({ ...serverPorts, host: loopback }) };
     }
 
     function startInContainer(): WorkerProcess {
-      const cmd = splitCommandLine(found.dockerArgs);
-      const needs = found.container;
-      return containers.start({ endpointId, workerId: id, image, cmd, needs, listens, env: connection, onLine });
+      const cmd = splitCommandLine(environment.dockerArgs);
+      const needs = environment.container;
+      return containers.start({
+        endpointId,
+        workerId: id,
+        image,
+        cmd,
+        needs,
+        serverPorts,
+        env: connectionEnvironment,
+        onLine,
+      });
     }
   }
 
   /** Last error or lack of stock by endpoint id, so that each is logged once. */
   const lastErrors = new Map<string, string>();
-  function note(endpointId: string, outcome: StartOutcome): StartOutcome {
+  function logOutcome(endpointId: string, outcome: StartOutcome): StartOutcome {
     const error = "error" in outcome ? outcome.error : "noStock" in outcome ? outcome.noStock : undefined;
     if (error !== undefined && error !== lastErrors.get(endpointId)) {
       logs.write(endpointId, error);
@@ -135,11 +147,11 @@ export function createWorkerStarter({
   return {
     start(endpointId: string): StartOutcome {
       try {
-        return note(endpointId, start(endpointId));
+        return logOutcome(endpointId, start(endpointId));
       } catch (error) {
         // For example an unknown secret, a full disk, or an invalid variable.
         const text = error instanceof Error ? error.message : String(error);
-        return note(endpointId, { error: `no worker can be started: ${text}` });
+        return logOutcome(endpointId, { error: `no worker can be started: ${text}` });
       }
     },
   };
@@ -166,7 +178,11 @@ const machineEnvironment = (home: string): Record<string, string> => ({
 const readableOutput = { PYTHONUNBUFFERED: "1", RUNPOD_DEBUG_LEVEL: "INFO" };
 
 /** Variables that identify a worker; cannot be overridden. `token` authenticates the worker for its endpoint and is not the API key. */
-const identityOf = (worker: { workerId: string; endpointId: string; token: string }): Record<string, string> => ({
+const identityEnvironment = (worker: {
+  workerId: string;
+  endpointId: string;
+  token: string;
+}): Record<string, string> => ({
   RUNPOD_POD_ID: worker.workerId,
   RUNPOD_ENDPOINT_ID: worker.endpointId,
   RUNPOD_AI_API_KEY: worker.token,
@@ -176,7 +192,7 @@ const identityOf = (worker: { workerId: string; endpointId: string; token: strin
  * Variables that connect a worker to its queue; they cannot be overridden. `serverlessUrl` is the root of the job API as seen by the
  * worker; `pingInterval` is in ms.
  */
-function channelOf(endpointId: string, serverlessUrl: string, pingInterval: number): Record<string, string> {
+function channelEnvironment(endpointId: string, serverlessUrl: string, pingInterval: number): Record<string, string> {
   const root = `${serverlessUrl}/v2/${endpointId}`;
   return {
     // The worker replaces $ID and $RUNPOD_POD_ID and appends parameters after the "?".

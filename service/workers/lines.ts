@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
 /** Maximum line length in logs and errors, in characters; the rest of a longer line is dropped as it arrives. */
-export const longestLine = 64 * 1024;
+export const maxLineLength = 64 * 1024;
 
 /**
  * Reads a stream line by line; resolves at its end. Memory is bounded: as soon as a line is too long, its beginning is passed on, marked
@@ -11,38 +11,38 @@ export const longestLine = 64 * 1024;
 export function readLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
   const decoder = new StringDecoder("utf8");
   let line = "";
-  let cut = false;
+  let isTruncated = false;
 
-  function add(text: string): void {
-    if (cut) return;
-    if (line.length + text.length <= longestLine) {
+  function appendToLine(text: string): void {
+    if (isTruncated) return;
+    if (line.length + text.length <= maxLineLength) {
       line += text;
       return;
     }
-    onLine(`${line}${text.slice(0, longestLine - line.length)}…`);
+    onLine(`${line}${text.slice(0, maxLineLength - line.length)}…`);
     line = "";
-    cut = true;
+    isTruncated = true;
   }
   function endLine(): void {
-    if (!cut) onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
+    if (!isTruncated) onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
     line = "";
-    cut = false;
+    isTruncated = false;
   }
-  function take(text: string): void {
+  function addText(text: string): void {
     let from = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-      add(text.slice(from, end));
+      appendToLine(text.slice(from, end));
       endLine();
       from = end + 1;
     }
-    add(text.slice(from));
+    appendToLine(text.slice(from));
   }
 
   return new Promise((resolve) => {
-    stream.on("data", (chunk: Buffer) => take(decoder.write(chunk)));
+    stream.on("data", (chunk: Buffer) => addText(decoder.write(chunk)));
     // The stream closes without an end if the worker failed to start or the output is no longer read.
     stream.once("close", () => {
-      take(decoder.end());
+      addText(decoder.end());
       if (line !== "") endLine();
       resolve();
     });
@@ -51,9 +51,9 @@ export function readLines(stream: Readable, onLine: (line: string) => void): Pro
 }
 
 /** Maximum number of lines in the report of a worker's end. */
-const keptLines = 20;
+const maxLines = 20;
 /** Maximum line length in such a report, in characters. */
-const longestKept = 16 * 1024;
+const maxReportedLength = 16 * 1024;
 
 /** Keeps the last lines of a worker's output for the report of its end. */
 export function createLastLines(): { readonly lines: string[]; add(line: string): void } {
@@ -61,8 +61,8 @@ export function createLastLines(): { readonly lines: string[]; add(line: string)
   return {
     lines,
     add(line) {
-      lines.push(line.length > longestKept ? `${line.slice(0, longestKept)}…` : line);
-      if (lines.length > keptLines) lines.shift();
+      lines.push(line.length > maxReportedLength ? `${line.slice(0, maxReportedLength)}…` : line);
+      if (lines.length > maxLines) lines.shift();
     },
   };
 }

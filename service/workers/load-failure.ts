@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
 /** A position in a source file; line and column start at 1. */
-interface Place {
+interface SourcePosition {
   file: string;
   line: number;
   column: number;
@@ -17,7 +17,7 @@ const foreignFrame = /^\s+at .*(?:\bnode:|[\\/]node_modules[\\/]|[\\/]node-host\
  * Returns the report of a handler file that failed to load: file, line and caret, then the error without foreign stack frames. Returns
  * undefined for a syntax error whose position only Node has; Node prints it if the error is not caught.
  */
-export function loadFailure(error: unknown, handler: string): string | undefined {
+export function loadFailureReport(error: unknown, handler: string): string | undefined {
   if (!(error instanceof Error)) return `the handler file threw ${inspect(error)}`;
   const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
   error.stack = lines.filter((line) => !foreignFrame.test(line)).join("\n");
@@ -28,25 +28,25 @@ export function loadFailure(error: unknown, handler: string): string | undefined
     error.stack += `\n    at handler (${handler})`;
     return undefined;
   }
-  const place = placeInMessage(error.message) ?? importIn(error.message) ?? firstFrame(error.stack);
-  return excerptOf(place) + (error.cause === undefined ? error.stack : inspect(error));
+  const position = positionInMessage(error.message) ?? importPosition(error.message) ?? firstFramePosition(error.stack);
+  return excerptOf(position) + (error.cause === undefined ? error.stack : inspect(error));
 }
 
 /** The position in an error message of esbuild, whose columns start at 0. */
-function placeInMessage(message: string): Place | undefined {
+function positionInMessage(message: string): SourcePosition | undefined {
   const [, file, line, column] = /^(.+):(\d+):(\d+): ERROR: /m.exec(message) ?? [];
   return file === undefined ? undefined : { file, line: Number(line), column: Number(column) + 1 };
 }
 
 /** The position of an import of a missing module; Node names the importing file, but not the line. */
-function importIn(message: string): Place | undefined {
+function importPosition(message: string): SourcePosition | undefined {
   const [, file] = /(?:imported from |^Require stack:\n- )(.+)$/m.exec(message) ?? [];
   const quoted = [...message.matchAll(/['"]([^'"]+)['"]/g)].map(([, text]) => text);
   for (const [index, text] of linesOf(file).entries()) {
     for (const found of text.matchAll(/\b(?:from|import|require)\s*\(?\s*(["'])([^"']+)\1/g)) {
-      const [match, , specifier = ""] = found;
+      const [statement, , specifier = ""] = found;
       if (![specifier, packageOf(specifier), pathOf(specifier, file)].some((name) => quoted.includes(name))) continue;
-      const column = found.index + match.lastIndexOf(specifier) + 1;
+      const column = found.index + statement.lastIndexOf(specifier) + 1;
       return { file: file ?? "", line: index + 1, column };
     }
   }
@@ -65,9 +65,9 @@ function pathOf(specifier: string, importer = ""): string {
 }
 
 /** The innermost remaining stack frame. */
-function firstFrame(stack: string): Place | undefined {
-  const [, where = "", line, column] = /^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$/m.exec(stack) ?? [];
-  const file = where.startsWith("file:") ? fileURLToPath(where) : where;
+function firstFramePosition(stack: string): SourcePosition | undefined {
+  const [, location = "", line, column] = /^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$/m.exec(stack) ?? [];
+  const file = location.startsWith("file:") ? fileURLToPath(location) : location;
   return isAbsolute(file) ? { file, line: Number(line), column: Number(column) } : undefined;
 }
 
@@ -80,10 +80,10 @@ function linesOf(file: string | undefined): string[] {
 }
 
 /** File, line and caret in Node's format, followed by an empty line; empty if the source cannot be read. */
-function excerptOf(place: Place | undefined): string {
-  const text = place && linesOf(place.file)[place.line - 1];
-  if (place === undefined || text === undefined) return "";
-  const { file, line, column } = place;
+function excerptOf(position: SourcePosition | undefined): string {
+  const text = position && linesOf(position.file)[position.line - 1];
+  if (position === undefined || text === undefined) return "";
+  const { file, line, column } = position;
   // Tabs are kept, so that the caret is below its character.
   const indent = text.slice(0, column - 1).replace(/[^\t]/g, " ");
   return `${file}:${line}\n${text}\n${indent}^\n\n`;

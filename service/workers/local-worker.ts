@@ -8,7 +8,7 @@ export interface LocalWorker {
   process: WorkerProcess;
   image: string;
   /** Description of the last failed health check. */
-  lastCheck: string | undefined;
+  lastFailedCheck: string | undefined;
   redact(text: string): string;
   /** The reason why the service ended the worker; a worker that ends without a reason has crashed. */
   reason: string | undefined;
@@ -18,22 +18,22 @@ export interface LocalWorker {
   stopped: boolean;
 }
 
-/** A newly started worker. It does not count as late or silent while its image is pulled; `begun` is called afterwards. */
+/** A newly started worker. It does not count as late or silent while its image is pulled; `onStarted` is called afterwards. */
 export function localWorkerOf(
   worker: Worker,
   started: Pick<LocalWorker, "process" | "image" | "redact">,
   clock: Clock,
-  begun: () => void,
+  onStarted: () => void,
 ): LocalWorker {
   const { process } = started;
-  worker.serves = process.server ? "requests" : "jobs";
-  worker.preparing = process.began !== undefined;
-  void process.began?.then(() => {
+  worker.workload = process.server ? "requests" : "jobs";
+  worker.preparing = process.started !== undefined;
+  void process.started?.then(() => {
     worker.preparing = false;
     worker.startedAt = clock.now();
-    begun();
+    onStarted();
   });
-  return { ...started, worker, lastCheck: undefined, reason: undefined, lost: false, stopped: false };
+  return { ...started, worker, lastFailedCheck: undefined, reason: undefined, lost: false, stopped: false };
 }
 
 /** Kills a worker; with `lost`, its end counts as a crash. */

@@ -4,14 +4,14 @@ import { logFiles } from "./logs";
 
 export type LogTail = ReturnType<typeof createLogTail>;
 
-const partSize = 64 * 1024;
+const readSize = 64 * 1024;
 
-const unlessAbsent = (error: NodeJS.ErrnoException): undefined => {
+const ignoreMissing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== "ENOENT") throw error;
   return undefined;
 };
-const idOf = (file: string | FileHandle): Promise<number | undefined> =>
-  (typeof file === "string" ? stat(file) : file.stat()).then(({ ino }) => ino, unlessAbsent);
+const inodeOf = (file: string | FileHandle): Promise<number | undefined> =>
+  (typeof file === "string" ? stat(file) : file.stat()).then(({ ino }) => ino, ignoreMissing);
 
 /**
  * Follows a log that another process writes, from its last lines on and across rotations. `file` is the newest file of the log; it need
@@ -22,40 +22,40 @@ export function createLogTail(file: string) {
   // Reads continue in the open file, which stays the same file after a rename.
   let current: FileHandle | undefined;
   let decoder = new StringDecoder("utf8");
-  let rest = "";
+  let unfinishedLine = "";
 
-  async function use(handle: FileHandle | undefined): Promise<void> {
+  async function switchTo(handle: FileHandle | undefined): Promise<void> {
     await current?.close();
     current = handle;
     decoder = new StringDecoder("utf8");
   }
 
   /** Reads the complete lines up to the end of the open file. */
-  async function readOn(): Promise<string[]> {
-    const buffer = Buffer.alloc(partSize);
+  async function readCompleteLines(): Promise<string[]> {
+    const buffer = Buffer.alloc(readSize);
     const lines: string[] = [];
     while (current) {
-      const { bytesRead } = await current.read(buffer, 0, partSize, null);
+      const { bytesRead } = await current.read(buffer, 0, readSize, null);
       if (bytesRead === 0) break;
-      const parts = (rest + decoder.write(buffer.subarray(0, bytesRead))).split("\n");
-      rest = parts.pop() ?? "";
+      const parts = (unfinishedLine + decoder.write(buffer.subarray(0, bytesRead))).split("\n");
+      unfinishedLine = parts.pop() ?? "";
       for (const line of parts) lines.push(line);
     }
     return lines;
   }
 
   /** Opens the successor of the open file; undefined if the open file is the newest. */
-  async function following(): Promise<FileHandle | undefined> {
-    const own = current && (await idOf(current));
-    const placeNow = async (): Promise<number> =>
-      own === undefined ? -1 : (await Promise.all(files.map(idOf))).indexOf(own);
-    const place = await placeNow();
-    if (place === 0) return undefined;
+  async function openNext(): Promise<FileHandle | undefined> {
+    const currentInode = current && (await inodeOf(current));
+    const currentIndex = async (): Promise<number> =>
+      currentInode === undefined ? -1 : (await Promise.all(files.map(inodeOf))).indexOf(currentInode);
+    const index = await currentIndex();
+    if (index === 0) return undefined;
     // If no file was open, or rotations have removed it, the oldest remaining file is next.
-    for (const name of files.slice(0, place === -1 ? files.length : place).reverse()) {
-      const next = await open(name).catch(unlessAbsent);
+    for (const name of files.slice(0, index === -1 ? files.length : index).reverse()) {
+      const next = await open(name).catch(ignoreMissing);
       if (!next) continue;
-      if ((await placeNow()) === place) return next;
+      if ((await currentIndex()) === index) return next;
       // The log was rotated in between, so this may be a later file; the next call finds the right file.
       await next.close();
       return undefined;
@@ -65,39 +65,39 @@ export function createLogTail(file: string) {
 
   return {
     /** Reads the last `count` existing lines. Must be called once, before `more`. */
-    async last(count: number): Promise<string[]> {
+    async readLast(count: number): Promise<string[]> {
       // During a rotation, the newest file has the name of an older file.
-      for (const name of files) if (!current) await use(await open(name).catch(unlessAbsent));
+      for (const name of files) if (!current) await switchTo(await open(name).catch(ignoreMissing));
       if (!current) return [];
-      let lines = await readOn();
-      const newest = await idOf(current);
+      let lines = await readCompleteLines();
+      const newest = await inodeOf(current);
       for (const older of files.slice(1)) {
         if (lines.length >= count) break;
         // This file has already been read.
-        if ((await idOf(older)) === newest) continue;
-        const text = await readFile(older, "utf8").catch(unlessAbsent);
+        if ((await inodeOf(older)) === newest) continue;
+        const text = await readFile(older, "utf8").catch(ignoreMissing);
         if (text) lines = text.replace(/\n$/, "").split("\n").concat(lines);
       }
       return count === 0 ? [] : lines.slice(-count);
     },
 
     /** Reads the lines written since the last call. */
-    async more(): Promise<string[]> {
+    async readNew(): Promise<string[]> {
       let lines: string[] = [];
       for (;;) {
-        lines = lines.concat(await readOn());
-        const next = await following();
+        lines = lines.concat(await readCompleteLines());
+        const next = await openNext();
         if (!next) return lines;
         // Reads lines written between the two reads, and an unfinished last line.
-        lines = lines.concat(await readOn());
-        if (rest !== "") lines.push(rest);
-        rest = "";
-        await use(next);
+        lines = lines.concat(await readCompleteLines());
+        if (unfinishedLine !== "") lines.push(unfinishedLine);
+        unfinishedLine = "";
+        await switchTo(next);
       }
     },
 
     /** The beginning of an unfinished line. */
-    rest: (): string => rest,
-    close: (): Promise<void> => use(undefined),
+    unfinishedLine: (): string => unfinishedLine,
+    close: (): Promise<void> => switchTo(undefined),
   };
 }

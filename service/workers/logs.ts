@@ -5,7 +5,7 @@ import type { Clock } from "serverless-compute-api/clock";
 export type LogFile = ReturnType<typeof createLogFile>;
 
 /** Size at which a log is rotated, bytes. */
-const fullLog = 5 * 1024 * 1024;
+const maxLogSize = 5 * 1024 * 1024;
 
 /** The files of a log, newest first; not all of them need to exist. */
 export const logFiles = (file: string): string[] => [file, `${file}.1`, `${file}.2`];
@@ -14,7 +14,7 @@ export const logFiles = (file: string): string[] => [file, `${file}.1`, `${file}
  * Creates a log file that only its owner can read and that is rotated when full. Lines are written synchronously in batches. A worker
  * that writes faster than the disk therefore waits, and neither fills the service's memory nor loses lines.
  */
-export function createLogFile(file: string, maxBytes = fullLog) {
+export function createLogFile(file: string, maxBytes = maxLogSize) {
   let lines = "";
   let size: number | undefined;
 
@@ -24,7 +24,7 @@ export function createLogFile(file: string, maxBytes = fullLog) {
     lines = "";
     if (text === "") return;
     try {
-      size ??= openedSize(file);
+      size ??= existingSize(file);
       const bytes = Buffer.byteLength(text);
       if (size > 0 && size + bytes > maxBytes) {
         rotate(file);
@@ -54,7 +54,7 @@ export function createLogFile(file: string, maxBytes = fullLog) {
   };
 }
 
-function openedSize(file: string): number {
+function existingSize(file: string): number {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
@@ -79,7 +79,7 @@ export type WorkerLogs = ReturnType<typeof createWorkerLogs>;
 /** Logs of the output of each endpoint's workers, in `<folder>/<endpoint id>.log`. The first line creates the folder. */
 export function createWorkerLogs(folder: string, clock: Clock) {
   const files = new Map<string, LogFile>();
-  const of = (endpointId: string): LogFile => {
+  const logOf = (endpointId: string): LogFile => {
     const file = files.get(endpointId) ?? createLogFile(workerLogPath(folder, endpointId));
     files.set(endpointId, file);
     return file;
@@ -87,10 +87,10 @@ export function createWorkerLogs(folder: string, clock: Clock) {
   return {
     /** Adds a line with the time to an endpoint's log. */
     write(endpointId: string, text: string): void {
-      of(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
+      logOf(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
     },
     remove(endpointId: string): void {
-      of(endpointId).remove();
+      logOf(endpointId).remove();
       files.delete(endpointId);
     },
     /** Writes the pending lines of all logs immediately. */

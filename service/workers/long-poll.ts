@@ -7,37 +7,37 @@ import type { Worker } from "./registry";
 export function createLongPolls(clock: Clock) {
   const polls = new ShortLivedMap<Worker, ShortLivedMap<AbortController, true>>();
   /** Ends the open long polls of a worker. */
-  const wake = (worker: Worker): void => {
-    for (const until of [...(polls.get(worker)?.keys() ?? [])]) until.abort();
+  const end = (worker: Worker): void => {
+    for (const poll of [...(polls.get(worker)?.keys() ?? [])]) poll.abort();
   };
   return {
-    /** Holds a request until `ms` have passed, the worker is woken, or the client disconnects (`signal`). */
-    async held<Result>(
+    /** Holds a request until `ms` have passed, the polls of the worker are ended, or the client disconnects (`signal`). */
+    async run<Result>(
       worker: Worker,
       ms: number,
       signal: AbortSignal,
-      call: (until: AbortSignal) => Promise<Result>,
+      call: (pollEnd: AbortSignal) => Promise<Result>,
     ): Promise<Result> {
-      const until = new AbortController();
-      const end = (): void => until.abort();
-      const all = polls.get(worker) ?? new ShortLivedMap();
-      all.set(until, true);
-      polls.set(worker, all);
-      signal.addEventListener("abort", end, { once: true });
-      if (signal.aborted) end();
-      void clock.sleep(ms, until.signal).then(end, () => undefined);
+      const poll = new AbortController();
+      const endPoll = (): void => poll.abort();
+      const workerPolls = polls.get(worker) ?? new ShortLivedMap();
+      workerPolls.set(poll, true);
+      polls.set(worker, workerPolls);
+      signal.addEventListener("abort", endPoll, { once: true });
+      if (signal.aborted) endPoll();
+      void clock.sleep(ms, poll.signal).then(endPoll, () => undefined);
       try {
-        return await call(until.signal);
+        return await call(poll.signal);
       } finally {
-        end();
-        signal.removeEventListener("abort", end);
-        all.delete(until);
-        if (all.size === 0) polls.delete(worker);
+        endPoll();
+        signal.removeEventListener("abort", endPoll);
+        workerPolls.delete(poll);
+        if (workerPolls.size === 0) polls.delete(worker);
       }
     },
-    wake,
-    wakeAll(): void {
-      for (const worker of [...polls.keys()]) wake(worker);
+    end,
+    endAll(): void {
+      for (const worker of [...polls.keys()]) end(worker);
     },
   };
 }
@@ -50,20 +50,20 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 /** Interval at which the request to stop a job is repeated, ms: the job may reach the worker after the first request. */
-const repeatHold = 1000;
+const repeatInterval = 1000;
 
 /** Job-stops: the workers' long polls for jobs to stop. */
 export function createStopPolls(clock: Clock, { stopHold }: Pick<JobTimings, "stopHold">) {
-  const { held, wake, wakeAll } = createLongPolls(clock);
+  const { run, end, endAll } = createLongPolls(clock);
   return {
-    wake,
-    wakeAll,
+    end,
+    endAll,
     /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
     async poll(worker: Worker, signal: AbortSignal): Promise<string[]> {
       const unsent = [...worker.stopping].filter(([, stop]) => !stop.sent);
       for (const [, stop] of unsent) stop.sent = true;
       if (unsent.length > 0) return unsent.map(([jobId]) => jobId);
-      await held(worker, worker.stopping.size > 0 ? repeatHold : stopHold, signal, aborted);
+      await run(worker, worker.stopping.size > 0 ? repeatInterval : stopHold, signal, aborted);
       return [...worker.stopping.keys()];
     },
   };

@@ -22,9 +22,11 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 /** The values yielded by a handler; undefined for any other result, including strings and lists. */
 function chunksOf(value: unknown): AsyncIterable<unknown> | Iterable<unknown> | undefined {
-  const iterates = (one: unknown): one is AsyncIterable<unknown> => isObject(one) && Symbol.asyncIterator in one;
-  const steps = (one: unknown): one is Iterable<unknown> => isObject(one) && Symbol.iterator in one && "next" in one;
-  return iterates(value) || steps(value) ? value : undefined;
+  const isAsyncIterable = (candidate: unknown): candidate is AsyncIterable<unknown> =>
+    isObject(candidate) && Symbol.asyncIterator in candidate;
+  const isIterator = (candidate: unknown): candidate is Iterable<unknown> =>
+    isObject(candidate) && Symbol.iterator in candidate && "next" in candidate;
+  return isAsyncIterable(value) || isIterator(value) ? value : undefined;
 }
 
 /** The outermost frames of a handler's stack: this file and, below it, Node. */
@@ -48,7 +50,7 @@ const lineOf = (id: string, members: object): string => {
   return text === "{}" ? `{"id":"${id}"}` : `{"id":"${id}",${text.slice(1)}`;
 };
 
-async function streamed(chunks: AsyncIterable<unknown> | Iterable<unknown>, job: HandlerJob, send: Send) {
+async function streamChunks(chunks: AsyncIterable<unknown> | Iterable<unknown>, job: HandlerJob, send: Send) {
   const output: unknown[] = [];
   for await (const chunk of chunks) {
     if (job.signal.aborted) break;
@@ -59,23 +61,23 @@ async function streamed(chunks: AsyncIterable<unknown> | Iterable<unknown>, job:
 }
 
 /** Runs the handler; resolves with the members of the line that ends the job. */
-async function resultOf(handler: Handler, job: HandlerJob, send: Send): Promise<object> {
+async function runHandler(handler: Handler, job: HandlerJob, send: Send): Promise<object> {
   const pending = handler(job);
   const returned = pending instanceof Promise ? await pending : pending;
   const chunks = chunksOf(returned);
-  if (chunks) return streamed(chunks, job, send);
+  if (chunks) return streamChunks(chunks, job, send);
   if (!isObject(returned) || Array.isArray(returned)) return { output: returned ?? null };
   const { error, refresh_worker: refresh, ...output } = returned;
-  const stop = refresh ? { stopPod: true } : {};
+  const stopMember = refresh ? { stopPod: true } : {};
   if (error !== undefined && error !== null) {
     const message = typeof error === "string" ? error : JSON.stringify(error);
-    return { error: message, ...(Object.keys(output).length > 0 ? { output } : {}), ...stop };
+    return { error: message, ...(Object.keys(output).length > 0 ? { output } : {}), ...stopMember };
   }
-  return { output: refresh === undefined ? returned : output, ...stop };
+  return { output: refresh === undefined ? returned : output, ...stopMember };
 }
 
 async function runJob(handler: Handler, job: HandlerJob, send: Send): Promise<void> {
-  const result = await resultOf(handler, job, send).catch((thrown: unknown) => {
+  const result = await runHandler(handler, job, send).catch((thrown: unknown) => {
     const error = errorText(thrown);
     console.error(`job ${job.id} failed: ${error}`);
     return { error };
@@ -90,38 +92,38 @@ async function runJob(handler: Handler, job: HandlerJob, send: Send): Promise<vo
 }
 
 function serve(handler: Handler, pipe: Socket): void {
-  let current: { id: string; stop: AbortController } | undefined;
+  let current: { id: string; controller: AbortController } | undefined;
 
   const send: Send = (line) => {
     if (pipe.write(`${line}\n`)) return undefined;
     return new Promise((resolve) => pipe.once("drain", resolve));
   };
 
-  function take(line: string): void {
+  function handleLine(line: string): void {
     const message: unknown = JSON.parse(line);
     if (!isObject(message)) throw new Error(`the service sent an invalid job: ${line.slice(0, 200)}`);
     if ("stop" in message) {
-      const { id, stop } = current ?? {};
-      if (id === message["stop"]) stop?.abort(new Error(`job ${id} was cancelled or timed out`));
+      const { id, controller } = current ?? {};
+      if (id === message["stop"]) controller?.abort(new Error(`job ${id} was cancelled or timed out`));
       return;
     }
     const id = String(message["id"]);
-    const stop = new AbortController();
-    current = { id, stop };
-    void runJob(handler, { ...message, id, input: message["input"], signal: stop.signal }, send);
+    const controller = new AbortController();
+    current = { id, controller };
+    void runJob(handler, { ...message, id, input: message["input"], signal: controller.signal }, send);
   }
 
-  let rest = "";
+  let unfinishedLine = "";
   pipe.setEncoding("utf8");
   pipe.on("data", (text: string) => {
     let from = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-      const line = rest + text.slice(from, end);
-      rest = "";
+      const line = unfinishedLine + text.slice(from, end);
+      unfinishedLine = "";
       from = end + 1;
-      take(line);
+      handleLine(line);
     }
-    rest += text.slice(from);
+    unfinishedLine += text.slice(from);
   });
   // The service has ended, so no process receives this worker's output.
   pipe.on("close", () => process.exit(0));
@@ -131,12 +133,12 @@ function serve(handler: Handler, pipe: Socket): void {
 
 async function loadHandler(file: string): Promise<Handler> {
   const loaded: unknown = await import(pathToFileURL(file).href);
-  let found: unknown = isObject(loaded) ? loaded["default"] : undefined;
+  let defaultExport: unknown = isObject(loaded) ? loaded["default"] : undefined;
   // In a CommonJS file compiled from an ES module, the default export is nested one level deeper.
-  if (isObject(found) && "default" in found) found = found["default"];
-  if (typeof found !== "function")
+  if (isObject(defaultExport) && "default" in defaultExport) defaultExport = defaultExport["default"];
+  if (typeof defaultExport !== "function")
     throw new Error(`${file}: the default export must be a function; add "export default (job) => output"`);
-  const handler = found;
+  const handler = defaultExport;
   return (job) => handler(job);
 }
 
@@ -147,7 +149,7 @@ async function main(file: string): Promise<void> {
 
 const [, , handlerFile = ""] = process.argv;
 main(handlerFile).catch(async (error: unknown) => {
-  const { loadFailure } = await import("./load-failure.js");
+  const { loadFailureReport: loadFailure } = await import("./load-failure.js");
   const report = loadFailure(error, handlerFile);
   if (report === undefined) throw error;
   console.error(report);

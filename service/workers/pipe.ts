@@ -6,7 +6,7 @@ import type { JobStream } from "../jobs/stream";
 import { JsonTextError, memberTexts } from "../json-text";
 import type { Dispatcher } from "./dispatcher";
 import type { Worker } from "./registry";
-import { jobText, readResult, refusedResult, resultLimit } from "./results";
+import { jobText, readResult, rejectedResult, resultLimit } from "./results";
 
 /**
  * The service's end of the pipe to a Node worker (workers/node-host.ts): an inherited socket pair with one JSON object per line. The
@@ -19,40 +19,40 @@ export function servePipe(
   {
     dispatcher,
     stream,
-    fail,
+    onStoreError,
   }: {
     dispatcher: Pick<Dispatcher, "connect" | "finish">;
     stream: Pick<JobStream, "append">;
     /** Called if the store cannot save the worker's output. */
-    fail(error: unknown): void;
+    onStoreError(error: unknown): void;
   },
 ): void {
   /** Length of the chunks being written to the store, in characters. */
-  let storing = 0;
+  let pendingLength = 0;
   let isReady = false;
   /** The worker's current job. It gets no second job, even if the handler itself writes to the pipe. */
   let current: RunningJob | undefined;
   const write = (line: string): void => void (pipe.writable && pipe.write(`${line}\n`));
 
-  function take(line: string): Promise<unknown> | undefined {
+  function handleLine(line: string): Promise<unknown> | undefined {
     const members = memberTexts(line);
     if (!members) throw new JsonTextError("must be a JSON object");
-    if (members.has("ready")) return begin();
+    if (members.has("ready")) return connect();
     if (!current || members.get("id") !== `"${current.id}"`) return undefined;
     const { id, operation } = current;
     const chunk = members.get("chunk");
-    if (chunk !== undefined) return append(id, chunk);
+    if (chunk !== undefined) return appendChunk(id, chunk);
     const { outcome, refresh } = readResult(members, operation);
     return finish(id, outcome, refresh);
   }
 
-  function begin(): undefined {
+  function connect(): undefined {
     if (isReady) return;
     isReady = true;
     dispatcher.connect(worker, {
-      send: (taken) => {
-        current = taken.job;
-        write(jobText(taken));
+      send: (delivery) => {
+        current = delivery.job;
+        write(jobText(delivery));
       },
       stop: (jobId) => write(`{"stop":"${jobId}"}`),
     });
@@ -64,33 +64,33 @@ export function servePipe(
   }
 
   /** Stores a chunk. A worker that yields faster than the store writes must wait. */
-  async function append(jobId: string, chunk: string): Promise<void> {
-    storing += chunk.length;
-    if (storing > resultLimit) pipe.pause();
+  async function appendChunk(jobId: string, chunk: string): Promise<void> {
+    pendingLength += chunk.length;
+    if (pendingLength > resultLimit) pipe.pause();
     try {
       await stream.append(jobId, worker.id, { output: chunk });
     } finally {
-      storing -= chunk.length;
-      if (storing <= resultLimit) pipe.resume();
+      pendingLength -= chunk.length;
+      if (pendingLength <= resultLimit) pipe.resume();
     }
   }
 
   /** Ends the worker and its job after an invalid message, because the worker's state is then unknown. */
-  function refuse(why: string): void {
-    if (current) finish(current.id, refusedResult(why), true).catch(fail);
+  function rejectResult(reason: string): void {
+    if (current) finish(current.id, rejectedResult(reason), true).catch(onStoreError);
   }
 
   readLines(
     pipe,
     (line) => {
       try {
-        take(line)?.catch(fail);
+        handleLine(line)?.catch(onStoreError);
       } catch (error) {
-        if (error instanceof JsonTextError || error instanceof ServiceError) refuse(error.message);
-        else fail(error);
+        if (error instanceof JsonTextError || error instanceof ServiceError) rejectResult(error.message);
+        else onStoreError(error);
       }
     },
-    () => refuse(`it exceeds ${resultLimit} bytes`),
+    () => rejectResult(`it exceeds ${resultLimit} bytes`),
   );
 }
 
@@ -102,11 +102,11 @@ function readLines(stream: Duplex, onLine: (line: string) => void, onTooLong: ()
   stream.on("data", (text: string) => {
     let from = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-      const whole = line + text.slice(from, end);
+      const completeLine = line + text.slice(from, end);
       from = end + 1;
       line = "";
       if (dropping) dropping = false;
-      else onLine(whole);
+      else onLine(completeLine);
     }
     line += text.slice(from);
     if (line.length <= resultLimit) return;

@@ -18,11 +18,11 @@ import { createRollouts } from "./rollout";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
 import { createWorkerStarts } from "./starts";
-import { judge, type Verdict } from "./watch";
+import { checkWorker, type WorkerCheck } from "./watch";
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-const outdated = "has an outdated configuration";
+const outdatedReason = "has an outdated configuration";
 
 /** Starts, retires and replaces the workers of all endpoints by their scaling rules. */
 export function createWorkerPool({
@@ -30,10 +30,10 @@ export function createWorkerPool({
   dispatcher,
   jobs,
   events,
-  pressing,
+  waitingWork,
   serve,
   endpoints,
-  joinedElsewhere,
+  hasExternalWorkers,
   starter,
   clock,
   timings,
@@ -41,15 +41,15 @@ export function createWorkerPool({
 }: {
   registry: WorkerRegistry;
   dispatcher: Pick<Dispatcher, "dismiss">;
-  jobs: Pick<Jobs, "refuse" | "requeue">;
+  jobs: Pick<Jobs, "reject" | "requeue">;
   events: JobEvents;
   /** The waiting jobs of an endpoint that may start workers. */
-  pressing(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
+  waitingWork(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
   /** Serves the worker's pipe or monitors its server. */
   serve(local: LocalWorker): void;
   endpoints: EndpointLookup;
   /** Returns whether an external worker has ever joined the endpoint. */
-  joinedElsewhere(endpointId: string): boolean;
+  hasExternalWorkers(endpointId: string): boolean;
   starter: WorkerStarter;
   clock: Clock;
   timings: JobTimings;
@@ -64,16 +64,16 @@ export function createWorkerPool({
     registry,
     jobs,
     events,
-    pressing,
+    waitingWork,
     clock,
     timings,
     log,
     review,
     add,
     // During a rollout, jobs wait for the old workers or the next version.
-    mayRefuse: (endpointId) => !joinedElsewhere(endpointId) && !rollouts.keepsJobs(endpointId),
+    mayReject: (endpointId) => !hasExternalWorkers(endpointId) && !rollouts.keepsJobs(endpointId),
   });
-  const ends = new Set<Promise<void>>();
+  const removals = new Set<Promise<void>>();
   const reviews = new ShortLivedMap<string, true>();
   let started = false;
   let stopping = false;
@@ -83,13 +83,14 @@ export function createWorkerPool({
   function scale(endpointId: string): number {
     const endpoint = endpoints.get(endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
-    const alive = registry.of(endpointId).filter((worker) => processes.has(worker));
+    const localWorkers = registry.byEndpoint(endpointId).filter((worker) => processes.has(worker));
     const rules = rulesOf(endpoint);
-    const state = scalingState(pressing(endpointId), alive, clock.now(), timings);
+    const state = scalingState(waitingWork(endpointId), localWorkers, clock.now(), timings);
     const plan = rollouts.plan(endpointId, rules, state, planWorkers(rules, state));
-    if (alive.some(({ firstTakeAt, stale }) => firstTakeAt !== undefined && !stale)) problems.started(endpointId);
-    for (const worker of alive) {
-      if (plan.retire.includes(worker.id)) retire(worker, worker.stale ? outdated : "is no longer needed");
+    if (localWorkers.some(({ firstTakeAt, stale }) => firstTakeAt !== undefined && !stale))
+      problems.recordStart(endpointId);
+    for (const worker of localWorkers) {
+      if (plan.retire.includes(worker.id)) retire(worker, worker.stale ? outdatedReason : "is no longer needed");
     }
     return Math.min(plan.reviewAt, starts.start(endpoint, plan.start));
   }
@@ -101,8 +102,10 @@ export function createWorkerPool({
     processes.set(worker, local);
     serve(local);
     log.info({ endpoint: endpointId, worker: worker.id, version }, "worker: starting");
-    const removed = started.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(removed));
-    ends.add(removed);
+    const removal = started.process.ended
+      .then((processEnd) => onEnd(local, processEnd))
+      .finally(() => removals.delete(removal));
+    removals.add(removal);
   }
 
   function retire(worker: Worker, reason: string): void {
@@ -121,19 +124,23 @@ export function createWorkerPool({
     local.process.stop(timings.killGrace);
   }
 
-  async function ended(local: LocalWorker, how: ProcessEnd): Promise<void> {
+  async function onEnd(local: LocalWorker, processEnd: ProcessEnd): Promise<void> {
     const { worker } = local;
     const { endpointId } = worker;
     processes.delete(worker);
     registry.remove(worker);
     dispatcher.dismiss(worker);
-    log.info({ endpoint: endpointId, worker: worker.id, how: how.how, reason: local.reason }, "worker: ended");
+    log.info(
+      { endpoint: endpointId, worker: worker.id, how: processEnd.description, reason: local.reason },
+      "worker: ended",
+    );
     if (stopping) return;
-    const crashed = local.reason === undefined || local.lost;
-    const starting = worker.firstTakeAt === undefined;
-    if (crashed && (starting || worker.jobs.size > 0 || !how.clean)) starts.failed(local, how, starting);
-    await requeueJobs(worker, crashed ? "crashed" : "interrupted", () =>
-      problems.jobLost(endpointId, local, how, crashed),
+    const isCrash = local.reason === undefined || local.lost;
+    const isStarting = worker.firstTakeAt === undefined;
+    if (isCrash && (isStarting || worker.jobs.size > 0 || !processEnd.clean))
+      starts.recordFailure(local, processEnd, isStarting);
+    await requeueJobs(worker, isCrash ? "crashed" : "interrupted", () =>
+      problems.recordLostJob(endpointId, local, processEnd, isCrash),
     );
     review(endpointId);
   }
@@ -149,20 +156,23 @@ export function createWorkerPool({
   }
 
   /** Kills a local worker and returns it; forgets an external worker. */
-  function end(worker: Worker, why: string, lost = false): LocalWorker | undefined {
+  function endWorker(worker: Worker, reason: string, lost = false): LocalWorker | undefined {
     dispatcher.dismiss(worker);
     const local = processes.get(worker);
-    if (local) kill(local, why, lost);
+    if (local) kill(local, reason, lost);
     else registry.remove(worker);
     return local;
   }
 
   /** Replaces a silent or unhealthy worker. */
-  async function replace(worker: Worker, { kind, why }: Exclude<Verdict, { kind: "fine" }>): Promise<void> {
-    log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${why}; replacing it`);
-    if (end(worker, why, kind === "lost")) return;
-    const reason = worker.awaitedUntil === undefined ? "crashed" : "interrupted";
-    await requeueJobs(worker, reason, () => `the worker ${why} while it ran the job`);
+  async function replaceWorker(
+    worker: Worker,
+    { kind, reason }: Exclude<WorkerCheck, { kind: "healthy" }>,
+  ): Promise<void> {
+    log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${reason}; replacing it`);
+    if (endWorker(worker, reason, kind === "lost")) return;
+    const requeueReason = worker.returnDeadline === undefined ? "crashed" : "interrupted";
+    await requeueJobs(worker, requeueReason, () => `the worker ${reason} while it ran the job`);
     review(worker.endpointId);
   }
 
@@ -170,8 +180,8 @@ export function createWorkerPool({
   async function pass(): Promise<number | undefined> {
     for (const worker of registry.all()) {
       if (processes.get(worker)?.stopped) continue;
-      const verdict = judge(worker, clock.now(), timings);
-      if (verdict.kind !== "fine") await replace(worker, verdict);
+      const check = checkWorker(worker, clock.now(), timings);
+      if (check.kind !== "healthy") await replaceWorker(worker, check);
     }
     const reviewAt = Math.min(...endpoints.all().map(({ id }) => reviewNow(id)));
     return reviewAt === Number.POSITIVE_INFINITY ? undefined : reviewAt;
@@ -179,12 +189,12 @@ export function createWorkerPool({
 
   /** Stops, starts and retires an endpoint's workers; returns the time of the next check of its workers, including new workers. */
   function reviewNow(endpointId: string): number {
-    for (const worker of registry.of(endpointId)) stopWhenDone(worker);
+    for (const worker of registry.byEndpoint(endpointId)) stopWhenDone(worker);
     let reviewAt = scale(endpointId);
-    for (const worker of registry.of(endpointId)) {
+    for (const worker of registry.byEndpoint(endpointId)) {
       if (processes.get(worker)?.stopped) continue;
-      const verdict = judge(worker, clock.now(), timings);
-      reviewAt = Math.min(reviewAt, verdict.kind === "fine" ? verdict.reviewAt : clock.now());
+      const check = checkWorker(worker, clock.now(), timings);
+      reviewAt = Math.min(reviewAt, check.kind === "healthy" ? check.reviewAt : clock.now());
     }
     return reviewAt;
   }
@@ -207,28 +217,30 @@ export function createWorkerPool({
      * completed a job may hang; they are killed and their jobs requeued. With `restart`, no old worker takes another job.
      */
     replaceAll(endpointId: string, restart = false): void {
-      starts.forget(endpointId);
-      const workers = registry.of(endpointId).filter(({ local }) => local);
-      const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.rolledBack(endpointId), restart);
-      for (const worker of useless) retire(worker, outdated);
-      for (const worker of hung) end(worker, "runs a version that was rolled back before it completed a job");
+      starts.reset(endpointId);
+      const workers = registry.byEndpoint(endpointId).filter(({ local }) => local);
+      const { unstarted, hung } = rollouts.start(endpointId, workers, endpoints.rolledBack(endpointId), restart);
+      for (const worker of unstarted) retire(worker, outdatedReason);
+      for (const worker of hung) endWorker(worker, "runs a version that was rolled back before it completed a job");
       review(endpointId);
     },
     /** Kills the endpoint's workers; resolves when they have ended. */
-    async drop(endpointId: string): Promise<void> {
-      starts.forget(endpointId);
-      rollouts.forget(endpointId);
-      const gone = registry.of(endpointId).map((worker) => end(worker, "belongs to a deleted endpoint")?.process.ended);
-      await Promise.all(gone);
+    async endWorkers(endpointId: string): Promise<void> {
+      starts.reset(endpointId);
+      rollouts.finish(endpointId);
+      const endings = registry
+        .byEndpoint(endpointId)
+        .map((worker) => endWorker(worker, "belongs to a deleted endpoint")?.process.ended);
+      await Promise.all(endings);
     },
-    worked: starts.worked,
+    recordWork: starts.recordWork,
     /** Number of workers that wait for the end of a backoff. */
     throttled: starts.throttled,
     /** The reason why the endpoint's workers do not start, or why the last worker crashed; undefined without problems. */
     problem: (endpointId: string): string | undefined =>
       problems.of(
         endpointId,
-        registry.of(endpointId).flatMap((worker) => processes.get(worker) ?? []),
+        registry.byEndpoint(endpointId).flatMap((worker) => processes.get(worker) ?? []),
       ),
     start(): void {
       if (stopping) return;
@@ -240,7 +252,7 @@ export function createWorkerPool({
       stopping = true;
       await alarm.stop();
       for (const { process } of processes.values()) process.stop(timings.killGrace);
-      await Promise.all(ends);
+      await Promise.all(removals);
     },
   };
 }

@@ -13,38 +13,38 @@ export function createWorkerPresence({
   clock,
   timings,
   log,
-  joined,
-  changed,
+  onJoin,
+  onChange,
 }: {
   registry: WorkerRegistry;
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "info">;
   /** Called before an external worker joins the endpoint. */
-  joined(endpointId: string): void;
+  onJoin(endpointId: string): void;
   /** Called after a change of the endpoint's workers. */
-  changed(endpointId: string): void;
+  onChange(endpointId: string): void;
 }) {
   return {
     /** Returns the worker that sent a request; an external worker joins with its first request. */
-    greet(endpointId: string, workerId: string): Worker {
-      const known = registry.find(endpointId, workerId);
-      if (!known && isLocalId(workerId))
+    identify(endpointId: string, workerId: string): Worker {
+      const existing = registry.find(endpointId, workerId);
+      if (!existing && isLocalId(workerId))
         throw new ServiceError(
           "invalid",
           `worker "${workerId}": has ended; ids of external workers must not begin with "local-"`,
         );
       // Before the worker is added, so that the next call joins if the store fails.
-      if (!known) joined(endpointId);
-      const worker = known ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
-      if (!known) log.info({ endpoint: endpointId, worker: workerId }, "worker: joined");
+      if (!existing) onJoin(endpointId);
+      const worker = existing ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
+      if (!existing) log.info({ endpoint: endpointId, worker: workerId }, "worker: joined");
       worker.lastSeenAt = clock.now();
-      if (worker.awaitedUntil !== undefined) {
-        worker.awaitedUntil = undefined;
-        worker.suspectSince = undefined;
+      if (worker.returnDeadline !== undefined) {
+        worker.returnDeadline = undefined;
+        worker.silentSince = undefined;
         worker.lastTakeAt = clock.now();
         log.info({ endpoint: endpointId, worker: workerId }, "worker: resumed its jobs");
-        changed(endpointId);
+        onChange(endpointId);
       }
       return worker;
     },
@@ -56,26 +56,26 @@ export function createWorkerPresence({
       if (!worker) {
         worker = registry.add({ id: workerId, endpointId, local: false, now });
         worker.firstTakeAt = now;
-        worker.awaitedUntil = now + timings.returnGrace;
+        worker.returnDeadline = now + timings.returnGrace;
       }
       worker.jobs.set(id, { since: now, lowPriority, recovered: true });
     },
 
     /** Records a job-take; the first job-take ends the worker's start. */
-    jobRequested(worker: Worker): void {
+    recordJobTake(worker: Worker): void {
       worker.lastTakeAt = clock.now();
       worker.unhealthyReason = undefined;
       if (worker.firstTakeAt !== undefined) return;
       worker.firstTakeAt = clock.now();
       worker.idleSince = clock.now();
-      changed(worker.endpointId);
+      onChange(worker.endpointId);
     },
 
     /** Records a ping with the ids of the worker's jobs; `unhealthyReason` is the reason if the worker reports itself unhealthy. */
     ping(worker: Worker, jobIds: string[], unhealthyReason: string | undefined): void {
       // From the first ping on, the worker's silence is monitored.
-      if (!worker.pinged || worker.unhealthyReason !== unhealthyReason) changed(worker.endpointId);
-      worker.pinged = true;
+      if (!worker.hasPinged || worker.unhealthyReason !== unhealthyReason) onChange(worker.endpointId);
+      worker.hasPinged = true;
       worker.unhealthyReason = unhealthyReason;
       // Only a ping with ids implies that the worker's other jobs are over.
       if (jobIds.length === 0) return;

@@ -8,73 +8,73 @@ export type WorkerProblems = ReturnType<typeof createWorkerProblems>;
 
 /** The reasons why workers of endpoints do not run jobs, for `/health`, `status` and the console. */
 export function createWorkerProblems(clock: Clock, timings: JobTimings) {
-  const starts = new Map<string, string>();
-  const crashes = new Map<string, string>();
+  const startProblems = new Map<string, string>();
+  const crashProblems = new Map<string, string>();
 
   /** The problem of a worker that has not requested a job for a long time after its start. */
-  function silent(workers: LocalWorker[]): string | undefined {
+  function silentWorkerProblem(workers: LocalWorker[]): string | undefined {
     const now = clock.now();
-    const found = workers.find(
+    const silentWorker = workers.find(
       ({ worker }) => worker.firstTakeAt === undefined && phaseOf(worker, now, timings) === "unhealthy",
     );
-    if (!found) return undefined;
-    const { worker, image } = found;
+    if (!silentWorker) return undefined;
+    const { worker, image } = silentWorker;
     const seconds = Math.round((now - worker.startedAt) / 1000);
-    if (worker.serves === "requests")
-      return `workers of the image "${image}" are not healthy: ${worker.id} has run for ${seconds} s${found.lastCheck === undefined ? "" : `; ${found.lastCheck}`}; its program must return 200 to health checks${unreachedBy(found)}`;
-    return `workers of the image "${image}" do not request jobs: ${worker.id} has run for ${seconds} s; its program must take jobs, as the SDK's serverless.start does${unreachedBy(found)}`;
+    if (worker.workload === "requests")
+      return `workers of the image "${image}" are not healthy: ${worker.id} has run for ${seconds} s${silentWorker.lastFailedCheck === undefined ? "" : `; ${silentWorker.lastFailedCheck}`}; its program must return 200 to health checks${obstacleText(silentWorker)}`;
+    return `workers of the image "${image}" do not request jobs: ${worker.id} has run for ${seconds} s; its program must take jobs, as the SDK's serverless.start does${obstacleText(silentWorker)}`;
   }
 
   return {
     /** Records that no worker can be started. */
-    cannotStart: (endpointId: string, why: string): void => void starts.set(endpointId, why),
+    recordStartError: (endpointId: string, problem: string): void => void startProblems.set(endpointId, problem),
     /** Records that a worker ended before its first job-take. Returns the reason, for the waiting jobs. */
-    startFailed(endpointId: string, local: LocalWorker, end: ProcessEnd): string {
-      const unreached = local.reason === undefined ? "" : unreachedBy(local);
+    recordFailedStart(endpointId: string, local: LocalWorker, end: ProcessEnd): string {
+      const obstacle = local.reason === undefined ? "" : obstacleText(local);
       // If the image cannot be pulled, no program ever ran.
-      const due = local.worker.serves === "requests" ? "was healthy" : "requested a job";
-      const when = local.worker.preparing ? "" : `, before it ${due}`;
-      const how = `${howItEnded(local, end)}${when}`;
-      const why = `workers of the image "${local.image}" do not start: the last one ${how}${unreached}${lastWordsOf(local, end)}`;
-      starts.set(endpointId, why);
-      return why;
+      const expectedEvent = local.worker.workload === "requests" ? "was healthy" : "requested a job";
+      const timing = local.worker.preparing ? "" : `, before it ${expectedEvent}`;
+      const endText = `${describeEnd(local, end)}${timing}`;
+      const problem = `workers of the image "${local.image}" do not start: the last one ${endText}${obstacle}${lastOutputText(local, end)}`;
+      startProblems.set(endpointId, problem);
+      return problem;
     },
     /** Records that a worker ended while it ran a job; `crashed` unless the service ended it. Returns a description, for the job. */
-    jobLost(endpointId: string, local: LocalWorker, end: ProcessEnd, crashed: boolean): string {
-      const [how, lastWords] = [howItEnded(local, end), lastWordsOf(local, end)];
-      const why = `workers of the image "${local.image}" crash: the last one ${how} while it ran a job${lastWords}`;
-      if (crashed) crashes.set(endpointId, why);
-      return `the worker ${how} while it ran the job${lastWords}`;
+    recordLostJob(endpointId: string, local: LocalWorker, end: ProcessEnd, crashed: boolean): string {
+      const [endText, lastOutput] = [describeEnd(local, end), lastOutputText(local, end)];
+      const problem = `workers of the image "${local.image}" crash: the last one ${endText} while it ran a job${lastOutput}`;
+      if (crashed) crashProblems.set(endpointId, problem);
+      return `the worker ${endText} while it ran the job${lastOutput}`;
     },
     /** Records that a worker started. */
-    started: (endpointId: string): void => void starts.delete(endpointId),
+    recordStart: (endpointId: string): void => void startProblems.delete(endpointId),
     /** Records that a worker ended a job. */
-    worked: (endpointId: string): void => void crashes.delete(endpointId),
-    forget(endpointId: string): void {
-      starts.delete(endpointId);
-      crashes.delete(endpointId);
+    recordSuccess: (endpointId: string): void => void crashProblems.delete(endpointId),
+    reset(endpointId: string): void {
+      startProblems.delete(endpointId);
+      crashProblems.delete(endpointId);
     },
     /** The problem of an endpoint with these workers; undefined without a problem. */
     of: (endpointId: string, workers: LocalWorker[]): string | undefined =>
-      silent(workers) ?? starts.get(endpointId) ?? crashes.get(endpointId),
+      silentWorkerProblem(workers) ?? startProblems.get(endpointId) ?? crashProblems.get(endpointId),
   };
 }
 
 /** A possible obstacle between a worker and the service, as the end of a sentence; empty if the worker has sent a ping. */
-function unreachedBy({ worker, process }: LocalWorker): string {
-  const obstacle = worker.pinged ? undefined : process.obstacle?.();
+function obstacleText({ worker, process }: LocalWorker): string {
+  const obstacle = worker.hasPinged ? undefined : process.obstacle?.();
   return obstacle === undefined ? "" : `; ${obstacle}`;
 }
 
 /** Description of a worker's end, as text after "the worker". */
-const howItEnded = ({ reason }: LocalWorker, end: ProcessEnd): string =>
-  reason === undefined ? end.how : `was stopped by the service because it ${reason}`;
+const describeEnd = ({ reason }: LocalWorker, end: ProcessEnd): string =>
+  reason === undefined ? end.description : `was stopped by the service because it ${reason}`;
 
 /** The first line of an error: "TypeError: …", "Error [CODE]: …", "ModuleNotFoundError: …", "requests.exceptions.Timeout: …". */
 const errorLine = /^(?:Uncaught )?(?:[\w.]*(?:Error|Exception)|[\w.]+\.exceptions\.\w+)(?: \[\w+\])?(?::|$)/;
 
 /** The first error in a worker's output, then its last lines, as the end of a sentence; empty without output. */
-function lastWordsOf({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string {
+function lastOutputText({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string {
   if (lastErrors.length === 0) return "";
   const lines = lastErrors.map(redact);
   const error = lines.find((line) => errorLine.test(line));

@@ -17,7 +17,7 @@ export interface WorkerProcess {
   /** The other end of the worker's file descriptor 3, if it has one. Closes when the worker ends; errors are already handled. */
   readonly channel: Duplex | undefined;
   /** Resolves when the program runs; undefined for a program that runs immediately. A container's image may need a pull first. */
-  readonly began?: Promise<void>;
+  readonly started?: Promise<void>;
   /** A possible obstacle to calls from a container, as text after a ";". */
   obstacle?(): string | undefined;
   /** HTTP server of a load balancer's worker; resolves when its address is known. */
@@ -29,7 +29,7 @@ export interface WorkerProcess {
 /** The end of a worker. */
 export interface ProcessEnd {
   /** Description of the end, as text after "the worker". */
-  how: string;
+  description: string;
   /** True if the worker exited with code 0. */
   clean: boolean;
   /** The last lines of stderr; for a container without stderr output, of stdout. */
@@ -53,16 +53,16 @@ interface ProcessStart {
 /** Niceness of workers, so that the service responds while they compute. */
 const niceness = 5;
 /** Maximum wait for output after the process has ended, ms; a stray child can keep the pipe open forever. */
-const drain = 500;
+const outputTimeout = 500;
 /** Interval at which the end of a process group is checked, ms. */
 const checkInterval = 10;
 /** Maximum wait for the end of killed processes, ms. A process that remains after that hangs in the kernel and cannot be ended. */
-const longestEnd = 10_000;
+const endTimeout = 10_000;
 
 /** Starts a worker without a shell in its own process group, so that its child processes end with it. */
 export function startProcess(start: ProcessStart): WorkerProcess {
   const { file, args, env, mark, reaper, clock, onLine } = start;
-  const child = spawnKnown();
+  const child = spawnRegistered();
   const { pid: group, stdout, stderr } = child;
   // If this process has run out of file descriptors, the child has no streams.
   const socket = child.stdio?.[3];
@@ -79,11 +79,11 @@ export function startProcess(start: ProcessStart): WorkerProcess {
         onLine(line);
       }),
   ]);
-  let over = false;
+  let hasEnded = false;
   let isStopped = false;
 
   /** Starts the process. Only between the two calls of the reaper does it run without the reaper knowing its group. */
-  function spawnKnown() {
+  function spawnRegistered() {
     reaper.starting(mark);
     try {
       const stdio: StdioOptions = ["ignore", "pipe", "pipe"];
@@ -105,48 +105,49 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   };
 
   const exited = new Promise<Omit<ProcessEnd, "lastErrors">>((resolve) => {
-    child.once("error", (error) => resolve({ how: `could not be started: ${error.message}`, clean: false }));
+    child.once("error", (error) => resolve({ description: `could not be started: ${error.message}`, clean: false }));
     child.once("exit", (code, signal) => {
-      const bySignal = isStopped && signal === "SIGTERM" ? "was stopped by the service" : `was killed by ${signal}`;
-      const how = signal ? bySignal : `ended with exit code ${code}`;
-      resolve({ how, clean: code === 0 });
+      const signalText = isStopped && signal === "SIGTERM" ? "was stopped by the service" : `was killed by ${signal}`;
+      const description = signal ? signalText : `ended with exit code ${code}`;
+      resolve({ description, clean: code === 0 });
     });
   });
 
-  async function settle(): Promise<ProcessEnd> {
+  async function waitForEnd(): Promise<ProcessEnd> {
     const end = await exited;
-    over = true;
+    hasEnded = true;
     signal("SIGKILL");
     // Child processes may also use the GPU until they end.
-    if (group !== undefined && !(await groupGone(group))) onLine("processes of the worker did not end after SIGKILL");
+    if (group !== undefined && !(await waitForGroupEnd(group)))
+      onLine("processes of the worker did not end after SIGKILL");
     reaper.ended(mark);
     // Unread data must not delay the end.
     channel?.resume();
-    const allRead = new AbortController();
-    const late = pause(drain, undefined, { signal: allRead.signal }).catch(() => undefined);
-    await Promise.race([output, late]);
-    allRead.abort();
+    const outputRead = new AbortController();
+    const timeout = pause(outputTimeout, undefined, { signal: outputRead.signal }).catch(() => undefined);
+    await Promise.race([output, timeout]);
+    outputRead.abort();
     for (const stream of [stdout, stderr, channel]) stream?.destroy();
     return { ...end, lastErrors: errors.lines };
   }
 
-  const ended = settle();
+  const ended = waitForEnd();
   return {
     channel,
     ended,
     stop(grace) {
-      if (over) return;
+      if (hasEnded) return;
       isStopped = true;
       signal("SIGTERM");
-      const waiting = new AbortController();
-      void ended.then(() => waiting.abort());
-      clock.sleep(grace, waiting.signal).then(
-        () => over || signal("SIGKILL"),
+      const graceTimer = new AbortController();
+      void ended.then(() => graceTimer.abort());
+      clock.sleep(grace, graceTimer.signal).then(
+        () => hasEnded || signal("SIGKILL"),
         () => undefined,
       );
     },
     kill() {
-      if (!over) signal("SIGKILL");
+      if (!hasEnded) signal("SIGKILL");
     },
   };
 }
@@ -169,32 +170,35 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
 }
 
 /** Waits for the end of a killed process group; resolves with `false` if some processes did not end in time. */
-async function groupGone(group: number): Promise<boolean> {
-  const end = performance.now() + longestEnd;
-  while (runs(group)) {
-    if (performance.now() >= end) return false;
+async function waitForGroupEnd(group: number): Promise<boolean> {
+  const deadline = performance.now() + endTimeout;
+  while (isRunning(group)) {
+    if (performance.now() >= deadline) return false;
     await pause(checkInterval);
   }
   return true;
 }
 
-function runs(group: number): boolean {
+function isRunning(group: number): boolean {
   try {
     process.kill(-group, 0);
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
   // Ended processes stay in their group until their parent reaps them, which may never happen.
-  return !existsSync("/proc/self/stat") || readdirSync("/proc").some((name) => /^\d+$/.test(name) && isOf(name, group));
+  return (
+    !existsSync("/proc/self/stat") ||
+    readdirSync("/proc").some((name) => /^\d+$/.test(name) && belongsToGroup(name, group))
+  );
 }
 
-function isOf(pid: string, group: number): boolean {
+function belongsToGroup(pid: string, group: number): boolean {
   try {
     // "<pid> (<name>) <state> <parent> <group> …", where the name may contain anything.
-    const [state = "", , of] = readFileSync(`/proc/${pid}/stat`, "latin1")
+    const [state = "", , groupField] = readFileSync(`/proc/${pid}/stat`, "latin1")
       .replace(/^.*\) /s, "")
       .split(" ");
-    return Number(of) === group && !"ZX".includes(state);
+    return Number(groupField) === group && !"ZX".includes(state);
   } catch {
     // The process has ended in between.
     return false;

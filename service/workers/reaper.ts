@@ -23,37 +23,37 @@ const script = `
   trap '' INT TERM HUP
   workers=' '
   while read -r mark group; do
-    left=' '
-    for one in $workers; do [ "\${one%:*}" = "$mark" ] || left="$left$one "; done
-    workers="$left\${group:+$mark:$group }"
+    remaining=' '
+    for entry in $workers; do [ "\${entry%:*}" = "$mark" ] || remaining="$remaining$entry "; done
+    workers="$remaining\${group:+$mark:$group }"
   done
   marks=
   groups=
-  for one in $workers; do
-    case "$one" in
-      *:0) marks="$marks -e \${one%:*}" ;;
-      *) kill -s KILL -- "-\${one##*:}" && groups="$groups \${one##*:}" ;;
+  for entry in $workers; do
+    case "$entry" in
+      *:0) marks="$marks -e \${entry%:*}" ;;
+      *) kill -s KILL -- "-\${entry##*:}" && groups="$groups \${entry##*:}" ;;
     esac
   done
   if [ -n "$marks" ] && [ -d /proc/self ]; then
-    for look in 1 2 3 4 5 6 7 8 9 10; do
-      for one in $(grep -lF $marks /proc/[0-9]*/environ); do
-        one="\${one#/proc/}"
-        one="\${one%/environ}"
-        kill -s KILL -- "-$one" && groups="$groups $one" && break 2
+    for attempt in 1 2 3 4 5 6 7 8 9 10; do
+      for entry in $(grep -lF $marks /proc/[0-9]*/environ); do
+        entry="\${entry#/proc/}"
+        entry="\${entry%/environ}"
+        kill -s KILL -- "-$entry" && groups="$groups $entry" && break 2
       done
       sleep 0.1
     done
   fi
-  runs() {
+  is_running() {
     kill -s 0 -- "-$1" || return 1
     [ -d /proc/self ] || return 0
     grep -qsE "^[0-9]+ \\(.*\\) [^ZX] [0-9]+ $1 " /proc/[0-9]*/stat
   }
-  left=1000
-  for one in $groups; do
-    while [ "$left" -gt 0 ] && runs "$one"; do
-      left=$((left - 1))
+  polls=1000
+  for entry in $groups; do
+    while [ "$polls" -gt 0 ] && is_running "$entry"; do
+      polls=$((polls - 1))
       sleep 0.01
     done
   done
@@ -61,10 +61,10 @@ const script = `
 `;
 
 /** Prefix of the shells' files. */
-const notePrefix = "reaper.";
+const markerPrefix = "reaper.";
 
 /** Maximum wait for the end of a killed service's workers, ms. */
-const longestWait = 10_000;
+const maxWait = 10_000;
 
 /**
  * Kills the workers of the service on `folder` if the service is killed. A shell process, started with the first worker, keeps the list
@@ -73,64 +73,64 @@ const longestWait = 10_000;
 export function createReaper(folder: string) {
   let shell: ChildProcess | undefined;
   let closed = false;
-  const noteOf = (pid: number): string => join(folder, `${notePrefix}${pid}`);
+  const markerOf = (pid: number): string => join(folder, `${markerPrefix}${pid}`);
 
   function open(): ChildProcess {
     // In a new session, so that Ctrl-C in the terminal does not end the shell before the workers.
-    const words = ["-c", script, "reaper", join(folder, notePrefix)];
-    const child = spawn("/bin/sh", words, { detached: true, stdio: ["pipe", "ignore", "ignore"], env: {} });
+    const shellArguments = ["-c", script, "reaper", join(folder, markerPrefix)];
+    const child = spawn("/bin/sh", shellArguments, { detached: true, stdio: ["pipe", "ignore", "ignore"], env: {} });
     child.unref();
     const { pid } = child;
-    if (pid !== undefined) writeFileSync(noteOf(pid), "");
-    const broken = (): void => {
+    if (pid !== undefined) writeFileSync(markerOf(pid), "");
+    const onFailure = (): void => {
       if (shell === child) shell = undefined;
-      if (pid !== undefined) removeMark(noteOf(pid));
+      if (pid !== undefined) removeMark(markerOf(pid));
     };
-    child.on("error", broken);
-    child.on("exit", broken);
-    child.stdin?.on("error", broken);
+    child.on("error", onFailure);
+    child.on("exit", onFailure);
+    child.stdin?.on("error", onFailure);
     return child;
   }
 
-  function note(mark: string, group: number): void {
+  function report(mark: string, group: number): void {
     shell ??= open();
     shell.stdin?.write(`${mark} ${group}\n`);
   }
 
   return {
     /** Must be called before a worker is started. `mark` has no blanks and occurs only in this worker's environment. */
-    starting: (mark: string): void => note(mark, 0),
+    starting: (mark: string): void => report(mark, 0),
     /** Reports the worker's process group. */
-    started: note,
+    started: report,
     /** Reports that the worker has ended, or was never started. */
     ended(mark: string): void {
       shell?.stdin?.write(`${mark}\n`);
     },
     /** Resolves when the workers of a killed service on the same folder have ended; until then they count as workers. */
-    async predecessorsGone(): Promise<void> {
-      const own = shell?.pid;
-      const end = performance.now() + longestWait;
-      for (const name of readdirSync(folder).filter((one) => one.startsWith(notePrefix))) {
-        const pid = Number(name.slice(notePrefix.length));
-        if (pid === own) continue;
-        const note = join(folder, name);
-        while (!closed && existsSync(note) && isAlive(pid) && performance.now() < end) await pause(10);
-        if (!closed) removeMark(note);
+    async waitForPredecessors(): Promise<void> {
+      const ownPid = shell?.pid;
+      const deadline = performance.now() + maxWait;
+      for (const name of readdirSync(folder).filter((fileName) => fileName.startsWith(markerPrefix))) {
+        const pid = Number(name.slice(markerPrefix.length));
+        if (pid === ownPid) continue;
+        const marker = join(folder, name);
+        while (!closed && existsSync(marker) && isAlive(pid) && performance.now() < deadline) await pause(10);
+        if (!closed) removeMark(marker);
       }
     },
     /** Ends the shell; resolves when it has ended. */
     async close(): Promise<void> {
       closed = true;
-      const last = shell;
+      const closingShell = shell;
       shell = undefined;
-      if (!last?.stdin || last.exitCode !== null || last.signalCode !== null) return;
-      last.ref();
-      const over = new Promise<void>((resolve) => {
-        last.once("exit", () => resolve());
-        last.once("error", () => resolve());
+      if (!closingShell?.stdin || closingShell.exitCode !== null || closingShell.signalCode !== null) return;
+      closingShell.ref();
+      const exited = new Promise<void>((resolve) => {
+        closingShell.once("exit", () => resolve());
+        closingShell.once("error", () => resolve());
       });
-      last.stdin.end();
-      await over;
+      closingShell.stdin.end();
+      await exited;
     },
   };
 }

@@ -2,7 +2,7 @@
 export type Redact = (text: string) => string;
 
 /** Minimum length of a redacted line of a multi-line value; shorter lines may be ordinary words. */
-const shortestPart = 8;
+const minPartLength = 8;
 
 const mask = "[secret]";
 
@@ -12,23 +12,23 @@ const mask = "[secret]";
  * redacted, and the beginning of a value at the end of a truncated line.
  */
 export function createRedaction(values: string[]): Redact {
-  const parts = values.flatMap((value) => value.split(/\r?\n/)).filter((part) => part.length >= shortestPart);
+  const parts = values.flatMap((value) => value.split(/\r?\n/)).filter((part) => part.length >= minPartLength);
   const plain = [...values.filter((value) => value.length >= 4), ...parts];
   const secrets = [...new Set(plain.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))];
   secrets.sort((a, b) => b.length - a.length);
   return (text) => {
     const redacted = secrets.reduce((result, value) => result.replaceAll(value, mask), text);
-    return redacted.endsWith("…") ? `${withoutBeginning(redacted.slice(0, -1), secrets)}…` : redacted;
+    return redacted.endsWith("…") ? `${redactBeginning(redacted.slice(0, -1), secrets)}…` : redacted;
   };
 }
 
 /** Redacts the beginning of a value at the end of a text. */
-function withoutBeginning(text: string, values: string[]): string {
+function redactBeginning(text: string, values: string[]): string {
   const lengths = values.map((value) => {
     let length = Math.min(value.length, text.length);
-    while (length >= shortestPart && !text.endsWith(value.slice(0, length))) length -= 1;
+    while (length >= minPartLength && !text.endsWith(value.slice(0, length))) length -= 1;
     return length;
   });
   const longest = Math.max(0, ...lengths);
-  return longest >= shortestPart ? `${text.slice(0, -longest)}${mask}` : text;
+  return longest >= minPartLength ? `${text.slice(0, -longest)}${mask}` : text;
 }

@@ -13,11 +13,11 @@ export interface Worker {
   /** The endpoint version of the worker; undefined for external workers. */
   readonly version: number | undefined;
   /** The kind of work, given by the endpoint's type. */
-  serves: "jobs" | "requests";
+  workload: "jobs" | "requests";
   /** True if the endpoint has changed since the worker's start, so that the worker must be replaced. */
   stale: boolean;
   /** True if the worker has completed a job. */
-  worked: boolean;
+  hasSucceeded: boolean;
   /** Start time, ms; for a container, the time at which its program began to run. */
   startedAt: number;
   /** True while the worker's image is being pulled, which has no time limit. */
@@ -27,7 +27,7 @@ export interface Worker {
   lastTakeAt: number;
   lastSeenAt: number;
   /** True if the worker has sent a ping; from then on, silence is a problem. */
-  pinged: boolean;
+  hasPinged: boolean;
   /** The reason why the worker reports itself unhealthy; undefined if it does not. */
   unhealthyReason: string | undefined;
   /** Number of open job-takes. */
@@ -43,9 +43,9 @@ export interface Worker {
   /** True if the worker gets no more jobs and ends after its current ones. */
   retiring: boolean;
   /** Time at which the worker was first found silent for too long. */
-  suspectSince: number | undefined;
+  silentSince: number | undefined;
   /** Time until which a worker from before the service's start keeps its jobs without a call. */
-  awaitedUntil: number | undefined;
+  returnDeadline: number | undefined;
 }
 
 interface AssignedJob {
@@ -89,27 +89,27 @@ export type WorkerRegistry = ReturnType<typeof createWorkerRegistry>;
 /** The workers of all endpoints. */
 export function createWorkerRegistry() {
   const endpoints = new Map<string, Map<string, Worker>>();
-  const of = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];
+  const byEndpoint = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];
   return {
-    of,
+    byEndpoint: byEndpoint,
     find: (endpointId: string, id: string): Worker | undefined => endpoints.get(endpointId)?.get(id),
-    all: (): Worker[] => [...endpoints.keys()].flatMap(of),
-    add(added: { id: string; endpointId: string; local: boolean; version?: number; now: number }): Worker {
-      const { id, endpointId, local, version, now } = added;
+    all: (): Worker[] => [...endpoints.keys()].flatMap(byEndpoint),
+    add(options: { id: string; endpointId: string; local: boolean; version?: number; now: number }): Worker {
+      const { id, endpointId, local, version, now } = options;
       const worker: Worker = {
         id,
         endpointId,
         local,
         version,
-        serves: "jobs",
+        workload: "jobs",
         stale: false,
-        worked: false,
+        hasSucceeded: false,
         startedAt: now,
         preparing: false,
         firstTakeAt: undefined,
         lastTakeAt: now,
         lastSeenAt: now,
-        pinged: false,
+        hasPinged: false,
         unhealthyReason: undefined,
         openTakes: 0,
         idleSince: now,
@@ -117,8 +117,8 @@ export function createWorkerRegistry() {
         requests: 0,
         stopping: new ShortLivedMap(),
         retiring: false,
-        suspectSince: undefined,
-        awaitedUntil: undefined,
+        silentSince: undefined,
+        returnDeadline: undefined,
       };
       const workers = endpoints.get(endpointId) ?? new Map<string, Worker>();
       endpoints.set(endpointId, workers.set(id, worker));
@@ -139,7 +139,7 @@ export async function waitForRunningJobs(
   deadline: number,
 ): Promise<void> {
   const isRunning = (): boolean =>
-    registry.all().some(({ awaitedUntil, jobs }) => awaitedUntil === undefined && jobs.size > 0);
+    registry.all().some(({ returnDeadline, jobs }) => returnDeadline === undefined && jobs.size > 0);
   const done = new AbortController();
   const check = (): void => {
     if (!isRunning()) done.abort();

@@ -11,7 +11,7 @@ export const resultLimit = limits.runsyncPayload + 1024 * 1024;
 export const jobText = ({ job, input, s3Config }: JobDelivery): string =>
   `{"id":"${job.id}","input":${input}${s3Config === undefined ? "" : `,"s3Config":${s3Config}`}}`;
 
-const result = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });
+const resultShape = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });
 
 /** A worker's message about a job: its result, or a progress update if the status is IN_PROGRESS. */
 interface WorkerResult {
@@ -25,22 +25,22 @@ interface WorkerResult {
 export function readResult(members: ReadonlyMap<string, string>, operation: JobOperation | undefined): WorkerResult {
   const { status, stopPod = false } =
     members.has("status") || members.has("stopPod")
-      ? parseInput(result, parseMembers(members, ["status", "stopPod"]))
+      ? parseInput(resultShape, parseMembers(members, ["status", "stopPod"]))
       : {};
   const output = members.get("output");
   const error = errorOf(members.get("error"));
-  const outcome = error === undefined ? withinLimit(output, operation) : { error, output };
+  const outcome = error === undefined ? limitOutput(output, operation) : { error, output };
   return { status, outcome, refresh: stopPod };
 }
 
 /** The outcome of a job with an invalid result. The job is not retried, because its worker would return the same result. */
-export const refusedResult = (why: string): JobOutcome => ({
-  error: `the worker's result was rejected: ${why}`,
+export const rejectedResult = (reason: string): JobOutcome => ({
+  error: `the worker's result was rejected: ${reason}`,
   output: undefined,
 });
 
 /** Replaces an output that is too large by an error. The limit is the payload limit of the submitting operation (interface: Limits). */
-function withinLimit(output: string | undefined, operation: JobOperation | undefined): JobOutcome {
+function limitOutput(output: string | undefined, operation: JobOperation | undefined): JobOutcome {
   const limit = operation === "run" ? limits.runPayload : limits.runsyncPayload;
   // A UTF-16 code unit has at most three bytes in UTF-8.
   if (output === undefined || output.length * 3 <= limit) return { output };

@@ -16,7 +16,7 @@ export interface ScalingState {
   /** Workers that are not being stopped. */
   workers: ScaledWorker[];
   /** Number of workers being stopped; they take no more jobs, but count until they have ended. */
-  leaving: number;
+  stopping: number;
 }
 
 export interface ScaledWorker {
@@ -29,7 +29,7 @@ export interface ScaledWorker {
   /** True if the worker's configuration is outdated. */
   stale: boolean;
   /** Time from which the worker counts as proven: it has completed a job, or has been idle long enough; Infinity otherwise. */
-  settledAt: number;
+  provenAt: number;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface ScaledWorker {
 export function generationsOf(workers: ScaledWorker[], now: number) {
   const stale = workers.filter((worker) => worker.stale);
   const fresh = workers.filter((worker) => !worker.stale);
-  return { stale, fresh, proven: stale.length === 0 || fresh.some(({ settledAt }) => settledAt <= now) };
+  return { stale, fresh, proven: stale.length === 0 || fresh.some(({ provenAt }) => provenAt <= now) };
 }
 
 export interface ScalingPlan {
@@ -56,8 +56,8 @@ export function planWorkers(rules: ScalingRules, state: ScalingState): ScalingPl
   const { workersMin, workersMax } = rules;
   const demand = rules.scalerType === "REQUEST_COUNT" ? byRequestCount(rules, state) : byQueueDelay(rules, state);
   const target = Math.min(Math.max(demand.workers, workersMin), workersMax);
-  const retire = surplus(rules, state, Math.min(Math.max(demand.keep, workersMin), workersMax));
-  const start = Math.max(0, Math.min(target, workersMax - state.leaving) - state.workers.length);
+  const retire = selectSurplus(rules, state, Math.min(Math.max(demand.required, workersMin), workersMax));
+  const start = Math.max(0, Math.min(target, workersMax - state.stopping) - state.workers.length);
   return { start, retire: retire.ids, reviewAt: Math.min(demand.reviewAt, retire.reviewAt) };
 }
 
@@ -65,7 +65,7 @@ interface Demand {
   /** Number of workers that there should be. */
   workers: number;
   /** Number of workers that the jobs need; these are kept, even if idle for long. */
-  keep: number;
+  required: number;
   reviewAt: number;
 }
 
@@ -76,63 +76,65 @@ function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, wo
     jobs++;
   }
   // A busy worker, even with a low-priority job, cannot take a waiting job.
-  const anyWaits = jobs > 0;
-  const least = (phase: ScaledWorker["phase"]): number => (anyWaits && phase === "busy" ? 1 : 0);
-  for (const worker of workers) jobs += Math.max(worker.jobs, least(worker.phase));
+  const hasWaitingJobs = jobs > 0;
+  const minimum = (phase: ScaledWorker["phase"]): number => (hasWaitingJobs && phase === "busy" ? 1 : 0);
+  for (const worker of workers) jobs += Math.max(worker.jobs, minimum(worker.phase));
   const target = Math.ceil(jobs / scalerValue);
-  return { workers: target, keep: target, reviewAt: Number.POSITIVE_INFINITY };
+  return { workers: target, required: target, reviewAt: Number.POSITIVE_INFINITY };
 }
 
 /** The first waiting job starts the first worker immediately; each job that has waited too long adds a worker. */
 function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, workers, now }: ScalingState): Demand {
-  let late = 0;
-  let any = false;
+  let overdue = 0;
+  let hasWaitingJobs = false;
   for (const { queuedAt } of waiting) {
-    any = true;
+    hasWaitingJobs = true;
     if (queuedAt + scalerValue > now) return demandOf(queuedAt + scalerValue);
-    late++;
-    if (late >= workersMax) break;
+    overdue++;
+    if (overdue >= workersMax) break;
   }
   return demandOf(Number.POSITIVE_INFINITY);
 
   function demandOf(reviewAt: number): Demand {
-    const free = workers.filter(({ phase }) => phase !== "busy").length;
-    const more = Math.max(0, late - free);
-    const least = any && workers.length === 0 ? 1 : 0;
-    const target = Math.max(workers.length + more, least);
-    return { workers: target, keep: more > 0 ? target : 0, reviewAt };
+    const freeCount = workers.filter(({ phase }) => phase !== "busy").length;
+    const additional = Math.max(0, overdue - freeCount);
+    const minimum = hasWaitingJobs && workers.length === 0 ? 1 : 0;
+    const target = Math.max(workers.length + additional, minimum);
+    return { workers: target, required: additional > 0 ? target : 0, reviewAt };
   }
 }
 
 const order = { idle: 0, starting: 1, busy: 2 };
 
 /** Order in which workers are stopped: idle before starting before busy, then stale workers first, then the longest idle. */
-export const byDispensability = (a: ScaledWorker, b: ScaledWorker): number =>
+export const compareForRemoval = (a: ScaledWorker, b: ScaledWorker): number =>
   order[a.phase] - order[b.phase] || Number(b.stale) - Number(a.stale) || a.since - b.since;
 
 /**
  * Selects workers to stop: workers above workersMax, idle workers first, and workers that have been idle too long, down to `keep`. Starting
  * workers, and unproven workers of a rollout, do not count towards `keep`.
  */
-function surplus(
+function selectSurplus(
   { workersMax, idleTimeout }: ScalingRules,
   { workers, now }: ScalingState,
-  keep: number,
+  required: number,
 ): { ids: string[]; reviewAt: number } {
-  const sorted = [...workers].sort(byDispensability);
-  const ids = sorted.slice(0, Math.max(0, workers.length - workersMax)).map(({ id }) => id);
-  const staying = sorted.slice(ids.length);
-  const { proven } = generationsOf(staying, now);
-  let left = staying.filter(({ phase, stale }) => phase !== "starting" && (stale || proven)).length;
+  const candidates = [...workers].sort(compareForRemoval);
+  const ids = candidates.slice(0, Math.max(0, workers.length - workersMax)).map(({ id }) => id);
+  const remainingWorkers = candidates.slice(ids.length);
+  const { proven } = generationsOf(remainingWorkers, now);
+  let remainingCount = remainingWorkers.filter(({ phase, stale }) => phase !== "starting" && (stale || proven)).length;
   let reviewAt = Number.POSITIVE_INFINITY;
-  for (const { id, since } of staying.filter(({ phase }) => phase === "idle").sort((a, b) => a.since - b.since)) {
-    if (left <= keep) break;
+  for (const { id, since } of remainingWorkers
+    .filter(({ phase }) => phase === "idle")
+    .sort((a, b) => a.since - b.since)) {
+    if (remainingCount <= required) break;
     if (since + idleTimeout > now) {
       reviewAt = since + idleTimeout;
       break;
     }
     ids.push(id);
-    left--;
+    remainingCount--;
   }
   return { ids, reviewAt };
 }

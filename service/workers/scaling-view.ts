@@ -25,22 +25,26 @@ export function scalingState(
   now: number,
   timings: JobTimings,
 ): ScalingState {
-  const staying = alive.filter(({ retiring }) => !retiring);
+  const active = alive.filter(({ retiring }) => !retiring);
   return {
     now,
     waiting,
-    workers: staying.map((worker) => scaled(worker, now, timings)),
-    leaving: alive.length - staying.length,
+    workers: active.map((worker) => toScaledWorker(worker, now, timings)),
+    stopping: alive.length - active.length,
   };
 }
 
 /** A worker's state for the scaler; an unhealthy worker is not free. */
-function scaled(worker: Worker, now: number, timings: JobTimings): ScaledWorker {
-  const { id, startedAt, idleSince, stale, worked } = worker;
+function toScaledWorker(worker: Worker, now: number, timings: JobTimings): ScaledWorker {
+  const { id, startedAt, idleSince, stale, hasSucceeded } = worker;
   const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length + worker.requests;
   const phase = phaseOf(worker, now, timings);
-  const settledAt = worked ? startedAt : phase === "idle" ? idleSince + timings.rolloutPause : Number.POSITIVE_INFINITY;
-  if (phase === "idle") return { id, phase, since: idleSince, jobs, stale, settledAt };
+  const provenAt = hasSucceeded
+    ? startedAt
+    : phase === "idle"
+      ? idleSince + timings.rolloutPause
+      : Number.POSITIVE_INFINITY;
+  if (phase === "idle") return { id, phase, since: idleSince, jobs, stale, provenAt };
   const since = startedAt;
-  return { id, phase: phase === "initializing" ? "starting" : "busy", since, jobs, stale, settledAt };
+  return { id, phase: phase === "initializing" ? "starting" : "busy", since, jobs, stale, provenAt };
 }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { isSource, sourceFileOf } from "./handler-files";
 
 /** Time for which a file must stay unchanged before it counts as saved, ms; editors write in several steps. */
-const settleTime = 100;
+const debounceTime = 100;
 
 /** Maximum number of watched folders. */
 const maxFolders = 1000;
@@ -12,7 +12,7 @@ const maxFolders = 1000;
 interface SourceWatchOptions {
   images: Record<string, string>;
   /** Receives a changed file and the source files of its images. */
-  saved(changed: string, sources: string[]): void;
+  onSave(path: string, sources: string[]): void;
   /** Receives a message about files that are not watched. */
   onNotice(text: string): void;
 }
@@ -22,41 +22,41 @@ interface SourceWatchOptions {
  * source file, except hidden folders, node_modules and virtual environments. The source file of an image belongs to that image; any other
  * file belongs to every image whose source file is in the same folder or above.
  */
-export function watchSources({ images, saved, onNotice }: SourceWatchOptions): { close(): void } {
+export function watchSources({ images, onSave, onNotice }: SourceWatchOptions): { close(): void } {
   const sources = new Set(Object.keys(images).flatMap((image) => sourceFileOf(images, image) ?? []));
   const watchers = new Map<string, FSWatcher>();
-  const contents = new Map<string, string>();
-  const settling = new Map<string, NodeJS.Timeout>();
+  const hashes = new Map<string, string>();
+  const timers = new Map<string, NodeJS.Timeout>();
 
-  function settle(path: string): void {
-    clearTimeout(settling.get(path));
-    settling.set(path, setTimeout(check, settleTime, path).unref());
+  function scheduleCheck(path: string): void {
+    clearTimeout(timers.get(path));
+    timers.set(path, setTimeout(checkFile, debounceTime, path).unref());
   }
 
-  function check(path: string): void {
-    settling.delete(path);
-    const content = contentOf(path);
+  function checkFile(path: string): void {
+    timers.delete(path);
+    const hash = hashOf(path);
     // A missing file is about to be replaced.
-    if (content === undefined || content === contents.get(path)) return;
-    contents.set(path, content);
-    saved(path, sources.has(path) ? [path] : [...sources].filter((source) => isBelow(path, dirname(source))));
+    if (hash === undefined || hash === hashes.get(path)) return;
+    hashes.set(path, hash);
+    onSave(path, sources.has(path) ? [path] : [...sources].filter((source) => isBelow(path, dirname(source))));
   }
 
-  /** Watches a folder (many editors replace files) and passes its source files to `found`. Returns its subfolders. */
-  function add(folder: string, found: (path: string) => void): string[] {
+  /** Watches a folder (many editors replace files) and passes its source files to `onFile`. Returns its subfolders. */
+  function watchFolder(folder: string, onFile: (path: string) => void): string[] {
     if (watchers.has(folder)) return [];
     try {
       const watcher = watch(folder, { persistent: false }, (event, name) => {
         const path = join(folder, name ?? "");
-        if (name !== null && isSource(name)) settle(path);
-        else if (name !== null && event === "rename") replace(path);
+        if (name !== null && isSource(name)) scheduleCheck(path);
+        else if (name !== null && event === "rename") rewatchFolder(path);
       });
       watchers.set(
         folder,
-        watcher.on("error", () => drop(folder)),
+        watcher.on("error", () => unwatchFolder(folder)),
       );
       const entries = readdirSync(folder, { withFileTypes: true });
-      for (const entry of entries) if (entry.isFile() && isSource(entry.name)) found(join(folder, entry.name));
+      for (const entry of entries) if (entry.isFile() && isSource(entry.name)) onFile(join(folder, entry.name));
       const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
       return folders.filter((path) => !isExcluded(path));
     } catch {
@@ -65,32 +65,33 @@ export function watchSources({ images, saved, onNotice }: SourceWatchOptions): {
     }
   }
 
-  function addAll(folders: string[], found: (path: string) => void): void {
-    for (let next = folders.shift(); next !== undefined; next = folders.shift()) {
+  function watchFolders(folders: string[], onFile: (path: string) => void): void {
+    for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
       if (watchers.size >= maxFolders) {
-        onNotice(`--watch: limit of ${maxFolders} folders reached; changes in ${next} do not restart workers`);
+        onNotice(`--watch: limit of ${maxFolders} folders reached; changes in ${folder} do not restart workers`);
         return;
       }
-      folders.push(...add(next, found));
+      folders.push(...watchFolder(folder, onFile));
     }
   }
 
-  function drop(folder: string): void {
+  function unwatchFolder(folder: string): void {
     watchers.get(folder)?.close();
     watchers.delete(folder);
   }
 
   /** Handles a folder that was created, removed or moved. */
-  function replace(folder: string): void {
-    for (const watched of watchers.keys()) if (watched === folder || isBelow(watched, folder)) drop(watched);
-    if (!isExcluded(folder)) addAll([folder], settle);
+  function rewatchFolder(folder: string): void {
+    for (const watchedFolder of watchers.keys())
+      if (watchedFolder === folder || isBelow(watchedFolder, folder)) unwatchFolder(watchedFolder);
+    if (!isExcluded(folder)) watchFolders([folder], scheduleCheck);
   }
 
-  addAll([...new Set([...sources].map(dirname))], (path) => contents.set(path, contentOf(path) ?? ""));
+  watchFolders([...new Set([...sources].map(dirname))], (path) => hashes.set(path, hashOf(path) ?? ""));
   return {
     close() {
       for (const watcher of watchers.values()) watcher.close();
-      for (const timer of settling.values()) clearTimeout(timer);
+      for (const timer of timers.values()) clearTimeout(timer);
     },
   };
 }
@@ -101,7 +102,7 @@ const isBelow = (path: string, folder: string): boolean => path.startsWith(join(
 const isExcluded = (folder: string): boolean =>
   /[\\/](?:\.[^\\/]*|node_modules|__pycache__)$/.test(folder) || existsSync(join(folder, "pyvenv.cfg"));
 
-function contentOf(file: string): string | undefined {
+function hashOf(file: string): string | undefined {
   try {
     return createHash("sha256").update(readFileSync(file)).digest("hex");
   } catch {

@@ -19,8 +19,8 @@ export function createWorkerStarts({
   registry,
   jobs,
   events,
-  pressing,
-  mayRefuse,
+  waitingWork,
+  mayReject,
   clock,
   timings,
   log,
@@ -30,12 +30,12 @@ export function createWorkerStarts({
   starter: WorkerStarter;
   problems: WorkerProblems;
   registry: Pick<WorkerRegistry, "find">;
-  jobs: Pick<Jobs, "refuse">;
+  jobs: Pick<Jobs, "reject">;
   events: JobEvents;
   /** The waiting jobs of an endpoint that may start workers: all except low-priority jobs, which wait for any worker. */
-  pressing(endpointId: string): Iterable<Pick<QueuedJob, "id">>;
+  waitingWork(endpointId: string): Iterable<Pick<QueuedJob, "id">>;
   /** Returns false if other workers may run the endpoint's waiting jobs. */
-  mayRefuse(endpointId: string): boolean;
+  mayReject(endpointId: string): boolean;
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "error">;
@@ -47,37 +47,37 @@ export function createWorkerStarts({
   const backoff = createStartBackoff(clock, timings);
   const throttled = new Map<string, number>();
   /** Endpoints whose workers start once their runtime is known. */
-  const awaiting = new Set<string>();
+  const awaitingRuntime = new Set<string>();
 
   events.on("ended", (job, before) => {
     // A failure reported by the handler counts as work of the worker; a crash does not.
-    const byWorker = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
-    if (!byWorker || before.status !== "IN_PROGRESS") return;
+    const isWorkerResult = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
+    if (!isWorkerResult || before.status !== "IN_PROGRESS") return;
     const worker = registry.find(job.endpointId, before.workerId);
-    if (worker && job.status === "COMPLETED") worker.worked = true;
+    if (worker && job.status === "COMPLETED") worker.hasSucceeded = true;
     // The behaviour of an outdated worker proves nothing about newly started ones.
-    if (!worker?.stale) recovered(job.endpointId);
+    if (!worker?.stale) recordSuccess(job.endpointId);
   });
-  function recovered(endpointId: string): void {
-    backoff.forget(endpointId);
-    problems.worked(endpointId);
+  function recordSuccess(endpointId: string): void {
+    backoff.reset(endpointId);
+    problems.recordSuccess(endpointId);
   }
 
-  function awaitRuntime(endpointId: string, until: Promise<void>): void {
-    awaiting.add(endpointId);
-    void until.then(() => {
-      awaiting.delete(endpointId);
+  function awaitRuntime(endpointId: string, ready: Promise<void>): void {
+    awaitingRuntime.add(endpointId);
+    void ready.then(() => {
+      awaitingRuntime.delete(endpointId);
       review(endpointId);
     });
   }
-  function cannotStart(endpointId: string, error: string): void {
-    problems.cannotStart(endpointId, error);
+  function recordStartError(endpointId: string, error: string): void {
+    problems.recordStartError(endpointId, error);
     events.emit("startFailed", endpointId);
-    backoff.failed(endpointId, false);
+    backoff.recordFailure(endpointId, false);
   }
-  function refuseWaiting(endpointId: string, error: string): void {
-    for (const { id } of [...pressing(endpointId)]) {
-      jobs.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "job: cannot be failed"));
+  function rejectWaitingJobs(endpointId: string, error: string): void {
+    for (const { id } of [...waitingWork(endpointId)]) {
+      jobs.reject(id, error).catch((fault) => log.error({ err: fault, job: id }, "job: cannot be failed"));
     }
   }
 
@@ -86,7 +86,7 @@ export function createWorkerStarts({
     start(endpoint: EndpointRow, count: number): number {
       const { id } = endpoint;
       throttled.delete(id);
-      for (let missing = count; missing > 0 && !awaiting.has(id); ) {
+      for (let missing = count; missing > 0 && !awaitingRuntime.has(id); ) {
         const notBefore = backoff.notBefore(id);
         if (notBefore > clock.now()) {
           throttled.set(id, missing);
@@ -97,8 +97,8 @@ export function createWorkerStarts({
           throttled.set(id, missing);
           break;
         }
-        if ("until" in outcome) awaitRuntime(id, outcome.until);
-        else if ("error" in outcome) cannotStart(id, outcome.error);
+        if ("ready" in outcome) awaitRuntime(id, outcome.ready);
+        else if ("error" in outcome) recordStartError(id, outcome.error);
         else {
           add(endpoint, outcome);
           missing--;
@@ -107,25 +107,25 @@ export function createWorkerStarts({
       return Number.POSITIVE_INFINITY;
     },
     /** Records that a load balancer's worker handled a request. */
-    worked(worker: Worker): void {
-      worker.worked = true;
-      if (!worker.stale) recovered(worker.endpointId);
+    recordWork(worker: Worker): void {
+      worker.hasSucceeded = true;
+      if (!worker.stale) recordSuccess(worker.endpointId);
     },
     /** Number of workers that wait for the end of a backoff or for stock. */
     throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
     /** Records a failed worker; after `startFailureLimit` consecutive failed starts, fails the waiting jobs. */
-    failed(local: LocalWorker, end: ProcessEnd, starting: boolean): void {
+    recordFailure(local: LocalWorker, end: ProcessEnd, isStarting: boolean): void {
       const { endpointId } = local.worker;
-      const failedStarts = backoff.failed(endpointId, starting);
-      if (!starting) return;
+      const failedStarts = backoff.recordFailure(endpointId, isStarting);
+      if (!isStarting) return;
       events.emit("startFailed", endpointId);
-      const why = problems.startFailed(endpointId, local, end);
-      if (failedStarts >= startFailureLimit && mayRefuse(endpointId)) refuseWaiting(endpointId, why);
+      const reason = problems.recordFailedStart(endpointId, local, end);
+      if (failedStarts >= startFailureLimit && mayReject(endpointId)) rejectWaitingJobs(endpointId, reason);
     },
     /** Resets the backoff of a changed or deleted endpoint. */
-    forget(endpointId: string): void {
-      backoff.forget(endpointId);
-      problems.forget(endpointId);
+    reset(endpointId: string): void {
+      backoff.reset(endpointId);
+      problems.reset(endpointId);
       throttled.delete(endpointId);
     },
   };

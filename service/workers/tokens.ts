@@ -12,32 +12,35 @@ export function createWorkerTokens(database: Database) {
   const read = database.query("SELECT token FROM worker_tokens WHERE endpoint_id = ?", z.object({ token: z.string() }));
   const insert = database.prepare("INSERT INTO worker_tokens (endpoint_id, token) VALUES (?, ?)");
   const remove = database.prepare("DELETE FROM worker_tokens WHERE endpoint_id = ?");
-  const noteElsewhere = database.prepare("UPDATE worker_tokens SET used_elsewhere = 1 WHERE endpoint_id = ?");
-  const elsewhere = database.query("SELECT endpoint_id AS id FROM worker_tokens WHERE used_elsewhere = 1", endpointRow);
-  const all = database.query("SELECT endpoint_id AS id FROM worker_tokens", endpointRow);
+  const markExternal = database.prepare("UPDATE worker_tokens SET used_elsewhere = 1 WHERE endpoint_id = ?");
+  const externalEndpoints = database.query(
+    "SELECT endpoint_id AS id FROM worker_tokens WHERE used_elsewhere = 1",
+    endpointRow,
+  );
+  const allEndpoints = database.query("SELECT endpoint_id AS id FROM worker_tokens", endpointRow);
 
-  const known = new Map<string, string>();
-  const usedElsewhere = new Set(elsewhere.all().map(({ id }) => id));
+  const cached = new Map<string, string>();
+  const external = new Set(externalEndpoints.all().map(({ id }) => id));
   return {
     /** The endpoint's token, created by the first call. */
-    of(endpointId: string): string {
-      const token = known.get(endpointId) ?? read.get(endpointId)?.token ?? create(endpointId);
-      known.set(endpointId, token);
+    tokenOf(endpointId: string): string {
+      const token = cached.get(endpointId) ?? read.get(endpointId)?.token ?? create(endpointId);
+      cached.set(endpointId, token);
       return token;
     },
     /** Records that an external worker used the endpoint's token. */
-    joinedElsewhere(endpointId: string): void {
-      if (usedElsewhere.has(endpointId)) return;
-      usedElsewhere.add(endpointId);
-      noteElsewhere.run(endpointId);
+    recordExternalUse(endpointId: string): void {
+      if (external.has(endpointId)) return;
+      external.add(endpointId);
+      markExternal.run(endpointId);
     },
     /** Returns whether an external worker has ever used the endpoint's token. */
-    hasJoinedElsewhere: (endpointId: string): boolean => usedElsewhere.has(endpointId),
+    isUsedExternally: (endpointId: string): boolean => external.has(endpointId),
     /** Ids of endpoints with a token. */
-    endpoints: (): string[] => all.all().map(({ id }) => id),
-    forget(endpointId: string): void {
-      known.delete(endpointId);
-      usedElsewhere.delete(endpointId);
+    endpoints: (): string[] => allEndpoints.all().map(({ id }) => id),
+    remove(endpointId: string): void {
+      cached.delete(endpointId);
+      external.delete(endpointId);
       remove.run(endpointId);
     },
   };
@@ -50,7 +53,7 @@ export function createWorkerTokens(database: Database) {
 }
 
 /** Reads an endpoint's token from a data folder, even while a service runs on it. */
-export const lookUpWorkerToken = (dataFolder: string, endpointId: string): string | undefined =>
+export const readWorkerToken = (dataFolder: string, endpointId: string): string | undefined =>
   lookIntoStore(
     dataFolder,
     "SELECT endpoint_id AS id, token FROM worker_tokens",

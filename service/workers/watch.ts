@@ -2,76 +2,76 @@ import type { JobTimings } from "../jobs/timings";
 import { isBusy, type Worker } from "./registry";
 
 /** Result of a worker check. `reviewAt` is the time at which the result may change, ms since the epoch. */
-export type Verdict =
-  | { kind: "fine"; reviewAt: number }
+export type WorkerCheck =
+  | { kind: "healthy"; reviewAt: number }
   /** The worker continues a job after the request to stop it. */
-  | { kind: "hung"; why: string }
+  | { kind: "hung"; reason: string }
   /** The worker has stopped calling, or never called. */
-  | { kind: "lost"; why: string };
+  | { kind: "lost"; reason: string };
 
-const seconds = (ms: number): string => `${ms / 1000} s`;
+const inSeconds = (ms: number): string => `${ms / 1000} s`;
 
-/** Checks a worker by its last calls. Sets `suspectSince` when silence is first detected. */
-export function judge(worker: Worker, now: number, timings: JobTimings): Verdict {
-  const hung = hungVerdict(worker, now, timings);
-  if (hung.kind !== "fine") return hung;
-  const silence = silenceOf(worker, timings);
-  if (now < silence.until) {
-    worker.suspectSince = undefined;
-    return { kind: "fine", reviewAt: Math.min(hung.reviewAt, silence.until) };
+/** Checks a worker by its last calls. Sets `silentSince` when silence is first detected. */
+export function checkWorker(worker: Worker, now: number, timings: JobTimings): WorkerCheck {
+  const stopCheck = checkStops(worker, now, timings);
+  if (stopCheck.kind !== "healthy") return stopCheck;
+  const silenceLimit = silenceLimitOf(worker, timings);
+  if (now < silenceLimit.deadline) {
+    worker.silentSince = undefined;
+    return { kind: "healthy", reviewAt: Math.min(stopCheck.reviewAt, silenceLimit.deadline) };
   }
   // A single late check proves nothing: the machine, and with it the worker, may have been suspended.
-  worker.suspectSince ??= now;
-  const until = worker.suspectSince + timings.secondLook;
-  if (now < until) return { kind: "fine", reviewAt: Math.min(hung.reviewAt, until) };
-  return { kind: "lost", why: silence.why };
+  worker.silentSince ??= now;
+  const deadline = worker.silentSince + timings.secondLook;
+  if (now < deadline) return { kind: "healthy", reviewAt: Math.min(stopCheck.reviewAt, deadline) };
+  return { kind: "lost", reason: silenceLimit.reason };
 }
 
-function hungVerdict(worker: Worker, now: number, timings: JobTimings): Verdict {
+function checkStops(worker: Worker, now: number, timings: JobTimings): WorkerCheck {
   let reviewAt = Number.POSITIVE_INFINITY;
   // A worker that has not returned yet has received no request to stop.
-  if (worker.awaitedUntil !== undefined) return { kind: "fine", reviewAt };
+  if (worker.returnDeadline !== undefined) return { kind: "healthy", reviewAt };
   for (const [jobId, { since }] of worker.stopping) {
-    const until = since + timings.stopGrace;
-    if (now >= until) {
+    const deadline = since + timings.stopGrace;
+    if (now >= deadline) {
       return {
         kind: "hung",
-        why: `continued job ${jobId} for ${seconds(timings.stopGrace)} after the request to stop it`,
+        reason: `continued job ${jobId} for ${inSeconds(timings.stopGrace)} after the request to stop it`,
       };
     }
-    reviewAt = Math.min(reviewAt, until);
+    reviewAt = Math.min(reviewAt, deadline);
   }
-  return { kind: "fine", reviewAt };
+  return { kind: "healthy", reviewAt };
 }
 
 /** The end of the worker's allowed silence, and the description of a longer silence. */
-function silenceOf(worker: Worker, timings: JobTimings): { until: number; why: string } {
-  if (worker.awaitedUntil !== undefined) {
-    const why = `did not return within ${seconds(timings.returnGrace)} of the service's start`;
-    return { until: worker.awaitedUntil, why };
+function silenceLimitOf(worker: Worker, timings: JobTimings): { deadline: number; reason: string } {
+  if (worker.returnDeadline !== undefined) {
+    const reason = `did not return within ${inSeconds(timings.returnGrace)} of the service's start`;
+    return { deadline: worker.returnDeadline, reason };
   }
-  if (worker.preparing) return { until: Number.POSITIVE_INFINITY, why: "is not ready" };
+  if (worker.preparing) return { deadline: Number.POSITIVE_INFINITY, reason: "is not ready" };
   if (worker.firstTakeAt === undefined) {
     return {
-      until: worker.startedAt + timings.startLimit,
-      why:
-        worker.serves === "requests"
-          ? `was not healthy within ${seconds(timings.startLimit)} of its start`
-          : `did not request a job within ${seconds(timings.startLimit)} of its start`,
+      deadline: worker.startedAt + timings.startLimit,
+      reason:
+        worker.workload === "requests"
+          ? `was not healthy within ${inSeconds(timings.startLimit)} of its start`
+          : `did not request a job within ${inSeconds(timings.startLimit)} of its start`,
     };
   }
   if (isBusy(worker) || worker.openTakes > 0) {
     // A worker without pings can be checked only by its process; the job's timeout limits the job.
     return {
-      until: worker.pinged ? worker.lastSeenAt + timings.pingSilence : Number.POSITIVE_INFINITY,
-      why: `sent no calls for ${seconds(timings.pingSilence)}`,
+      deadline: worker.hasPinged ? worker.lastSeenAt + timings.pingSilence : Number.POSITIVE_INFINITY,
+      reason: `sent no calls for ${inSeconds(timings.pingSilence)}`,
     };
   }
   return {
-    until: worker.lastTakeAt + timings.takeSilence,
-    why:
-      worker.serves === "requests"
-        ? `was unhealthy for ${seconds(timings.takeSilence)}`
-        : `did not request a job for ${seconds(timings.takeSilence)}`,
+    deadline: worker.lastTakeAt + timings.takeSilence,
+    reason:
+      worker.workload === "requests"
+        ? `was unhealthy for ${inSeconds(timings.takeSilence)}`
+        : `did not request a job for ${inSeconds(timings.takeSilence)}`,
   };
 }

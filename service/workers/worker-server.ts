@@ -22,14 +22,14 @@ export const loopback = "127.0.0.1";
 /** Port of a server whose environment does not set one. */
 const defaultPort = "80";
 
-function portOf(name: string, value: string): number {
+function parsePort(name: string, value: string): number {
   const port = Number(value);
   if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port;
   throw new ServiceError("invalid", `env.${name}: ${showValue(value)} is not allowed, must be a port from 1 to 65535`);
 }
 
 /** Reads the server of a worker from its environment; throws a ServiceError for an invalid variable. */
-export function serverOf(env: Record<string, string>): ServerPorts {
+export function parseServer(env: Record<string, string>): ServerPorts {
   const { PORT = defaultPort, PORT_HEALTH = PORT, HEALTH_CHECK_PATH = "/ping" } = env;
   if (!/^\/\S*$/.test(HEALTH_CHECK_PATH))
     throw new ServiceError(
@@ -37,8 +37,8 @@ export function serverOf(env: Record<string, string>): ServerPorts {
       `env.HEALTH_CHECK_PATH: ${showValue(HEALTH_CHECK_PATH)} is not allowed, must be a path such as /ping`,
     );
   return {
-    port: portOf("PORT", PORT),
-    healthPort: portOf("PORT_HEALTH", PORT_HEALTH),
+    port: parsePort("PORT", PORT),
+    healthPort: parsePort("PORT_HEALTH", PORT_HEALTH),
     healthPath: HEALTH_CHECK_PATH,
   };
 }
@@ -50,18 +50,18 @@ export const portVariables = ({ port, healthPort }: ServerPorts): Record<string,
 });
 
 /** Timeout of a health check, ms. */
-const checkLimit = 5000;
+const checkTimeout = 5000;
 
 /** Sends a health check; resolves with the status of the response, or with the error if there is none. */
 export function checkHealth({ host, healthPort, healthPath }: WorkerServer): Promise<number | Error> {
   return new Promise((resolve) => {
-    const options = { host, port: healthPort, path: healthPath, agent: false, timeout: checkLimit };
-    const sent = get(options, (response) => {
+    const options = { host, port: healthPort, path: healthPath, agent: false, timeout: checkTimeout };
+    const request = get(options, (response) => {
       response.on("error", () => undefined).resume();
       resolve(response.statusCode ?? 0);
     });
-    sent.on("timeout", () => sent.destroy(new Error(`no response within ${checkLimit / 1000} s`)));
-    sent.on("error", resolve);
+    request.on("timeout", () => request.destroy(new Error(`no response within ${checkTimeout / 1000} s`)));
+    request.on("error", resolve);
   });
 }
 
@@ -77,13 +77,13 @@ const attempts = 100;
 /** Selects free ports for workers that run as processes on this machine, because they cannot share the template's `PORT`. */
 export function createPorts() {
   let next = randomInt(range.count);
-  let spare: Pick<ServerPorts, "port" | "healthPort"> | undefined;
+  let reservedPorts: Pick<ServerPorts, "port" | "healthPort"> | undefined;
 
   async function findPort(): Promise<number> {
-    for (let left = attempts; ; left--) {
+    for (let remaining = attempts; ; remaining--) {
       const port = range.first + (next++ % range.count);
       // If the last port is in use, the worker reports it.
-      if ((await isFree(port)) || left === 0) return port;
+      if ((await isFree(port)) || remaining === 0) return port;
     }
   }
 
@@ -92,14 +92,14 @@ export function createPorts() {
      * Replaces the ports of one worker's server by free ones; one port stays one port. Undefined until the promise of `find` has
      * resolved.
      */
-    take(requested: ServerPorts): ServerPorts | undefined {
-      if (!spare) return undefined;
-      const { port, healthPort } = spare;
-      spare = undefined;
+    claim(requested: ServerPorts): ServerPorts | undefined {
+      if (!reservedPorts) return undefined;
+      const { port, healthPort } = reservedPorts;
+      reservedPorts = undefined;
       return { ...requested, port, healthPort: requested.healthPort === requested.port ? port : healthPort };
     },
-    async find(): Promise<void> {
-      spare ??= { port: await findPort(), healthPort: await findPort() };
+    async reserve(): Promise<void> {
+      reservedPorts ??= { port: await findPort(), healthPort: await findPort() };
     },
   };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { labels } from "../../service/workers/containers/leftovers";
+import { labels } from "../../service/workers/containers/removal";
 import { runLine } from "../unit/service/cli/command";
 import { containersOf, startRig, useTestEngine } from "./rig";
 

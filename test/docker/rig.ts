@@ -8,7 +8,7 @@ import { inject, onTestFinished, type TestContext } from "vitest";
 import { z } from "zod";
 import { findEngine } from "../../service/workers/containers/engine-address";
 import { createEngineClient, type EngineClient } from "../../service/workers/containers/engine-client";
-import { labels } from "../../service/workers/containers/leftovers";
+import { labels } from "../../service/workers/containers/removal";
 import { discardServiceFolder } from "../support/service-artefacts";
 
 /** A container as the engine lists it. */

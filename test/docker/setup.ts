@@ -25,7 +25,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     return undefined;
   }
   const own = engineAnswers() ? undefined : await startEngine();
-  const host = own?.host ?? findEngine(process.env).shown;
+  const host = own?.host ?? findEngine(process.env).displayUrl;
   const image = `serverless-compute-test/node:${process.pid}`;
   const pythonImage = `serverless-compute-test/python:${process.pid}`;
   await importNode(host, image);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { lookUpWorkerToken } from "../../service/workers/tokens";
+import { readWorkerToken } from "../../service/workers/tokens";
 import { freePort } from "../support/loopback";
 import { command, type StartedService, startService, useFolder } from "../unit/service/cli/command";
 import { installAudit, readRecordBook, timesQueuedAgain } from "./audit";
@@ -46,7 +46,7 @@ test(
     endpointIds.push(far);
     const leaving = new AbortController();
     onTestFinished(() => leaving.abort());
-    const token = lookUpWorkerToken(data, far) ?? "";
+    const token = readWorkerToken(data, far) ?? "";
     const elsewhere = ["far-1", "far-2"].map((name) =>
       workElsewhere(`${first.addresses.serverlessUrl}/v2/${far}`, token, name, leaving.signal),
     );

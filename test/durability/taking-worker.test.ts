@@ -27,15 +27,15 @@ async function openDispatcher() {
   const registry = createWorkerRegistry();
   const { jobs, events, live } = life;
   const log = pino({ level: "silent" });
-  const around = { registry, clock, timings: defaultTimings, log, joined: () => undefined, changed: () => undefined };
+  const around = { registry, clock, timings: defaultTimings, log, onJoin: () => undefined, onChange: () => undefined };
   const presence = createWorkerPresence(around);
   const dispatcher = createDispatcher({ jobs, queue: live.queue, events, presence, ...around });
   const worker = registry.add({ id: "worker", endpointId, local: true, now: clock.now() });
   const times = { createdAt: clock.now(), expiresAt: clock.now() + 60_000 };
   const fields = { operation: "run", lowPriority: false, executionTimeout: undefined, webhook: undefined } as const;
   await jobs.submit({ id: "job", endpointId, ...fields, ...times, s3Config: undefined, input: "{}" });
-  const take = (): ReturnType<typeof dispatcher.take> =>
-    dispatcher.take(worker, 1, undefined, new AbortController().signal);
+  const take = (): ReturnType<typeof dispatcher.takeJobs> =>
+    dispatcher.takeJobs(worker, 1, undefined, new AbortController().signal);
   return { ...life, registry, dispatcher, worker, take };
 }
 
@@ -59,5 +59,5 @@ test("a worker receives the stop of a job that was cancelled while it was taken"
   const cancelled = jobs.cancel(endpointId, "job");
   expect(await cancelled).toMatchObject({ status: "CANCELLED", workerId: "worker" });
   expect(await taking).toHaveLength(1);
-  expect(await dispatcher.stops(worker, new AbortController().signal)).toEqual(["job"]);
+  expect(await dispatcher.pollStops(worker, new AbortController().signal)).toEqual(["job"]);
 });

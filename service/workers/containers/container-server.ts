@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { loopback, type ServerPorts, type WorkerServer } from "../worker-server";
 import type { EngineClient } from "./engine-client";
-import type { ContainerPlace } from "./place";
+import type { ContainerNetwork } from "./network";
 
-const inspected = z.looseObject({
+const inspectResponse = z.looseObject({
   NetworkSettings: z.looseObject({
     Networks: z.record(z.string(), z.looseObject({ IPAddress: z.string() })),
     Ports: z.record(z.string(), z.array(z.looseObject({ HostPort: z.string() })).nullable()).nullish(),
@@ -18,11 +18,11 @@ export async function findServer(
   client: Pick<EngineClient, "call">,
   container: string,
   ports: ServerPorts,
-  { network, isDirect }: Pick<ContainerPlace, "network" | "isDirect">,
+  { name, isDirect }: Pick<ContainerNetwork, "name" | "isDirect">,
 ): Promise<WorkerServer> {
-  const description = inspected.parse(await client.call("GET", `/containers/${container}/json`));
+  const description = inspectResponse.parse(await client.call("GET", `/containers/${container}/json`));
   const { Networks, Ports } = description.NetworkSettings;
-  if (isDirect) return { ...ports, host: Networks[network]?.IPAddress ?? "" };
-  const published = (port: number): number => Number(Ports?.[`${port}/tcp`]?.[0]?.HostPort);
-  return { ...ports, host: loopback, port: published(ports.port), healthPort: published(ports.healthPort) };
+  if (isDirect) return { ...ports, host: Networks[name]?.IPAddress ?? "" };
+  const publishedPort = (port: number): number => Number(Ports?.[`${port}/tcp`]?.[0]?.HostPort);
+  return { ...ports, host: loopback, port: publishedPort(ports.port), healthPort: publishedPort(ports.healthPort) };
 }

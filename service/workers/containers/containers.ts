@@ -11,10 +11,10 @@ import { findServer } from "./container-server";
 import type { EngineAddress } from "./engine-address";
 import { createEngineClient, type EngineClient, EngineError } from "./engine-client";
 import { createImages, type Images } from "./images";
-import { labels, openContainerMark, removeContainers, removeNetworks } from "./leftovers";
-import { type ContainerPlace, createPlaceFinder, networkOf } from "./place";
+import { type ContainerNetwork, createNetworkFinder, networkOf } from "./network";
 import { openPulledImages } from "./pulled-images";
-import { type ContainerSpec, createBody, type EngineAbilities, type GpuMode } from "./spec";
+import { labels, openContainerMark, removeContainers, removeNetworks } from "./removal";
+import { type ContainerSpec, createBody, type EngineCapabilities, type GpuMode } from "./spec";
 import { createVolumeFolders } from "./volume-folders";
 
 export type Containers = ReturnType<typeof createContainers>;
@@ -27,7 +27,7 @@ interface WorkerStart {
   cmd: string[];
   needs: ContainerNeeds;
   /** Server ports of a load balancer's worker. */
-  listens?: ServerPorts | undefined;
+  serverPorts?: ServerPorts | undefined;
   /** Returns the worker's environment for the root of the job API as seen from the container. */
   env(serverlessUrl: string): Record<string, string>;
   onLine(line: string): void;
@@ -36,26 +36,26 @@ interface WorkerStart {
 /** State of a responding engine. */
 interface Engine {
   client: EngineClient;
-  abilities: EngineAbilities;
+  capabilities: EngineCapabilities;
   images: Images;
-  place(): Promise<ContainerPlace>;
+  findNetwork(): Promise<ContainerNetwork>;
   /** Ids of containers that ran out of memory. */
   outOfMemory: Set<string>;
   /** Closes open requests. */
   close(): void;
 }
 
-const info = z.looseObject({
+const infoResponse = z.looseObject({
   NCPU: z.number().catch(1),
   Runtimes: z.record(z.string(), z.unknown()).nullish().catch(undefined),
 });
-const created = z.looseObject({ Id: z.string() });
+const createResponse = z.looseObject({ Id: z.string() });
 const engineEvent = z.looseObject({ Actor: z.looseObject({ ID: z.string() }) });
 
 /** Response timeout of an engine's first calls, ms. */
 const responseTimeout = 3000;
 /** Maximum delay of the engine's out-of-memory event after a container's end, ms. */
-const lateEvent = 300;
+const eventTimeout = 300;
 
 /** Errors of storage drivers that cannot limit a disk (overlay2 names the option, vfs the quota), but not of a full disk. */
 const refusesDiskLimit = /storage-?\s?opt|support.*quota|quota.*support/i;
@@ -79,56 +79,56 @@ export function createContainers({
   log: Pick<Logger, "info" | "warn">;
 }) {
   let engine: Engine | undefined;
-  let why: string | undefined;
-  let opening: Promise<void> | undefined;
+  let unavailableReason: string | undefined;
+  let connecting: Promise<void> | undefined;
   const closed = new AbortController();
   const mark = openContainerMark(dataFolder);
   const pulledImages = openPulledImages(dataFolder);
   const volumes = createVolumeFolders(dataFolder);
 
   async function connect(): Promise<void> {
-    const limit = new AbortController();
-    const over = new AbortController();
-    clock.sleep(responseTimeout, over.signal).then(
-      () => limit.abort(),
+    const timeout = new AbortController();
+    const finished = new AbortController();
+    clock.sleep(responseTimeout, finished.signal).then(
+      () => timeout.abort(),
       () => undefined,
     );
     try {
       const client = createEngineClient(address());
-      const signal = AbortSignal.any([limit.signal, closed.signal]);
-      const { NCPU, Runtimes } = info.parse(await client.call("GET", "/info", { signal }));
+      const signal = AbortSignal.any([timeout.signal, closed.signal]);
+      const { NCPU, Runtimes } = infoResponse.parse(await client.call("GET", "/info", { signal }));
       const removed = await removeContainers(client, dataFolder);
       if (removed > 0) log.warn({ containers: removed }, "removed containers left by an earlier service");
-      const abilities = { cpus: NCPU, gpus: Runtimes?.["nvidia"] !== undefined, diskLimit: true };
-      engine = openEngine(client, abilities);
-      why = undefined;
+      const capabilities = { cpus: NCPU, gpus: Runtimes?.["nvidia"] !== undefined, diskLimit: true };
+      engine = openEngine(client, capabilities);
+      unavailableReason = undefined;
     } catch (error) {
-      why = error instanceof Error ? error.message : String(error);
+      unavailableReason = error instanceof Error ? error.message : String(error);
     } finally {
-      over.abort();
+      finished.abort();
     }
   }
 
-  function openEngine(client: EngineClient, abilities: EngineAbilities): Engine {
+  function openEngine(client: EngineClient, capabilities: EngineCapabilities): Engine {
     const images = createImages(client, clock, pulledImages.add);
-    const network = networkOf(dataFolder);
-    const place = createPlaceFinder({ client, network, labels: { [labels.data]: dataFolder }, listen });
+    const name = networkOf(dataFolder);
+    const findNetwork = createNetworkFinder({ client, name, labels: { [labels.data]: dataFolder }, listen });
     const closing = new AbortController();
     const outOfMemory = new Set<string>();
     const filters = JSON.stringify({ event: ["oom"], label: [`${labels.data}=${dataFolder}`] });
-    const watch = async (): Promise<void> => {
+    const watchMemory = async (): Promise<void> => {
       const events = await client.open("GET", "/events", { query: { filters }, signal: closing.signal });
       await readLines(events, (line) => {
         const event = engineEvent.safeParse(JSON.parse(line || "{}"));
         if (event.success) outOfMemory.add(event.data.Actor.ID);
       });
     };
-    watch().catch(() => undefined);
+    watchMemory().catch(() => undefined);
     return {
       client,
-      abilities,
+      capabilities,
       images,
-      place,
+      findNetwork,
       outOfMemory,
       close() {
         closing.abort();
@@ -138,17 +138,17 @@ export function createContainers({
   }
 
   function connectOnce(): Promise<void> {
-    opening ??= connect().finally(() => {
-      opening = undefined;
+    connecting ??= connect().finally(() => {
+      connecting = undefined;
     });
-    return opening;
+    return connecting;
   }
 
   /** Disconnects from the engine; the next container start reconnects. */
-  function lost(error: EngineError): void {
+  function disconnect(error: EngineError): void {
     engine?.close();
     engine = undefined;
-    why = error.message;
+    unavailableReason = error.message;
   }
 
   return {
@@ -161,64 +161,70 @@ export function createContainers({
     },
 
     /** Resolves after the first attempt to connect to an engine; undefined once that has ended. */
-    firstConnection: (): Promise<void> | undefined => (engine || why !== undefined ? undefined : connectOnce()),
+    firstConnection: (): Promise<void> | undefined =>
+      engine || unavailableReason !== undefined ? undefined : connectOnce(),
 
     /** The reason why no container can be started; undefined if one can. Retries the connection if no engine responds. */
     problem(): string | undefined {
       if (engine) return undefined;
       void connectOnce();
-      return why ?? "the Docker Engine has not responded yet";
+      return unavailableReason ?? "the Docker Engine has not responded yet";
     },
 
     start(start: WorkerStart): WorkerProcess {
       const current = engine;
-      if (!current) throw new Error(why ?? "no Docker Engine responds");
-      const { client, abilities, images, place, outOfMemory } = current;
-      const { image, workerId, endpointId, needs, listens, onLine } = start;
+      if (!current) throw new Error(unavailableReason ?? "no Docker Engine responds");
+      const { client, capabilities, images, findNetwork, outOfMemory } = current;
+      const { image, workerId, endpointId, needs, serverPorts, onLine } = start;
       mark.set();
       const name = nameOf(workerId);
-      let reachedAt: string | undefined;
+      let serviceHost: string | undefined;
       async function prepare() {
         try {
           await images.ensure(image, needs.registryAuth, onLine);
-          const found = await place();
-          const of = { [labels.data]: dataFolder, [labels.endpoint]: endpointId, [labels.worker]: workerId };
-          reachedAt = new URL(found.serverlessUrl).host;
-          onLine(`runs in the container ${name}, which reaches the service at ${found.serverlessUrl}`);
-          const env = start.env(found.serverlessUrl);
+          const network = await findNetwork();
+          const containerLabels = {
+            [labels.data]: dataFolder,
+            [labels.endpoint]: endpointId,
+            [labels.worker]: workerId,
+          };
+          serviceHost = new URL(network.serverlessUrl).host;
+          onLine(`runs in the container ${name}, which reaches the service at ${network.serverlessUrl}`);
+          const env = start.env(network.serverlessUrl);
           const folder = needs.volumeId === undefined ? undefined : volumes.open(needs.volumeId);
-          const spec = { ...needs, ...start, env, labels: of, volumeFolder: folder, gpuMode, place: found };
+          const spec = { ...needs, ...start, env, labels: containerLabels, volumeFolder: folder, gpuMode, network };
           return (signal: AbortSignal) => create(spec, signal);
         } catch (error) {
-          if (error instanceof EngineError && error.status === 0 && engine === current) lost(error);
+          if (error instanceof EngineError && error.status === 0 && engine === current) disconnect(error);
           throw error;
         }
       }
       async function create(spec: ContainerSpec, signal: AbortSignal): Promise<string> {
-        const call = () =>
-          client.call("POST", "/containers/create", { query: { name }, body: createBody(spec, abilities), signal });
+        const createContainer = () =>
+          client.call("POST", "/containers/create", { query: { name }, body: createBody(spec, capabilities), signal });
         // Several concurrent creates may each be rejected once.
-        const { diskLimit } = abilities;
-        const response = await call().catch((error: unknown) => {
+        const { diskLimit } = capabilities;
+        const response = await createContainer().catch((error: unknown) => {
           if (!diskLimit || !(error instanceof EngineError) || !refusesDiskLimit.test(error.message)) throw error;
-          if (abilities.diskLimit)
+          if (capabilities.diskLimit)
             log.info("the Docker Engine's storage driver cannot limit disks; containerDiskInGb has no effect");
-          abilities.diskLimit = false;
-          return call();
+          capabilities.diskLimit = false;
+          return createContainer();
         });
-        return created.parse(response).Id;
+        return createResponse.parse(response).Id;
       }
       async function ranOutOfMemory(containerId: string): Promise<boolean> {
-        const until = performance.now() + lateEvent;
-        while (!outOfMemory.has(containerId) && performance.now() < until) await pause(10);
+        const deadline = performance.now() + eventTimeout;
+        while (!outOfMemory.has(containerId) && performance.now() < deadline) await pause(10);
         return outOfMemory.delete(containerId);
       }
       const memoryLimit = needs.cpu?.memoryInGb;
       const process = startContainer({ client, name, prepare, ranOutOfMemory, memoryLimit, clock, onLine });
       const obstacle = () =>
-        reachedAt &&
-        `no request from its container ${name} arrived at ${reachedAt}; if its program calls that address, allow TCP from containers to ${reachedAt} in this machine's firewall`;
-      const server = listens && process.began?.then(async () => findServer(client, name, listens, await place()));
+        serviceHost &&
+        `no request from its container ${name} arrived at ${serviceHost}; if its program calls that address, allow TCP from containers to ${serviceHost} in this machine's firewall`;
+      const server =
+        serverPorts && process.started?.then(async () => findServer(client, name, serverPorts, await findNetwork()));
       return { ...process, obstacle, server };
     },
 
@@ -226,21 +232,21 @@ export function createContainers({
     removeVolume: volumes.remove,
 
     /** Removes pulled images that are no longer used. */
-    async tidy(inUse: ReadonlySet<string>): Promise<void> {
+    async removeUnusedImages(inUse: ReadonlySet<string>): Promise<void> {
       if (engine) await pulledImages.removeUnused(engine.client, inUse);
     },
 
     /** Removes the service's containers and networks; resolves when all are removed. */
     async close(): Promise<void> {
       closed.abort();
-      await opening;
-      const last = engine;
+      await connecting;
+      const closedEngine = engine;
       engine = undefined;
-      if (!last) return;
-      last.close();
+      if (!closedEngine) return;
+      closedEngine.close();
       if (!mark.isSet()) return;
-      await removeContainers(last.client, dataFolder);
-      await removeNetworks(last.client, dataFolder);
+      await removeContainers(closedEngine.client, dataFolder);
+      await removeNetworks(closedEngine.client, dataFolder);
       mark.clear();
     },
   };

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 /** Address of a Docker Engine as options of `http.request`; `shown` is its form in messages. */
 export interface EngineAddress {
-  shown: string;
+  displayUrl: string;
   socketPath?: string;
   host?: string;
   port?: number;
@@ -35,24 +35,24 @@ export function findEngine(environment: NodeJS.ProcessEnv): EngineAddress {
   if (!context || context === "default") return parseHost(defaultHost, "the default", undefined);
   const id = createHash("sha256").update(context).digest("hex");
   const meta = readJson(join(folder, "contexts", "meta", id, "meta.json"), contextMeta);
-  const named = `the Docker context "${context}"`;
+  const source = `the Docker context "${context}"`;
   if (!meta?.Endpoints.docker)
-    throw new Error(`${named} does not exist; "docker context ls" lists the existing contexts`);
+    throw new Error(`${source} does not exist; "docker context ls" lists the existing contexts`);
   const tls = join(folder, "contexts", "tls", id, "docker");
-  return parseHost(meta.Endpoints.docker.Host, named, existsSync(tls) ? tls : undefined);
+  return parseHost(meta.Endpoints.docker.Host, source, existsSync(tls) ? tls : undefined);
 }
 
 function parseHost(text: string, source: string, certificates: string | undefined): EngineAddress {
   const [, scheme = "", rest = ""] = /^([a-z]+):\/\/(.+)$/.exec(text) ?? [];
-  if (scheme === "unix" || scheme === "npipe") return { shown: text, socketPath: rest };
+  if (scheme === "unix" || scheme === "npipe") return { displayUrl: text, socketPath: rest };
   if (scheme !== "tcp" && scheme !== "http" && scheme !== "https")
     throw new Error(`${source}: "${text}" is not supported; must begin with unix://, npipe:// or tcp://`);
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
   if (!url) throw new Error(`${source}: "${text}" is not an address; must be like tcp://127.0.0.1:2375`);
-  const secure = certificates !== undefined || scheme === "https";
-  const port = Number(url.port || (secure ? 2376 : 2375));
-  const address = { shown: text, host: url.hostname.replace(/^\[|\]$/g, ""), port };
-  return secure ? { ...address, tls: readCertificates(certificates) } : address;
+  const usesTls = certificates !== undefined || scheme === "https";
+  const port = Number(url.port || (usesTls ? 2376 : 2375));
+  const address = { displayUrl: text, host: url.hostname.replace(/^\[|\]$/g, ""), port };
+  return usesTls ? { ...address, tls: readCertificates(certificates) } : address;
 }
 
 function readCertificates(folder: string | undefined): NonNullable<EngineAddress["tls"]> {
@@ -64,7 +64,7 @@ function readCertificates(folder: string | undefined): NonNullable<EngineAddress
 }
 
 /** Reads a file of the Docker CLI; returns undefined if it does not exist or is invalid. */
-function readJson<T>(file: string, shape: z.ZodType<T>): T | undefined {
+function readJson<Value>(file: string, shape: z.ZodType<Value>): Value | undefined {
   try {
     return shape.safeParse(JSON.parse(readFileSync(file, "utf8"))).data;
   } catch {

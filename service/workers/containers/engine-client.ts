@@ -25,13 +25,13 @@ interface EngineCall {
 /** A client of the Engine API, Docker's or Podman's. */
 export type EngineClient = ReturnType<typeof createEngineClient>;
 
-const refusal = z.looseObject({ message: z.string() });
+const errorResponse = z.looseObject({ message: z.string() });
 
 /**
  * A client for the few engine calls that workers need. Paths have no version, so that each engine uses its newest. The usual client
  * library has 56 dependencies, three of which build native code during installation; this client has 60 lines.
  */
-export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
+export function createEngineClient({ displayUrl, tls, ...address }: EngineAddress) {
   const request = tls ? requestByTls : requestPlainly;
 
   function send(method: string, path: string, call: EngineCall): Promise<IncomingMessage> {
@@ -41,12 +41,12 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
     const { signal } = call;
     const options: RequestOptions = { ...address, ...tls, method, path: path + query, headers, agent: false, signal };
     return new Promise((resolve, reject) => {
-      const sent = request(options, resolve);
-      sent.once("error", (error: NodeJS.ErrnoException) => {
+      const outgoing = request(options, resolve);
+      outgoing.once("error", (error: NodeJS.ErrnoException) => {
         const reason = signal?.aborted ? "no response in time" : error.message;
-        reject(new EngineError(0, `no Docker Engine responds at ${shown}: ${reason}`, { cause: error }));
+        reject(new EngineError(0, `no Docker Engine responds at ${displayUrl}: ${reason}`, { cause: error }));
       });
-      sent.end(body);
+      outgoing.end(body);
     });
   }
 
@@ -55,8 +55,8 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
     const response = await send(method, path, call);
     const { statusCode = 0 } = response;
     if (statusCode < 400) return response;
-    const body = await readText(response, shown);
-    const { data } = refusal.safeParse(parsed(body));
+    const body = await readText(response, displayUrl);
+    const { data } = errorResponse.safeParse(parsed(body));
     throw new EngineError(statusCode, data?.message ?? (body.trim() || `status ${statusCode}`));
   }
 
@@ -64,7 +64,7 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
     open,
     /** Sends a call and reads the response; resolves with its JSON, or undefined if it is empty. Rejects with an EngineError. */
     async call(method: string, path: string, call?: EngineCall): Promise<unknown> {
-      const body = await readText(await open(method, path, call), shown);
+      const body = await readText(await open(method, path, call), displayUrl);
       return body === "" ? undefined : parsed(body);
     },
   };
@@ -78,7 +78,7 @@ function parsed(body: string): unknown {
   }
 }
 
-const readText = (response: IncomingMessage, shown: string): Promise<string> =>
+const readText = (response: IncomingMessage, displayUrl: string): Promise<string> =>
   text(response).catch((error: unknown) => {
-    throw new EngineError(0, `the Docker Engine at ${shown} closed the connection`, { cause: error });
+    throw new EngineError(0, `the Docker Engine at ${displayUrl} closed the connection`, { cause: error });
   });

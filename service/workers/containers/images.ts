@@ -17,14 +17,14 @@ const progressShape = z.looseObject({
 const reportInterval = 2000;
 
 /** Allowed characters of an image name; the engine validates the rest. */
-const reference = /^[\w-][\w.:/@-]*$/;
+const namePattern = /^[\w-][\w.:/@-]*$/;
 
 /** Pulls missing images; calls `pulled` with each pulled image. */
-export function createImages(client: EngineClient, clock: Clock, pulled: (image: string) => void) {
+export function createImages(client: EngineClient, clock: Clock, onPulled: (image: string) => void) {
   const pulls = new Map<string, Promise<void>>();
   const closing = new AbortController();
 
-  async function isHere(image: string): Promise<boolean> {
+  async function exists(image: string): Promise<boolean> {
     try {
       await client.call("GET", `/images/${image}/json`);
       return true;
@@ -60,7 +60,7 @@ export function createImages(client: EngineClient, clock: Clock, pulled: (image:
       if (!(error instanceof EngineError)) throw error;
       throw new EngineError(error.status, `the image "${image}" cannot be pulled: ${error.message}`, { cause: error });
     }
-    pulled(image);
+    onPulled(image);
     onLine(`pulled the image ${image}`);
   }
 
@@ -70,18 +70,18 @@ export function createImages(client: EngineClient, clock: Clock, pulled: (image:
      * registry's message.
      */
     async ensure(image: string, auth: RegistryCredentials | undefined, onLine: (line: string) => void): Promise<void> {
-      if (!reference.test(image) || image.includes(".."))
+      if (!namePattern.test(image) || image.includes(".."))
         throw new EngineError(400, `"${image}" is not an image name; must be like registry.example/name:tag`);
-      if (await isHere(image)) return;
+      if (await exists(image)) return;
       const key = JSON.stringify([image, auth]);
-      const running = pulls.get(key);
-      if (running) {
+      const pendingPull = pulls.get(key);
+      if (pendingPull) {
         onLine(`waits for the image ${image}, which another worker pulls`);
-        return running;
+        return pendingPull;
       }
-      const started = pull(image, auth, onLine).finally(() => pulls.delete(key));
-      pulls.set(key, started);
-      return started;
+      const newPull = pull(image, auth, onLine).finally(() => pulls.delete(key));
+      pulls.set(key, newPull);
+      return newPull;
     },
     /** Aborts all pulls. */
     close: (): void => closing.abort(),
@@ -101,17 +101,17 @@ function createPullProgress() {
       const { id, status = "", progressDetail: { current = 0, total = 0 } = {} } = data;
       // Lines without a layer contain the digest or the image name.
       if (id === undefined || status.startsWith("Pulling from")) return;
-      const before = layers.get(id) ?? { current: 0, total: 0, done: false };
+      const previous = layers.get(id) ?? { current: 0, total: 0, done: false };
       const isDownload = status === "Downloading";
-      const done = before.done || status === "Pull complete" || status === "Already exists";
-      layers.set(id, isDownload ? { current, total, done } : { ...before, done });
+      const done = previous.done || status === "Pull complete" || status === "Already exists";
+      layers.set(id, isDownload ? { current, total, done } : { ...previous, done });
     },
     text(): string {
-      const all = [...layers.values()];
-      const sum = (of: (layer: (typeof all)[number]) => number): number =>
-        all.reduce((sofar, one) => sofar + of(one), 0);
-      const ready = all.filter(({ done }) => done).length;
-      return `${megabytes(sum(({ current }) => current))} of ${megabytes(sum(({ total }) => total))} MB, ${ready} of ${all.length} layers done`;
+      const allLayers = [...layers.values()];
+      const sum = (of: (layer: (typeof allLayers)[number]) => number): number =>
+        allLayers.reduce((bytes, layer) => bytes + of(layer), 0);
+      const doneCount = allLayers.filter(({ done }) => done).length;
+      return `${megabytes(sum(({ current }) => current))} of ${megabytes(sum(({ total }) => total))} MB, ${doneCount} of ${allLayers.length} layers done`;
     },
     error: () => error,
   };
@@ -119,8 +119,8 @@ function createPullProgress() {
 
 /** The header with a registry's credentials for the engine; credentials never appear in queries or logs. */
 function registryHeader(image: string, { username, password }: RegistryCredentials): string {
-  const [first = ""] = image.split("/");
-  const isRegistry = image.includes("/") && (/[.:]/.test(first) || first === "localhost");
-  const serveraddress = isRegistry ? first : "https://index.docker.io/v1/";
+  const [host = ""] = image.split("/");
+  const isRegistry = image.includes("/") && (/[.:]/.test(host) || host === "localhost");
+  const serveraddress = isRegistry ? host : "https://index.docker.io/v1/";
   return Buffer.from(JSON.stringify({ username, password, serveraddress })).toString("base64url");
 }

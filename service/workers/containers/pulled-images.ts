@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type EngineClient, EngineError } from "./engine-client";
 
-const list = z.array(z.string());
+const imageList = z.array(z.string());
 
 /**
  * Images pulled by the services of a data folder; other images are never removed. The list is a file, so that later services and `prune`
@@ -13,7 +13,7 @@ export function openPulledImages(dataFolder: string) {
   const file = join(dataFolder, "pulled-images.json");
   const read = (): string[] => {
     try {
-      return list.parse(JSON.parse(readFileSync(file, "utf8")));
+      return imageList.parse(JSON.parse(readFileSync(file, "utf8")));
     } catch {
       // No image was pulled, or a kill truncated the file; its images are then kept.
       return [];
@@ -25,8 +25,8 @@ export function openPulledImages(dataFolder: string) {
       write([...new Set([...read(), image])]);
     },
     /** Removes unused images, except images of other containers. */
-    async removeUnused(client: EngineClient, used: ReadonlySet<string>): Promise<void> {
-      for (const image of read().filter((one) => !used.has(one))) {
+    async removeUnused(client: EngineClient, usedImages: ReadonlySet<string>): Promise<void> {
+      for (const image of read().filter((name) => !usedImages.has(name))) {
         try {
           await client.call("DELETE", `/images/${image}`);
         } catch (error) {
@@ -34,7 +34,7 @@ export function openPulledImages(dataFolder: string) {
           // A container still uses the image; a later call removes it.
           if (error.status === 409) continue;
         }
-        write(read().filter((one) => one !== image));
+        write(read().filter((name) => name !== image));
       }
     },
   };

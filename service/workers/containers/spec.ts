@@ -1,12 +1,12 @@
 import type { ContainerNeeds } from "../../resources/endpoint-lookup";
 import { loopback, type ServerPorts } from "../worker-server";
-import type { ContainerPlace } from "./place";
+import type { ContainerNetwork } from "./network";
 
 /** GPUs for workers: if the engine supports them (`auto`), always (`all`), or never (`none`). */
 export type GpuMode = "auto" | "all" | "none";
 
 /** Capabilities of the engine. */
-export interface EngineAbilities {
+export interface EngineCapabilities {
   /** Number of CPUs of the engine's machine. */
   cpus: number;
   gpus: boolean;
@@ -22,11 +22,11 @@ export interface ContainerSpec extends ContainerNeeds {
   env: Record<string, string>;
   labels: Record<string, string>;
   /** Ports of the container's server; undefined without a server. */
-  listens?: ServerPorts | undefined;
+  serverPorts?: ServerPorts | undefined;
   /** Path of the network volume's folder on this machine. */
   volumeFolder: string | undefined;
   gpuMode: GpuMode;
-  place: ContainerPlace;
+  network: ContainerNetwork;
 }
 
 const gigabyte = 1024 ** 3;
@@ -35,11 +35,11 @@ const gigabyte = 1024 ** 3;
  * The body of the engine's create call. A container accesses nothing on this machine except its volume, cannot gain privileges, and is
  * removed when it ends. Its server's ports are published on loopback if this machine cannot reach its network.
  */
-export function createBody(spec: ContainerSpec, abilities: EngineAbilities): object {
-  const { cpu, gpus, gpuMode, place, entrypoint, cmd, volumeFolder } = spec;
-  const wantsGpus = gpus > 0 && (gpuMode === "all" || (gpuMode === "auto" && abilities.gpus));
-  const ports = place.isDirect || !spec.listens ? [] : [spec.listens.port, spec.listens.healthPort];
-  const published = ports.map((port) => `${port}/tcp`);
+export function createBody(spec: ContainerSpec, capabilities: EngineCapabilities): object {
+  const { cpu, gpus, gpuMode, network, entrypoint, cmd, volumeFolder } = spec;
+  const usesGpus = gpus > 0 && (gpuMode === "all" || (gpuMode === "auto" && capabilities.gpus));
+  const ports = network.isDirect || !spec.serverPorts ? [] : [spec.serverPorts.port, spec.serverPorts.healthPort];
+  const exposedPorts = ports.map((port) => `${port}/tcp`);
   const memory = cpu?.memoryInGb === undefined ? undefined : cpu.memoryInGb * gigabyte;
   return {
     Image: spec.image,
@@ -48,25 +48,25 @@ export function createBody(spec: ContainerSpec, abilities: EngineAbilities): obj
     ...(entrypoint.length > 0 ? { Entrypoint: entrypoint } : {}),
     ...(cmd.length > 0 ? { Cmd: cmd } : {}),
     Labels: spec.labels,
-    ExposedPorts: Object.fromEntries(published.map((port) => [port, {}])),
+    ExposedPorts: Object.fromEntries(exposedPorts.map((port) => [port, {}])),
     AttachStdout: true,
     AttachStderr: true,
     HostConfig: {
       AutoRemove: true,
       SecurityOpt: ["no-new-privileges"],
-      NetworkMode: place.network,
-      PortBindings: Object.fromEntries(published.map((port) => [port, [{ HostIp: loopback, HostPort: "" }]])),
-      ...(place.extraHosts.length > 0 ? { ExtraHosts: place.extraHosts } : {}),
+      NetworkMode: network.name,
+      PortBindings: Object.fromEntries(exposedPorts.map((port) => [port, [{ HostIp: loopback, HostPort: "" }]])),
+      ...(network.extraHosts.length > 0 ? { ExtraHosts: network.extraHosts } : {}),
       ...(volumeFolder === undefined
         ? {}
         : { Mounts: spec.mountPaths.map((Target) => ({ Type: "bind", Source: volumeFolder, Target })) }),
       // The service receives the output; a second copy would fill the disk.
       LogConfig: { Type: "none" },
-      ...(cpu ? { NanoCpus: Math.min(cpu.vcpus, abilities.cpus) * 1e9 } : {}),
+      ...(cpu ? { NanoCpus: Math.min(cpu.vcpus, capabilities.cpus) * 1e9 } : {}),
       // MemorySwap includes the memory, so equal values disable swap.
       ...(memory === undefined ? {} : { Memory: memory, MemorySwap: memory }),
-      ...(wantsGpus ? { DeviceRequests: [{ Driver: "", Count: gpus, Capabilities: [["gpu"]] }] } : {}),
-      ...(abilities.diskLimit ? { StorageOpt: { size: `${spec.diskInGb}G` } } : {}),
+      ...(usesGpus ? { DeviceRequests: [{ Driver: "", Count: gpus, Capabilities: [["gpu"]] }] } : {}),
+      ...(capabilities.diskLimit ? { StorageOpt: { size: `${spec.diskInGb}G` } } : {}),
     },
   };
 }

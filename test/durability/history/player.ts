@@ -204,7 +204,7 @@ export class Player {
         return call(jobs.requeue(id, worker, reason, "lost"), model.requeue(job, worker, now, reason, "lost"), id);
       }
       case "refuse":
-        return call(jobs.refuse(id, "refused"), model.refuse(job, now, "refused"), id);
+        return call(jobs.reject(id, "refused"), model.refuse(job, now, "refused"), id);
       case "cancel": {
         const answer = jobs.cancel(endpointId, id).then((found) => found?.status);
         const seen = model.isVisible(job, now);

@@ -15,35 +15,35 @@ describe("the wait before the next worker of an endpoint", () => {
   test("doubles with each failure, up to its limit", () => {
     const { starts, wait } = backoff();
     const waits = Array.from({ length: 7 }, () => {
-      starts.failed("a", false);
+      starts.recordFailure("a", false);
       return wait("a");
     });
     expect(waits).toEqual([100, 200, 400, 800, 1000, 1000, 1000]);
     expect(wait("b"), "another endpoint").toBe(0);
-    starts.failed("b", false);
+    starts.recordFailure("b", false);
     expect(wait("b"), "another endpoint").toBe(100);
   });
 
   test("counts from the last failure", async () => {
     const { clock, starts, wait } = backoff();
-    starts.failed("a", false);
+    starts.recordFailure("a", false);
     await clock.advance(60);
     expect(wait("a")).toBe(40);
-    starts.failed("a", false);
+    starts.recordFailure("a", false);
     expect(wait("a")).toBe(200);
   });
 
   test("is reset when the endpoint is forgotten", () => {
     const { starts, wait } = backoff();
-    for (const _ of [1, 2, 3]) starts.failed("a", true);
-    starts.forget("a");
+    for (const _ of [1, 2, 3]) starts.recordFailure("a", true);
+    starts.reset("a");
     expect(wait("a")).toBe(0);
-    expect(starts.failed("a", true)).toBe(1);
+    expect(starts.recordFailure("a", true)).toBe(1);
     expect(wait("a")).toBe(100);
   });
 
   test("counts only consecutive failures", () => {
     const { starts } = backoff();
-    expect([true, true, false, true].map((starting) => starts.failed("a", starting))).toEqual([1, 2, 0, 1]);
+    expect([true, true, false, true].map((starting) => starts.recordFailure("a", starting))).toEqual([1, 2, 0, 1]);
   });
 });

@@ -3,7 +3,7 @@ import { findServer } from "../../../../service/workers/containers/container-ser
 import { createBody } from "../../../../service/workers/containers/spec";
 
 const ports = { port: 80, healthPort: 81, healthPath: "/ping" };
-const place = { network: "net", serverlessUrl: "http://127.0.0.1:1", extraHosts: [] };
+const network = { name: "net", serverlessUrl: "http://127.0.0.1:1", extraHosts: [] };
 const description = {
   NetworkSettings: {
     Networks: { net: { IPAddress: "172.18.0.2" } },
@@ -11,7 +11,7 @@ const description = {
   },
 };
 const client = { call: async () => description };
-const bodyOf = (isDirect: boolean, listens?: typeof ports) =>
+const bodyOf = (isDirect: boolean, serverPorts?: typeof ports) =>
   createBody(
     {
       image: "i",
@@ -21,7 +21,7 @@ const bodyOf = (isDirect: boolean, listens?: typeof ports) =>
       labels: {},
       volumeFolder: undefined,
       gpuMode: "none",
-      listens,
+      serverPorts,
       entrypoint: [],
       registryAuth: undefined,
       volumeId: undefined,
@@ -29,14 +29,17 @@ const bodyOf = (isDirect: boolean, listens?: typeof ports) =>
       cpu: undefined,
       diskInGb: 5,
       gpus: 0,
-      place: { ...place, isDirect },
+      network: { ...network, isDirect },
     },
     { cpus: 1, gpus: false, diskLimit: false },
   );
 
 test("a container's server is called on its network if this machine reaches it, and no port is published", async () => {
   expect(bodyOf(true, ports)).toMatchObject({ ExposedPorts: {}, HostConfig: { PortBindings: {} } });
-  expect(await findServer(client, "c", ports, { ...place, isDirect: true })).toEqual({ ...ports, host: "172.18.0.2" });
+  expect(await findServer(client, "c", ports, { ...network, isDirect: true })).toEqual({
+    ...ports,
+    host: "172.18.0.2",
+  });
 });
 
 test("otherwise its ports are published on loopback, and those of a worker with a queue are not", async () => {
@@ -45,7 +48,7 @@ test("otherwise its ports are published on loopback, and those of a worker with 
     ExposedPorts: { "80/tcp": {}, "81/tcp": {} },
     HostConfig: { PortBindings: { "80/tcp": any, "81/tcp": any } },
   });
-  expect(await findServer(client, "c", ports, { ...place, isDirect: false })).toEqual({
+  expect(await findServer(client, "c", ports, { ...network, isDirect: false })).toEqual({
     host: "127.0.0.1",
     port: 20_080,
     healthPort: 20_081,

@@ -18,7 +18,7 @@ async function useEngine(refusal: { status: number; message: string }) {
   const notes: unknown[] = [];
   const note = (...words: unknown[]): void => void notes.push(words.at(-1));
   const containers = createContainers({
-    address: () => ({ shown: "the engine of this test", host: "127.0.0.1", port }),
+    address: () => ({ displayUrl: "the engine of this test", host: "127.0.0.1", port }),
     dataFolder,
     gpuMode: "none",
     clock: systemClock,

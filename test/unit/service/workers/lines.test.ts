@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { longestLine, readLines } from "../../../../service/workers/lines";
+import { maxLineLength, readLines } from "../../../../service/workers/lines";
 
 /** Lines reported for these separately written chunks. */
 async function linesOf(...chunks: (string | Buffer)[]): Promise<string[]> {
@@ -23,14 +23,14 @@ test("an endless line is reported truncated while it continues, and later lines 
   const stream = new PassThrough({ highWaterMark: 1 << 26 });
   const lines: string[] = [];
   const done = readLines(stream, (line) => lines.push(line));
-  for (let at = 0; at < 200; at++) stream.write("x".repeat(longestLine / 4));
+  for (let at = 0; at < 200; at++) stream.write("x".repeat(maxLineLength / 4));
   await expect.poll(() => lines.length, { interval: 5 }).toBe(1);
-  expect(lines[0]).toBe(`${"x".repeat(longestLine)}…`);
+  expect(lines[0]).toBe(`${"x".repeat(maxLineLength)}…`);
   stream.end("\nnext\n");
   await done;
   expect(lines.slice(1)).toEqual(["next"]);
 });
 
 test("a line of exactly the maximum length is reported complete", async () => {
-  expect(await linesOf(`${"y".repeat(longestLine)}\n`)).toEqual(["y".repeat(longestLine)]);
+  expect(await linesOf(`${"y".repeat(maxLineLength)}\n`)).toEqual(["y".repeat(maxLineLength)]);
 });

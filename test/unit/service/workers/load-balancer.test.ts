@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
-import { serverOf } from "../../../../service/workers/worker-server";
+import { parseServer } from "../../../../service/workers/worker-server";
 import { LeapingClock } from "../../../support/leaping-clock";
 import { apiKey, useLoadBalancer } from "./support/load-balancer";
 import { scratchFile } from "./support/programs";
@@ -84,7 +84,7 @@ test.each([
   [{ PORT_HEALTH: "0" }, 'env.PORT_HEALTH: "0" is not allowed'],
   [{ HEALTH_CHECK_PATH: "ping" }, 'env.HEALTH_CHECK_PATH: "ping" is not allowed, must be a path such as /ping'],
 ])("the environment %j is rejected", (env, fault) => {
-  expect(() => serverOf(env)).toThrow(fault);
+  expect(() => parseServer(env)).toThrow(fault);
 });
 
 test.each([

@@ -31,40 +31,40 @@ function write(from: number, to: number): string[] {
 }
 
 test("a missing log has no lines, and its first line is reported later", async () => {
-  expect(await tail.last(10)).toEqual([]);
-  expect(await tail.more()).toEqual([]);
-  expect(await tail.more()).toEqual(write(0, 0));
+  expect(await tail.readLast(10)).toEqual([]);
+  expect(await tail.readNew()).toEqual([]);
+  expect(await tail.readNew()).toEqual(write(0, 0));
   const lines = write(0, 2);
-  expect(await tail.more()).toEqual(lines);
+  expect(await tail.readNew()).toEqual(lines);
 });
 
 test("the last lines reach back into older files, and no further than requested", async () => {
   const lines = write(0, 8);
-  expect(await tail.last(5)).toEqual(lines.slice(-5));
+  expect(await tail.readLast(5)).toEqual(lines.slice(-5));
 });
 
 test("a log without its newest file is reported once", async () => {
   writeFileSync(`${file}.1`, "old\n");
-  expect(await tail.last(10)).toEqual(["old"]);
+  expect(await tail.readLast(10)).toEqual(["old"]);
   const lines = write(0, 1);
-  expect(await tail.more()).toEqual(lines);
+  expect(await tail.readNew()).toEqual(lines);
 });
 
 test("zero past lines are followed by all new ones", async () => {
   write(0, 2);
-  expect(await tail.last(0)).toEqual([]);
+  expect(await tail.readLast(0)).toEqual([]);
   const lines = write(2, 4);
-  expect(await tail.more()).toEqual(lines);
+  expect(await tail.readNew()).toEqual(lines);
 });
 
 test.each([1, 2, 4, 6])(
   "nothing is lost or repeated when the file rotates between reads (%i lines a read)",
   async (step) => {
-    const told = await tail.last(10);
+    const told = await tail.readLast(10);
     const written: string[] = [];
     for (let at = 0; at < 48; at += step) {
       written.push(...write(at, at + step));
-      told.push(...(await tail.more()));
+      told.push(...(await tail.readNew()));
     }
     expect(told).toEqual(written);
   },
@@ -72,9 +72,9 @@ test.each([1, 2, 4, 6])(
 
 test("a log that rotated beyond its files continues with the oldest line left", async () => {
   write(0, 1);
-  await tail.last(1);
+  await tail.readLast(1);
   const lines = write(1, 31);
-  const told = await tail.more();
+  const told = await tail.readNew();
   // The file that was open, a gap, and the three files that are left.
   const left = told.length - 2;
   expect(left).toBeGreaterThanOrEqual(7);
@@ -83,10 +83,10 @@ test("a log that rotated beyond its files continues with the oldest line left", 
 
 test("a line is reported once it is complete or its file ends", async () => {
   writeFileSync(file, "whole\nbeg");
-  expect([await tail.last(5), tail.rest()]).toEqual([["whole"], "beg"]);
+  expect([await tail.readLast(5), tail.unfinishedLine()]).toEqual([["whole"], "beg"]);
   appendFileSync(file, "un\nhal");
-  expect(await tail.more()).toEqual(["begun"]);
+  expect(await tail.readNew()).toEqual(["begun"]);
   renameSync(file, `${file}.1`);
   writeFileSync(file, "new\n");
-  expect(await tail.more()).toEqual(["hal", "new"]);
+  expect(await tail.readNew()).toEqual(["hal", "new"]);
 });

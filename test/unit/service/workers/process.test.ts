@@ -34,7 +34,7 @@ test("the last output of a worker is readable after its end", async () => {
   const { channel, ended } = startProgram(`fs.writeSync(3, "last"); process.exit(3)`, true);
   const read: string[] = [];
   channel?.setEncoding("utf8").on("data", (text: string) => read.push(text));
-  expect(await ended).toMatchObject({ how: "ended with exit code 3" });
+  expect(await ended).toMatchObject({ description: "ended with exit code 3" });
   expect(read.join("")).toBe("last");
 });
 
@@ -43,7 +43,7 @@ test("an unread channel delays no end, and a broken one is not an error", async 
   const closed = new Promise((resolve) => channel?.once("close", resolve));
   kill();
   channel?.write("y".repeat(1_000_000));
-  expect(await ended).toMatchObject({ how: "was killed by SIGKILL" });
+  expect(await ended).toMatchObject({ description: "was killed by SIGKILL" });
   await closed;
 });
 
@@ -54,7 +54,7 @@ test("a worker ends together with its child processes", async () => {
   const { ended, stop } = startProgram(source, false);
   await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/^\d+$/);
   stop(10_000);
-  expect(await ended).toMatchObject({ how: "was stopped by the service" });
+  expect(await ended).toMatchObject({ description: "was stopped by the service" });
   expect(isAlive(Number(readFileSync(file, "utf8")))).toBe(false);
 });
 

@@ -65,12 +65,12 @@ test("a service waits for a running shell, not for a dead one", async () => {
   writeFileSync(join(folder, `reaper.${gone}`), "");
   const reaper = createReaper(folder);
   onTestFinished(() => reaper.close());
-  await reaper.predecessorsGone();
+  await reaper.waitForPredecessors();
   expect(notes(folder)).toEqual([]);
 
   const { note, release } = holdNote(folder);
   let over = false;
-  const waiting = reaper.predecessorsGone().then(() => {
+  const waiting = reaper.waitForPredecessors().then(() => {
     over = true;
   });
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookUpWorkerToken } from "../../../../service/workers/tokens";
+import { readWorkerToken } from "../../../../service/workers/tokens";
 import { useRemoteEndpoint } from "./support/remote-worker";
 
 test("a local worker that has ended does not join with its last requests", async () => {
@@ -17,7 +17,7 @@ test("a local worker that has ended does not join with its last requests", async
 test("a job whose worker disconnected before the response goes to the next one, uncounted", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { takeHold: 200 } });
   const gone = new AbortController();
-  const authorization = lookUpWorkerToken(rig.dataFolder, jobs.id) ?? "";
+  const authorization = readWorkerToken(rig.dataFolder, jobs.id) ?? "";
   const left = fetch(`${rig.root}/v2/${jobs.id}/job-take/gone?gpu=x`, {
     headers: { authorization },
     signal: gone.signal,

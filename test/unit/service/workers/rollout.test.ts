@@ -18,26 +18,26 @@ const rules = (changes: Partial<ScalingRules> = {}): ScalingRules => ({
   ...changes,
 });
 let made = 0;
-const worker = (stale: boolean, phase: ScaledWorker["phase"], settledAt = Number.POSITIVE_INFINITY): ScaledWorker => ({
+const worker = (stale: boolean, phase: ScaledWorker["phase"], provenAt = Number.POSITIVE_INFINITY): ScaledWorker => ({
   id: `w${++made}`,
   phase,
   since: now,
   jobs: phase === "busy" ? 1 : 0,
   stale,
-  settledAt,
+  provenAt,
 });
 const old = (phase: ScaledWorker["phase"] = "idle") => worker(true, phase, 0);
 const proven = (phase: ScaledWorker["phase"] = "busy") => worker(false, phase, 0);
 const starting = () => worker(false, "starting");
-const unproven = (phase: "idle" | "busy", settledAt?: number) => worker(false, phase, settledAt);
-const stateOf = (workers: ScaledWorker[], leaving = 0, waiting: ScalingState["waiting"] = []): ScalingState => ({
+const unproven = (phase: "idle" | "busy", provenAt?: number) => worker(false, phase, provenAt);
+const stateOf = (workers: ScaledWorker[], stopping = 0, waiting: ScalingState["waiting"] = []): ScalingState => ({
   now,
   waiting,
   workers,
-  leaving,
+  stopping,
 });
-function step(changes: Partial<ScalingRules>, size: number, workers: ScaledWorker[], leaving = 0) {
-  const [all, state] = [rules(changes), stateOf(workers, leaving)];
+function step(changes: Partial<ScalingRules>, size: number, workers: ScaledWorker[], stopping = 0) {
+  const [all, state] = [rules(changes), stateOf(workers, stopping)];
   return planRollout(all, state, planWorkers(all, state), size);
 }
 
@@ -119,7 +119,7 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
       const age = (ages.get(one.id) ?? 0) + 1;
       ages.set(one.id, age);
       if (one.phase !== "starting" || age < lag) return [one];
-      return broken ? [] : [{ ...one, phase: "idle" as const, settledAt: now }];
+      return broken ? [] : [{ ...one, phase: "idle" as const, provenAt: now }];
     });
   }
   return { most, least, over: size === undefined, left: workers };

@@ -19,14 +19,14 @@ const worker = (phase: ScaledWorker["phase"], forMs = 0): ScaledWorker => ({
   since: now - forMs,
   jobs: phase === "busy" ? 1 : 0,
   stale: false,
-  settledAt: now,
+  provenAt: now,
 });
 const plan = (
   changes: Partial<ScalingRules>,
   waiting: { queuedAt: number }[],
   workers: ScaledWorker[] = [],
-  leaving = 0,
-) => planWorkers(rules(changes), { now, waiting, workers, leaving });
+  stopping = 0,
+) => planWorkers(rules(changes), { now, waiting, workers, stopping });
 
 describe("QUEUE_DELAY", () => {
   test("the first queued job starts the first worker immediately", () => {

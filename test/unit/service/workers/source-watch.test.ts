@@ -34,9 +34,9 @@ describe("--watch reports", () => {
       gone: "/nowhere/x.mjs",
     };
     const relative = (file: string): string => file.slice(folder.length + 1);
-    const saved = (changed: string, sources: string[]): void =>
+    const onSave = (changed: string, sources: string[]): void =>
       void reports.push([relative(changed), sources.map(relative).sort()]);
-    const watch = watchSources({ images, saved, onNotice: (text) => expect.unreachable(text) });
+    const watch = watchSources({ images, onSave, onNotice: (text) => expect.unreachable(text) });
     onTestFinished(() => watch.close());
     return { path, write, reports };
   }

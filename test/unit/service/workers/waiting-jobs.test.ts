@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookUpWorkerToken } from "../../../../service/workers/tokens";
+import { readWorkerToken } from "../../../../service/workers/tokens";
 import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
@@ -57,7 +57,7 @@ test("three failed starts fail the queued jobs, except those of low priority", a
 test("failed starts fail no job if a remote worker ever joined, also before a restart", async () => {
   const rig = await useRig();
   const jobs = await rig.endpoint("broken");
-  const headers = { authorization: lookUpWorkerToken(rig.dataFolder, jobs.id) ?? "" };
+  const headers = { authorization: readWorkerToken(rig.dataFolder, jobs.id) ?? "" };
   const take = () => jobs.call("GET", "/job-take/far?gpu=x", undefined, headers);
   expect((await take()).status).toBe(204);
   const id = await jobs.run({});

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defaultTimings as timings } from "../../../../service/jobs/timings";
 import { ShortLivedMap } from "../../../../service/short-lived-map";
 import { createWorkerRegistry, phaseOf, type Worker } from "../../../../service/workers/registry";
-import { judge } from "../../../../service/workers/watch";
+import { checkWorker } from "../../../../service/workers/watch";
 
 const start = 1_000_000;
 const workerWith = (changes: Partial<Worker> = {}): Worker =>
@@ -11,9 +11,9 @@ const asked = { firstTakeAt: start, lastTakeAt: start };
 const withJob = { ...asked, jobs: new ShortLivedMap([["j", { since: start, lowPriority: false, recovered: false }]]) };
 
 /** Judges twice, so that a silence that lasts shows. */
-function judgeAt(worker: Worker, now: number) {
-  judge(worker, now, timings);
-  return judge(worker, now + timings.secondLook, timings);
+function checkAt(worker: Worker, now: number) {
+  checkWorker(worker, now, timings);
+  return checkWorker(worker, now + timings.secondLook, timings);
 }
 
 describe("a worker that starts", () => {
@@ -21,54 +21,57 @@ describe("a worker that starts", () => {
     const worker = workerWith();
     expect(phaseOf(worker, start + 59_999, timings)).toBe("initializing");
     expect(phaseOf(worker, start + 60_000, timings)).toBe("unhealthy");
-    expect(judge(worker, start + 60_000, timings)).toEqual({ kind: "fine", reviewAt: start + timings.startLimit });
-    expect(judgeAt(worker, start + timings.startLimit)).toMatchObject({
+    expect(checkWorker(worker, start + 60_000, timings)).toEqual({
+      kind: "healthy",
+      reviewAt: start + timings.startLimit,
+    });
+    expect(checkAt(worker, start + timings.startLimit)).toMatchObject({
       kind: "lost",
-      why: expect.stringContaining("420 s"),
+      reason: expect.stringContaining("420 s"),
     });
   });
 });
 
 describe("a worker without a job", () => {
   test("is healthy while its request is held, and lost after a minute without a request", () => {
-    expect(judgeAt(workerWith({ ...asked, openTakes: 1 }), start + 10_000_000).kind).toBe("fine");
-    expect(judgeAt(workerWith(asked), start + 59_000 - timings.secondLook).kind).toBe("fine");
-    expect(judgeAt(workerWith(asked), start + 60_000).kind).toBe("lost");
+    expect(checkAt(workerWith({ ...asked, openTakes: 1 }), start + 10_000_000).kind).toBe("healthy");
+    expect(checkAt(workerWith(asked), start + 59_000 - timings.secondLook).kind).toBe("healthy");
+    expect(checkAt(workerWith(asked), start + 60_000).kind).toBe("lost");
   });
 });
 
 describe("a worker with a job", () => {
   test("may be silent forever if it never pinged; its process and the job's timeout are monitored", () => {
-    expect(judgeAt(workerWith(withJob), start + 10_000_000).kind).toBe("fine");
+    expect(checkAt(workerWith(withJob), start + 10_000_000).kind).toBe("healthy");
   });
 
   test("is lost when its pings stop", () => {
-    const worker = workerWith({ ...withJob, pinged: true });
-    expect(judge(worker, start + timings.pingSilence - 1, timings)).toEqual({
-      kind: "fine",
+    const worker = workerWith({ ...withJob, hasPinged: true });
+    expect(checkWorker(worker, start + timings.pingSilence - 1, timings)).toEqual({
+      kind: "healthy",
       reviewAt: start + timings.pingSilence,
     });
-    expect(judgeAt(worker, start + timings.pingSilence).kind).toBe("lost");
+    expect(checkAt(worker, start + timings.pingSilence).kind).toBe("lost");
   });
 
   test("is not lost at the first check after the machine slept", () => {
-    const worker = workerWith({ ...withJob, pinged: true });
+    const worker = workerWith({ ...withJob, hasPinged: true });
     const waking = start + 8 * 3600 * 1000;
-    expect(judge(worker, waking, timings).kind).toBe("fine");
+    expect(checkWorker(worker, waking, timings).kind).toBe("healthy");
     worker.lastSeenAt = waking + 100;
-    expect(judge(worker, waking + timings.secondLook, timings).kind).toBe("fine");
-    expect(worker.suspectSince).toBeUndefined();
+    expect(checkWorker(worker, waking + timings.secondLook, timings).kind).toBe("healthy");
+    expect(worker.silentSince).toBeUndefined();
   });
 
   test("is hung if it continues a job that it was told to stop", () => {
     const worker = workerWith({ ...asked, stopping: new ShortLivedMap([["j", { since: start, sent: true }]]) });
-    expect(judge(worker, start + timings.stopGrace - 1, timings)).toMatchObject({
-      kind: "fine",
+    expect(checkWorker(worker, start + timings.stopGrace - 1, timings)).toMatchObject({
+      kind: "healthy",
       reviewAt: start + timings.stopGrace,
     });
-    expect(judge(worker, start + timings.stopGrace, timings)).toMatchObject({
+    expect(checkWorker(worker, start + timings.stopGrace, timings)).toMatchObject({
       kind: "hung",
-      why: expect.stringContaining("job j"),
+      reason: expect.stringContaining("job j"),
     });
   });
 });

@@ -1,4 +1,4 @@
-import { lookUpWorkerToken } from "../../../../../service/workers/tokens";
+import { readWorkerToken } from "../../../../../service/workers/tokens";
 import { type RigOptions, useJobRig } from "../../jobs/support/job-rig";
 import { shortTimings } from "./programs";
 
@@ -7,7 +7,7 @@ export async function useRemoteEndpoint({ timings, ...options }: RigOptions = {}
   const short = { ...shortTimings, takeHold: 100, pingSilence: 300, secondLook: 20, ...timings };
   const rig = await useJobRig({ timings: short, ...options });
   const jobs = await rig.endpoint("elsewhere", { workersMax: 0 });
-  const headers = { authorization: lookUpWorkerToken(rig.dataFolder, jobs.id) ?? "" };
+  const headers = { authorization: readWorkerToken(rig.dataFolder, jobs.id) ?? "" };
   const call = (method: string, path: string, body?: unknown) => jobs.call(method, path, body, headers);
   return {
     rig,

@@ -26,36 +26,36 @@ const containerList = z.array(z.looseObject({ Id: z.string() }));
 const networkList = z.array(z.looseObject({ Name: z.string() }));
 
 /** Maximum time for killed containers to end, ms. */
-const longestRemoval = 15_000;
-const lookInterval = 50;
+const removalTimeout = 15_000;
+const pollInterval = 50;
 
-const withLabel = (dataFolder: string): string => JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
+const labelFilter = (dataFolder: string): string => JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
 
 /** Removes the containers of a data folder and resolves with their number. Rejects with an EngineError if one remains. */
 export async function removeContainers(client: EngineClient, dataFolder: string): Promise<number> {
-  const query = { all: "1", filters: withLabel(dataFolder) };
-  const list = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
-  const found = await list();
-  const until = performance.now() + longestRemoval;
-  for (let remaining = found; remaining.length > 0; remaining = await list()) {
-    if (performance.now() > until)
+  const query = { all: "1", filters: labelFilter(dataFolder) };
+  const listContainers = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
+  const found = await listContainers();
+  const deadline = performance.now() + removalTimeout;
+  for (let remaining = found; remaining.length > 0; remaining = await listContainers()) {
+    if (performance.now() > deadline)
       throw new EngineError(0, `the Docker Engine has not removed the container ${remaining[0]?.Id}`);
-    await Promise.all(remaining.map(({ Id }) => removed(client, `/containers/${Id}`, { force: "1", v: "1" })));
-    await pause(lookInterval);
+    await Promise.all(remaining.map(({ Id }) => removeObject(client, `/containers/${Id}`, { force: "1", v: "1" })));
+    await pause(pollInterval);
   }
   return found.length;
 }
 
 /** Removes the networks of a data folder to which no container is connected. */
 export async function removeNetworks(client: EngineClient, dataFolder: string): Promise<number> {
-  const query = { filters: withLabel(dataFolder) };
+  const query = { filters: labelFilter(dataFolder) };
   const found = networkList.parse(await client.call("GET", "/networks", { query }));
-  await Promise.all(found.map(({ Name }) => removed(client, `/networks/${Name}`, {})));
+  await Promise.all(found.map(({ Name }) => removeObject(client, `/networks/${Name}`, {})));
   return found.length;
 }
 
 /** Removes an object; succeeds if it is already removed or being removed. */
-async function removed(client: EngineClient, path: string, query: Record<string, string>): Promise<void> {
+async function removeObject(client: EngineClient, path: string, query: Record<string, string>): Promise<void> {
   await client.call("DELETE", path, { query }).catch((error: unknown) => {
     if (!(error instanceof EngineError) || ![404, 409].includes(error.status)) throw error;
   });

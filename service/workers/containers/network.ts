@@ -3,8 +3,8 @@ import { z } from "zod";
 import { type EngineClient, EngineError } from "./engine-client";
 
 /** The network of containers, and the service's address on it. */
-export interface ContainerPlace {
-  network: string;
+export interface ContainerNetwork {
+  name: string;
   /** Root of the job API as seen from containers. */
   serverlessUrl: string;
   /** Additional host names in containers. */
@@ -20,7 +20,7 @@ const networkShape = z.looseObject({
 /** Host name of this machine in containers if the engine runs in a virtual machine. */
 const hostName = "host.docker.internal";
 
-function notHere(error: unknown): undefined {
+function ignoreMissingAddress(error: unknown): undefined {
   if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRNOTAVAIL") throw error;
 }
 
@@ -32,26 +32,26 @@ export const networkOf = (dataFolder: string): string =>
  * Creates the network if it does not exist. The service listens on this machine's address on the network, or on loopback if the engine
  * runs in a virtual machine that forwards to it. Concurrent calls share one lookup.
  */
-export function createPlaceFinder(deps: {
+export function createNetworkFinder(deps: {
   client: EngineClient;
-  network: string;
+  name: string;
   labels: Record<string, string>;
   /** Listens on an address of this machine for workers' calls only; resolves with the port. */
   listen(address: string): Promise<number>;
-}): () => Promise<ContainerPlace> {
-  const { client, network, labels, listen } = deps;
-  let looking: Promise<ContainerPlace> | undefined;
+}): () => Promise<ContainerNetwork> {
+  const { client, name, labels, listen } = deps;
+  let pendingLookup: Promise<ContainerNetwork> | undefined;
 
   async function gateway(): Promise<string | undefined> {
-    const found = networkShape.parse(await client.call("GET", `/networks/${network}`));
+    const found = networkShape.parse(await client.call("GET", `/networks/${name}`));
     return found.IPAM?.Config?.find((config) => config.Gateway?.includes("."))?.Gateway;
   }
 
   async function create(): Promise<void> {
-    const body = { Name: network, Driver: "bridge", CheckDuplicate: true, Labels: labels };
-    const apart = { Options: { "com.docker.network.bridge.enable_icc": "false" } };
+    const body = { Name: name, Driver: "bridge", CheckDuplicate: true, Labels: labels };
+    const isolation = { Options: { "com.docker.network.bridge.enable_icc": "false" } };
     try {
-      await client.call("POST", "/networks/create", { body: { ...body, ...apart } });
+      await client.call("POST", "/networks/create", { body: { ...body, ...isolation } });
     } catch (error) {
       // Podman, and kernels without bridge filtering, do not support this option.
       if (!(error instanceof EngineError) || error.status === 0 || error.status === 409) throw error;
@@ -59,25 +59,25 @@ export function createPlaceFinder(deps: {
     }
   }
 
-  async function find(): Promise<ContainerPlace> {
+  async function find(): Promise<ContainerNetwork> {
     const address = await gateway().catch(async (error: unknown) => {
       if (!(error instanceof EngineError) || error.status !== 404) throw error;
       await create();
       return gateway();
     });
     // If the engine runs in a virtual machine, no interface of this machine has the address.
-    const direct = address === undefined ? undefined : await listen(address).catch(notHere);
-    if (direct !== undefined)
-      return { network, serverlessUrl: `http://${address}:${direct}`, extraHosts: [], isDirect: true };
+    const directPort = address === undefined ? undefined : await listen(address).catch(ignoreMissingAddress);
+    if (directPort !== undefined)
+      return { name, serverlessUrl: `http://${address}:${directPort}`, extraHosts: [], isDirect: true };
     const port = await listen("127.0.0.1");
     const serverlessUrl = `http://${hostName}:${port}`;
-    return { network, serverlessUrl, extraHosts: [`${hostName}:host-gateway`], isDirect: false };
+    return { name, serverlessUrl, extraHosts: [`${hostName}:host-gateway`], isDirect: false };
   }
 
   return () => {
-    looking ??= find().finally(() => {
-      looking = undefined;
+    pendingLookup ??= find().finally(() => {
+      pendingLookup = undefined;
     });
-    return looking;
+    return pendingLookup;
   };
 }
