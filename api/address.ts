@@ -43,16 +43,16 @@ export function restVersionIn(baseUrl: string | undefined): Dialect | undefined 
  * password) and the allowed values.
  */
 export function parseAddress(setting: string, value: string, apiKey: string): string {
-  const unusable = (rule: string): TypeError => {
+  const addressError = (rule: string): TypeError => {
     // Text before an @ may be a password, and a query may contain a key other than the setting's.
-    const bare = value.replace(/\/\/.*@/s, "//").replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
-    return new TypeError(`${setting} is ${JSON.stringify(createRedaction([apiKey])(bare))}: it must ${rule}`);
+    const redactable = value.replace(/\/\/.*@/s, "//").replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
+    return new TypeError(`${setting} is ${JSON.stringify(createRedaction([apiKey])(redactable))}: it must ${rule}`);
   };
-  if (!URL.canParse(value)) throw unusable("be a URL such as http://127.0.0.1:7337");
+  if (!URL.canParse(value)) throw addressError("be a URL such as http://127.0.0.1:7337");
   const url = new URL(value);
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw unusable("start with http:// or https://");
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw addressError("start with http:// or https://");
   if (url.username || url.password || url.hash || url.search)
-    throw unusable("not contain a user name, a query or a fragment; the key has its own setting");
+    throw addressError("not contain a user name, a query or a fragment; the key has its own setting");
   return url.href.replace(/\/+$/, "");
 }
 

@@ -153,7 +153,7 @@ const rules: Rule[] = [
 ];
 
 /** Removes quoted names, which are chosen by users and must not affect the category. */
-const withoutNames = (text: string): string => text.replace(/"[^"]*"/g, '""');
+const withoutQuotedText = (text: string): string => text.replace(/"[^"]*"/g, '""');
 
 function routeOf({ method, url, operation }: RequestFacts): string {
   const path = URL.canParse(url) ? new URL(url).pathname : url;
@@ -161,30 +161,30 @@ function routeOf({ method, url, operation }: RequestFacts): string {
 }
 
 /** Returns the reason phrase of a status. Node's HTTP is loaded lazily, because it adds 2 ms to the start of a Bun executable. */
-const phraseOf = (status: number): string => process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
+const statusTextOf = (status: number): string => process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
 
-function fits(rule: Rule, status: number, text: string, route: string): boolean {
+function matchesRule(rule: Rule, status: number, text: string, route: string): boolean {
   if (rule.status && !rule.status.includes(status)) return false;
   if (rule.text && (status >= 500 || !rule.text.test(text))) return false;
   return !rule.route || rule.route.test(route);
 }
 
 /**
- * Converts an error response to an ApiError. A rejected request was not applied. `text` determines the kind of error; `shown`,
+ * Converts an error response to an ApiError. A rejected request was not applied. `text` determines the kind of error; `redactedText`,
  * the redacted text, becomes its message.
  */
 export function classifyResponse(
-  response: { status: number; text: string; shown?: string; retryAfter?: number | undefined },
+  response: { status: number; text: string; redactedText?: string; retryAfter?: number | undefined },
   request: RequestFacts,
 ): ApiError {
-  const { status, text, shown = text, retryAfter } = response;
-  const words = withoutNames(text);
+  const { status, text, redactedText = text, retryAfter } = response;
+  const unquotedText = withoutQuotedText(text);
   const rule =
-    rules.find((one) => fits(one, status, words, routeOf(request))) ??
+    rules.find((candidate) => matchesRule(candidate, status, unquotedText, routeOf(request))) ??
     (status >= 500
       ? ({ category: "server", code: "server_error" } as const)
       : ({ category: "invalid", code: "invalid_request" } as const));
-  return new ApiError(shown || `HTTP ${status} ${phraseOf(status)}`.trim(), {
+  return new ApiError(redactedText || `HTTP ${status} ${statusTextOf(status)}`.trim(), {
     category: rule.category,
     code: rule.code,
     status,
@@ -197,7 +197,7 @@ export function classifyResponse(
 }
 
 /** The same error for an idempotent request, for which `ambiguous` does not matter. */
-export const certain = (error: ApiError): ApiError =>
+export const unambiguous = (error: ApiError): ApiError =>
   error.ambiguous ? new ApiError(error.message, { ...error, ambiguous: false }, { cause: error.cause }) : error;
 
 /** The error for an attempt without a response in time. */

@@ -23,11 +23,11 @@ export function exchange(
     const chunks: Buffer[] = [];
     let status = 0;
     let headers: ApiResponse["headers"] = {};
-    let control: Dispatcher.DispatchController | undefined;
+    let dispatchController: Dispatcher.DispatchController | undefined;
 
     const abort = () => {
       reject(signal.reason);
-      control?.abort(new Error("the request was abandoned"));
+      dispatchController?.abort(new Error("the request was abandoned"));
     };
     signal.addEventListener("abort", abort, { once: true });
 
@@ -45,7 +45,7 @@ export function exchange(
       {
         onRequestStart(controller) {
           if (signal.aborted) return controller.abort(new Error("the request was abandoned"));
-          control = controller;
+          dispatchController = controller;
           onSent();
         },
         onResponseStart(_controller, statusCode, responseHeaders) {

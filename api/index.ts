@@ -37,7 +37,7 @@ export interface ClientSettings {
   /** Milliseconds for one attempt of a call. Default 30000. */
   attemptTimeout?: number;
   /** Milliseconds for a call with all its attempts. Default 120000. */
-  deadline?: number;
+  callTimeout?: number;
   /** Maximum number of concurrent calls. Default 16. */
   maxInFlight?: number;
   /** Proxies for all addresses except loopback. Default: none. */
@@ -73,9 +73,9 @@ export function createClients(settings: ClientSettings): Clients {
   const clock = settings.clock ?? systemClock;
   const transport = createTransport({
     apiKey: headerSafeKey(settings.apiKey),
-    attemptTimeout: positive(settings, "attemptTimeout"),
-    deadline: positive(settings, "deadline"),
-    maxInFlight: Math.floor(positive(settings, "maxInFlight")),
+    attemptTimeout: requirePositive(settings, "attemptTimeout"),
+    callTimeout: requirePositive(settings, "callTimeout"),
+    maxInFlight: Math.floor(requirePositive(settings, "maxInFlight")),
     proxies: settings.proxies,
     clock,
     random: settings.random ?? Math.random,
@@ -98,11 +98,11 @@ export function createClients(settings: ClientSettings): Clients {
 
 function headerSafeKey(apiKey: string): string {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
-  const found = apiKey === "" ? "empty" : "not a single word of ASCII characters (check for spaces and line breaks)";
-  throw new TypeError(`apiKey is ${found}`);
+  const problem = apiKey === "" ? "empty" : "not a single word of ASCII characters (check for spaces and line breaks)";
+  throw new TypeError(`apiKey is ${problem}`);
 }
 
-function positive(settings: ClientSettings, name: keyof typeof clientDefaults): number {
+function requirePositive(settings: ClientSettings, name: keyof typeof clientDefaults): number {
   const value = settings[name] ?? clientDefaults[name];
   if (value >= 1) return value;
   throw new TypeError(`${name} is ${value}: it must be at least 1`);

@@ -39,10 +39,10 @@ export interface JobClient {
 }
 
 /** Maximum time that the service holds an empty /stream, ms. */
-const streamHold = 10_000;
+const streamWait = 10_000;
 
 /** Waits between empty responses of /stream from a service that does not hold them, ms. */
-const emptyWait = { first: 100, longest: 2_000 };
+const emptyStreamDelay = { first: 100, max: 2_000 };
 
 type Operation = "run" | "runsync" | "status" | "stream" | "cancel" | "retry" | "purge-queue" | "health";
 type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
@@ -51,7 +51,7 @@ type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
 export function createJobClient(transport: Transport, serverlessUrl: string, clock: Clock): JobClient {
   const url = (endpointId: string): string => jobApiRoot(serverlessUrl, endpointId);
 
-  async function ask<Shape extends z.ZodType>(
+  async function send<Shape extends z.ZodType>(
     [method, operation]: ["GET" | "POST", Operation],
     endpointId: string,
     shape: Shape,
@@ -65,7 +65,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
       url: path + query,
       idempotent: method === "GET" || operation === "cancel",
       // The job API has rate limits per endpoint and operation, so that too many /run calls must not delay a /cancel.
-      limitedWith: base,
+      rateLimitScope: base,
       ...(method === "POST" ? { body: {} } : {}),
       ...extras,
     };
@@ -75,61 +75,61 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
   }
 
   /** Serializes a submission; throws if it exceeds the service's limit, because the service would close the connection. */
-  function payload(endpointId: string, operation: "run" | "runsync", submission: JobSubmission): string {
+  function serializeSubmission(endpointId: string, operation: "run" | "runsync", submission: JobSubmission): string {
     const body = JSON.stringify(submission);
     const size = Buffer.byteLength(body);
-    const most = operation === "run" ? limits.runPayload : limits.runsyncPayload;
-    if (size <= most) return body;
+    const maxSize = operation === "run" ? limits.runPayload : limits.runsyncPayload;
+    if (size <= maxSize) return body;
     const facts = { method: "POST", url: `${url(endpointId)}/${operation}` };
-    throw invalidArgument(`the job's payload has ${size} bytes; /${operation} accepts at most ${most}`, facts);
+    throw invalidArgument(`the job's payload has ${size} bytes; /${operation} accepts at most ${maxSize}`, facts);
   }
 
   async function* stream(endpointId: string, jobId: string, options?: CallOptions): AsyncGenerator<StreamChunk> {
-    let over = false;
-    let wait = emptyWait.first;
+    let isFinished = false;
+    let wait = emptyStreamDelay.first;
     for (;;) {
       const requestedAt = clock.now();
-      const extras = { jobId, heldFor: streamHold };
-      const response = await ask(["GET", "stream"], endpointId, streamResponse, extras, options);
+      const extras = { jobId, serverWait: streamWait };
+      const response = await send(["GET", "stream"], endpointId, streamResponse, extras, options);
       yield* response.stream;
       if (response.status && isFinal(response.status)) return;
       if (response.stream.length > 0) {
-        wait = emptyWait.first;
+        wait = emptyStreamDelay.first;
         continue;
       }
       // The bare array has no status. A finished job may have yielded after the empty response, so it is read once more.
-      if (over) return;
-      if (!response.status) over = isFinal((await client.status(endpointId, jobId, options)).status);
-      if (over || clock.now() - requestedAt >= streamHold / 2) continue;
+      if (isFinished) return;
+      if (!response.status) isFinished = isFinal((await client.status(endpointId, jobId, options)).status);
+      if (isFinished || clock.now() - requestedAt >= streamWait / 2) continue;
       await clock.sleep(wait, options?.signal);
-      wait = Math.min(emptyWait.longest, wait * 2);
+      wait = Math.min(emptyStreamDelay.max, wait * 2);
     }
   }
 
   const client: JobClient = {
     url,
     async run(endpointId, submission, options) {
-      const body = payload(endpointId, "run", submission);
-      return ask(["POST", "run"], endpointId, jobRecord, { body }, options);
+      const body = serializeSubmission(endpointId, "run", submission);
+      return send(["POST", "run"], endpointId, jobRecord, { body }, options);
     },
     async runsync(endpointId, submission, { wait, ...options } = {}) {
-      const body = payload(endpointId, "runsync", submission);
-      const { min, max, default: usual } = limits.runsyncWait;
+      const body = serializeSubmission(endpointId, "runsync", submission);
+      const { min, max, default: defaultWait } = limits.runsyncWait;
       if (wait !== undefined && !(Number.isInteger(wait) && wait >= min && wait <= max)) {
         const facts = { method: "POST", url: `${url(endpointId)}/runsync` };
         throw invalidArgument(`wait is ${wait}: it must be a whole number of ms from ${min} to ${max}`, facts);
       }
       const query = wait === undefined ? "" : `?wait=${wait}`;
-      const extras = { body, query, heldFor: wait ?? usual };
-      return ask(["POST", "runsync"], endpointId, jobRecord, extras, options);
+      const extras = { body, query, serverWait: wait ?? defaultWait };
+      return send(["POST", "runsync"], endpointId, jobRecord, extras, options);
     },
-    status: (endpointId, jobId, options) => ask(["GET", "status"], endpointId, jobRecord, { jobId }, options),
+    status: (endpointId, jobId, options) => send(["GET", "status"], endpointId, jobRecord, { jobId }, options),
     stream,
-    cancel: (endpointId, jobId, options) => ask(["POST", "cancel"], endpointId, jobRecord, { jobId }, options),
-    retry: (endpointId, jobId, options) => ask(["POST", "retry"], endpointId, jobRecord, { jobId }, options),
+    cancel: (endpointId, jobId, options) => send(["POST", "cancel"], endpointId, jobRecord, { jobId }, options),
+    retry: (endpointId, jobId, options) => send(["POST", "retry"], endpointId, jobRecord, { jobId }, options),
     purgeQueue: async (endpointId, options) =>
-      (await ask(["POST", "purge-queue"], endpointId, purgeResponse, {}, options)).removed,
-    health: (endpointId, options) => ask(["GET", "health"], endpointId, endpointHealth, {}, options),
+      (await send(["POST", "purge-queue"], endpointId, purgeResponse, {}, options)).removed,
+    health: (endpointId, options) => send(["GET", "health"], endpointId, endpointHealth, {}, options),
   };
   return client;
 }

@@ -73,7 +73,7 @@ export interface CallOptions {
   /** Aborts only the waits between attempts; `signal` ends a running attempt. */
   waitSignal?: AbortSignal | undefined;
   /** Timeout of the call with all attempts, ms. Default: the clients' setting. */
-  deadline?: number | undefined;
+  timeout?: number | undefined;
   /** Additional values to redact from errors of this call, besides the key and the secrets sent by the call. */
   secrets?: readonly string[] | undefined;
   /** Called when the call fails because the next attempt would start after its deadline. */
@@ -113,7 +113,7 @@ export interface Management {
    * Lists the endpoints that are bound to a template and prevent its deletion. REST v2 does not return them; its dialect lists the
    * endpoints that may be bound, because they have the template's settings without the mark of a copy.
    */
-  listBound(template: TemplateRecord, options?: CallOptions): Promise<Pick<EndpointRecord, "id" | "name">[]>;
+  listBoundEndpoints(template: TemplateRecord, options?: CallOptions): Promise<Pick<EndpointRecord, "id" | "name">[]>;
 
   createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;

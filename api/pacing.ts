@@ -1,10 +1,10 @@
 import type { Clock } from "./clock";
-import { wakeSpread } from "./retry";
+import { resumeJitter } from "./retry";
 
 /** Limits the number of concurrent calls; further calls wait in order. */
 export interface Slots {
   /** Resolves with a function that releases the slot. */
-  take(signal?: AbortSignal): Promise<() => void>;
+  acquire(signal?: AbortSignal): Promise<() => void>;
 }
 
 /** @param count Maximum number of concurrent calls. */
@@ -14,31 +14,31 @@ export function createSlots(count: number): Slots {
 
   function wait(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const enter = () => {
-        signal?.removeEventListener("abort", leave);
+      const resolveWait = () => {
+        signal?.removeEventListener("abort", cancelWait);
         resolve();
       };
-      const leave = () => {
-        queue.splice(queue.indexOf(enter), 1);
+      const cancelWait = () => {
+        queue.splice(queue.indexOf(resolveWait), 1);
         reject(signal?.reason);
       };
-      queue.push(enter);
-      signal?.addEventListener("abort", leave, { once: true });
+      queue.push(resolveWait);
+      signal?.addEventListener("abort", cancelWait, { once: true });
     });
   }
 
-  function giveBack(): void {
+  function release(): void {
     const next = queue.shift();
     if (next) next();
     else free += 1;
   }
 
   return {
-    async take(signal) {
+    async acquire(signal) {
       signal?.throwIfAborted();
       if (free > 0) free -= 1;
       else await wait(signal);
-      return giveBack;
+      return release;
     },
   };
 }
@@ -50,26 +50,26 @@ interface Pauses {
   /** Pauses the calls of a scope for `ms`. */
   pause(scope: string, ms: number): void;
   /** Waits until the end of the pause plus a random delay, so that calls do not all resume at once. */
-  pass(scope: string, signal?: AbortSignal): Promise<void>;
+  wait(scope: string, signal?: AbortSignal): Promise<void>;
 }
 
 export function createPauses(clock: Clock, random: () => number): Pauses {
-  const until = new Map<string, number>();
+  const pauseEnds = new Map<string, number>();
 
   function remaining(scope: string): number {
-    const left = (until.get(scope) ?? 0) - clock.now();
-    if (left <= 0) until.delete(scope);
-    return Math.max(0, left);
+    const remainingTime = (pauseEnds.get(scope) ?? 0) - clock.now();
+    if (remainingTime <= 0) pauseEnds.delete(scope);
+    return Math.max(0, remainingTime);
   }
 
   return {
     remaining,
     pause(scope, ms) {
-      until.set(scope, Math.max(until.get(scope) ?? 0, clock.now() + ms));
+      pauseEnds.set(scope, Math.max(pauseEnds.get(scope) ?? 0, clock.now() + ms));
     },
-    async pass(scope, signal) {
-      const left = remaining(scope);
-      if (left > 0) await clock.sleep(left + random() * wakeSpread(left), signal);
+    async wait(scope, signal) {
+      const remainingTime = remaining(scope);
+      if (remainingTime > 0) await clock.sleep(remainingTime + random() * resumeJitter(remainingTime), signal);
     },
   };
 }

@@ -33,7 +33,7 @@ export interface RequestClient {
 }
 
 /** Maximum time to a response, ms: the wait for a worker and the worker's time limit. */
-const heldFor = limits.loadBalancerWait + limits.loadBalancerProcessing;
+const serverWait = limits.loadBalancerWait + limits.loadBalancerProcessing;
 
 /** `baseUrl` is the root of the REST API, whose host may receive the key. */
 export function createRequestClient(transport: Transport, baseUrl: string): RequestClient {
@@ -46,8 +46,16 @@ export function createRequestClient(transport: Transport, baseUrl: string): Requ
           `the endpoint's address ${requestUrl} is not encrypted; the API key is not sent to it`,
           requestFacts({ method, url }),
         );
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const request = { method, url, ...sent, idempotent: false, limitedWith: requestUrl, heldFor, anyStatus: true };
+      const serializedBody = body === undefined ? {} : { body: JSON.stringify(body) };
+      const request = {
+        method,
+        url,
+        ...serializedBody,
+        idempotent: false,
+        rateLimitScope: requestUrl,
+        serverWait,
+        anyStatus: true,
+      };
       const response = await transport.send(request, options);
       const workerId = headerOf(response, "x-worker-id");
       return { status: response.status, body: response.body === undefined ? response.text : response.body, workerId };

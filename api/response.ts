@@ -11,7 +11,7 @@ export interface ApiResponse {
 }
 
 /** Error bodies of the service: REST v1 has `message`, the job API `error`, REST v2 `detail` with `errors`, or `title`. */
-const wireError = z.lazy(() =>
+const errorBody = z.lazy(() =>
   z
     .looseObject({
       message: z.string().optional(),
@@ -32,7 +32,7 @@ const graphqlErrors = z.lazy(() =>
 );
 
 /** Maximum length of the service's text in an error, in characters. */
-const longestText = 500;
+const maxTextLength = 500;
 
 /** A response header; the first of repeated headers. */
 export function headerOf(response: ApiResponse, name: string): string | undefined {
@@ -51,17 +51,17 @@ export function parseJson(text: string): unknown {
 }
 
 /** Returns the first error message of a GraphQL response; undefined without errors. */
-export function graphqlRefusal(body: unknown): string | undefined {
+export function graphqlErrorText(body: unknown): string | undefined {
   const { data } = graphqlErrors.safeParse(body);
   const first = data?.errors?.[0];
   return first && (first.message || "the service returned no reason");
 }
 
 /** Returns the error text of an unsuccessful response; empty if there is none. Must be redacted before it is shortened. */
-export function refusalText(response: ApiResponse): string {
+export function errorTextOf(response: ApiResponse): string {
   const { text, body } = response;
   if (typeof body === "string") return body;
-  if (body !== undefined) return graphqlRefusal(body) ?? wireError.safeParse(body).data ?? "";
+  if (body !== undefined) return graphqlErrorText(body) ?? errorBody.safeParse(body).data ?? "";
   const location = headerOf(response, "location");
   if (location !== undefined) return `HTTP ${response.status}: redirects to ${location}`;
   if (/^\s*<(!doctype|html)/i.test(text)) {
@@ -73,14 +73,14 @@ export function refusalText(response: ApiResponse): string {
 
 /** Shortens a text for a message. */
 export const shorten = (text: string): string =>
-  text.length <= longestText ? text : `${text.slice(0, longestText - 1)}…`;
+  text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1)}…`;
 
 /** The most specific issue: inside a union, the issue with the deepest path. */
-function deepest(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string } {
+function deepestIssue(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string } {
   if (issue.code !== "invalid_union") return issue;
   const inner = issue.errors
     .flat()
-    .map(deepest)
+    .map(deepestIssue)
     .sort((a, b) => b.path.length - a.path.length)[0];
   return inner ? { path: [...issue.path, ...inner.path], message: inner.message } : issue;
 }
@@ -91,11 +91,11 @@ const fieldName = (path: PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** Describes the first invalid field of a response, without its value. `at` is the path of the parsed part of the response. */
-function misfit({ issues: [first] }: z.ZodError, at: PropertyKey[] = []): string {
-  const { path, message } = first ? deepest(first) : { path: [], message: "" };
-  const whole = [...at, ...path];
-  const subject = whole.length > 0 ? `"${fieldName(whole)}" in the response` : "the response";
+/** Describes the first invalid field of a response, without its value. `basePath` is the path of the parsed part of the response. */
+function mismatchText({ issues: [first] }: z.ZodError, basePath: PropertyKey[] = []): string {
+  const { path, message } = first ? deepestIssue(first) : { path: [], message: "" };
+  const fullPath = [...basePath, ...path];
+  const subject = fullPath.length > 0 ? `"${fieldName(fullPath)}" in the response` : "the response";
   return `${subject} is invalid: ${message.replace(/^invalid input: /i, "").toLowerCase()}`;
 }
 
@@ -110,7 +110,7 @@ export function parseResponse<Shape extends z.ZodType>(
     throw unexpectedResponse("response is not valid JSON", request, facts.ambiguous, facts.status);
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw unexpectedResponse(misfit(parsed.error), request, facts.ambiguous, facts.status);
+  throw unexpectedResponse(mismatchText(parsed.error), request, facts.ambiguous, facts.status);
 }
 
 /** A list element that does not match the shape of its kind. */
@@ -123,28 +123,28 @@ export interface UnreadableElement {
   error: ApiError;
 }
 
-const identified = z.object({
+const elementIdentity = z.object({
   id: z.string().optional().catch(undefined),
   name: z.string().optional().catch(undefined),
 });
 
 /**
  * Parses the elements of a list separately, so that an invalid element does not affect the others. Invalid elements are passed to
- * `onUnreadable` and omitted; without `onUnreadable`, the first invalid element throws. `at` is the path of the list in the response.
+ * `onUnreadable` and omitted; without `onUnreadable`, the first invalid element throws. `basePath` is the path of the list in the response.
  */
 export function parseElements<Shape extends z.ZodType>(
   elements: readonly unknown[],
   shape: Shape,
   request: RequestFacts,
-  options: { at?: PropertyKey[]; status?: number; onUnreadable?: ((one: UnreadableElement) => void) | undefined },
+  options: { path?: PropertyKey[]; status?: number; onUnreadable?: ((element: UnreadableElement) => void) | undefined },
 ): z.output<Shape>[] {
-  const { at = [], status, onUnreadable } = options;
+  const { path = [], status, onUnreadable } = options;
   return elements.flatMap((element, index) => {
     const parsed = shape.safeParse(element);
     if (parsed.success) return [parsed.data];
-    const error = unexpectedResponse(misfit(parsed.error, [...at, index]), request, false, status);
+    const error = unexpectedResponse(mismatchText(parsed.error, [...path, index]), request, false, status);
     if (!onUnreadable) throw error;
-    const { id, name } = identified.safeParse(element).data ?? { id: undefined, name: undefined };
+    const { id, name } = elementIdentity.safeParse(element).data ?? { id: undefined, name: undefined };
     onUnreadable({ id, name, error });
     return [];
   });

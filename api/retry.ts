@@ -1,39 +1,39 @@
 import type { ApiError } from "./errors";
 
 /** Number of attempts and waits for a kind of fault. */
-interface Patience {
+interface RetryPolicy {
   /** Total number of attempts. */
-  tries: number;
+  attempts: number;
   /** Upper bound of the first wait, ms; doubles with each attempt. */
   base: number;
 }
 
 /** Maximum backoff, ms; only Retry-After waits longer. */
-const longestWait = 8_000;
+const maxBackoff = 8_000;
 
-const usual: Patience = { tries: 6, base: 250 };
+const defaultPolicy: RetryPolicy = { attempts: 6, base: 250 };
 
-const patience: Record<string, Patience> = {
+const retryPolicies: Record<string, RetryPolicy> = {
   // No process listens. The user waits for this error, and a restarting service is available within seconds.
-  connection_refused: { tries: 3, base: 1_000 },
-  unknown_host: { tries: 3, base: 1_000 },
-  proxied: { tries: 3, base: 1_000 },
+  connection_refused: { attempts: 3, base: 1_000 },
+  unknown_host: { attempts: 3, base: 1_000 },
+  proxied: { attempts: 3, base: 1_000 },
   // The service is healthy but temporarily rejects calls, possibly without Retry-After; its windows are 10 s long.
-  rate_limited: { tries: 12, base: 250 },
+  rate_limited: { attempts: 12, base: 250 },
 };
 
 /** Retries of a call that references a new template, which may be unknown for 2.5 s (measured by third parties): 10 at 250 ms. */
-const settling = { tries: 11, wait: 250 };
+const notVisibleCodes = { attempts: 11, wait: 250 };
 
 /** Upper bound of the random delay after Retry-After, so that waiting calls do not all resume at once, ms. */
-export const wakeSpread = (wait: number): number => Math.min(2_000, Math.max(250, wait / 4));
+export const resumeJitter = (wait: number): number => Math.min(2_000, Math.max(250, wait / 4));
 
 /** Properties of a request that allow retries. */
-export interface RetryAllowance {
+export interface RetryRules {
   /** True if the request can safely be sent twice. */
   idempotent: boolean;
   /** Error codes of a newly created object that is not visible yet. */
-  settling?: readonly string[] | undefined;
+  notVisibleCodes?: readonly string[] | undefined;
 }
 
 /**
@@ -43,30 +43,31 @@ export interface RetryAllowance {
 export function waitBeforeRetry(
   error: ApiError,
   attempt: number,
-  request: RetryAllowance,
+  request: RetryRules,
   random: () => number,
 ): number | undefined {
-  if (request.settling?.includes(error.code)) return attempt < settling.tries ? settling.wait : undefined;
+  if (request.notVisibleCodes?.includes(error.code))
+    return attempt < notVisibleCodes.attempts ? notVisibleCodes.wait : undefined;
   if (!error.retryable || (error.ambiguous && !request.idempotent)) return undefined;
-  const { tries, base } = patience[error.code] ?? usual;
-  if (attempt >= tries) return undefined;
-  if (error.retryAfter !== undefined) return error.retryAfter + random() * wakeSpread(error.retryAfter);
-  return random() * Math.min(longestWait, base * 2 ** (attempt - 1));
+  const { attempts, base } = retryPolicies[error.code] ?? defaultPolicy;
+  if (attempt >= attempts) return undefined;
+  if (error.retryAfter !== undefined) return error.retryAfter + random() * resumeJitter(error.retryAfter);
+  return random() * Math.min(maxBackoff, base * 2 ** (attempt - 1));
 }
 
 /** Maximum accepted Retry-After, ms. */
-const longestRetryAfter = 24 * 3600 * 1000;
+const maxRetryAfter = 24 * 3600 * 1000;
 
 /** Parses Retry-After, seconds or an HTTP date, to milliseconds from `now`; undefined if it is neither. */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined || value.trim() === "") return undefined;
   const seconds = Number(value);
   const wait = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000;
-  return Number.isNaN(wait) ? undefined : Math.min(longestRetryAfter, Math.max(0, wait));
+  return Number.isNaN(wait) ? undefined : Math.min(maxRetryAfter, Math.max(0, wait));
 }
 
 /** The items of a RateLimit field: `"minute";r=0;t=23`, or in an older form `limit=100, remaining=0, reset=23`. */
-const limitParts = /\b(r|remaining)=(\d+)|\b(t|reset)=(\d+)/g;
+const rateLimitItems = /\b(r|remaining)=(\d+)|\b(t|reset)=(\d+)/g;
 
 /**
  * Returns the milliseconds until an exhausted limit resets, from a response's RateLimit field; undefined if calls remain or the
@@ -74,10 +75,10 @@ const limitParts = /\b(r|remaining)=(\d+)|\b(t|reset)=(\d+)/g;
  */
 export function readRateLimit(value: string | undefined): number | undefined {
   let wait: number | undefined;
-  let usedUp = false;
-  for (const [, left, remaining, , seconds] of (value ?? "").matchAll(limitParts)) {
-    if (left !== undefined) usedUp = Number(remaining) === 0;
-    else if (usedUp) wait = Math.min(longestRetryAfter, Math.max(wait ?? 0, Number(seconds) * 1000));
+  let isExhausted = false;
+  for (const [, left, remaining, , seconds] of (value ?? "").matchAll(rateLimitItems)) {
+    if (left !== undefined) isExhausted = Number(remaining) === 0;
+    else if (isExhausted) wait = Math.min(maxRetryAfter, Math.max(wait ?? 0, Number(seconds) * 1000));
   }
   return wait;
 }

@@ -3,14 +3,14 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { isLoopback, requestFacts } from "./address";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
-import { ApiError, certain, classifyResponse, isApiError, noResponse, type RequestFacts } from "./errors";
+import { ApiError, classifyResponse, isApiError, noResponse, type RequestFacts, unambiguous } from "./errors";
 import { exchange, type Outgoing } from "./exchange";
 import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
 import { type Proxies, proxyPasswords } from "./proxies";
 import { createRedaction, redactFault } from "./redaction";
-import { type ApiResponse, headerOf, refusalText, shorten } from "./response";
-import { type RetryAllowance, readRateLimit, readRetryAfter, waitBeforeRetry } from "./retry";
+import { type ApiResponse, errorTextOf, headerOf, shorten } from "./response";
+import { type RetryRules, readRateLimit, readRetryAfter, waitBeforeRetry } from "./retry";
 
 /** Settings of a transport; times in milliseconds. */
 export interface TransportSettings {
@@ -18,7 +18,7 @@ export interface TransportSettings {
   /** Timeout of one attempt. */
   attemptTimeout: number;
   /** Timeout of a call with all attempts and waits, excluding the time in the queue for a free slot. */
-  deadline: number;
+  callTimeout: number;
   /** Maximum number of concurrent calls. */
   maxInFlight: number;
   /** Proxies for all addresses except loopback; none by default. */
@@ -29,7 +29,7 @@ export interface TransportSettings {
 }
 
 /** The request of a call, as described by a dialect. */
-export interface TransportRequest extends RetryAllowance {
+export interface TransportRequest extends RetryRules {
   method: Outgoing["method"];
   url: string;
   /** Sent as JSON. */
@@ -39,15 +39,15 @@ export interface TransportRequest extends RetryAllowance {
   /** Values to redact from errors, besides the key. */
   secrets?: readonly string[];
   /** Name of the rate limit; a 429 pauses all calls with the same name. Defaults to the URL's origin. */
-  limitedWith?: string;
+  rateLimitScope?: string;
   /** Maximum time that the service holds the request, ms; added to the timeouts. */
-  heldFor?: number;
+  serverWait?: number;
   /** Reads the object after an ambiguous failure: its record if the change was applied, undefined if not. Rejects if unknown. */
   confirm?: (options: CallOptions) => Promise<ApiResponse | undefined>;
   /** True to treat every status as success, except responses that certainly reached no worker, which are retried. */
   anyStatus?: boolean;
   /** Reads the error from a successful response, as in GraphQL. */
-  refusal?: (body: unknown) => string | undefined;
+  errorTextOf?: (body: unknown) => string | undefined;
 }
 
 /** Sends requests and retries them if that is safe. Resolves only on success; otherwise rejects with an ApiError. */
@@ -62,10 +62,10 @@ export interface Transport {
 }
 
 /** Minimum length of a reported pause, ms. */
-const shownPause = 1000;
+const minReportedPause = 1000;
 
 /** Maximum delay of Node's timers, ms. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimerDelay = 2 ** 31 - 1;
 
 /** Creates the transport for all calls, with connection pools, the key, timeouts, retries and redaction. */
 export function createTransport(settings: TransportSettings): Transport {
@@ -75,7 +75,7 @@ export function createTransport(settings: TransportSettings): Transport {
   const pauses = createPauses(clock, random);
   let sent = 0;
   /** Difference between the service's clock and the local clock, ms. */
-  let ahead: number | undefined;
+  let clockOffset: number | undefined;
 
   /** Sends one attempt; resolves with the response or an error for the retry loop. Rejects only with the signal's reason. */
   async function attempt(
@@ -88,59 +88,64 @@ export function createTransport(settings: TransportSettings): Transport {
     const passwords = proxies ? proxyPasswords(proxies) : [];
     const redact = createRedaction([apiKey, ...passwords, ...(request.secrets ?? []), ...secrets]);
     const behindProxy = proxies !== undefined && !isLoopback(request.url);
-    const limit = new AbortController();
-    const giveUp = () => limit.abort(signal?.reason);
-    signal?.addEventListener("abort", giveUp, { once: true });
+    const attemptController = new AbortController();
+    const abortAttempt = () => attemptController.abort(signal?.reason);
+    signal?.addEventListener("abort", abortAttempt, { once: true });
     // Uses real time even with a test clock, because the timeout limits the network.
-    const timer = setTimeout(() => limit.abort(), Math.min(longestTimer, timeout));
-    let wentOut = false;
+    const timer = setTimeout(() => attemptController.abort(), Math.min(maxTimerDelay, timeout));
+    let wasSent = false;
     try {
-      const response = await exchange(agents.towards(request.url), outgoing(request, apiKey), limit.signal, () => {
-        wentOut = true;
-        sent += 1;
-      });
+      const response = await exchange(
+        agents.agentFor(request.url),
+        toOutgoing(request, apiKey),
+        attemptController.signal,
+        () => {
+          wasSent = true;
+          sent += 1;
+        },
+      );
       const date = Date.parse(headerOf(response, "date") ?? "");
-      if (!Number.isNaN(date)) ahead = date - clock.now();
+      if (!Number.isNaN(date)) clockOffset = date - clock.now();
       const succeeded = response.status >= 200 && response.status < 300;
-      const text = succeeded ? request.refusal?.(response.body) : refusalText(response);
+      const text = succeeded ? request.errorTextOf?.(response.body) : errorTextOf(response);
       // If the limit is exhausted, no call is sent before it resets.
-      const usedUp = readRateLimit(headerOf(response, "ratelimit"));
-      if (usedUp !== undefined) pauses.pause(scopeOf(request), usedUp);
+      const resetDelay = readRateLimit(headerOf(response, "ratelimit"));
+      if (resetDelay !== undefined) pauses.pause(rateLimitScopeOf(request), resetDelay);
       if (text === undefined) return response;
       const requestedWait = readRetryAfter(headerOf(response, "retry-after"), clock.now());
-      const retryAfter = response.status === 429 ? longest(requestedWait, usedUp) : requestedWait;
+      const retryAfter = response.status === 429 ? longerWait(requestedWait, resetDelay) : requestedWait;
       const rejection = classifyResponse(
-        { status: response.status, text, shown: shorten(redact(text)), retryAfter },
+        { status: response.status, text, redactedText: shorten(redact(text)), retryAfter },
         facts,
       );
       return request.anyStatus && (rejection.ambiguous || !rejection.retryable) ? response : rejection;
     } catch (error) {
       signal?.throwIfAborted();
-      if (limit.signal.aborted) return noResponse(timeout, facts, wentOut);
-      return classifyFault(redactFault(error, redact), facts, wentOut, behindProxy);
+      if (attemptController.signal.aborted) return noResponse(timeout, facts, wasSent);
+      return classifyFault(redactFault(error, redact), facts, wasSent, behindProxy);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
+      signal?.removeEventListener("abort", abortAttempt);
     }
   }
 
   /** Waits until the scope's pause has ended and a slot is free; resolves with the time in the queue for the slot, ms. */
-  async function enter(scope: string, facts: RequestFacts, end: number, options: CallOptions) {
+  async function waitForSlot(scope: string, facts: RequestFacts, deadline: number, options: CallOptions) {
     const { signal, waitSignal = signal, onDeadline, onPause } = options;
-    let queued = 0;
+    let queueTime = 0;
     for (;;) {
       const pause = pauses.remaining(scope);
-      if (pause > 0 && clock.now() + pause >= end + queued) {
+      if (pause > 0 && clock.now() + pause >= deadline + queueTime) {
         onDeadline?.();
-        throw pausedTooLong(pause, facts);
+        throw pauseExceedsDeadline(pause, facts);
       }
-      if (pause >= shownPause) onPause?.({ delay: pause });
-      await pauses.pass(scope, waitSignal);
-      const before = clock.now();
-      const leave = await slots.take(waitSignal);
-      queued += clock.now() - before;
-      if (pauses.remaining(scope) === 0) return { leave, queued };
-      leave();
+      if (pause >= minReportedPause) onPause?.({ delay: pause });
+      await pauses.wait(scope, waitSignal);
+      const waitStart = clock.now();
+      const releaseSlot = await slots.acquire(waitSignal);
+      queueTime += clock.now() - waitStart;
+      if (pauses.remaining(scope) === 0) return { releaseSlot, queueTime };
+      releaseSlot();
     }
   }
 
@@ -148,28 +153,29 @@ export function createTransport(settings: TransportSettings): Transport {
     const { signal, waitSignal = signal } = options;
     waitSignal?.throwIfAborted();
     // All calls of a deployment share a signal, which Node would report as a leak of listeners.
-    for (const shared of [signal, waitSignal]) if (shared) setMaxListeners(0, shared);
+    for (const listenedSignal of [signal, waitSignal]) if (listenedSignal) setMaxListeners(0, listenedSignal);
     const facts = requestFacts(request);
-    const scope = scopeOf(request);
-    const heldFor = request.heldFor ?? 0;
-    let end = clock.now() + (options.deadline ?? settings.deadline + heldFor);
-    for (let tries = 1; ; tries += 1) {
-      const { leave, queued } = await enter(scope, facts, end, options);
-      end += queued;
-      const timeout = Math.max(1, Math.min(settings.attemptTimeout + heldFor, end - clock.now()));
-      const outcome = await attempt(request, facts, timeout, options).finally(leave);
+    const scope = rateLimitScopeOf(request);
+    const serverWait = request.serverWait ?? 0;
+    let deadline = clock.now() + (options.timeout ?? settings.callTimeout + serverWait);
+    for (let attempts = 1; ; attempts += 1) {
+      const { releaseSlot, queueTime } = await waitForSlot(scope, facts, deadline, options);
+      deadline += queueTime;
+      const timeout = Math.max(1, Math.min(settings.attemptTimeout + serverWait, deadline - clock.now()));
+      const outcome = await attempt(request, facts, timeout, options).finally(releaseSlot);
       if (!(outcome instanceof ApiError)) return outcome;
 
-      const wait = waitBeforeRetry(outcome, tries, request, random);
+      const wait = waitBeforeRetry(outcome, attempts, request, random);
       const pause = outcome.retryAfter ?? (outcome.code === "rate_limited" ? wait : undefined);
       if (pause !== undefined) pauses.pause(scope, pause);
-      if (wait !== undefined && clock.now() + wait >= end) options.onDeadline?.();
-      if (wait === undefined || clock.now() + wait >= end) throw request.idempotent ? certain(outcome) : outcome;
-      options.onRetry?.({ error: outcome, attempt: tries, delay: wait });
+      if (wait !== undefined && clock.now() + wait >= deadline) options.onDeadline?.();
+      if (wait === undefined || clock.now() + wait >= deadline)
+        throw request.idempotent ? unambiguous(outcome) : outcome;
+      options.onRetry?.({ error: outcome, attempt: attempts, delay: wait });
       await clock.sleep(wait, waitSignal);
       if (!request.confirm || !outcome.ambiguous) continue;
-      const remaining = { ...options, deadline: Math.max(1, end - clock.now()) };
-      const confirmed = await request.confirm(remaining).catch((error: unknown) => {
+      const remainingOptions = { ...options, timeout: Math.max(1, deadline - clock.now()) };
+      const confirmed = await request.confirm(remainingOptions).catch((error: unknown) => {
         throw isApiError(error) ? outcome : error;
       });
       if (confirmed) return confirmed;
@@ -182,16 +188,16 @@ export function createTransport(settings: TransportSettings): Transport {
     return closing;
   };
 
-  const serviceTime = () => (ahead === undefined ? undefined : clock.now() + ahead);
+  const serviceTime = () => (clockOffset === undefined ? undefined : clock.now() + clockOffset);
   return { send, requestCount: () => sent, serviceTime, close };
 }
 
 /** The longer of two optional waits. */
-const longest = (one: number | undefined, other: number | undefined): number | undefined =>
+const longerWait = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
 /** Returns the name of a request's rate limit. */
-const scopeOf = ({ limitedWith, url }: TransportRequest): string => limitedWith ?? new URL(url).origin;
+const rateLimitScopeOf = ({ rateLimitScope, url }: TransportRequest): string => rateLimitScope ?? new URL(url).origin;
 
 /**
  * Creates the connection pools. Loopback addresses never use a proxy, because a proxy cannot reach this machine's service, whose key must
@@ -207,12 +213,12 @@ function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSetting
   const direct = new Agent(options);
   let proxied: EnvHttpProxyAgent | undefined;
   // Empty strings prevent undici from reading the environment.
-  const through = ({ http = "", https = "", none = "" }: Proxies): EnvHttpProxyAgent =>
+  const createProxyAgent = ({ http = "", https = "", none = "" }: Proxies): EnvHttpProxyAgent =>
     new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy: none });
   return {
-    towards: (url: string): Dispatcher => {
+    agentFor: (url: string): Dispatcher => {
       if (!proxies || isLoopback(url)) return direct;
-      proxied ??= through(proxies);
+      proxied ??= createProxyAgent(proxies);
       return proxied;
     },
     close: async (): Promise<void> => {
@@ -221,7 +227,7 @@ function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSetting
   };
 }
 
-function outgoing(request: TransportRequest, apiKey: string): Outgoing {
+function toOutgoing(request: TransportRequest, apiKey: string): Outgoing {
   const headers: Record<string, string> = {
     authorization: `Bearer ${apiKey}`,
     accept: "application/json",
@@ -237,7 +243,7 @@ function outgoing(request: TransportRequest, apiKey: string): Outgoing {
   };
 }
 
-function pausedTooLong(pause: number, request: RequestFacts): ApiError {
+function pauseExceedsDeadline(pause: number, request: RequestFacts): ApiError {
   const seconds = Math.ceil(pause / 1000);
   return new ApiError(`the service requires a wait of ${seconds} s, which exceeds the call's deadline`, {
     category: "throttled",

@@ -1,4 +1,4 @@
-import { type Bounds, expectation, showValue, within } from "serverless-compute-api/shapes";
+import { type Bounds, expectation, rangeRule, showValue } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "./errors";
 import { JsonTextError, memberTexts } from "./json-text";
@@ -26,7 +26,7 @@ export function parseInput<Shape extends z.ZodType>(
 
 /** The error for a whole number that is sent as text or out of bounds, with the message of `parseInput`. */
 export const outOfBounds = (property: string, sent: unknown, bounds: Bounds): ServiceError =>
-  new ServiceError("invalid", `${property}: ${showValue(sent)} is not allowed, ${within(bounds)}`);
+  new ServiceError("invalid", `${property}: ${showValue(sent)} is not allowed, ${rangeRule(bounds)}`);
 
 function describe(issue: z.core.$ZodIssue, shape: z.ZodType, sent: unknown): string {
   if (issue.code === "unrecognized_keys") {

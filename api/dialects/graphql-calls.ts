@@ -3,7 +3,7 @@ import { z } from "zod";
 import { requestFacts } from "../address";
 import { isApiError, unexpectedResponse } from "../errors";
 import type { CallOptions } from "../management";
-import { graphqlRefusal, parseElements, parseResponse } from "../response";
+import { graphqlErrorText, parseElements, parseResponse } from "../response";
 import type { Transport } from "../transport";
 
 /** One operation of the GraphQL API. */
@@ -20,7 +20,7 @@ export interface GraphqlOperation<Shape extends z.ZodType> {
 
 /** Creates the calls of the GraphQL dialect, which parse responses by their shapes and throw ApiErrors. */
 export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
-  async function ask<Shape extends z.ZodType>(
+  async function send<Shape extends z.ZodType>(
     { name, document, variables, shape, idempotent, secrets = [] }: GraphqlOperation<Shape>,
     options?: CallOptions,
   ): Promise<z.output<Shape>> {
@@ -32,7 +32,7 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
       // The transport has already parsed the response.
       jsonSerializer: { stringify: JSON.stringify, parse: () => body },
       fetch: async (_url, init) => {
-        const response = await transport.send({ ...request, body: init?.body, refusal: graphqlRefusal }, options);
+        const response = await transport.send({ ...request, body: init?.body, errorTextOf: graphqlErrorText }, options);
         ({ status, body } = response);
         return new Response(null, { status: 200, headers: { "content-type": "application/json" } });
       },
@@ -51,7 +51,7 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
   }
 
   return {
-    ask,
+    send,
 
     /** Lists all objects of the account under `key`. */
     async list<Shape extends z.ZodType>(
@@ -61,10 +61,10 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
       options: CallOptions | undefined,
     ): Promise<z.output<Shape>[]> {
       const account = z.looseObject({ myself: z.looseObject({ [key]: z.array(z.unknown()).nullish() }) });
-      const { myself } = await ask({ name, document, shape: account, idempotent: true }, options);
+      const { myself } = await send({ name, document, shape: account, idempotent: true }, options);
       const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: name });
       return parseElements(myself[key] ?? [], shape, facts, {
-        at: ["myself", key],
+        path: ["myself", key],
         onUnreadable: options?.onUnreadable,
       });
     },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CallOptions, Management } from "../management";
-import { listOf, orNothing } from "../shapes";
+import { listOf, orUndefined } from "../shapes";
 import type { GraphqlCalls } from "./graphql-calls";
 
 const documents = {
@@ -44,20 +44,20 @@ const gpuStockCatalog = z.lazy(() =>
 const workerQuota = z.lazy(() =>
   z.looseObject({
     myself: z.looseObject({
-      maxServerlessConcurrency: orNothing(z.number()),
+      maxServerlessConcurrency: orUndefined(z.number()),
       endpoints: listOf(z.looseObject({ workersMax: z.number().nullish() })),
     }),
   }),
 );
 
 /** Reads the catalog and the worker quota through GraphQL. */
-export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "ask">) {
-  const ask = <Shape extends z.ZodType>(name: keyof typeof documents, shape: Shape, options?: CallOptions) =>
-    calls.ask({ name, document: documents[name], shape, idempotent: true }, options);
+export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "send">) {
+  const query = <Shape extends z.ZodType>(name: keyof typeof documents, shape: Shape, options?: CallOptions) =>
+    calls.send({ name, document: documents[name], shape, idempotent: true }, options);
 
   return {
     async listGpuTypes(options) {
-      const { gpuTypes, serverlessGpuPools } = await ask("gpuTypes", gpuCatalog, options);
+      const { gpuTypes, serverlessGpuPools } = await query("gpuTypes", gpuCatalog, options);
       return gpuTypes.map(({ id, displayName, manufacturer, memoryInGb, lowestPrice }) => ({
         ...{
           id,
@@ -71,20 +71,23 @@ export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "ask">) {
       }));
     },
     async listGpuStock(options) {
-      const { dataCenters } = await ask("gpuStock", gpuStockCatalog, options);
-      const places = new Map<string, string[]>();
+      const { dataCenters } = await query("gpuStock", gpuStockCatalog, options);
+      const dataCenterIdsByType = new Map<string, string[]>();
       for (const { id, gpuAvailability } of dataCenters)
         for (const { gpuTypeId, available } of gpuAvailability)
-          places.set(gpuTypeId, [...(places.get(gpuTypeId) ?? []), ...(available ? [id] : [])]);
-      return [...places].map(([id, dataCenterIds]) => ({ id, dataCenterIds }));
+          dataCenterIdsByType.set(gpuTypeId, [
+            ...(dataCenterIdsByType.get(gpuTypeId) ?? []),
+            ...(available ? [id] : []),
+          ]);
+      return [...dataCenterIdsByType].map(([id, dataCenterIds]) => ({ id, dataCenterIds }));
     },
     async readWorkerQuota(options) {
-      const { myself } = await ask("workerQuota", workerQuota, options);
+      const { myself } = await query("workerQuota", workerQuota, options);
       const used = myself.endpoints.reduce((sum, { workersMax }) => sum + (workersMax ?? 0), 0);
       return { limit: myself.maxServerlessConcurrency, used };
     },
     async listDataCenters(options) {
-      const { dataCenters } = await ask("dataCenters", dataCenterCatalog, options);
+      const { dataCenters } = await query("dataCenters", dataCenterCatalog, options);
       return dataCenters.map(({ id, name, region }) => ({ id, name: name ?? id, region: region ?? undefined }));
     },
   } satisfies Partial<Management>;

@@ -23,14 +23,14 @@ const fieldsOf = (isOptional: boolean): string[] =>
   });
 
 /** Template fields in every query. */
-const selected = fieldsOf(false);
+const requiredFields = fieldsOf(false);
 
 /** Template fields that only the read before an update selects. */
-const optional = [...fieldsOf(true), "portsConfig", "startScript", "advancedStart", "config"];
+const optionalFields = [...fieldsOf(true), "portsConfig", "startScript", "advancedStart", "config"];
 
 const subfields: Record<string, string> = { env: " { key value }", portsConfig: " { name port }" };
 const selection = (fields: readonly string[]): string =>
-  ["id", ...selected, ...fields].map((field) => field + (subfields[field] ?? "")).join(" ");
+  ["id", ...requiredFields, ...fields].map((field) => field + (subfields[field] ?? "")).join(" ");
 const templateSelection = selection([]);
 
 /** The query texts; values are passed as variables, never inserted into the texts. */
@@ -60,8 +60,8 @@ const entriesOf = (env: Readonly<Record<string, string>>) =>
   Object.entries(env).map(([key, value]) => ({ key, value }));
 
 /** Changes in the form of saveTemplate: the environment as a list, an empty string for no credentials. */
-const saved = ({ env = {}, containerRegistryAuthId, ...same }: TemplateSettings) => ({
-  ...same,
+const toSaveInput = ({ env = {}, containerRegistryAuthId, ...rest }: TemplateSettings) => ({
+  ...rest,
   env: entriesOf(env),
   ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId ?? "" }),
 });
@@ -71,12 +71,12 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   const calls = createGraphqlCalls(transport, graphqlUrl);
   type Name = keyof typeof documents;
   type Operation<Shape extends z.ZodType> = Omit<GraphqlOperation<Shape>, "document"> & { name: Name };
-  const ask = <Shape extends z.ZodType>(operation: Operation<Shape>, options?: CallOptions) =>
-    calls.ask({ document: documents[operation.name], ...operation }, options);
+  const send = <Shape extends z.ZodType>(operation: Operation<Shape>, options?: CallOptions) =>
+    calls.send({ document: documents[operation.name], ...operation }, options);
   const list = <Shape extends z.ZodType>(name: Name, key: string, shape: Shape, options: CallOptions | undefined) =>
     calls.list({ name, document: documents[name] }, key, shape, options);
 
-  const required = (value: string, subject: string, operation: keyof typeof documents) => {
+  const requireNonEmpty = (value: string, subject: string, operation: keyof typeof documents) => {
     if (value.trim() !== "") return value;
     const facts = requestFacts({ method: "POST", url: graphqlUrl, operation });
     throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}: it must not be empty`, facts);
@@ -86,28 +86,28 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     const shape = z.looseObject({ saveTemplate: templateRecord });
     const secrets = longValues(input.env.map(({ value }) => value));
     const idempotent = input.id !== undefined;
-    const response = await ask({ name: "saveTemplate", variables: { input }, shape, idempotent, secrets }, options);
+    const response = await send({ name: "saveTemplate", variables: { input }, shape, idempotent, secrets }, options);
     return response.saveTemplate;
   }
 
   /** Optional template fields that this service supports, narrowed after rejected queries. */
-  let otherFields = optional;
+  let supportedOptionalFields = optionalFields;
 
   /** Reads a template with every field known to this client. */
-  async function readWholeTemplate(id: string, options?: CallOptions) {
+  async function readFullTemplate(id: string, options?: CallOptions) {
     const shape = z.looseObject({ podTemplate: templateRecord.unwrap().loose().nullish() });
     for (;;) {
-      const requested = otherFields;
+      const requested = supportedOptionalFields;
       const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${selection(requested)} } }`;
       try {
         const operation = { name: "podTemplate", document, variables: { id }, shape, idempotent: true } as const;
-        const response = await calls.ask(operation, options);
+        const response = await calls.send(operation, options);
         if (response.podTemplate) return response.podTemplate;
       } catch (error) {
         if (!isApiError(error) || error.code !== "unknown_field") throw error;
-        const refused = requested.filter((field) => error.message.includes(`"${field}"`));
-        if (refused.length === 0) throw error;
-        otherFields = otherFields.filter((field) => !refused.includes(field));
+        const rejectedFields = requested.filter((field) => error.message.includes(`"${field}"`));
+        if (rejectedFields.length === 0) throw error;
+        supportedOptionalFields = supportedOptionalFields.filter((field) => !rejectedFields.includes(field));
         continue;
       }
       const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: "podTemplate" });
@@ -116,25 +116,36 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   }
 
   return {
-    createTemplate: ({ containerRegistryAuthId, ...same }, options) => {
+    createTemplate: ({ containerRegistryAuthId, ...rest }, options) => {
       const credentials = containerRegistryAuthId ? { containerRegistryAuthId } : {};
-      return saveTemplate(saved({ volumeInGb: 0, dockerArgs: "", ...same, ...credentials }), options);
+      return saveTemplate(toSaveInput({ volumeInGb: 0, dockerArgs: "", ...rest, ...credentials }), options);
     },
     async updateTemplate(id, changes, options) {
-      const whole = await readWholeTemplate(required(id, "template id", "podTemplate"), options);
-      const known: Record<string, unknown> = whole;
-      const kept = [...selected, ...otherFields].map((field) => [field, known[field]]);
-      const given = Object.fromEntries(kept.filter(([, value]) => (value ?? null) !== null));
+      const current = await readFullTemplate(requireNonEmpty(id, "template id", "podTemplate"), options);
+      const currentFields: Record<string, unknown> = current;
+      const currentEntries = [...requiredFields, ...supportedOptionalFields].map((field) => [
+        field,
+        currentFields[field],
+      ]);
+      const currentSettings = Object.fromEntries(currentEntries.filter(([, value]) => (value ?? null) !== null));
       return saveTemplate(
-        { id, ...saved({ containerRegistryAuthId: "", ...given, ...changes, env: changes.env ?? whole.env }) },
+        {
+          id,
+          ...toSaveInput({
+            containerRegistryAuthId: "",
+            ...currentSettings,
+            ...changes,
+            env: changes.env ?? current.env,
+          }),
+        },
         options,
       );
     },
     async readTemplate(id, options) {
-      const variables = { id: required(id, "template id", "podTemplate") };
+      const variables = { id: requireNonEmpty(id, "template id", "podTemplate") };
       const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
       try {
-        const response = await ask({ name: "podTemplate", variables, shape, idempotent: true }, options);
+        const response = await send({ name: "podTemplate", variables, shape, idempotent: true }, options);
         return response.podTemplate ?? undefined;
       } catch (error) {
         if (isApiError(error, "missing")) return undefined;
@@ -143,14 +154,14 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     },
     listTemplates: (options) => list("podTemplates", "podTemplates", templateRecord, options),
     async deleteTemplate({ name }, options) {
-      const variables = { name: required(name, "template name", "deleteTemplate") };
+      const variables = { name: requireNonEmpty(name, "template name", "deleteTemplate") };
       // Deletes by name: a retry after a lost response could delete another template that has since taken the name.
-      await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
+      await send({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
     },
     async createSecret({ name, value, description }, options) {
       const shape = z.looseObject({ secretCreate: secretRecord });
       const variables = { name, value, description };
-      const response = await ask(
+      const response = await send(
         { name: "secretCreate", variables, shape, idempotent: false, secrets: [value] },
         options,
       );
@@ -158,36 +169,36 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     },
     listSecrets: (options) => list("secrets", "secrets", secretRecord, options),
     async updateSecretValue({ id, value }, options) {
-      const variables = { id: required(id, "secret id", "secretValueUpdate"), value };
-      await ask(
+      const variables = { id: requireNonEmpty(id, "secret id", "secretValueUpdate"), value };
+      await send(
         { name: "secretValueUpdate", variables, shape: z.unknown(), idempotent: true, secrets: [value] },
         options,
       );
     },
     async updateSecretDescription({ id, description }, options) {
-      const variables = { id: required(id, "secret id", "secretDescriptionUpdate"), description };
-      await ask({ name: "secretDescriptionUpdate", variables, shape: z.unknown(), idempotent: true }, options);
+      const variables = { id: requireNonEmpty(id, "secret id", "secretDescriptionUpdate"), description };
+      await send({ name: "secretDescriptionUpdate", variables, shape: z.unknown(), idempotent: true }, options);
     },
     async deleteSecret(id, options) {
-      const variables = { id: required(id, "secret id", "secretDelete") };
-      await ask({ name: "secretDelete", variables, shape: z.unknown(), idempotent: true }, options);
+      const variables = { id: requireNonEmpty(id, "secret id", "secretDelete") };
+      await send({ name: "secretDelete", variables, shape: z.unknown(), idempotent: true }, options);
     },
 
     async createRegistryAuth({ name, username, password }, options) {
       const shape = z.looseObject({ saveRegistryAuth: registryAuthRecord });
       const variables = { name, username, password };
       const operation = { name: "saveRegistryAuth", variables, shape, idempotent: false, secrets: [password] } as const;
-      return (await ask(operation, options)).saveRegistryAuth;
+      return (await send(operation, options)).saveRegistryAuth;
     },
     listRegistryAuths: (options) => list("registryCreds", "containerRegistryCreds", registryAuthRecord, options),
     async updateRegistryAuth({ id, username, password }, options) {
-      const variables = { id: required(id, "registry auth id", "updateRegistryAuth"), username, password };
+      const variables = { id: requireNonEmpty(id, "registry auth id", "updateRegistryAuth"), username, password };
       const secrets = [password];
-      await ask({ name: "updateRegistryAuth", variables, shape: z.unknown(), idempotent: true, secrets }, options);
+      await send({ name: "updateRegistryAuth", variables, shape: z.unknown(), idempotent: true, secrets }, options);
     },
     async deleteRegistryAuth(id, options) {
-      const variables = { id: required(id, "registry auth id", "deleteRegistryAuth") };
-      await ask({ name: "deleteRegistryAuth", variables, shape: z.unknown(), idempotent: true }, options);
+      const variables = { id: requireNonEmpty(id, "registry auth id", "deleteRegistryAuth") };
+      await send({ name: "deleteRegistryAuth", variables, shape: z.unknown(), idempotent: true }, options);
     },
 
     ...createGraphqlCatalog(calls),

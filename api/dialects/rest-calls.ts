@@ -5,22 +5,24 @@ import type { CallOptions } from "../management";
 import { parseElements, parseResponse } from "../response";
 import { v2Page } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
-import { changeShown } from "./change-shown";
+import { changeOutcome } from "./change-outcome";
 
-const elementsUnder = (key: string | undefined) => {
-  const bare = z.array(z.unknown());
-  return key === undefined ? bare : z.looseObject({ [key]: bare }).transform((response) => response[key] ?? []);
+const elementsShape = (key: string | undefined) => {
+  const arrayShape = z.array(z.unknown());
+  return key === undefined
+    ? arrayShape
+    : z.looseObject({ [key]: arrayShape }).transform((response) => response[key] ?? []);
 };
 
 /** Options of a call whose response is shared with other calls, which its deadline and cancellation must not affect. */
-export function shared(options: CallOptions | undefined): CallOptions {
-  const { signal: _s, waitSignal: _w, deadline: _d, onDeadline: _o, ...same } = options ?? {};
-  return same;
+export function sharedOptions(options: CallOptions | undefined): CallOptions {
+  const { signal: _s, waitSignal: _w, timeout: _d, onDeadline: _o, ...rest } = options ?? {};
+  return rest;
 }
 
 /** Creates the calls of the REST dialects, which parse responses by their shapes and throw ApiErrors. */
 export function createRestCalls(transport: Transport) {
-  async function ask<Shape extends z.ZodType>(
+  async function send<Shape extends z.ZodType>(
     shape: Shape,
     request: TransportRequest,
     options: CallOptions | undefined,
@@ -31,7 +33,7 @@ export function createRestCalls(transport: Transport) {
   }
 
   return {
-    ask,
+    send,
 
     /**
      * Lists all elements of a collection: a bare array, or the arrays under `key` of all pages. Rejects if a page is missing, so that
@@ -45,20 +47,20 @@ export function createRestCalls(transport: Transport) {
     ): Promise<z.output<Shape>[]> {
       const request = { method: "GET", url, idempotent: true } as const;
       const facts = requestFacts(request);
-      const at = key === undefined ? [] : [key];
-      const found: z.output<Shape>[] = [];
+      const path = key === undefined ? [] : [key];
+      const records: z.output<Shape>[] = [];
       const cursors = new Set<string>();
       for (let address = url; ; ) {
         const { body: response, status } = await transport.send({ ...request, url: address }, options);
-        const elements = parseResponse(response, elementsUnder(key), facts, { ambiguous: false, status });
-        found.push(...parseElements(elements, shape, facts, { at, status, onUnreadable: options?.onUnreadable }));
-        if (key === undefined) return found;
+        const elements = parseResponse(response, elementsShape(key), facts, { ambiguous: false, status });
+        records.push(...parseElements(elements, shape, facts, { path, status, onUnreadable: options?.onUnreadable }));
+        if (key === undefined) return records;
         const { pagination } = parseResponse(response, v2Page, facts, { ambiguous: false, status });
-        if (!pagination?.hasNextPage) return found;
+        if (!pagination?.hasNextPage) return records;
         const { nextCursor } = pagination;
         if (!nextCursor || cursors.has(nextCursor)) {
-          const wrong = nextCursor ? "repeats a cursor" : "has no cursor for the next page";
-          throw unexpectedResponse(`"pagination" in the response ${wrong}`, facts, false, status);
+          const problem = nextCursor ? "repeats a cursor" : "has no cursor for the next page";
+          throw unexpectedResponse(`"pagination" in the response ${problem}`, facts, false, status);
         }
         cursors.add(nextCursor);
         const next = new URL(url);
@@ -74,7 +76,7 @@ export function createRestCalls(transport: Transport) {
       options: CallOptions | undefined,
     ): Promise<z.output<Shape> | undefined> {
       try {
-        return await ask(shape, { method: "GET", url, idempotent: true }, options);
+        return await send(shape, { method: "GET", url, idempotent: true }, options);
       } catch (error) {
         if (isApiError(error, "missing")) return undefined;
         throw error;
@@ -90,8 +92,8 @@ export function createRestCalls(transport: Transport) {
       secrets,
       confirm: async (options) => {
         const response = await transport.send({ method: "GET", url, idempotent: true }, options);
-        const shown = changeShown(body, response.body);
-        if (shown !== "unknown") return shown === "made" ? response : undefined;
+        const outcome = changeOutcome(body, response.body);
+        if (outcome !== "unknown") return outcome === "made" ? response : undefined;
         throw unexpectedResponse("the response does not show the change", requestFacts({ method: "GET", url }), true);
       },
     }),

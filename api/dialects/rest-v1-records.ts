@@ -1,4 +1,4 @@
-import { cpuSettingsOf, type EndpointRecord, type ServerlessEndpointRecord, usualCpu } from "../shapes";
+import { cpuSettingsOf, defaultCpu, type EndpointRecord, type ServerlessEndpointRecord } from "../shapes";
 
 /** Settings that may have no value, so that a record without them does not show whether they are set. */
 const clearable = [
@@ -16,17 +16,17 @@ const instancesOf = (instanceIds: readonly string[]): Pick<ServerlessEndpointRec
   );
 
 /** Converts an endpoint of REST v1. The hosted service returns `instanceIds` instead of `cpuFlavorIds` and `vcpuCount`. */
-export function endpointFrom({ instanceIds, ...shown }: ServerlessEndpointRecord): EndpointRecord {
-  const hasInstances = instanceIds && instanceIds.length > 0 && !shown.cpuFlavorIds;
-  const record = hasInstances ? { ...shown, ...instancesOf(instanceIds) } : shown;
+export function endpointFrom({ instanceIds, ...fields }: ServerlessEndpointRecord): EndpointRecord {
+  const hasInstances = instanceIds && instanceIds.length > 0 && !fields.cpuFlavorIds;
+  const record = hasInstances ? { ...fields, ...instancesOf(instanceIds) } : fields;
   return {
     ...record,
     gpuTypeIds: record.gpuTypeIds ?? [],
     cpuFlavorIds: record.cpuFlavorIds ?? [],
-    usualCpuFlavorId: usualCpu.flavorId,
+    defaultCpuFlavorId: defaultCpu.flavorId,
     dataCenterIds: record.dataCenterIds ?? [],
     allowedCudaVersions: record.allowedCudaVersions ?? [],
     networkVolumeIds: record.networkVolumeIds ?? [],
-    unshown: clearable.filter((key) => !(key in record)),
+    unreportedKeys: clearable.filter((key) => !(key in record)),
   };
 }

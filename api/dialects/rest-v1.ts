@@ -4,6 +4,7 @@ import { classifyResponse } from "../errors";
 import type { CallOptions, Management } from "../management";
 import {
   containerOf,
+  defaultCpu,
   type EndpointChanges,
   type EndpointCreate,
   type EndpointRecord,
@@ -11,11 +12,10 @@ import {
   networkVolumeRecord,
   serverlessEndpointRecord,
   templateRecord,
-  usualCpu,
   workerRecord,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
-import { gpuTypesIn, poolsOf, poolsWith } from "./gpu-pools";
+import { gpuTypesIn, poolsContaining, poolsOf } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
 import { createRestCalls } from "./rest-calls";
 import { endpointFrom } from "./rest-v1-records";
@@ -24,27 +24,27 @@ import { markedCopy, unmarked } from "./template-mark";
 
 /** The body of a create request, without null settings, and without GPU settings for CPU endpoints. */
 function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object {
-  const onGpu = others.computeType !== "CPU" || (gpuTypeIds ?? []).length > 0;
+  const usesGpu = others.computeType !== "CPU" || (gpuTypeIds ?? []).length > 0;
   const { cpuFlavorIds = [], ...rest } = others;
-  const given = {
+  const body = {
     ...rest,
     ...(cpuFlavorIds.length > 0 ? { cpuFlavorIds } : {}),
-    ...(onGpu ? { gpuTypeIds, gpuCount } : {}),
+    ...(usesGpu ? { gpuTypeIds, gpuCount } : {}),
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
 /** The body of an update. REST v1 does not accept null; empty strings and defaults clear a setting. */
 const patchBody = (changes: EndpointChanges) => ({
   ...changes,
-  vcpuCount: orIfNull(changes.vcpuCount, usualCpu.vcpuCount),
-  executionTimeoutMs: orIfNull(changes.executionTimeoutMs, limits.executionTimeout.default),
-  networkVolumeId: orIfNull(changes.networkVolumeId, ""),
-  minCudaVersion: orIfNull(changes.minCudaVersion, ""),
+  vcpuCount: replaceNull(changes.vcpuCount, defaultCpu.vcpuCount),
+  executionTimeoutMs: replaceNull(changes.executionTimeoutMs, limits.executionTimeout.default),
+  networkVolumeId: replaceNull(changes.networkVolumeId, ""),
+  minCudaVersion: replaceNull(changes.minCudaVersion, ""),
 });
 
-const orIfNull = <Value>(value: Value | null | undefined, none: Value): Value | undefined =>
-  value === null ? none : value;
+const replaceNull = <Value>(value: Value | null | undefined, replacement: Value): Value | undefined =>
+  value === null ? replacement : value;
 
 const endpointWithWorkers = z.lazy(() =>
   serverlessEndpointRecord.unwrap().extend({ workers: z.array(workerRecord).nullish() }),
@@ -54,7 +54,7 @@ const endpointWithTemplate = z.lazy(() =>
 );
 
 /** Converts an endpoint created by REST v2, whose bound template is a copy with a variable that names the original template. */
-function copyIn({ template, ...record }: z.output<typeof endpointWithTemplate>): EndpointRecord {
+function endpointFromTemplateRecord({ template, ...record }: z.output<typeof endpointWithTemplate>): EndpointRecord {
   const endpoint = endpointFrom(record);
   const { templateId, container } = template ? unmarked(containerOf(template)) : {};
   if (templateId === undefined) return endpoint;
@@ -70,7 +70,7 @@ const unknownTemplate = (id: string, url: string) =>
   );
 
 /** Errors to retry because a new template may be unknown to the next calls for some seconds. */
-const freshTemplate = ["template_not_found"];
+const newTemplateCodes = ["template_not_found"];
 
 /**
  * The management operations through REST v1 (interface: REST management API), and through GraphQL if REST v1 has no path. `baseUrl`
@@ -80,7 +80,7 @@ export function createRestV1Management(
   transport: Transport,
   { baseUrl, graphqlUrl }: { baseUrl: string; graphqlUrl: string },
 ): Management {
-  const { ask, list, read, remove } = createRestCalls(transport);
+  const { send, list, read, remove } = createRestCalls(transport);
   const graphql = createGraphqlManagement(transport, graphqlUrl);
   const endpoints = `${baseUrl}/endpoints`;
   const volumes = `${baseUrl}/networkvolumes`;
@@ -91,7 +91,7 @@ export function createRestV1Management(
     `${volumes}/${pathSegment(id, "network volume", { method, url: volumes })}`;
 
   /** Adds the settings of an endpoint's copied template. REST v1 may omit `dockerArgs`; GraphQL returns it. */
-  async function withCopy(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> {
+  async function withCopiedSettings(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> {
     const copy = endpoint.copyId === undefined ? undefined : await graphql.readTemplate(endpoint.copyId, options);
     return copy ? { ...endpoint, container: unmarked(containerOf(copy)).container } : endpoint;
   }
@@ -105,28 +105,30 @@ export function createRestV1Management(
         url: endpoints,
         body: createBody(settings),
         idempotent: false,
-        settling: freshTemplate,
+        notVisibleCodes: newTemplateCodes,
       };
-      return endpointFrom(await ask(serverlessEndpointRecord, request, options));
+      return endpointFrom(await send(serverlessEndpointRecord, request, options));
     },
     async readEndpoint(id, options) {
       const record = await read(endpointWithTemplate, `${endpointUrl("GET", id)}?includeTemplate=true`, options);
-      const endpoint = record && (await withCopy(copyIn(record), options));
+      const endpoint = record && (await withCopiedSettings(endpointFromTemplateRecord(record), options));
       if (!endpoint?.container || endpoint.gpuTypeIds.length === 0) return endpoint;
       // REST v2 stores pools, so the order of the types is meaningless, and the types of all pools mean any type.
       const pools = poolsOf(await graphql.listGpuTypes(options));
-      return { ...endpoint, ...gpuTypesIn(pools, poolsWith(pools, endpoint.gpuTypeIds)) };
+      return { ...endpoint, ...gpuTypesIn(pools, poolsContaining(pools, endpoint.gpuTypeIds)) };
     },
     readReleases: async () => undefined,
     listEndpoints: async (options) => (await list(serverlessEndpointRecord, endpoints, options)).map(endpointFrom),
-    async listBound(template, options) {
+    async listBoundEndpoints(template, options) {
       const records = await list(serverlessEndpointRecord, endpoints, options);
       return records.filter((endpoint) => endpoint.templateId === template.id).map(endpointFrom);
     },
     async listCopies(templateId, options) {
       const records = await list(endpointWithTemplate, `${endpoints}?includeTemplate=true`, options);
-      const copies = records.map(copyIn).filter((one) => one.container && one.templateId === templateId);
-      return Promise.all(copies.map((one) => withCopy(one, options)));
+      const copies = records
+        .map(endpointFromTemplateRecord)
+        .filter((endpoint) => endpoint.container && endpoint.templateId === templateId);
+      return Promise.all(copies.map((endpoint) => withCopiedSettings(endpoint, options)));
     },
     async updateCopy({ id, copyId }, templateId, options) {
       const template = await graphql.readTemplate(templateId, options);
@@ -135,15 +137,15 @@ export function createRestV1Management(
     },
     async updateEndpoint(id, changes, options) {
       const url = endpointUrl("PATCH", id);
-      const settling = changes.templateId === undefined ? [] : freshTemplate;
+      const notVisibleCodes = changes.templateId === undefined ? [] : newTemplateCodes;
       const body = patchBody(changes);
-      const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, settling };
-      return endpointFrom(await ask(serverlessEndpointRecord, request, options));
+      const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, notVisibleCodes };
+      return endpointFrom(await send(serverlessEndpointRecord, request, options));
     },
     templateChange: (id, templateId) => ({ url: endpointUrl("PATCH", id), body: { templateId } }),
     async readWorkers(id, options) {
       const url = `${endpointUrl("GET", id)}?includeWorkers=true`;
-      const { version, workers } = await ask(endpointWithWorkers, { method: "GET", url, idempotent: true }, options);
+      const { version, workers } = await send(endpointWithWorkers, { method: "GET", url, idempotent: true }, options);
       return { version: version ?? undefined, workers: workers ?? [] };
     },
     async deleteEndpoint(id, options) {
@@ -151,14 +153,14 @@ export function createRestV1Management(
     },
 
     createNetworkVolume: (settings, options) =>
-      ask(networkVolumeRecord, { method: "POST", url: volumes, body: settings, idempotent: false }, options),
+      send(networkVolumeRecord, { method: "POST", url: volumes, body: settings, idempotent: false }, options),
     async readNetworkVolume(id, options) {
       return read(networkVolumeRecord, volumeUrl("GET", id), options);
     },
     listNetworkVolumes: (options) => list(networkVolumeRecord, volumes, options),
     async updateNetworkVolume(id, changes, options) {
       const url = volumeUrl("PATCH", id);
-      return ask(networkVolumeRecord, { method: "PATCH", url, body: changes, idempotent: true }, options);
+      return send(networkVolumeRecord, { method: "PATCH", url, body: changes, idempotent: true }, options);
     },
     async deleteNetworkVolume(id, options) {
       return remove(volumeUrl("DELETE", id), options);

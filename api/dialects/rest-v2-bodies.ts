@@ -1,22 +1,22 @@
 import {
   type ContainerSettings,
   cpuFlavorOf,
+  defaultCpu,
   type EndpointChanges,
   type EndpointCreate,
   type EndpointRecord,
   type EndpointSettings,
   endpointDefaults,
-  inV2,
   limits,
   plainEndpointFields,
   type TemplateSettings,
   templateFields,
-  usualCpu,
+  toV2Names,
   type V2EndpointCreate,
   type V2EndpointPatch,
   type V2Scaling,
 } from "../shapes";
-import type { PoolChoice } from "./gpu-pools";
+import type { PoolSelection } from "./gpu-pools";
 
 const portsOf = (ports: string): string[] =>
   ports
@@ -25,21 +25,21 @@ const portsOf = (ports: string): string[] =>
     .filter((port) => port !== "");
 
 /** Container or template settings with the names and forms of REST v2. */
-const containerBody = ({ ports, containerRegistryAuthId, ...same }: TemplateSettings): object =>
-  inV2<unknown>(templateFields, {
-    ...same,
+const containerBody = ({ ports, containerRegistryAuthId, ...rest }: TemplateSettings): object =>
+  toV2Names<unknown>(templateFields, {
+    ...rest,
     ports: ports === undefined ? undefined : portsOf(ports),
     containerRegistryAuthId: containerRegistryAuthId === "" ? null : containerRegistryAuthId,
   });
 
-/** The body that creates a template, or changes it so that its complete settings are `whole`. */
-export function templateBody(given: TemplateSettings, whole: TemplateSettings = given): object {
-  const { volumeInGb, volumeMountPath, ...same } = given;
-  const size = whole.volumeInGb ?? 0;
+/** The body that creates a template, or applies `changes`; `settings` are the complete settings after the changes. */
+export function templateBody(changes: TemplateSettings, settings: TemplateSettings = changes): object {
+  const { volumeInGb, volumeMountPath, ...rest } = changes;
+  const size = settings.volumeInGb ?? 0;
   const changesMount = size > 0 && (volumeInGb !== undefined || volumeMountPath !== undefined);
   return {
-    ...containerBody(same),
-    ...(changesMount ? { mounts: { persistent: { size, path: whole.volumeMountPath || "/workspace" } } } : {}),
+    ...containerBody(rest),
+    ...(changesMount ? { mounts: { persistent: { size, path: settings.volumeMountPath || "/workspace" } } } : {}),
   };
 }
 
@@ -60,8 +60,8 @@ const cudaBody = ({ allowedCudaVersions = [], minCudaVersion }: EndpointSettings
 });
 
 const cpuBody = ({ cpuFlavorIds = [], vcpuCount }: EndpointSettings) =>
-  (cpuFlavorIds.length > 0 ? cpuFlavorIds : [usualCpu.flavorId]).map((entry) =>
-    cpuFlavorOf(entry, vcpuCount ?? usualCpu.vcpuCount),
+  (cpuFlavorIds.length > 0 ? cpuFlavorIds : [defaultCpu.flavorId]).map((entry) =>
+    cpuFlavorOf(entry, vcpuCount ?? defaultCpu.vcpuCount),
   );
 
 const flashbootBody = ({ flashboot, flashbootType }: EndpointSettings) =>
@@ -69,36 +69,36 @@ const flashbootBody = ({ flashboot, flashbootType }: EndpointSettings) =>
 
 /** The body that creates an endpoint with its own container. `pools` are the pools of its GPU types. */
 export function endpointBody(
-  given: EndpointCreate,
+  settings: EndpointCreate,
   container: ContainerSettings,
-  pools: PoolChoice | undefined,
+  pools: PoolSelection | undefined,
 ): V2EndpointCreate {
-  const whole = { ...endpointDefaults, ...given };
-  const { allowedCudaVersions, minCudaVersion } = cudaBody(whole);
+  const completeSettings = { ...endpointDefaults, ...settings };
+  const { allowedCudaVersions, minCudaVersion } = cudaBody(completeSettings);
   return {
-    ...inV2<unknown>(plainEndpointFields, whole),
-    name: given.name ?? given.templateId,
-    type: whole.type ?? "QUEUE",
+    ...toV2Names<unknown>(plainEndpointFields, completeSettings),
+    name: settings.name ?? settings.templateId,
+    type: completeSettings.type ?? "QUEUE",
     ...containerBody(container),
     ...(pools
       ? {
           gpu: {
             ...pools,
-            count: whole.gpuCount,
+            count: completeSettings.gpuCount,
             allowedCudaVersions: allowedCudaVersions.length > 0 ? allowedCudaVersions : undefined,
             minCudaVersion: minCudaVersion || undefined,
           },
         }
-      : { cpu: cpuBody(whole) }),
+      : { cpu: cpuBody(completeSettings) }),
     workers: {
-      min: whole.workersMin,
-      max: whole.workersMax,
-      idleTimeout: hasIdleTimeout(whole) ? whole.idleTimeout : undefined,
+      min: completeSettings.workersMin,
+      max: completeSettings.workersMax,
+      idleTimeout: hasIdleTimeout(completeSettings) ? completeSettings.idleTimeout : undefined,
     },
-    scaling: scalingBody(whole),
-    networkVolumes: volumesOf(whole),
-    timeout: whole.executionTimeoutMs ?? limits.executionTimeout.default,
-    flashboot: flashbootBody(whole),
+    scaling: scalingBody(completeSettings),
+    networkVolumes: volumesOf(completeSettings),
+    timeout: completeSettings.executionTimeoutMs ?? limits.executionTimeout.default,
+    flashboot: flashbootBody(completeSettings),
   };
 }
 
@@ -110,46 +110,46 @@ export const hasIdleTimeout = ({ type = "QUEUE", scalerType }: Pick<EndpointReco
   type !== "QUEUE" || scalerType !== "REQUEST_COUNT";
 
 /** Returns whether the changes contain any of the settings. */
-const has = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
+const hasAny = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
   keys.some((key) => changes[key] !== undefined);
 
 /** A part of a body; undefined if none of its values is set. JSON omits undefined values. */
-const unlessEmpty = <Part extends object>(part: Part): Part | undefined =>
+const undefinedIfEmpty = <Part extends object>(part: Part): Part | undefined =>
   Object.values(part).some((value) => value !== undefined) ? part : undefined;
 
 /**
- * The body that changes an endpoint. Properties that REST v2 combines are taken from `whole`, the complete settings after the changes.
+ * The body that changes an endpoint. Properties that REST v2 combines are taken from `settings`, the complete settings after the changes.
  * `pools` are the pools of its GPU types, if these change.
  */
 export function endpointPatch(
   changes: EndpointChanges,
-  whole: EndpointChanges & Pick<EndpointSettings, "computeType" | "type">,
+  settings: EndpointChanges & Pick<EndpointSettings, "computeType" | "type">,
   container: ContainerSettings | undefined,
-  pools: PoolChoice | undefined,
+  pools: PoolSelection | undefined,
 ): V2EndpointPatch {
   // A queue that previously scaled by REQUEST_COUNT has no idle timeout yet.
   const idleTimeout =
-    changes.scalerType === undefined ? changes.idleTimeout : (whole.idleTimeout ?? endpointDefaults.idleTimeout);
-  const onGpu = whole.computeType !== "CPU";
+    changes.scalerType === undefined ? changes.idleTimeout : (settings.idleTimeout ?? endpointDefaults.idleTimeout);
+  const usesGpu = settings.computeType !== "CPU";
   const gpu = {
     ...pools,
     count: changes.gpuCount,
-    ...(has(changes, "allowedCudaVersions", "minCudaVersion") && cudaBody(whole)),
+    ...(hasAny(changes, "allowedCudaVersions", "minCudaVersion") && cudaBody(settings)),
   };
   const workers = {
     min: changes.workersMin,
     max: changes.workersMax,
-    idleTimeout: hasIdleTimeout(whole) ? idleTimeout : undefined,
+    idleTimeout: hasIdleTimeout(settings) ? idleTimeout : undefined,
   };
   return {
-    ...inV2<unknown>(plainEndpointFields, changes),
+    ...toV2Names<unknown>(plainEndpointFields, changes),
     ...(container && containerBody(container)),
-    gpu: onGpu ? unlessEmpty(gpu) : undefined,
-    cpu: !onGpu && has(changes, "cpuFlavorIds", "vcpuCount") ? cpuBody(whole) : undefined,
-    workers: unlessEmpty(workers),
-    scaling: has(changes, "scalerType", "scalerValue") ? scalingBody(whole) : undefined,
-    networkVolumes: has(changes, "networkVolumeId", "networkVolumeIds") ? volumesOf(whole) : undefined,
+    gpu: usesGpu ? undefinedIfEmpty(gpu) : undefined,
+    cpu: !usesGpu && hasAny(changes, "cpuFlavorIds", "vcpuCount") ? cpuBody(settings) : undefined,
+    workers: undefinedIfEmpty(workers),
+    scaling: hasAny(changes, "scalerType", "scalerValue") ? scalingBody(settings) : undefined,
+    networkVolumes: hasAny(changes, "networkVolumeId", "networkVolumeIds") ? volumesOf(settings) : undefined,
     timeout: changes.executionTimeoutMs === null ? limits.executionTimeout.default : changes.executionTimeoutMs,
-    flashboot: has(changes, "flashboot", "flashbootType") ? flashbootBody(whole) : undefined,
+    flashboot: hasAny(changes, "flashboot", "flashbootType") ? flashbootBody(settings) : undefined,
   };
 }

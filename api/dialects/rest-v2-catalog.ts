@@ -1,46 +1,46 @@
 import type { CallOptions, Management } from "../management";
 import { type V2GpuRecord, v2AccountLimits, v2CpuRecord, v2DataCenterRecord, v2GpuRecord } from "../shapes";
 import { type Pools, poolsOf } from "./gpu-pools";
-import { type RestCalls, shared } from "./rest-calls";
+import { type RestCalls, sharedOptions } from "./rest-calls";
 import { gpuStockFrom, gpuTypeFrom } from "./rest-v2-records";
 
 /** Reads the catalog and the account's limits through REST v2. */
-export function createRestV2Catalog({ ask, list }: Pick<RestCalls, "ask" | "list">, baseUrl: string) {
+export function createRestV2Catalog({ send, list }: Pick<RestCalls, "send" | "list">, baseUrl: string) {
   const catalog = `${baseUrl}/catalog`;
-  let kept: Promise<V2GpuRecord[]> | undefined;
+  let cached: Promise<V2GpuRecord[]> | undefined;
   /** The GPU types, requested once and shared by all calls of a deployment; a failed request is not cached. */
-  const gpus = (options: CallOptions | undefined): Promise<V2GpuRecord[]> => {
-    if (kept) return kept;
-    const pending = list(v2GpuRecord, `${catalog}/gpus`, shared(options), "gpus");
-    kept = pending;
+  const requestGpus = (options: CallOptions | undefined): Promise<V2GpuRecord[]> => {
+    if (cached) return cached;
+    const pending = list(v2GpuRecord, `${catalog}/gpus`, sharedOptions(options), "gpus");
+    cached = pending;
     pending.catch(() => {
-      if (kept === pending) kept = undefined;
+      if (cached === pending) cached = undefined;
     });
     return pending;
   };
 
   return {
     /** The pools of serverless endpoints. */
-    pools: async (options: CallOptions | undefined): Promise<Pools> => poolsOf(await gpus(options)),
+    pools: async (options: CallOptions | undefined): Promise<Pools> => poolsOf(await requestGpus(options)),
 
-    listGpuTypes: async (options) => (await gpus(options)).map(gpuTypeFrom),
+    listGpuTypes: async (options) => (await requestGpus(options)).map(gpuTypeFrom),
     async listGpuStock(options) {
       const url = `${catalog}/gpus?include=AVAILABILITY&product=SERVERLESS`;
       return (await list(v2GpuRecord, url, options, "gpus")).map(gpuStockFrom);
     },
     async readWorkerQuota(options) {
       const request = { method: "GET", url: `${baseUrl}/account/limits`, idempotent: true } as const;
-      const { serverlessWorkers: found } = await ask(v2AccountLimits, request, options);
-      return found && { limit: found.limit ?? undefined, used: found.used };
+      const { serverlessWorkers: quota } = await send(v2AccountLimits, request, options);
+      return quota && { limit: quota.limit ?? undefined, used: quota.used };
     },
     async listCpuTypes(options) {
-      const found = await list(v2CpuRecord, `${catalog}/cpus`, options, "cpus");
+      const records = await list(v2CpuRecord, `${catalog}/cpus`, options, "cpus");
       // The service returns 0 for an unknown price.
-      return found.map(({ id, price }) => ({ id, pricePerVcpu: price?.serverlessPerVcpu || undefined }));
+      return records.map(({ id, price }) => ({ id, pricePerVcpu: price?.serverlessPerVcpu || undefined }));
     },
     async listDataCenters(options) {
-      const found = await list(v2DataCenterRecord, `${catalog}/datacenters`, options, "dataCenters");
-      return found.map(({ id, name, region }) => ({ id, name: name ?? id, region }));
+      const records = await list(v2DataCenterRecord, `${catalog}/datacenters`, options, "dataCenters");
+      return records.map(({ id, name, region }) => ({ id, name: name ?? id, region }));
     },
   } satisfies Partial<Management> & { pools: unknown };
 }

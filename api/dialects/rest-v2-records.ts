@@ -2,11 +2,11 @@ import type { GpuStockRecord, GpuTypeRecord } from "../management";
 import {
   containerOf,
   cpuSettingsOf,
+  defaultCpu,
   type EndpointRecord,
-  outOfV2,
+  fromV2Names,
   plainEndpointFields,
-  startTextOf,
-  usualCpu,
+  startArgumentsOf,
   type V2EndpointRecord,
   type V2GpuRecord,
 } from "../shapes";
@@ -26,7 +26,10 @@ export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2G
 /** Converts the stock of a GPU type. The list of data centres is absent without stock. */
 export function gpuStockFrom({ id, availability, dataCenters }: V2GpuRecord): GpuStockRecord {
   if (availability === "NONE") return { id, dataCenterIds: [] };
-  return { id, dataCenterIds: dataCenters?.flatMap((one) => (one.availability === "NONE" ? [] : one.id)) };
+  return {
+    id,
+    dataCenterIds: dataCenters?.flatMap((dataCenter) => (dataCenter.availability === "NONE" ? [] : dataCenter.id)),
+  };
 }
 
 const gpuSettings = ["gpuTypeIds", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"] as const;
@@ -35,18 +38,18 @@ const cpuSettings = ["cpuFlavorIds", "vcpuCount"] as const;
 /** Converts an endpoint; `pools` is required for GPU endpoints. */
 export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined): EndpointRecord {
   const { gpu, cpu, workers, scaling, networkVolumes, flashboot, requestUrls, type } = record;
-  const queue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
+  const scalerValue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
   return {
-    ...outOfV2<unknown>(plainEndpointFields, record),
+    ...fromV2Names<unknown>(plainEndpointFields, record),
     id: record.id,
     name: record.name,
     createdAt: record.createdAt,
-    ...unmarked(containerOf({ ...record, dockerArgs: startTextOf(record) })),
+    ...unmarked(containerOf({ ...record, dockerArgs: startArgumentsOf(record) })),
     computeType: gpu ? "GPU" : cpu ? "CPU" : undefined,
     ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),
     gpuCount: gpu?.count,
     ...cpuSettingsOf(cpu ?? []),
-    usualCpuFlavorId: usualCpu.flavorId,
+    defaultCpuFlavorId: defaultCpu.flavorId,
     dataCenterIds: record.dataCenterIds,
     allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
     minCudaVersion: gpu?.minCudaVersion || undefined,
@@ -59,11 +62,11 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     flashboot: flashboot === undefined ? undefined : flashboot !== "OFF",
     flashbootType: flashboot,
     scalerType: scaling?.type,
-    scalerValue: queue,
+    scalerValue,
     workersMin: workers?.min,
     workersMax: workers?.max,
     type,
     requestUrl: type === "LOAD_BALANCER" ? requestUrls?.["base"] : undefined,
-    unshown: [...(gpu ? [] : gpuSettings), ...(cpu ? [] : cpuSettings)],
+    unreportedKeys: [...(gpu ? [] : gpuSettings), ...(cpu ? [] : cpuSettings)],
   };
 }

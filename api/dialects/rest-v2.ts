@@ -4,11 +4,11 @@ import type { CallOptions, Management } from "../management";
 import { longValues } from "../redaction";
 import {
   type ContainerSettings,
-  inV2,
   networkVolumeFields,
   registryAuthRecord,
   secretRecord,
   type TemplateRecord,
+  toV2Names,
   type V2EndpointRecord,
   v2EndpointRecord,
   v2NetworkVolumeRecord,
@@ -17,14 +17,14 @@ import {
   v2Workers,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
-import { choosePools } from "./gpu-pools";
-import { createRestCalls, shared } from "./rest-calls";
+import { selectPools } from "./gpu-pools";
+import { createRestCalls, sharedOptions } from "./rest-calls";
 import { endpointBody, endpointPatch, templateBody } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
-import { markedCopy, markOf, runsTheSame } from "./template-mark";
+import { hasSameSettings, markedCopy, markOf } from "./template-mark";
 
-const hiddenIn = (env: Readonly<Record<string, string>>): string[] => longValues(Object.values(env));
+const secretValuesOf = (env: Readonly<Record<string, string>>): string[] => longValues(Object.values(env));
 
 /**
  * The management operations through REST v2. `baseUrl` includes the version prefix and has no trailing slash.
@@ -34,8 +34,8 @@ const hiddenIn = (env: Readonly<Record<string, string>>): string[] => longValues
  */
 export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): Management {
   const calls = createRestCalls(transport);
-  const { ask, list, read, remove, patch } = calls;
-  const { pools, ...reads } = createRestV2Catalog(calls, baseUrl);
+  const { send, list, read, remove, patch } = calls;
+  const { pools, ...catalog } = createRestV2Catalog(calls, baseUrl);
 
   const collection = (path: string, noun: string) => {
     const url = `${baseUrl}/${path}`;
@@ -51,78 +51,82 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     return { method: "POST", url, body, idempotent: false, secrets };
   };
   /** Cache of templates by id, including pending reads, because an endpoint requires its template's settings. */
-  const known = new Map<string, Promise<TemplateRecord | undefined>>();
-  const learn = (record: TemplateRecord): TemplateRecord => {
-    known.set(record.id, Promise.resolve(record));
+  const templateCache = new Map<string, Promise<TemplateRecord | undefined>>();
+  const cacheTemplate = (record: TemplateRecord): TemplateRecord => {
+    templateCache.set(record.id, Promise.resolve(record));
     return record;
   };
   const readTemplate: Management["readTemplate"] = async (id, options) => {
     const record = await read(v2TemplateRecord, templates.of("GET", id), options);
-    return record && learn(record);
+    return record && cacheTemplate(record);
   };
 
   /** The copy of a template for an endpoint. If the template does not exist, rejects with the same error as the service. */
   async function copyOf(id: string, request: RequestFacts, options?: CallOptions): Promise<ContainerSettings> {
-    const pending = known.get(id) ?? readTemplate(id, shared(options));
-    known.set(id, pending);
-    const forget = (): void => {
-      if (known.get(id) === pending) known.delete(id);
+    const pending = templateCache.get(id) ?? readTemplate(id, sharedOptions(options));
+    templateCache.set(id, pending);
+    const removeFromCache = (): void => {
+      if (templateCache.get(id) === pending) templateCache.delete(id);
     };
     const template = await pending.catch((error: unknown) => {
-      forget();
+      removeFromCache();
       throw error;
     });
     if (template) return markedCopy(template);
-    forget();
+    removeFromCache();
     throw classifyResponse({ status: 400, text: `templateId: template "${id}" does not exist` }, request);
   }
 
-  const whole = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
+  const toEndpointRecord = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
     endpointFrom(record, record.gpu ? await pools(options) : undefined);
 
   const listEndpoints: Management["listEndpoints"] = async (options) => {
     const records = await list(v2EndpointRecord, endpoints.url, options, "endpoints");
-    return Promise.all(records.map((record) => whole(record, options)));
+    return Promise.all(records.map((record) => toEndpointRecord(record, options)));
   };
 
   return {
     async createTemplate(settings, options) {
-      const request = post(templates.url, templateBody(settings), hiddenIn(settings.env ?? {}));
-      return learn(await ask(v2TemplateRecord, request, options));
+      const request = post(templates.url, templateBody(settings), secretValuesOf(settings.env ?? {}));
+      return cacheTemplate(await send(v2TemplateRecord, request, options));
     },
     async updateTemplate(id, changes, options) {
       // The settings are unknown until the response arrives.
-      known.delete(id);
+      templateCache.delete(id);
       const body = templateBody(changes, options?.settings);
-      const request = patch(templates.of("PATCH", id), body, hiddenIn(changes.env ?? {}));
-      return learn(await ask(v2TemplateRecord, request, options));
+      const request = patch(templates.of("PATCH", id), body, secretValuesOf(changes.env ?? {}));
+      return cacheTemplate(await send(v2TemplateRecord, request, options));
     },
     readTemplate,
     async listTemplates(options) {
-      return (await list(v2TemplateRecord, templates.url, options, "templates")).map(learn);
+      return (await list(v2TemplateRecord, templates.url, options, "templates")).map(cacheTemplate);
     },
     async deleteTemplate({ id }, options) {
-      known.delete(id);
+      templateCache.delete(id);
       await remove(templates.of("DELETE", id), options);
     },
     // REST v2 does not return an endpoint's template. A bound endpoint has the template's settings and no mark.
-    listBound: async (template, options) =>
+    listBoundEndpoints: async (template, options) =>
       (await listEndpoints(options)).filter(
-        ({ container, templateId }) => templateId === undefined && container && runsTheSame(container, template),
+        ({ container, templateId }) => templateId === undefined && container && hasSameSettings(container, template),
       ),
 
     async createEndpoint(settings, options) {
       const facts = requestFacts({ method: "POST", url: endpoints.url });
       const container = await copyOf(settings.templateId, facts, options);
       const { computeType, gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
-      const chosen =
-        computeType === "CPU" ? undefined : choosePools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts);
-      const request = post(endpoints.url, endpointBody(settings, container, chosen), hiddenIn(container.env));
-      return whole(await ask(v2EndpointRecord, request, options), options);
+      const selectedPools =
+        computeType === "CPU" ? undefined : selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts);
+      const request = post(
+        endpoints.url,
+        endpointBody(settings, container, selectedPools),
+        secretValuesOf(container.env),
+      );
+      return toEndpointRecord(await send(v2EndpointRecord, request, options), options);
     },
     async readEndpoint(id, options) {
       const record = await read(v2EndpointRecord, endpoints.of("GET", id), options);
-      return record && whole(record, options);
+      return record && toEndpointRecord(record, options);
     },
     readReleases: async (id, options) => read(v2ReleasesRecord, `${endpoints.of("GET", id)}/releases`, options),
     listEndpoints,
@@ -132,7 +136,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       const url = endpoints.of("PATCH", id);
       const container = await copyOf(templateId, requestFacts({ method: "PATCH", url }), options);
       const body = endpointPatch({}, {}, container, undefined);
-      await ask(v2EndpointRecord, patch(url, body, hiddenIn(container.env)), options);
+      await send(v2EndpointRecord, patch(url, body, secretValuesOf(container.env)), options);
     },
     async updateEndpoint(id, changes, options) {
       const url = endpoints.of("PATCH", id);
@@ -140,13 +144,19 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       const { templateId } = changes;
       const container = templateId === undefined ? undefined : await copyOf(templateId, facts, options);
       const settings = options?.settings ?? changes;
-      const typesChange = changes.gpuTypeIds !== undefined || changes.excludedGpuTypeIds !== undefined;
-      const onGpu = options?.settings?.computeType !== "CPU";
+      const changesGpuTypes = changes.gpuTypeIds !== undefined || changes.excludedGpuTypeIds !== undefined;
+      const usesGpu = options?.settings?.computeType !== "CPU";
       const { gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
-      const chosen =
-        typesChange && onGpu ? choosePools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts) : undefined;
-      const request = patch(url, endpointPatch(changes, settings, container, chosen), hiddenIn(container?.env ?? {}));
-      return endpointFrom(await ask(v2EndpointRecord, request, options), undefined);
+      const selectedPools =
+        changesGpuTypes && usesGpu
+          ? selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts)
+          : undefined;
+      const request = patch(
+        url,
+        endpointPatch(changes, settings, container, selectedPools),
+        secretValuesOf(container?.env ?? {}),
+      );
+      return endpointFrom(await send(v2EndpointRecord, request, options), undefined);
     },
     templateChange: (id, templateId) => ({
       url: endpoints.of("PATCH", id),
@@ -155,7 +165,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     }),
     async readWorkers(id, options) {
       const url = `${endpoints.of("GET", id)}/workers`;
-      const { endpointVersion, workers } = await ask(v2Workers, { method: "GET", url, idempotent: true }, options);
+      const { endpointVersion, workers } = await send(v2Workers, { method: "GET", url, idempotent: true }, options);
       return { version: endpointVersion, workers };
     },
     async deleteEndpoint(id, options) {
@@ -163,38 +173,38 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     },
 
     async createNetworkVolume(settings, options) {
-      return ask(v2NetworkVolumeRecord, post(volumes.url, inV2(networkVolumeFields, settings)), options);
+      return send(v2NetworkVolumeRecord, post(volumes.url, toV2Names(networkVolumeFields, settings)), options);
     },
     async readNetworkVolume(id, options) {
       return read(v2NetworkVolumeRecord, volumes.of("GET", id), options);
     },
     listNetworkVolumes: (options) => list(v2NetworkVolumeRecord, volumes.url, options, "networkVolumes"),
     async updateNetworkVolume(id, changes, options) {
-      return ask(v2NetworkVolumeRecord, patch(volumes.of("PATCH", id), changes), options);
+      return send(v2NetworkVolumeRecord, patch(volumes.of("PATCH", id), changes), options);
     },
     async deleteNetworkVolume(id, options) {
       await remove(volumes.of("DELETE", id), options);
     },
 
     createSecret: ({ name, value, description }, options) =>
-      ask(secretRecord, post(secrets.url, { name, value, ...(description ? { description } : {}) }, [value]), options),
+      send(secretRecord, post(secrets.url, { name, value, ...(description ? { description } : {}) }, [value]), options),
     readSecret: async (id, options) => read(secretRecord, secrets.of("GET", id), options),
     listSecrets: (options) => {
       const query = options?.name === undefined ? "" : `?name=${encodeURIComponent(options.name)}`;
       return list(secretRecord, secrets.url + query, options, "secrets");
     },
     async updateSecretValue({ id, value }, options) {
-      await ask(secretRecord, patch(secrets.of("PATCH", id), { value }, [value]), options);
+      await send(secretRecord, patch(secrets.of("PATCH", id), { value }, [value]), options);
     },
     async updateSecretDescription({ id, description }, options) {
-      await ask(secretRecord, patch(secrets.of("PATCH", id), { description }), options);
+      await send(secretRecord, patch(secrets.of("PATCH", id), { description }), options);
     },
     async deleteSecret(id, options) {
       await remove(secrets.of("DELETE", id), options);
     },
 
     createRegistryAuth: ({ name, username, password }, options) =>
-      ask(registryAuthRecord, post(registries.url, { name, username, password }, [password]), options),
+      send(registryAuthRecord, post(registries.url, { name, username, password }, [password]), options),
     listRegistryAuths: (options) => list(registryAuthRecord, registries.url, options, "registries"),
     async updateRegistryAuth({ id }) {
       const request = requestFacts({ method: "PATCH", url: registries.of("PATCH", id) });
@@ -204,6 +214,6 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       await remove(registries.of("DELETE", id), options);
     },
 
-    ...reads,
+    ...catalog,
   };
 }

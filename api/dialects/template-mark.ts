@@ -23,5 +23,5 @@ export function unmarked(copy: ContainerSettings): { templateId: string | undefi
 }
 
 /** Returns whether a container has the settings of a template. */
-export const runsTheSame = (container: ContainerSettings, template: TemplateRecord): boolean =>
+export const hasSameSettings = (container: ContainerSettings, template: TemplateRecord): boolean =>
   isDeepStrictEqual(container, containerOf(template));

@@ -1,5 +1,5 @@
 /** Default CPU flavour and number of virtual CPUs of an endpoint. */
-export const usualCpu = { flavorId: "cpu3c", vcpuCount: 2 } as const;
+export const defaultCpu = { flavorId: "cpu3c", vcpuCount: 2 } as const;
 
 /** A CPU flavour with its virtual CPUs; undefined if the response contains no count. */
 interface CpuFlavorCount {
@@ -23,7 +23,7 @@ export function cpuSettingsOf(flavors: readonly CpuFlavorCount[]): {
   vcpuCount: number | undefined;
 } {
   const vcpuCount = flavors[0]?.vcpuCount;
-  const isUniform = flavors.every((one) => one.vcpuCount === vcpuCount);
-  const entries = flavors.map((one) => (isUniform ? one.id : cpuFlavorEntry(one)));
+  const isUniform = flavors.every((flavor) => flavor.vcpuCount === vcpuCount);
+  const entries = flavors.map((flavor) => (isUniform ? flavor.id : cpuFlavorEntry(flavor)));
   return { cpuFlavorIds: [...new Set(entries)], vcpuCount: isUniform ? vcpuCount : undefined };
 }

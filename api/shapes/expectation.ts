@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-const types: Record<string, string> = {
+const typeNames: Record<string, string> = {
   string: "a string",
   number: "a number",
   int: "a whole number",
@@ -17,7 +17,7 @@ export interface Bounds {
 }
 
 /** Returns the end of a message about the bounds of a whole number. */
-export const within = ({ min, max }: Bounds): string => `must be a whole number from ${min} to ${max}`;
+export const rangeRule = ({ min, max }: Bounds): string => `must be a whole number from ${min} to ${max}`;
 
 /**
  * Returns the end of a message about `issue`, such as `must be 0 or more`. If a whole number has two bounds, the message
@@ -25,13 +25,13 @@ export const within = ({ min, max }: Bounds): string => `must be a whole number 
  */
 export function expectation(issue: z.core.$ZodIssue, shape?: z.core.$ZodType): string {
   const bounds = shape && issue.code !== "custom" && boundsAt(shape, issue.path);
-  return bounds ? within(bounds) : ruleOf(issue);
+  return bounds ? rangeRule(bounds) : ruleOf(issue);
 }
 
 function ruleOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return `must be ${types[issue.expected] ?? issue.expected}`;
+      return `must be ${typeNames[issue.expected] ?? issue.expected}`;
     case "too_small":
       if (issue.origin !== "string") return `must be ${issue.minimum} or more`;
       return issue.minimum === 1 ? "must not be empty" : `must have ${issue.minimum} characters or more`;
@@ -40,7 +40,7 @@ function ruleOf(issue: z.core.$ZodIssue): string {
         ? `must have ${issue.maximum} characters or fewer`
         : `must be ${issue.maximum} or less`;
     case "invalid_value":
-      return `must be ${issue.values.map((one) => JSON.stringify(one)).join(" or ")}`;
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
     case "invalid_union":
       return issue.errors[0]?.[0] ? ruleOf(issue.errors[0][0]) : "must have another form";
     case "invalid_format":
@@ -55,15 +55,15 @@ function ruleOf(issue: z.core.$ZodIssue): string {
 }
 
 function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefined {
-  let at: z.core.$ZodType | undefined = inner(root);
-  for (const step of path) {
-    if (at instanceof z.ZodObject) at = at.shape[String(step)];
-    else if (at instanceof z.ZodArray) at = at.element;
+  let current: z.core.$ZodType | undefined = unwrap(root);
+  for (const key of path) {
+    if (current instanceof z.ZodObject) current = current.shape[String(key)];
+    else if (current instanceof z.ZodArray) current = current.element;
     else return undefined;
-    at = at && inner(at);
+    current = current && unwrap(current);
   }
-  if (!(at instanceof z.ZodNumber) || !at.isInt) return undefined;
-  const { minValue: min, maxValue: max } = at;
+  if (!(current instanceof z.ZodNumber) || !current.isInt) return undefined;
+  const { minValue: min, maxValue: max } = current;
   // The bounds of safe integers, which every whole number has, are not mentioned.
   if (min === null || max === null || min <= Number.MIN_SAFE_INTEGER || max >= Number.MAX_SAFE_INTEGER)
     return undefined;
@@ -71,10 +71,10 @@ function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefine
 }
 
 /** Unwraps optional, nullable, default, lazy and pipe shapes. */
-function inner(shape: z.core.$ZodType): z.core.$ZodType {
-  if (shape instanceof z.ZodLazy) return inner(shape.unwrap());
+function unwrap(shape: z.core.$ZodType): z.core.$ZodType {
+  if (shape instanceof z.ZodLazy) return unwrap(shape.unwrap());
   if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable || shape instanceof z.ZodDefault) {
-    return inner(shape.def.innerType);
+    return unwrap(shape.def.innerType);
   }
-  return shape instanceof z.ZodPipe ? inner(shape.def.out) : shape;
+  return shape instanceof z.ZodPipe ? unwrap(shape.def.out) : shape;
 }

@@ -50,8 +50,8 @@ export const rateLimits: Record<LimitedOperation, { requests: number; concurrent
   requests: { requests: 10, concurrent: 2 },
 };
 
-/** Defaults of the clients; times in ms. `attemptTimeout` applies to one attempt, `deadline` to a call with all attempts. */
-export const clientDefaults = { attemptTimeout: 30 * second, deadline: 2 * minute, maxInFlight: 16 } as const;
+/** Defaults of the clients; times in ms. `attemptTimeout` applies to one attempt, `callTimeout` to a call with all attempts. */
+export const clientDefaults = { attemptTimeout: 30 * second, callTimeout: 2 * minute, maxInFlight: 16 } as const;
 
 /** The window of rate limits, ms. */
 export const rateWindow = 10 * second;

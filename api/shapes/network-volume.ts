@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dataCenterIds } from "../catalog";
 import { limits } from "./limits";
-import { fromV2, isoTimestamp, recordShapes, type Values } from "./record-values";
+import { isoTimestamp, recordShapes, type Values, v2RecordShape } from "./record-values";
 import { traits } from "./traits";
 
 const losesData = { replaces: true, warns: "a replaced volume loses its data" } as const;
@@ -47,7 +47,7 @@ export const networkVolumeRecord = z.lazy(() =>
 export type NetworkVolumeRecord = z.output<typeof networkVolumeRecord>;
 
 /** A network volume in a response of REST v2. */
-export const v2NetworkVolumeRecord = z.lazy(() => fromV2(networkVolumeFields, networkVolumeRecord));
+export const v2NetworkVolumeRecord = z.lazy(() => v2RecordShape(networkVolumeFields, networkVolumeRecord));
 
 const { name, dataCenterId, type } = networkVolumeFields;
 

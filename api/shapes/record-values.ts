@@ -4,11 +4,11 @@ import { traitsOf } from "./traits";
 /** Properties and values of responses. */
 
 /** An optional value of a response; defaults to `fallback` if it is null or absent. */
-export const orElse = <Shape extends z.ZodType>(shape: Shape, fallback: NonNullable<z.output<Shape>>) =>
+export const orDefault = <Shape extends z.ZodType>(shape: Shape, fallback: NonNullable<z.output<Shape>>) =>
   shape.nullish().transform((value) => value ?? fallback);
 
 /** An optional value of a response; undefined if it is null or absent. */
-export const orNothing = <Shape extends z.ZodType>(shape: Shape) =>
+export const orUndefined = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullish().transform((value) => value ?? undefined);
 
 /** A list of a response; empty if it is null or absent. */
@@ -52,13 +52,13 @@ export function withDefaults(fields: Fields, defaults: Record<string, unknown>):
 type Unbounded<Value> = Value extends string ? string : Value extends readonly string[] ? string[] : Value;
 
 /** Shape of a property's type, without bounds. */
-function unbounded(shape: z.core.$ZodType): z.ZodType {
+function withoutBounds(shape: z.core.$ZodType): z.ZodType {
   if (shape instanceof z.ZodString || shape instanceof z.ZodEnum) return z.string();
   if (shape instanceof z.ZodNumber) return z.number();
   if (shape instanceof z.ZodBoolean) return z.boolean();
-  if (shape instanceof z.ZodRecord) return z.record(z.string(), unbounded(shape.valueType));
-  if (shape instanceof z.ZodUnion && shape.options[0]) return unbounded(shape.options[0]);
-  return shape instanceof z.ZodArray ? z.array(unbounded(shape.element)) : z.unknown();
+  if (shape instanceof z.ZodRecord) return z.record(z.string(), withoutBounds(shape.valueType));
+  if (shape instanceof z.ZodUnion && shape.options[0]) return withoutBounds(shape.options[0]);
+  return shape instanceof z.ZodArray ? z.array(withoutBounds(shape.element)) : z.unknown();
 }
 
 /** Shapes of a kind's plain properties in responses: their types without bounds; undefined if null or absent. */
@@ -66,7 +66,7 @@ export function recordShapes<Shapes extends Fields>(
   fields: Shapes,
 ): { [Key in keyof Shapes]: z.ZodOptional<z.ZodType<Unbounded<z.output<Shapes[Key]>> | undefined>> };
 export function recordShapes(fields: Fields): Fields {
-  const shapes = Object.entries(fields).map(([key, field]) => [key, orNothing(unbounded(field)).optional()]);
+  const shapes = Object.entries(fields).map(([key, field]) => [key, orUndefined(withoutBounds(field)).optional()]);
   return Object.fromEntries(shapes);
 }
 
@@ -76,14 +76,14 @@ export function storedShapes<Shapes extends Fields>(
 ): { [Key in keyof Shapes]: z.ZodDefault<z.ZodType<Unbounded<z.output<Shapes[Key]>>>> };
 export function storedShapes(fields: Fields): Fields {
   const shapes = Object.entries(fields).map(([key, field]) => {
-    const shape = unbounded(field);
-    const empty = ["", 0, false, [], {}].find((value) => shape.safeParse(value).success);
-    return [key, shape.default(empty)];
+    const shape = withoutBounds(field);
+    const emptyValue = ["", 0, false, [], {}].find((value) => shape.safeParse(value).success);
+    return [key, shape.default(emptyValue)];
   });
   return Object.fromEntries(shapes);
 }
 
-const renamed = (record: object, names: ReadonlyMap<string, string>): object =>
+const renameKeys = (record: object, names: ReadonlyMap<string, string>): object =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [names.get(key) ?? key, value]));
 
 /** Pairs of a property's name and its name in REST v2, without properties that only REST v1 supports. */
@@ -96,7 +96,7 @@ const namesInV2 = (fields: Fields): [name: string, inV2: string][] =>
 type Named<Value> = Readonly<Record<string, Value>>;
 
 /** Renames values from the first to the second name of each pair; absent values are omitted. */
-const picked = <Value>(pairs: [from: string, to: string][], values: Named<Value>): Record<string, Value> =>
+const renameValues = <Value>(pairs: [from: string, to: string][], values: Named<Value>): Record<string, Value> =>
   Object.fromEntries(
     pairs.flatMap(([from, to]): [string, Value][] => {
       const value = values[from];
@@ -105,18 +105,18 @@ const picked = <Value>(pairs: [from: string, to: string][], values: Named<Value>
   );
 
 /** Values of a kind's properties under their names in REST v2, without properties that only REST v1 supports. */
-export const inV2 = <Value>(fields: Fields, values: Named<Value>): Record<string, Value> =>
-  picked(namesInV2(fields), values);
+export const toV2Names = <Value>(fields: Fields, values: Named<Value>): Record<string, Value> =>
+  renameValues(namesInV2(fields), values);
 
 /** Values of a kind's properties, from values under their names in REST v2. */
-export const outOfV2 = <Value>(fields: Fields, values: Named<Value>): Record<string, Value> =>
-  picked(
+export const fromV2Names = <Value>(fields: Fields, values: Named<Value>): Record<string, Value> =>
+  renameValues(
     namesInV2(fields).map(([name, v2]) => [v2, name]),
     values,
   );
 
 /** A record of REST v2 by a shape under the names of `fields`. */
-export function fromV2<Shape extends z.ZodType>(fields: Fields, shape: Shape) {
+export function v2RecordShape<Shape extends z.ZodType>(fields: Fields, shape: Shape) {
   const names = new Map(namesInV2(fields).map(([name, v2]) => [v2, name]));
-  return z.preprocess((record) => (typeof record === "object" && record ? renamed(record, names) : record), shape);
+  return z.preprocess((record) => (typeof record === "object" && record ? renameKeys(record, names) : record), shape);
 }

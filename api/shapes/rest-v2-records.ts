@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fromV2, isoTimestamp, listOf, orNothing, recordShapes } from "./record-values";
+import { isoTimestamp, listOf, orUndefined, recordShapes, v2RecordShape } from "./record-values";
 import { plainEndpointFields, workerRecord } from "./serverless-endpoint";
 import { templateFields, v2ContainerRecord } from "./template";
 
@@ -8,49 +8,51 @@ import { templateFields, v2ContainerRecord } from "./template";
 /** Pagination of a list response; absent if the list is not paged. */
 export const v2Page = z.lazy(() =>
   z.looseObject({
-    pagination: orNothing(z.looseObject({ nextCursor: orNothing(z.string()), hasNextPage: z.boolean() })),
+    pagination: orUndefined(z.looseObject({ nextCursor: orUndefined(z.string()), hasNextPage: z.boolean() })),
   }),
 );
 
 /** An endpoint as returned by the service, without its template. */
 export const v2EndpointRecord = z.lazy(() =>
-  fromV2(
+  v2RecordShape(
     templateFields,
     z.looseObject({
       ...recordShapes(plainEndpointFields),
       id: z.string(),
       name: z.string(),
-      type: orNothing(z.string()),
-      requestUrls: orNothing(z.record(z.string(), z.string())),
+      type: orUndefined(z.string()),
+      requestUrls: orUndefined(z.record(z.string(), z.string())),
       ...v2ContainerRecord(),
-      gpu: orNothing(
+      gpu: orUndefined(
         z.looseObject({
           pools: listOf(z.string()),
           excludedTypes: listOf(z.string()),
-          count: orNothing(z.number()),
+          count: orUndefined(z.number()),
           allowedCudaVersions: listOf(z.string()),
-          minCudaVersion: orNothing(z.string()),
+          minCudaVersion: orUndefined(z.string()),
         }),
       ),
-      cpu: orNothing(z.array(z.looseObject({ id: z.string(), vcpuCount: z.number(), memory: orNothing(z.number()) }))),
-      workers: orNothing(
+      cpu: orUndefined(
+        z.array(z.looseObject({ id: z.string(), vcpuCount: z.number(), memory: orUndefined(z.number()) })),
+      ),
+      workers: orUndefined(
         z.looseObject({
-          min: orNothing(z.number()),
-          max: orNothing(z.number()),
-          idleTimeout: orNothing(z.number()),
+          min: orUndefined(z.number()),
+          max: orUndefined(z.number()),
+          idleTimeout: orUndefined(z.number()),
         }),
       ),
-      scaling: orNothing(
+      scaling: orUndefined(
         z.looseObject({
           type: z.string(),
-          queueDelay: orNothing(z.number()),
-          requestCount: orNothing(z.number()),
+          queueDelay: orUndefined(z.number()),
+          requestCount: orUndefined(z.number()),
         }),
       ),
       dataCenterIds: listOf(z.string()),
       networkVolumes: listOf(z.string()),
-      timeout: orNothing(z.number()),
-      flashboot: orNothing(z.string()),
+      timeout: orUndefined(z.number()),
+      flashboot: orUndefined(z.string()),
       createdAt: isoTimestamp,
     }),
   ),
@@ -61,7 +63,7 @@ export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
 const v2Release = z.lazy(() =>
   z.looseObject({
     id: z.string(),
-    version: orNothing(z.number()),
+    version: orUndefined(z.number()),
     createdAt: z.string(),
     /** Field names have the form `template.imageName`; the form of values is undocumented. */
     diff: z.array(z.looseObject({ field: z.string(), old: z.unknown(), new: z.unknown() })),
@@ -71,31 +73,31 @@ export type EndpointRelease = z.output<typeof v2Release>;
 
 /** The first page of GET /serverless/{id}/releases, newest first; empty if it is unreadable. */
 export const v2ReleasesRecord = z.lazy(() =>
-  z.looseObject({ endpointVersion: orNothing(z.number()), releases: listOf(v2Release).catch([]) }),
+  z.looseObject({ endpointVersion: orUndefined(z.number()), releases: listOf(v2Release).catch([]) }),
 );
 export type EndpointReleases = z.output<typeof v2ReleasesRecord>;
 
 /** The workers of an endpoint and the version of new workers. */
 export const v2Workers = z.lazy(() =>
-  z.looseObject({ workers: listOf(workerRecord), endpointVersion: orNothing(z.number()) }),
+  z.looseObject({ workers: listOf(workerRecord), endpointVersion: orUndefined(z.number()) }),
 );
 
 /** A GPU type of the catalog: memory in GB, prices in US dollars per hour; `pool` is null if serverless endpoints cannot use it. */
 export const v2GpuRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
-    name: orNothing(z.string()),
-    pool: orNothing(z.string()),
-    manufacturer: orNothing(z.string()),
-    memory: orNothing(z.number()),
-    secure: orNothing(z.boolean()),
-    community: orNothing(z.boolean()),
+    name: orUndefined(z.string()),
+    pool: orUndefined(z.string()),
+    manufacturer: orUndefined(z.string()),
+    memory: orUndefined(z.number()),
+    secure: orUndefined(z.boolean()),
+    community: orUndefined(z.boolean()),
     /** `serverless` is present if the caller can use a serverless pool that contains the type. */
-    price: orNothing(z.looseObject({ serverless: orNothing(z.number()) })),
+    price: orUndefined(z.looseObject({ serverless: orUndefined(z.number()) })),
     maxCount: z.unknown().optional(),
     /** Present only if the request includes it. */
-    availability: orNothing(z.string()),
-    dataCenters: orNothing(z.array(z.looseObject({ id: z.string(), availability: orNothing(z.string()) }))),
+    availability: orUndefined(z.string()),
+    dataCenters: orUndefined(z.array(z.looseObject({ id: z.string(), availability: orUndefined(z.string()) }))),
     cudaVersions: z.unknown().optional(),
   }),
 );
@@ -109,17 +111,17 @@ export const v2AccountLimits = z.lazy(() => {
 
 /** A CPU flavour of the catalog; prices in US dollars per hour. */
 export const v2CpuRecord = z.lazy(() =>
-  z.looseObject({ id: z.string(), price: orNothing(z.looseObject({ serverlessPerVcpu: orNothing(z.number()) })) }),
+  z.looseObject({ id: z.string(), price: orUndefined(z.looseObject({ serverlessPerVcpu: orUndefined(z.number()) })) }),
 );
 
 /** A data centre of the catalog. */
 export const v2DataCenterRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
-    name: orNothing(z.string()),
-    region: orNothing(z.string()),
+    name: orUndefined(z.string()),
+    region: orUndefined(z.string()),
     networkVolumeTypes: listOf(z.string()),
     compliance: listOf(z.string()),
-    globalNetwork: orNothing(z.boolean()),
+    globalNetwork: orUndefined(z.boolean()),
   }),
 );

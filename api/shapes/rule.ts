@@ -7,10 +7,10 @@ import { z } from "zod";
  */
 export const rule = <Values, const Key extends keyof Values & string>(
   keys: readonly Key[],
-  holds: (values: Pick<Values, Key>) => boolean,
+  isValid: (values: Pick<Values, Key>) => boolean,
   { path, error }: { path: Key; error: string },
 ): z.core.$ZodCheck<Values> =>
-  z.refine(holds, {
+  z.refine(isValid, {
     path: [path],
     error,
     when: ({ issues }) =>

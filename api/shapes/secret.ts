@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { isoTimestamp, orElse } from "./record-values";
+import { isoTimestamp, orDefault } from "./record-values";
 import { traits } from "./traits";
 
 const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
@@ -30,7 +30,7 @@ export const secretRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
     name: z.string(),
-    description: orElse(z.string(), ""),
+    description: orDefault(z.string(), ""),
     createdAt: isoTimestamp,
   }),
 );
@@ -47,7 +47,7 @@ export const secretValueInput = z.object({ id: z.string(), value: secretValue })
 export type SecretCreateInput = z.output<typeof secretCreateInput>;
 
 /** Limits the length of a text in bytes of UTF-8. */
-const atMost = (bytes: number) =>
+const maxBytes = (bytes: number) =>
   z.refine<string>((text) => Buffer.byteLength(text) <= bytes, { error: `must have ${bytes} bytes or fewer` });
 
 const v2Fields = {
@@ -57,8 +57,8 @@ const v2Fields = {
     .max(limits.nameLength)
     .regex(/^[a-zA-Z_][a-zA-Z0-9_.\-/]*$/, "letters, digits, _, ., - and /, starting with a letter or _")
     .refine((name) => !/^runpod/i.test(name), { error: "must not begin with RUNPOD" }),
-  value: secretValue.check(atMost(16_777_215)),
-  description: z.string().check(atMost(65_535)),
+  value: secretValue.check(maxBytes(16_777_215)),
+  description: z.string().check(maxBytes(65_535)),
 };
 
 /** Body of POST /account/secrets. */

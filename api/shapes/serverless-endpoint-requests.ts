@@ -33,11 +33,11 @@ export const v2Container = {
   registry,
 };
 
-const unique = (list: string[]): boolean => new Set(list).size === list.length;
+const hasNoDuplicates = (list: string[]): boolean => new Set(list).size === list.length;
 const cpu = z
   .array(z.strictObject({ id: z.string().min(1), vcpuCount: z.int().min(2) }))
   .min(1)
-  .refine((list) => unique(list.map(({ id, vcpuCount }) => `${id} ${vcpuCount}`)), {
+  .refine((list) => hasNoDuplicates(list.map(({ id, vcpuCount }) => `${id} ${vcpuCount}`)), {
     error: "must not have the same choice twice",
   });
 
@@ -46,7 +46,7 @@ const gpu = {
   pools: ids.min(1),
   excludedTypes: z
     .array(z.string().regex(/^\s*[^-\s]/, "the id of a GPU type"))
-    .refine(unique, { error: "must not name a type twice" }),
+    .refine(hasNoDuplicates, { error: "must not name a type twice" }),
   count: z.int().min(1),
   allowedCudaVersions: z.array(cudaVersion),
   minCudaVersion: cudaVersion,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "../catalog";
 import { limits } from "./limits";
-import { isoTimestamp, orNothing, recordShapes, type Values, withDefaults } from "./record-values";
+import { isoTimestamp, orUndefined, recordShapes, type Values, withDefaults } from "./record-values";
 import { rule } from "./rule";
 import type { ContainerSettings } from "./template";
 import { traits } from "./traits";
@@ -150,9 +150,9 @@ export const restEndpointPatch = restFields.omit({ computeType: true }).partial(
 export const workerRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
-    status: orNothing(z.string()),
-    version: orNothing(z.number()),
-    isStale: orNothing(z.boolean()),
+    status: orUndefined(z.string()),
+    version: orUndefined(z.number()),
+    isStale: orUndefined(z.boolean()),
   }),
 );
 export type WorkerRecord = z.output<typeof workerRecord>;
@@ -165,8 +165,8 @@ export const serverlessEndpointRecord = z.lazy(() =>
     name: z.string(),
     templateId: z.string(),
     /** CPU flavour, virtual CPUs and memory in GB, such as `cpu3c-8-16`. */
-    instanceIds: orNothing(z.array(z.string())),
-    version: orNothing(z.number()),
+    instanceIds: orUndefined(z.array(z.string())),
+    version: orUndefined(z.number()),
     createdAt: isoTimestamp,
   }),
 );
@@ -192,12 +192,12 @@ export interface EndpointRecord
   anyGpuType?: boolean | undefined;
   excludedGpuTypeIds?: string[] | undefined;
   /** The default flavour, in a dialect that requires a flavour. */
-  usualCpuFlavorId?: string | undefined;
+  defaultCpuFlavorId?: string | undefined;
   flashbootType?: string | undefined;
   type?: string | undefined;
   /** Address for requests, if it is not the job API. */
   requestUrl?: string | undefined;
   /** Settings that the dialect does not support; their values are meaningless. */
-  unshown?: readonly (keyof EndpointSettings)[] | undefined;
+  unreportedKeys?: readonly (keyof EndpointSettings)[] | undefined;
 }
 type RecordLists = "gpuTypeIds" | "cpuFlavorIds" | "dataCenterIds" | "allowedCudaVersions" | "networkVolumeIds";

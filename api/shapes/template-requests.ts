@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { inV2 } from "./record-values";
+import { toV2Names } from "./record-values";
 import { cudaVersion, v2Container } from "./serverless-endpoint-requests";
 import { plainTemplateFields, templateFields, templatePort } from "./template";
 
@@ -14,13 +14,13 @@ export const saveTemplateInput = settings
   .required({ name: true, containerDiskInGb: true, volumeInGb: true, dockerArgs: true })
   .extend({ id: z.string().optional(), env: z.array(z.object({ key: z.string().min(1), value: z.string() })) });
 
-const words = z.array(z.string());
+const stringList = z.array(z.string());
 /** In REST v1, start arguments are two lists, and ports are a list. */
 const restSettings = settings
   .omit({ dockerArgs: true, startSsh: true, startJupyter: true, allowedCudaVersions: true })
   .extend({
-    dockerEntrypoint: words,
-    dockerStartCmd: words,
+    dockerEntrypoint: stringList,
+    dockerStartCmd: stringList,
     ports: z.array(
       z
         .string()
@@ -43,8 +43,8 @@ export const restTemplateCreate = restSettings.partial().extend({
   volumeMountPath: rest.volumeMountPath.default("/workspace"),
   ports: rest.ports.default(["8888/http", "22/tcp"]),
   env: rest.env.default({}),
-  dockerEntrypoint: words.default([]),
-  dockerStartCmd: words.default([]),
+  dockerEntrypoint: stringList.default([]),
+  dockerStartCmd: stringList.default([]),
   readme: rest.readme.default(""),
 });
 
@@ -54,8 +54,8 @@ export const restTemplatePatch = restSettings
     volumeMountPath: rest.volumeMountPath.nullable(),
     ports: rest.ports.nullable(),
     env: rest.env.nullable(),
-    dockerEntrypoint: words.nullable(),
-    dockerStartCmd: words.nullable(),
+    dockerEntrypoint: stringList.nullable(),
+    dockerStartCmd: stringList.nullable(),
     readme: rest.readme.nullable(),
     containerRegistryAuthId: rest.containerRegistryAuthId.nullable(),
   })
@@ -69,7 +69,7 @@ const mounts = z.strictObject({
 /** Body of PATCH /templates/{id} of REST v2. */
 export const v2TemplatePatch = z
   .strictObject({
-    ...inV2(plainTemplateFields, plainTemplateFields),
+    ...toV2Names(plainTemplateFields, plainTemplateFields),
     ...v2Container,
     mounts,
     allowedCudaVersions: z.array(cudaVersion),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { fromV2, listOf, orElse, orNothing, recordShapes, type Values } from "./record-values";
+import { listOf, orDefault, orUndefined, recordShapes, type Values, v2RecordShape } from "./record-values";
 import { traits } from "./traits";
 
 /** Pattern of a port from 1 to 65535 and its protocol. */
@@ -109,11 +109,11 @@ const envMap = z.lazy(() =>
 
 /** Container settings in a record. */
 export const containerRecord = () => ({
-  imageName: orElse(z.string(), ""),
-  containerDiskInGb: orElse(z.number(), 0),
-  dockerArgs: orElse(z.string(), ""),
-  env: orElse(envMap, {}),
-  ports: orElse(z.union([z.string(), z.array(z.string()).transform((list) => list.join(","))]), ""),
+  imageName: orDefault(z.string(), ""),
+  containerDiskInGb: orDefault(z.number(), 0),
+  dockerArgs: orDefault(z.string(), ""),
+  env: orDefault(envMap, {}),
+  ports: orDefault(z.union([z.string(), z.array(z.string()).transform((list) => list.join(","))]), ""),
   containerRegistryAuthId: z
     .string()
     .nullish()
@@ -127,17 +127,17 @@ export const templateRecord = z.lazy(() =>
     ...containerRecord(),
     id: z.string(),
     name: z.string(),
-    volumeInGb: orElse(z.number(), 0),
-    readme: orElse(z.string(), ""),
-    volumeMountPath: orElse(z.string(), ""),
-    isServerless: orElse(z.boolean(), false),
+    volumeInGb: orDefault(z.number(), 0),
+    readme: orDefault(z.string(), ""),
+    volumeMountPath: orDefault(z.string(), ""),
+    isServerless: orDefault(z.boolean(), false),
   }),
 );
 /** A template, independent of the dialect. */
 export type TemplateRecord = z.output<typeof templateRecord> & {
   createdAt?: string | undefined;
   /** Settings that the dialect does not support; their values are meaningless. */
-  unshown?: readonly (keyof TemplateSettings)[] | undefined;
+  unreportedKeys?: readonly (keyof TemplateSettings)[] | undefined;
 };
 
 /** Container settings in a record of REST v2, which may return start arguments only as lists. */
@@ -148,20 +148,20 @@ export const v2ContainerRecord = () => ({
 });
 
 /** The start arguments of a REST v2 record as one text. */
-export const startTextOf = (record: { dockerArgs: string; entrypoint: string[]; cmd: string[] }): string => {
+export const startArgumentsOf = (record: { dockerArgs: string; entrypoint: string[]; cmd: string[] }): string => {
   const { dockerArgs, entrypoint, cmd } = record;
   return dockerArgs || (entrypoint.length + cmd.length === 0 ? "" : JSON.stringify({ entrypoint, cmd }));
 };
 
 /** A template in a response of REST v2, which has no readme, and a mount path only with a volume. */
 export const v2TemplateRecord = z.lazy(() =>
-  fromV2(
+  v2RecordShape(
     templateFields,
     z.object({
       ...templateRecord.unwrap().shape,
       ...v2ContainerRecord(),
-      mounts: orNothing(
-        z.looseObject({ persistent: orNothing(z.looseObject({ size: z.number(), path: orNothing(z.string()) })) }),
+      mounts: orUndefined(
+        z.looseObject({ persistent: orUndefined(z.looseObject({ size: z.number(), path: orUndefined(z.string()) })) }),
       ),
       allowedCudaVersions: listOf(z.string()),
     }),
@@ -169,10 +169,10 @@ export const v2TemplateRecord = z.lazy(() =>
     const { size = 0, path = "" } = mounts?.persistent ?? {};
     return {
       ...record,
-      dockerArgs: startTextOf({ dockerArgs, entrypoint, cmd }),
+      dockerArgs: startArgumentsOf({ dockerArgs, entrypoint, cmd }),
       volumeInGb: size,
       volumeMountPath: path,
-      unshown: path ? ["readme"] : ["readme", "volumeMountPath"],
+      unreportedKeys: path ? ["readme"] : ["readme", "volumeMountPath"],
     };
   }),
 );

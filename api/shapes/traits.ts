@@ -40,15 +40,15 @@ export interface Traits {
 /** Registry of traits. Call `shape.register(traits, { replaces: true })` last on a property's shape, before `optional` and `default`. */
 export const traits = z.registry<Traits>();
 
-const found = new WeakMap<z.core.$ZodType, Traits>();
+const cache = new WeakMap<z.core.$ZodType, Traits>();
 
 /** The traits of a property's shape, even if it is optional or has a default; empty without traits. */
 export function traitsOf(shape: z.core.$ZodType): Traits {
-  const known = found.get(shape);
-  if (known) return known;
+  const cached = cache.get(shape);
+  if (cached) return cached;
   const inner = shape instanceof z.ZodOptional || shape instanceof z.ZodDefault ? traitsOf(shape.def.innerType) : {};
   // zod merges the traits of all shapes from which this shape was derived, at every call.
-  const own = { ...inner, ...traits.get(shape) };
-  found.set(shape, own);
-  return own;
+  const ownTraits = { ...inner, ...traits.get(shape) };
+  cache.set(shape, ownTraits);
+  return ownTraits;
 }

@@ -26,7 +26,7 @@ function reportUnreadable({ clients, progress }: CallContext, { id, error }: Unr
 export function callOptions(context: CallContext): CallOptions {
   return {
     signal: context.signal,
-    deadline: context.deadline === undefined ? undefined : Math.max(1, context.deadline - context.clock.now()),
+    timeout: context.deadline === undefined ? undefined : Math.max(1, context.deadline - context.clock.now()),
     onDeadline: context.onDeadline,
     secrets: context.secrets?.values,
     onRetry: ({ attempt, delay }) =>
@@ -39,7 +39,7 @@ export function callOptions(context: CallContext): CallOptions {
 /** Call options for a response that several verbs share: the timeout of one verb must not fail the others. */
 export function sharedCallOptions(context: CallContext): CallOptions {
   const { cancelSignal, signal } = context;
-  return { ...callOptions(context), signal: cancelSignal ?? signal, deadline: undefined, onDeadline: undefined };
+  return { ...callOptions(context), signal: cancelSignal ?? signal, timeout: undefined, onDeadline: undefined };
 }
 
 /** Waits for a shared response until the signal aborts. */
@@ -100,7 +100,7 @@ export const cleanupCallOptions = ({
   secrets,
 }: Pick<Context, "clock" | "cleanupDeadline" | "secrets">): CallOptions => ({
   secrets: secrets?.values,
-  deadline:
+  timeout:
     cleanupDeadline === undefined
       ? cleanupTimeout
       : Math.max(1, Math.min(cleanupTimeout, cleanupDeadline - clock.now())),

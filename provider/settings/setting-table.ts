@@ -98,7 +98,7 @@ const rules = {
     variable: "SERVERLESS_COMPUTE_CALL_LIMIT",
     type: "number",
     description: "Time limit in seconds for one call to the service, including its retries; more than 0.",
-    fallback: clientDefaults.deadline / 1000,
+    fallback: clientDefaults.callTimeout / 1000,
   },
   maxInFlight: {
     variable: "SERVERLESS_COMPUTE_MAX_IN_FLIGHT",

@@ -195,7 +195,7 @@ export function resolveSettings(given?: ConfigLookup, environment: Environment =
       ...(proxies ? { proxies } : {}),
       apiKey,
       ...addresses,
-      deadline: Number(text("callLimit")) * 1000,
+      callTimeout: Number(text("callLimit")) * 1000,
       maxInFlight: Number(text("maxInFlight")),
     },
     lifecycle: { templateReleaseLimit: Number(text("templateReleaseLimit")) * 1000 },

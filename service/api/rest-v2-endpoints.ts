@@ -1,7 +1,7 @@
 import {
-  inV2,
-  outOfV2,
+  fromV2Names,
   plainEndpointFields,
+  toV2Names,
   type V2Scaling,
   type v2EndpointPatch,
 } from "serverless-compute-api/shapes";
@@ -89,7 +89,7 @@ export function endpointValues(body: Body, current: EndpointRow | undefined, tem
   const [volume, ...more] = networkVolumes ?? [];
   const isConstrained = body.gpu?.allowedCudaVersions !== undefined || body.gpu?.minCudaVersion !== undefined;
   return {
-    ...outOfV2<unknown>(plainEndpointFields, body),
+    ...fromV2Names<unknown>(plainEndpointFields, body),
     ...computeValues(body, current),
     ...(template && body.gpu && !isConstrained && { allowedCudaVersions: template.allowedCudaVersions }),
     ...(scaling && scalerOf(scaling)),
@@ -154,7 +154,7 @@ function requestUrls({ id, type }: EndpointRow, root: string): Record<string, st
 /** An endpoint as returned by REST v2: with its container, without its template. `root` is the root of the job API. */
 export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, root: string) => ({
   id: endpoint.id,
-  ...inV2<unknown>(plainEndpointFields, { ...endpoint }),
+  ...toV2Names<unknown>(plainEndpointFields, { ...endpoint }),
   type: endpoint.type === "LB" ? "LOAD_BALANCER" : "QUEUE",
   requestUrls: requestUrls(endpoint, root),
   ...containerRecord(template, endpoint.env),

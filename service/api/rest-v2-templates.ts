@@ -1,7 +1,7 @@
 import {
-  inV2,
-  outOfV2,
+  fromV2Names,
   plainTemplateFields,
+  toV2Names,
   type v2EndpointPatch,
   type v2TemplatePatch,
 } from "serverless-compute-api/shapes";
@@ -46,7 +46,7 @@ export const containerRecord = (template: TemplateRow, env: Record<string, strin
 
 /** Template settings in the body of a POST or PATCH. An omitted mount is kept, because REST v2 cannot clear it. */
 export const templateValues = (body: z.output<typeof v2TemplatePatch>, current?: TemplateRow): TemplateChanges => ({
-  ...outOfV2(plainTemplateFields, body),
+  ...fromV2Names(plainTemplateFields, body),
   ...containerChanges(body, current),
   ...(body.mounts?.persistent && {
     volumeInGb: body.mounts.persistent.size,
@@ -57,7 +57,7 @@ export const templateValues = (body: z.output<typeof v2TemplatePatch>, current?:
 /** A template as returned by REST v2. */
 export const templateRecord = (template: TemplateRow) => ({
   id: template.id,
-  ...inV2<unknown>(plainTemplateFields, { ...template }),
+  ...toV2Names<unknown>(plainTemplateFields, { ...template }),
   ...containerRecord(template),
   mounts:
     template.volumeInGb === 0 ? {} : { persistent: { size: template.volumeInGb, path: template.volumeMountPath } },

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { cpuFlavors, gpuTypes } from "serverless-compute-api/catalog";
-import { showValue, usualCpu } from "serverless-compute-api/shapes";
+import { defaultCpu, showValue } from "serverless-compute-api/shapes";
 import { ServiceError } from "../errors";
 
 /** Throws a ServiceError for the first id that is not in the catalog. */
@@ -62,7 +62,7 @@ export function instanceId(flavor: string, vcpuCount: number): string {
 export function instanceOf(id: string): { flavor: string; vcpuCount: number; memory: number } {
   const [flavor = "", ...numbers] = id.split("-");
   const [vcpuCount, memory] = numbers.map(Number);
-  if (!vcpuCount) return instanceOf(instanceId(flavor, usualCpu.vcpuCount));
+  if (!vcpuCount) return instanceOf(instanceId(flavor, defaultCpu.vcpuCount));
   return memory ? { flavor, vcpuCount, memory } : instanceOf(instanceId(flavor, vcpuCount));
 }
 
@@ -77,8 +77,8 @@ export function instanceIdsOf(
   if (!cpuFlavorIds && vcpuCount === undefined && current.length > 0) return [...current];
   const instances = current.map(instanceOf);
   const flavors = cpuFlavorIds ?? instances.map(({ flavor }) => flavor);
-  const count = vcpuCount ?? instances[0]?.vcpuCount ?? usualCpu.vcpuCount;
-  return [...new Set(flavors.length > 0 ? flavors : [usualCpu.flavorId])].map((flavor) => instanceId(flavor, count));
+  const count = vcpuCount ?? instances[0]?.vcpuCount ?? defaultCpu.vcpuCount;
+  return [...new Set(flavors.length > 0 ? flavors : [defaultCpu.flavorId])].map((flavor) => instanceId(flavor, count));
 }
 
 /** Words of a comma-separated text, trimmed. */

@@ -34,7 +34,7 @@ test("a call that cannot wait for the end of a limit fails and names the wait; a
   onTestFinished(bench.clock.hold());
   const end = await useUp();
   expect(await isRefused()).toBe(true);
-  const error = await apiErrorOf(context().clients.management.listTemplates({ deadline: 2000 }));
+  const error = await apiErrorOf(context().clients.management.listTemplates({ timeout: 2000 }));
   expect(error).toMatchObject({ category: "throttled", code: "rate_limited", status: 429, ambiguous: false });
   expect(error.message).toBe("rate limit exceeded for the minute window");
   expect(error.retryAfter).toBeGreaterThan(2000);

@@ -49,7 +49,7 @@ async function addReleases(
     const { clients } = openClients(state && settingsIn(state, provider ?? ""), notify, environment);
     const providerChanges = changes.filter(({ endpoint }) => endpoint.provider === provider);
     const addEndpointReleases = async (endpointId: string): Promise<void> => {
-      const response = await clients.management.readReleases(endpointId, { deadline: releasesTimeout });
+      const response = await clients.management.readReleases(endpointId, { timeout: releasesTimeout });
       for (const { change, endpoint, findRelease } of providerChanges.filter(
         (candidate) => candidate.endpoint.id === endpointId,
       )) {

@@ -1,4 +1,4 @@
-import { cpuFlavorOf, usualCpu } from "serverless-compute-api/shapes";
+import { cpuFlavorOf, defaultCpu } from "serverless-compute-api/shapes";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord } from "../../protocol/values";
 import { kinds } from "../../resources";
@@ -137,10 +137,10 @@ function gpuWorkerPrice(readInput: InputReader, { gpus }: Prices): number | stri
 
 function cpuWorkerPrice(readInput: InputReader, { cpus }: Prices): number | string {
   const isEmpty = [readInput("cpuFlavorIds") ?? []].flat().length === 0;
-  const entries = isEmpty ? [usualCpu.flavorId] : readTexts(readInput, "cpuFlavorIds");
+  const entries = isEmpty ? [defaultCpu.flavorId] : readTexts(readInput, "cpuFlavorIds");
   if (typeof entries === "string") return entries;
   const defaultVcpuCount =
-    readInput("vcpuCount") === undefined ? usualCpu.vcpuCount : readNumber(readInput, "vcpuCount");
+    readInput("vcpuCount") === undefined ? defaultCpu.vcpuCount : readNumber(readInput, "vcpuCount");
   const costs: number[] = [];
   for (const entry of entries) {
     const { id, vcpuCount } = cpuFlavorOf(entry, defaultVcpuCount);

@@ -34,7 +34,7 @@ export async function sendRequest(order: Order, context: JobContext): Promise<En
   try {
     const response = await completeDespiteCancel(context, (options) => {
       const remaining = Math.min(started + timeout * 1000, deadline ?? Number.POSITIVE_INFINITY) - clock.now();
-      return clients.requests.send(requestUrl, request, { ...options, deadline: Math.max(1, remaining) });
+      return clients.requests.send(requestUrl, request, { ...options, timeout: Math.max(1, remaining) });
     });
     const { status, body, workerId } = response;
     context.progress(`${title} returned ${status}`);

@@ -1,5 +1,5 @@
 import type { Dialect } from "serverless-compute-api";
-import { cpuFlavorEntry, cpuFlavorOf, usualCpu } from "serverless-compute-api/shapes";
+import { cpuFlavorEntry, cpuFlavorOf, defaultCpu } from "serverless-compute-api/shapes";
 import type { Failure, Properties, Value } from "../../lifecycle/contract";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { textsIn } from "../../lifecycle/properties/values";
@@ -40,7 +40,7 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   for (const path of ["allowedCudaVersions", "minCudaVersion"])
     failures.push(...malformedCudaVersions(path, inputs[path]));
   const flavors = textsIn(inputs["cpuFlavorIds"]);
-  const shared = typeof vcpuCount === "number" ? vcpuCount : usualCpu.vcpuCount;
+  const shared = typeof vcpuCount === "number" ? vcpuCount : defaultCpu.vcpuCount;
   const fullFlavors = flavors.map((entry) => cpuFlavorEntry(cpuFlavorOf(entry, shared)));
   for (const [path, ids, compared = ids] of [
     ["cpuFlavorIds", flavors, fullFlavors],

@@ -1,6 +1,6 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
-import { cpuFlavorEntry, cpuFlavorOf, limits, usualCpu } from "serverless-compute-api/shapes";
+import { cpuFlavorEntry, cpuFlavorOf, defaultCpu, limits } from "serverless-compute-api/shapes";
 import { callOptions, completeDespiteCancel } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
 import { changedSettings, type Update } from "../../lifecycle/create/creation";
@@ -34,7 +34,7 @@ export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
 
 /** Defaults of the service. */
 const serviceDefaults = {
-  vcpuCount: usualCpu.vcpuCount,
+  vcpuCount: defaultCpu.vcpuCount,
   executionTimeoutMs: limits.executionTimeout.default,
   type: "QUEUE",
 };
@@ -64,7 +64,7 @@ type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
 
 /** Returns the volumes of an endpoint. The service may report a volume in both properties or only in the list, however it was set. */
 function volumesOf(
-  { networkVolumeId, networkVolumeIds, unshown = [] }: EndpointRecord,
+  { networkVolumeId, networkVolumeIds, unreportedKeys = [] }: EndpointRecord,
   desired: Properties,
 ): Pick<ReportedObject<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
   const single = desired["networkVolumeId"];
@@ -73,8 +73,8 @@ function volumesOf(
   const inList = all.filter((id) => several.includes(id) || id !== single);
   if (typeof single === "string" && all.includes(single)) return { networkVolumeId: single, networkVolumeIds: inList };
   if (networkVolumeId && all.length === 1 && several.length === 0) return { networkVolumeId, networkVolumeIds: [] };
-  const hidesList = unshown.includes("networkVolumeIds");
-  if (hidesList && (several.length > 0 || unshown.includes("networkVolumeId"))) return {};
+  const hidesList = unreportedKeys.includes("networkVolumeIds");
+  if (hidesList && (several.length > 0 || unreportedKeys.includes("networkVolumeId"))) return {};
   return { networkVolumeId: undefined, networkVolumeIds: all };
 }
 
@@ -114,7 +114,7 @@ function fromRecord(record: EndpointRecord, desired: Properties, context: Contex
     networkVolumeIds: _n,
     ...same
   } = record;
-  const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unshown = [] } = record;
+  const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unreportedKeys = [] } = record;
   const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
     // The properties below may be missing from a record; undefined is kept for them.
     ...toProperties(same),
@@ -127,9 +127,9 @@ function fromRecord(record: EndpointRecord, desired: Properties, context: Contex
     ...flashbootOf(record, desired),
   };
   const usesUsualFlavor =
-    listIn(desired, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.usualCpuFlavorId;
+    listIn(desired, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.defaultCpuFlavorId;
   if (usesUsualFlavor) inputs.cpuFlavorIds = [];
-  for (const key of unshown) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
+  for (const key of unreportedKeys) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
   const { version } = record;
   return { inputs, outputs: { url: urlOf(record, context), ...(version === undefined ? {} : { version }) } };
 }

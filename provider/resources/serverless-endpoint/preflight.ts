@@ -19,7 +19,7 @@ function sharedRead<Result>(
     const { clients, cancelSignal, signal, warn } = context;
     const existing = results.get(clients);
     if (existing) return existing;
-    const pending = read(clients.management, { ...sharedCallOptions(context), deadline: readLimit })
+    const pending = read(clients.management, { ...sharedCallOptions(context), timeout: readLimit })
       .then((result) => {
         if (result === undefined) warn(`preflight is incomplete: ${label}: the service does not report it`);
         return result;

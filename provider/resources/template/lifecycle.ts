@@ -17,13 +17,13 @@ import { startArgumentsOf, startText } from "./start-arguments";
 const smallestVolume = 10;
 
 function fromRecord(record: TemplateRecord, desired: Properties): ReportedObject<Inputs, Outputs> {
-  const { dockerArgs, containerRegistryAuthId, unshown = [], ...same } = record;
+  const { dockerArgs, containerRegistryAuthId, unreportedKeys = [], ...same } = record;
   const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
     ...toProperties(same),
     ...startArgumentsOf(dockerArgs, textOf(desired, "dockerArgs") !== undefined),
     containerRegistryAuthId,
   };
-  for (const key of unshown) delete inputs[key];
+  for (const key of unreportedKeys) delete inputs[key];
   // A template created by REST v2 has no mount path.
   if (record.volumeMountPath === "") delete inputs.volumeMountPath;
   return { inputs, outputs: { revision: revisionOf(record) } };

@@ -81,9 +81,9 @@ type Bound = Pick<EndpointRecord, "id" | "name">;
 async function rejectWhileBound(template: TemplateRecord, context: Context): Promise<void> {
   const { dialect, management } = context.clients;
   if (dialect === "v2") return;
-  if ((await management.listBound(template, callOptions(context))).length === 0) return;
+  if ((await management.listBoundEndpoints(template, callOptions(context))).length === 0) return;
   await context.clock.sleep(second, context.signal);
-  const bound = await management.listBound(template, callOptions(context));
+  const bound = await management.listBoundEndpoints(template, callOptions(context));
   if (bound.length === 0) return;
   throw new Error(
     `template "${template.name}" cannot be deleted: ${listed(bound)} still ${bound.length === 1 ? "uses" : "use"} it and ` +
@@ -117,7 +117,10 @@ async function sleepWithProgress(
 
 async function expired(template: TemplateRecord, limit: number, context: Context): Promise<string> {
   const { dialect, management } = context.clients;
-  const bound = await management.listBound(template, { ...callOptions(context), ...cleanupCallOptions(context) });
+  const bound = await management.listBoundEndpoints(template, {
+    ...callOptions(context),
+    ...cleanupCallOptions(context),
+  });
   const user =
     bound.length === 0
       ? "no endpoint uses it, but a pod may"

@@ -20,7 +20,7 @@ test("limits the calls in flight, and all of them complete", async () => {
 });
 
 test("the deadline ends a call between attempts", async () => {
-  const { clients, clock, failure, seen } = await startRig([{ does: "answer", status: 500 }], { deadline: 600 });
+  const { clients, clock, failure, seen } = await startRig([{ does: "answer", status: 500 }], { callTimeout: 600 });
   const start = clock.now();
   expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "server_error" });
   expect(seen).toHaveLength(3);
@@ -31,13 +31,13 @@ test("a call's own deadline also shortens a hanging attempt", async () => {
   const { clients, failure, result, seen } = await startRig([json([]), { does: "hang" }], { attemptTimeout: 10_000 });
   // On an open connection, only the response can be late.
   await result(clients.management.listEndpoints());
-  const error = await failure(clients.management.listEndpoints({ deadline: 100 }));
+  const error = await failure(clients.management.listEndpoints({ timeout: 100 }));
   expect(error).toMatchObject({ category: "timeout", code: "answer_timeout", ambiguous: false });
   expect(error.message).toBe("no response within 0.1 s");
   expect(seen.length).toBeLessThanOrEqual(2);
 });
 
-test.each([{ attemptTimeout: 20 }, { deadline: 20 }])("a long /runsync is not cut off by %j", async (setting) => {
+test.each([{ attemptTimeout: 20 }, { callTimeout: 20 }])("a long /runsync is not cut off by %j", async (setting) => {
   const { clients, seen } = await startRig([{ does: "hang" }], setting);
   const ends = new AbortController();
   const call = clients.jobs.runsync("ep", { input: {} }, { wait: 5000, signal: ends.signal });

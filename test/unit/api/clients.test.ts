@@ -53,7 +53,7 @@ test.each(["", "two words", "line\nbreak", "naïve"])("the key %j is rejected wi
   if (apiKey !== "") expect(message).not.toContain(apiKey);
 });
 
-test.each(["attemptTimeout", "deadline", "maxInFlight"])("%s below 1 is rejected by name", (name) => {
+test.each(["attemptTimeout", "callTimeout", "maxInFlight"])("%s below 1 is rejected by name", (name) => {
   expect(messageOf({ [name]: 0 })).toBe(`${name} is 0: it must be at least 1`);
   expect(messageOf({ [name]: Number.NaN })).toContain(name);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { choosePools, gpuTypesIn, poolsOf, poolsWith } from "../../../api/dialects/gpu-pools";
+import { gpuTypesIn, poolsContaining, poolsOf, selectPools } from "../../../api/dialects/gpu-pools";
 import { apiErrorOf } from "../../support/client-rig";
 
 const pools = poolsOf([
@@ -10,7 +10,7 @@ const pools = poolsOf([
   { id: "H100", pool: "HOPPER_80" },
 ]);
 const request = { method: "POST", url: "http://127.0.0.1/v2/serverless" };
-const choose = (types: string[], excluded: string[] = []) => choosePools(pools, types, excluded, request);
+const choose = (types: string[], excluded: string[] = []) => selectPools(pools, types, excluded, request);
 
 describe("the pools of requested types", () => {
   test("follow the order of the types, and exclude their other types", () => {
@@ -38,8 +38,11 @@ describe("the pools of requested types", () => {
 });
 
 test("an unordered list of types selects the pools that contain them", () => {
-  expect(poolsWith(pools, ["H100", "L4"])).toEqual({ pools: ["AMPERE_24", "HOPPER_80"], excludedTypes: ["A5000"] });
-  expect(poolsWith(pools, [])).toEqual({ pools: [], excludedTypes: [] });
+  expect(poolsContaining(pools, ["H100", "L4"])).toEqual({
+    pools: ["AMPERE_24", "HOPPER_80"],
+    excludedTypes: ["A5000"],
+  });
+  expect(poolsContaining(pools, [])).toEqual({ pools: [], excludedTypes: [] });
 });
 
 test.each([

@@ -40,7 +40,7 @@ const echoes: [string, Behaviour][] = [
 
 describe.each(echoes)("a key that the service echoes %s", (_where, answer) => {
   test("is in no error of any API", async () => {
-    const { clients, failure } = await startRig([answer], { deadline: 1000 });
+    const { clients, failure } = await startRig([answer], { callTimeout: 1000 });
     expectNone(await failure(clients.management.createEndpoint({ templateId: "t" })), apiKey);
     expectNone(await failure(clients.management.listSecrets()), apiKey);
     expectNone(await failure(clients.jobs.status("ep", "job")), apiKey);
@@ -92,7 +92,7 @@ test.each([
 ])(
   "a value that is a word of the message (%s) does not change the category of the error",
   async (value, message, code) => {
-    const { clients, failure } = await startRig([json({ errors: [{ message }] })], { deadline: 100 });
+    const { clients, failure } = await startRig([json({ errors: [{ message }] })], { callTimeout: 100 });
     const error = await failure(clients.management.createSecret({ name: "n", value }));
     expect(error.code).toBe(code);
     expect(error.message).not.toContain(value);

@@ -46,10 +46,10 @@ test("a body of REST v2 has the names and the form of its shape, without propert
 });
 
 test("a record of REST v2 with the fields of a body is the template with these settings", () => {
-  const { unshown, ...record } = v2TemplateRecord.parse({ id: "t1", ...templateBody(settings), fresh: 1 });
-  const shown = Object.entries(settings).filter(([key]) => !unshown?.some((one) => one === key));
+  const { unreportedKeys, ...record } = v2TemplateRecord.parse({ id: "t1", ...templateBody(settings), fresh: 1 });
+  const shown = Object.entries(settings).filter(([key]) => !unreportedKeys?.some((one) => one === key));
   expect(record).toMatchObject(Object.fromEntries(shown));
-  expect(unshown).toEqual(["readme"]);
+  expect(unreportedKeys).toEqual(["readme"]);
   expect(record).not.toHaveProperty("fresh");
 });
 

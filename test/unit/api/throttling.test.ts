@@ -28,7 +28,7 @@ describe.each([429, 503])("if the service responds with %i", (status) => {
   });
 
   test("a Retry-After past the deadline fails immediately and names the wait", async () => {
-    const { clients, clock, failure, seen } = await startRig([busy(status, "3600")], { deadline: 10_000 });
+    const { clients, clock, failure, seen } = await startRig([busy(status, "3600")], { callTimeout: 10_000 });
     const start = clock.now();
     const error = await failure(clients.management.listEndpoints());
     expect(error).toMatchObject({ category: "throttled", status, retryAfter: 3_600_000, ambiguous: false });
@@ -38,7 +38,7 @@ describe.each([429, 503])("if the service responds with %i", (status) => {
 });
 
 test("a service that stays busy fails before the deadline", async () => {
-  const { clients, clock, failure, seen } = await startRig([busy(429)], { deadline: 120_000 });
+  const { clients, clock, failure, seen } = await startRig([busy(429)], { callTimeout: 120_000 });
   const start = clock.now();
   expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "rate_limited" });
   expect(seen.length).toBeLessThanOrEqual(12);
@@ -84,7 +84,7 @@ test("a paused address rejects calls whose deadline is before the end of the pau
   );
   const first = clients.management.listEndpoints();
   while (clock.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  const error = await failure(clients.management.listNetworkVolumes({ deadline: 1000 }));
+  const error = await failure(clients.management.listNetworkVolumes({ timeout: 1000 }));
   expect(error).toMatchObject({ category: "throttled", code: "rate_limited", ambiguous: false });
   expect(error.message).toContain("30 s");
   await result(first);

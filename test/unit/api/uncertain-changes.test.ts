@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { changeShown } from "../../../api/dialects/change-shown";
+import { changeOutcome } from "../../../api/dialects/change-outcome";
 import { startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
 
@@ -80,5 +80,5 @@ describe("a record contains a change", () => {
     [{ env: { B: "2", A: "1" } }, "made"],
     [{ value: "value-4e52" }, "unknown"],
     [{}, "unknown"],
-  ])("%j: %s", (body, shown) => expect(changeShown(body, endpoint)).toBe(shown));
+  ])("%j: %s", (body, shown) => expect(changeOutcome(body, endpoint)).toBe(shown));
 });

@@ -23,7 +23,7 @@ const secret = longSecrets().pem;
 
 /** A host whose clients talk to a service that refuses everything and repeats a text. */
 async function hostThatHears(message: string): Promise<Host> {
-  const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)], { deadline: 500 });
+  const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)], { callTimeout: 500 });
   const host = createHost(() => undefined);
   return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }) };
 }
