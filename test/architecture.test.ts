@@ -5,7 +5,7 @@ import { parseSource, readSources } from "./support/sources";
 
 const sources = readSources(fileURLToPath(new URL("..", import.meta.url)));
 
-const named = rules.map((rule) => [rule.sentence, rule] as const);
+const named = rules.map((rule) => [rule.description, rule] as const);
 
 describe("the sources hold the architecture", () => {
   test("finds sources of every package", () => {
@@ -18,8 +18,8 @@ describe("the sources hold the architecture", () => {
     expect(sources.find(({ path }) => path === "api/index.ts")?.imports.length).toBeGreaterThan(0);
   });
 
-  test.each(named)("%s", (_sentence, { breaches }) => {
-    expect(breaches(sources).join("\n")).toBe("");
+  test.each(named)("%s", (_sentence, { violations }) => {
+    expect(violations(sources).join("\n")).toBe("");
   });
 });
 
@@ -146,14 +146,14 @@ const innocents: [path: string, text: string][] = [
 ];
 
 describe("the rules detect violations", () => {
-  test.each(named)("%s: reports every violation", (sentence, { breaches }) => {
+  test.each(named)("%s: reports every violation", (sentence, { violations }) => {
     const bad = (offenders[sentence] ?? []).map(([path, text]) => parseSource(path, text));
-    const seen = breaches(bad);
+    const seen = violations(bad);
     expect(bad.length, "a sample that breaks the rule").toBeGreaterThan(0);
     for (const { path } of bad) expect(seen.join("\n")).toContain(path);
   });
 
-  test.each(named)("%s: accepts conforming sources", (_sentence, { breaches }) => {
-    expect(breaches(innocents.map(([path, text]) => parseSource(path, text))).join("\n")).toBe("");
+  test.each(named)("%s: accepts conforming sources", (_sentence, { violations }) => {
+    expect(violations(innocents.map(([path, text]) => parseSource(path, text))).join("\n")).toBe("");
   });
 });

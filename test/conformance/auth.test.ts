@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, at, expectAnswer, send } from "../support/raw-http";
+import { at, expectResponse, type RawResponse, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 
@@ -18,8 +18,8 @@ const bad: [string, Record<string, string>][] = [
   ["the key as Basic", { authorization: `Basic ${key}` }],
 ];
 
-function expectRefusal(answer: Answer): void {
-  expectAnswer(answer, 401);
+function expectRefusal(answer: RawResponse): void {
+  expectResponse(answer, 401);
   expect(answer.json, "an error body in JSON").toBeInstanceOf(Object);
   expect(answer.text).not.toContain(key);
   expect(answer.text).not.toContain(wrong);
@@ -44,7 +44,7 @@ describe("Authentication: REST management API", () => {
   ];
 
   test("Authorization: Bearer <API_KEY> is accepted", async () => {
-    expectAnswer(await send("GET", `${target.baseUrl}/endpoints`, { key }), 200);
+    expectResponse(await send("GET", `${target.baseUrl}/endpoints`, { key }), 200);
   });
 
   test.each(operations)("%s %s without a key or with a wrong one returns 401", async (method, path) => {
@@ -88,7 +88,7 @@ describe("Authentication: Job API", () => {
   test.each([`Bearer ${key}`, key])(
     "authorization: <API_KEY> is accepted with and without a scheme (%#)",
     async (authorization) => {
-      expectAnswer(await send("GET", `${parked.root}/health`, { headers: { authorization } }), 200);
+      expectResponse(await send("GET", `${parked.root}/health`, { headers: { authorization } }), 200);
     },
   );
 
@@ -98,7 +98,7 @@ describe("Authentication: Job API", () => {
       const json = method === "POST" ? { input: {} } : undefined;
       expectRefusal(await send(method, `${parked.root}${path}`, { json }));
       expectRefusal(await send(method, `${parked.root}${path}`, { json, headers: { authorization: wrong } }));
-      expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
+      expectResponse(await parked.health(), 200, { jobs: { inQueue: 0 } });
     },
   );
 
@@ -119,7 +119,7 @@ describe("Authentication: GraphQL API", () => {
 
   test("the key is accepted in the query parameter api_key and as Authorization: Bearer <API_KEY>", async () => {
     for (const answer of [await ask(`?api_key=${key}`), await ask("", { authorization: `Bearer ${key}` })]) {
-      expectAnswer(answer, 200);
+      expectResponse(answer, 200);
       expect(at(answer.json, "data", "myself", "id")).toBeTypeOf("string");
     }
   });

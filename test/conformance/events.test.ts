@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, type TestContext, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { type HandlerName, useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { needsReachableReceiver, useWebhookReceiver } from "./support/webhook-receiver";
@@ -59,7 +59,7 @@ describe("Events: webhook notification of job completion", () => {
     const { jobs, name, webhook } = await setUp("slow", context);
     const id = await jobs.submit({ ms: 120_000 }, { webhook, policy: { executionTimeout: 5000 } });
     await jobs.reaches(id, "IN_PROGRESS");
-    await target.pass(5_500, context);
+    await target.advance(5_500, context);
     expect((await receiver.call(name)).json).toMatchObject({ id, status: "TIMED_OUT" });
   });
 
@@ -80,10 +80,10 @@ describe("Events: webhook notification of job completion", () => {
     for (const attempt of [0, 1, 2]) {
       await expect.poll(received).toEqual(expected(attempt));
       await settle();
-      await target.pass(7_000, context);
+      await target.advance(7_000, context);
       await settle();
       expect(received(), "calls before the 10 s are over").toEqual(expected(attempt));
-      await target.pass(3_000, context);
+      await target.advance(3_000, context);
     }
     await settle();
     expect(received()).toEqual(expected(3));
@@ -93,8 +93,8 @@ describe("Events: webhook notification of job completion", () => {
     const { jobs } = await setUp("echo", context);
     const id = await jobs.submit({ kept: true }, { webhook: "http://127.0.0.1:1/nobody" });
     await jobs.reaches(id, "COMPLETED");
-    expectAnswer(await jobs.runsync({}), 200, { status: "COMPLETED" });
-    expectAnswer(await jobs.status(id), 200, { output: { kept: true } });
+    expectResponse(await jobs.runsync({}), 200, { status: "COMPLETED" });
+    expectResponse(await jobs.status(id), 200, { output: { kept: true } });
   });
 
   test("a job that /purge-queue removed sends no notification", async (context) => {

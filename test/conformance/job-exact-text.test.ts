@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { type Answer, expectAnswer, send, stringAt } from "../support/raw-http";
+import { expectResponse, type RawResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import type { JobApi } from "./support/job-api";
@@ -18,14 +18,14 @@ const exact = `{ "big":12345678901234567891,"small" : -9223372036854775808,\r\n 
   "__proto__":{"__proto__":[ 2.50 ],"constructor":1},"escapes":"\\u0041\\/\\ud83d\\ude00\\ud800","\\u0069nput":{},
   "twice":1,"twice":2.0,"blanks" : [ 1 , 2 ],"empty":{ },"nested":${nested} }`;
 
-const post = (jobs: JobApi, path: string, text: string): Promise<Answer> =>
+const post = (jobs: JobApi, path: string, text: string): Promise<RawResponse> =>
   send("POST", `${jobs.root}${path}`, { key: target.apiKey, text });
 const submission = (more = ""): string => `{"note":{"input":1},"input" : ${exact}${more} , "later":[{"input":2}]}`;
 
 /** Takes the job. Returns the text that the worker receives after `"input":`. */
 async function takenInput(worker: RawWorker, id: string): Promise<string> {
   const answer = await worker.take();
-  expectAnswer(answer, 200, { id });
+  expectResponse(answer, 200, { id });
   const head = `{"id":"${id}","input":`;
   expect(answer.text.startsWith(head)).toBe(true);
   return answer.text.slice(head.length, -1);
@@ -40,7 +40,7 @@ describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, 
     const more = `,"webhook":"${receiver.address(name)}","s3Config":${s3Config}`;
     const id = stringAt(await post(worker.jobs, "/run", submission(more)), "id");
     expect(await takenInput(worker, id)).toBe(`${exact},"s3Config":${s3Config}`);
-    expectAnswer(await worker.done(id, `{"output": ${exact} }`), 200);
+    expectResponse(await worker.done(id, `{"output": ${exact} }`), 200);
     const output = `,"output":${exact}}`;
     expect((await worker.jobs.status(id)).text.endsWith(output)).toBe(true);
     expect((await receiver.call(name)).text.endsWith(output)).toBe(true);
@@ -76,8 +76,8 @@ describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, 
     await worker.done(id, `{"status":"IN_PROGRESS","output":${exact}}`);
     expect((await worker.jobs.status(id)).text.endsWith(`,"output":${exact}}`)).toBe(true);
     await worker.done(id, `{"error":"no","output":${exact}}`);
-    expectAnswer(await worker.jobs.status(id), 200, { status: "FAILED", error: "no" });
-    expectAnswer(await worker.jobs.retry(id), 200);
+    expectResponse(await worker.jobs.status(id), 200, { status: "FAILED", error: "no" });
+    expectResponse(await worker.jobs.retry(id), 200);
     expect(await takenInput(worker, id)).toBe(exact);
     await worker.done(id, "{}");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { joinAsWorker } from "./support/raw-worker";
@@ -19,11 +19,11 @@ describe("States and transitions: ttl expires", () => {
     async ([_which, more, before, rest], context) => {
       const jobs = await account.parked();
       const id = await jobs.submit({}, more);
-      await target.pass(before, context);
-      expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
-      await target.pass(rest, context);
+      await target.advance(before, context);
+      expectResponse(await jobs.status(id), 200, { status: "IN_QUEUE" });
+      await target.advance(rest, context);
       await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
-      expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+      expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
     },
   );
 
@@ -33,7 +33,7 @@ describe("States and transitions: ttl expires", () => {
     const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120_000 }, { policy: { ttl: 10_000 } });
     await jobs.reaches(id, "IN_PROGRESS");
-    await target.pass(11_000, context);
+    await target.advance(11_000, context);
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
   });
@@ -42,7 +42,7 @@ describe("States and transitions: ttl expires", () => {
     const jobs = await account.jobsOf("echo", context);
     const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
     await jobs.reaches(id, "COMPLETED");
-    await target.pass(11_000, context);
+    await target.advance(11_000, context);
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 });
@@ -50,19 +50,19 @@ describe("States and transitions: ttl expires", () => {
 describe("Limits: policy defaults and waits", () => {
   test("policy.executionTimeout: default 600000 ms", async (context) => {
     const worker = await joinAsWorker(target, account, context);
-    target.hold(context);
+    target.freezeClock(context);
     const id = await worker.jobs.submit({});
-    expectAnswer(await worker.take(), 200, { id });
+    expectResponse(await worker.take(), 200, { id });
     const stateAfter = async (ms: number) => {
       // The worker pings on, so that only the timeout can end the job.
       for (let passed = 0; passed < ms; passed += 10_000) {
-        await target.pass(Math.min(10_000, ms - passed), context);
+        await target.advance(Math.min(10_000, ms - passed), context);
         await worker.ping(id);
       }
       return at((await worker.jobs.status(id)).json, "status");
     };
     expect(await stateAfter(595_000)).toBe("IN_PROGRESS");
-    await target.pass(6_000, context);
+    await target.advance(6_000, context);
     await worker.jobs.reaches(id, "TIMED_OUT");
   });
 
@@ -77,11 +77,11 @@ describe("Limits: policy defaults and waits", () => {
         answered = true;
       });
       await expect.poll(async () => at((await jobs.health()).json, "jobs", "inQueue")).toBe(1);
-      await target.pass(wait - 5_000, context);
+      await target.advance(wait - 5_000, context);
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(answered, "5 s before the wait ends").toBe(false);
-      await target.pass(6_000, context);
-      expectAnswer(await waiting, 200, { status: "IN_QUEUE" });
+      await target.advance(6_000, context);
+      expectResponse(await waiting, 200, { status: "IN_QUEUE" });
     });
   }
 });
@@ -91,9 +91,9 @@ describe("Limits: result retention after completion", () => {
     const jobs = await account.jobsOf("echo", context);
     const id = await jobs.submit({ kept: true });
     await jobs.reaches(id, "COMPLETED");
-    await target.pass(29 * minute, context);
-    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { kept: true } });
-    await target.pass(1.5 * minute, context);
+    await target.advance(29 * minute, context);
+    expectResponse(await jobs.status(id), 200, { status: "COMPLETED", output: { kept: true } });
+    await target.advance(1.5 * minute, context);
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
@@ -102,34 +102,34 @@ describe("Limits: result retention after completion", () => {
   }, async (context) => {
     const jobs = await account.jobsOf("echo", context);
     const id = stringAt(await jobs.runsync({}), "id");
-    await target.pass(0.8 * minute, context);
-    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
-    await target.pass(5 * minute, context);
+    await target.advance(0.8 * minute, context);
+    expectResponse(await jobs.status(id), 200, { status: "COMPLETED" });
+    await target.advance(5 * minute, context);
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
   test("wait controls only how long /runsync waits, not how long the result is kept", async (context) => {
     const jobs = await account.jobsOf("echo", context);
     const id = stringAt(await jobs.runsync({}, 1000), "id");
-    await target.pass(10_000, context);
-    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
+    await target.advance(10_000, context);
+    expectResponse(await jobs.status(id), 200, { status: "COMPLETED" });
   });
 
   test("retention counts from completion, not from submission", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMax: 0 });
     const id = await jobs.submit({});
-    await target.pass(40 * minute, context);
+    await target.advance(40 * minute, context);
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
     await jobs.reaches(id, "COMPLETED");
-    await target.pass(29 * minute, context);
-    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
+    await target.advance(29 * minute, context);
+    expectResponse(await jobs.status(id), 200, { status: "COMPLETED" });
   });
 
   test("POST /retry/{job_id} of a job whose result has expired returns 404", async (context) => {
     const jobs = await account.jobsOf("fail", context);
     const id = await jobs.submit({});
     await jobs.reaches(id, "FAILED");
-    await target.pass(31 * minute, context);
+    await target.advance(31 * minute, context);
     await expect.poll(async () => (await jobs.retry(id)).status).toBe(404);
   });
 });

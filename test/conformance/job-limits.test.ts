@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
-import { expectAnswer, send, stringAt } from "../support/raw-http";
+import { expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { useWorker } from "./support/raw-worker";
@@ -29,26 +29,26 @@ describe("Limits: payload and timing", () => {
 
   test("/run maximum payload: 10 MB are accepted", { tags: ["reading:megabyte"] }, async () => {
     const { answer } = await post("/run", limit(10).below);
-    expectAnswer(answer, 200, { status: "IN_QUEUE" });
+    expectResponse(answer, 200, { status: "IN_QUEUE" });
   });
 
   test("/run maximum payload: more than 10 MB return 413 and queue nothing", { tags: tooLarge }, async () => {
     const { answer, jobs } = await post("/run", limit(10).above);
-    expectAnswer(answer, 413);
+    expectResponse(answer, 413);
     expect(answer.text).toMatch(/10/);
-    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+    expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 
   test("/runsync maximum payload: 20 MB are accepted", { tags: ["reading:megabyte"] }, async () => {
     const { answer } = await post("/runsync?wait=1000", limit(20).below);
-    expectAnswer(answer, 200, { status: "IN_QUEUE" });
+    expectResponse(answer, 200, { status: "IN_QUEUE" });
   });
 
   test("/runsync maximum payload: more than 20 MB return 413 and queue nothing", { tags: tooLarge }, async () => {
     const { answer, jobs } = await post("/runsync?wait=1000", limit(20).above);
-    expectAnswer(answer, 413);
+    expectResponse(answer, 413);
     expect(answer.text).toMatch(/20/);
-    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+    expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 
   test.each([
@@ -78,10 +78,10 @@ describe("Limits: payload and timing", () => {
       for (const bytes of [limit(megabytes).below, limit(megabytes).above]) {
         const submitting = worker.jobs.call("POST", path, { input: {} });
         const id = stringAt(await worker.take(), "id");
-        expectAnswer(await worker.done(id, { output: "x".repeat(bytes - 2) }), 200);
+        expectResponse(await worker.done(id, { output: "x".repeat(bytes - 2) }), 200);
         await submitting;
         const status = bytes === limit(megabytes).below ? "COMPLETED" : "FAILED";
-        expectAnswer(await worker.jobs.reaches(id), 200, { status });
+        expectResponse(await worker.jobs.reaches(id), 200, { status });
       }
     },
   );

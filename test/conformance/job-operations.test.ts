@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { longJob } from "./support/long-job";
@@ -12,7 +12,7 @@ describe("Job operations: /runsync and /run", () => {
   test("POST /runsync returns id, status, delayTime, executionTime and output", async (context) => {
     const jobs = await account.jobsOf("echo", context);
     const answer = await jobs.runsync({ prompt: "ping", deep: { list: [1, null, "ü"] } });
-    expectAnswer(answer, 200, {
+    expectResponse(answer, 200, {
       status: "COMPLETED",
       output: { prompt: "ping", deep: { list: [1, null, "ü"] } },
     });
@@ -28,8 +28,8 @@ describe("Job operations: /runsync and /run", () => {
     await jobs.runsync({});
     const { input, end } = longJob(target, context);
     const answer = await jobs.runsync(input, 1000);
-    expectAnswer(answer, 200, { status: "IN_PROGRESS" });
-    expect(answer.took).toBeGreaterThanOrEqual(950);
+    expectResponse(answer, 200, { status: "IN_PROGRESS" });
+    expect(answer.duration).toBeGreaterThanOrEqual(950);
     expect(at(answer.json, "output")).toBeUndefined();
     end();
     await jobs.reaches(stringAt(answer, "id"), "COMPLETED");
@@ -40,7 +40,7 @@ describe("Job operations: /runsync and /run", () => {
     const asked = jobs.runsync({}, wait);
     await expect.poll(async () => at((await jobs.health()).json, "jobs", "inQueue")).toBe(1);
     await jobs.call("POST", "/purge-queue");
-    expectAnswer(await asked, [200, 404]);
+    expectResponse(await asked, [200, 404]);
   });
 
   test.each(["999", "300001", "-1", "0", "1500.5", "soon", ""])(
@@ -48,18 +48,18 @@ describe("Job operations: /runsync and /run", () => {
     async (wait) => {
       const jobs = await account.parked();
       const answer = await jobs.runsync({}, wait);
-      expectAnswer(answer, 400);
+      expectResponse(answer, 400);
       expect(answer.text).toContain("wait");
-      expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+      expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
     },
   );
 
   test("POST /run returns id and status IN_QUEUE at once", async (context) => {
     const jobs = await account.jobsOf("slow", context);
     const answer = await jobs.run({ ms: 120_000 });
-    expectAnswer(answer, 200, { status: "IN_QUEUE" });
-    expect(answer.took).toBeLessThan(60_000);
-    expectAnswer(await jobs.cancel(stringAt(answer, "id")), 200);
+    expectResponse(answer, 200, { status: "IN_QUEUE" });
+    expect(answer.duration).toBeLessThan(60_000);
+    expectResponse(await jobs.cancel(stringAt(answer, "id")), 200);
     expect(stringAt(answer, "id")).toMatch(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/);
     expect(at(answer.json, "output")).toBeUndefined();
   });
@@ -72,7 +72,7 @@ describe("Job operations: /runsync and /run", () => {
     for (const _ of ids) {
       const id = stringAt(await worker.take(), "id");
       taken.push(id);
-      expectAnswer(await worker.done(id, { output: null }), 200);
+      expectResponse(await worker.done(id, { output: null }), 200);
     }
     expect(taken).toEqual(ids);
   });
@@ -83,7 +83,7 @@ describe("Job operations: /status", () => {
     const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120 });
     const answer = await jobs.reaches(id, "COMPLETED");
-    expectAnswer(answer, 200, { id, status: "COMPLETED", output: { slept: 120 } });
+    expectResponse(answer, 200, { id, status: "COMPLETED", output: { slept: 120 } });
     // Milliseconds: the handler slept 120 of them, and nothing here takes as long as a minute.
     expect(Number(at(answer.json, "executionTime"))).toBeGreaterThanOrEqual(110);
     expect(Number(at(answer.json, "executionTime"))).toBeLessThan(60_000);
@@ -94,15 +94,15 @@ describe("Job operations: /status", () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     const answer = await jobs.status(id);
-    expectAnswer(answer, 200, { id, status: "IN_QUEUE" });
+    expectResponse(answer, 200, { id, status: "IN_QUEUE" });
     expect(answer.json).not.toHaveProperty("output");
   });
 
   test("GET /status/{job_id}?ttl= sets the job's time to live", { tags: ["reading:status-ttl"] }, async (context) => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
-    expectAnswer(await jobs.call("GET", `/status/${id}?ttl=10000`), 200, { id, status: "IN_QUEUE" });
-    await target.pass(11_000, context);
+    expectResponse(await jobs.call("GET", `/status/${id}?ttl=10000`), 200, { id, status: "IN_QUEUE" });
+    await target.advance(11_000, context);
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
@@ -111,9 +111,9 @@ describe("Job operations: /status", () => {
   }, async (context) => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
-    await target.pass(11_000, context);
-    expectAnswer(await jobs.call("GET", `/status/${id}?ttl=10000`), 200, { id, status: "IN_QUEUE" });
-    expectAnswer(await jobs.status(id), 404);
+    await target.advance(11_000, context);
+    expectResponse(await jobs.call("GET", `/status/${id}?ttl=10000`), 200, { id, status: "IN_QUEUE" });
+    expectResponse(await jobs.status(id), 404);
   });
 
   test("GET /status/{job_id}?ttl= does not lengthen the retention of a result", {
@@ -122,8 +122,8 @@ describe("Job operations: /status", () => {
     const jobs = await account.jobsOf("echo", context);
     const id = await jobs.submit({});
     await jobs.reaches(id, "COMPLETED");
-    expectAnswer(await jobs.call("GET", `/status/${id}?ttl=604800000`), 200, { id });
-    await target.pass(31 * 60_000, context);
+    expectResponse(await jobs.call("GET", `/status/${id}?ttl=604800000`), 200, { id });
+    await target.advance(31 * 60_000, context);
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
@@ -134,7 +134,7 @@ describe("Job operations: /status", () => {
       const jobs = await account.parked();
       const id = await jobs.submit({});
       const answer = await jobs.call("GET", `/status/${id}?ttl=${ttl}`);
-      expectAnswer(answer, 400);
+      expectResponse(answer, 400);
       expect(answer.text).toContain("ttl");
     },
   );
@@ -142,7 +142,7 @@ describe("Job operations: /status", () => {
   test("GET /status-sync/{job_id}?wait= waits for the job like /runsync", async (context) => {
     const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 200 });
-    expectAnswer(await jobs.call("GET", `/status-sync/${id}?wait=20000`), 200, { id, status: "COMPLETED" });
+    expectResponse(await jobs.call("GET", `/status-sync/${id}?wait=20000`), 200, { id, status: "COMPLETED" });
   });
 });
 
@@ -152,7 +152,7 @@ describe("Job operations: /openai/* and /requests", () => {
   }, async (context) => {
     const jobs = await account.jobsOf("echo", context);
     const answer = await jobs.call("POST", "/openai/v1/chat/completions", { model: "acme", stream: true });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
     expect(answer.text).toMatch(/^data: \{.*"model":"acme".*\}\n\ndata: \[DONE\]\n\n$/);
   });
@@ -165,7 +165,7 @@ describe("Job operations: /openai/* and /requests", () => {
     async (stream, context) => {
       const jobs = await account.jobsOf("fail", context);
       const answer = await jobs.call("POST", "/openai/v1/completions", { stream });
-      expectAnswer(answer, 500);
+      expectResponse(answer, 500);
       expect(at(answer.json, "error"), answer.text).toMatchObject({ type: "server_error", code: "job_failed" });
       expect(stringAt(answer, "error", "message")).not.toBe("");
     },
@@ -182,7 +182,7 @@ describe("Job operations: /openai/* and /requests", () => {
     async (_what, status, code, key) => {
       const jobs = await account.parked();
       const answer = await send("POST", `${jobs.root}/openai/v1/completions`, { key, text: "{model:" });
-      expectAnswer(answer, status);
+      expectResponse(answer, status);
       expect(at(answer.json, "error"), answer.text).toMatchObject({ code, message: expect.any(String) });
     },
   );
@@ -191,7 +191,7 @@ describe("Job operations: /openai/* and /requests", () => {
     const jobs = await account.jobsOf("echo", context);
     const body = { model: "acme", messages: [{ role: "user", content: "ping" }] };
     const answer = await jobs.call("POST", "/openai/v1/chat/completions", body);
-    expectAnswer(answer, 200, { openai_route: "/v1/chat/completions", openai_input: body });
+    expectResponse(answer, 200, { openai_route: "/v1/chat/completions", openai_input: body });
   });
 
   test("POST /openai/* with stream: true returns the chunks as server-sent events", async (context) => {
@@ -200,7 +200,7 @@ describe("Job operations: /openai/* and /requests", () => {
       key: target.apiKey,
       json: { model: "acme", stream: true, chunks: ["first", "second"] },
     });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     const events = [...answer.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data);
     expect(events, answer.text).toEqual(['"first"', '"second"', "[DONE]"]);
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
@@ -211,7 +211,7 @@ describe("Job operations: /openai/* and /requests", () => {
     const ids = [await jobs.submit({}), await jobs.submit({})];
     await (await account.parked()).submit({});
     const answer = await jobs.call("GET", "/requests");
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     const listed = Object(at(answer.json, "requests"));
     expect(Array.from(listed, (job) => at(job, "id")).sort(), answer.text).toEqual(ids.sort());
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { longJob } from "./support/long-job";
@@ -12,11 +12,11 @@ describe("Job operations: /cancel, /retry, /purge-queue", () => {
     const jobs = await account.parked();
     const ids = [await jobs.submit({}), await jobs.submit({}), await jobs.submit({})];
     const answer = await jobs.call("POST", "/purge-queue");
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(answer.json).toEqual({ removed: 3, status: "completed" });
-    for (const id of ids) expectAnswer(await jobs.status(id), 404);
-    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
-    expectAnswer(await jobs.call("POST", "/purge-queue"), 200, { removed: 0, status: "completed" });
+    for (const id of ids) expectResponse(await jobs.status(id), 404);
+    expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+    expectResponse(await jobs.call("POST", "/purge-queue"), 200, { removed: 0, status: "completed" });
   });
 
   test.each(["/purge-queue", "/cancel/{job_id}"])(
@@ -28,7 +28,7 @@ describe("Job operations: /cancel, /retry, /purge-queue", () => {
         key: target.apiKey,
         headers: { "content-type": "application/json" },
       });
-      expectAnswer(answer, 200);
+      expectResponse(answer, 200);
     },
   );
 });
@@ -41,7 +41,7 @@ describe("Job operations: /health", () => {
 
   test("GET /health of a new endpoint returns every counter as 0", async () => {
     const answer = await (await account.parked()).health();
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     for (const group of ["jobs", "workers"] as const) {
       for (const name of names[group])
         expect(at(answer.json, group, name), `${group}.${name} in ${answer.text}`).toBe(0);
@@ -53,20 +53,20 @@ describe("Job operations: /health", () => {
     const { input, end } = longJob(target, context);
     await slow.reaches(await slow.submit(input), "IN_PROGRESS");
     await slow.submit({});
-    expectAnswer(await slow.health(), 200, {
+    expectResponse(await slow.health(), 200, {
       jobs: { inProgress: 1, inQueue: 1, completed: 0, failed: 0 },
       workers: { running: 1, idle: 0 },
     });
     end();
     await expect.poll(async () => at((await slow.health()).json, "jobs", "completed")).toBe(2);
-    expectAnswer(await slow.health(), 200, {
+    expectResponse(await slow.health(), 200, {
       jobs: { inProgress: 0, inQueue: 0, completed: 2 },
       workers: { running: 0, idle: 1 },
     });
 
     const failing = await account.jobsOn("fail", context);
     await failing.reaches(await failing.submit({}), "FAILED");
-    expectAnswer(await failing.health(), 200, { jobs: { failed: 1, completed: 0 } });
+    expectResponse(await failing.health(), 200, { jobs: { failed: 1, completed: 0 } });
   });
 });
 
@@ -75,10 +75,10 @@ describe("Queue: when jobs wait for workers", () => {
     // No command runs this image.
     const jobs = await account.parked({ workersMax: 1, scalerType: "REQUEST_COUNT", scalerValue: 1 });
     const id = await jobs.submit({});
-    await target.pass(2_000, context);
+    await target.advance(2_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
-    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 1, failed: 0 }, workers: { idle: 0, running: 0 } });
+    expectResponse(await jobs.status(id), 200, { status: "IN_QUEUE" });
+    expectResponse(await jobs.health(), 200, { jobs: { inQueue: 1, failed: 0 }, workers: { idle: 0, running: 0 } });
   });
 
   test("a job stays queued while the maximum number of workers is reached", async (context) => {
@@ -87,11 +87,11 @@ describe("Queue: when jobs wait for workers", () => {
     const running = await jobs.submit(input);
     await jobs.reaches(running, "IN_PROGRESS");
     const waiting = await jobs.submit({});
-    await target.pass(10_000, context);
+    await target.advance(10_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expectAnswer(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
-    expectAnswer(await jobs.status(running), 200, { status: "IN_PROGRESS" });
-    expectAnswer(await jobs.health(), 200, { workers: { running: 1, idle: 0, initializing: 0 } });
+    expectResponse(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
+    expectResponse(await jobs.status(running), 200, { status: "IN_PROGRESS" });
+    expectResponse(await jobs.health(), 200, { workers: { running: 1, idle: 0, initializing: 0 } });
     end();
     await jobs.reaches(waiting, "COMPLETED");
   });
@@ -101,7 +101,7 @@ describe("Queue: when jobs wait for workers", () => {
     const { input, end } = longJob(target, context);
     const ids = [await jobs.submit(input), await jobs.submit(input)];
     for (const id of ids) await jobs.reaches(id, "IN_PROGRESS");
-    expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2 }, workers: { running: 2 } });
+    expectResponse(await jobs.health(), 200, { jobs: { inProgress: 2 }, workers: { running: 2 } });
     end();
   });
 
@@ -109,9 +109,9 @@ describe("Queue: when jobs wait for workers", () => {
     const jobs = await account.jobsOn("echo", context);
     const low = await jobs.submit({ low: true }, { policy: { lowPriority: true } });
     await new Promise((resolve) => setTimeout(resolve, 500));
-    await target.pass(5_000, context);
-    expectAnswer(await jobs.status(low), 200, { status: "IN_QUEUE" });
-    expectAnswer(await jobs.health(), 200, { workers: { idle: 0, running: 0, initializing: 0 } });
+    await target.advance(5_000, context);
+    expectResponse(await jobs.status(low), 200, { status: "IN_QUEUE" });
+    expectResponse(await jobs.health(), 200, { workers: { idle: 0, running: 0, initializing: 0 } });
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
     await jobs.reaches(low, "COMPLETED");
   });
@@ -120,7 +120,7 @@ describe("Queue: when jobs wait for workers", () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     await account.rest("DELETE", `/endpoints/${jobs.endpointId}`);
-    expectAnswer(await jobs.status(id), 404);
+    expectResponse(await jobs.status(id), 404);
     expect(stringAt(await jobs.status(id), "error")).not.toBe("");
   });
 });

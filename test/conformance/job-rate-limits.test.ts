@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, askUntil, expectAnswer, type OpenUpload, openUpload, send } from "../support/raw-http";
+import { expectResponse, type OpenUpload, openUpload, pollUntil, type RawResponse, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import type { JobApi } from "./support/job-api";
@@ -16,7 +16,7 @@ const rates: [string, string, string, number, number][] = [
 ];
 
 /** Sends `count` requests, at most `abreast` concurrently. Returns their statuses in the order of sending. */
-async function burst(count: number, abreast: number, ask: () => Promise<Answer>): Promise<number[]> {
+async function burst(count: number, abreast: number, ask: () => Promise<RawResponse>): Promise<number[]> {
   const statuses: number[] = [];
   while (statuses.length < count) {
     const wave = Array.from({ length: Math.min(abreast, count - statuses.length) }, ask);
@@ -28,8 +28,8 @@ async function burst(count: number, abreast: number, ask: () => Promise<Answer>)
 const throttled = (statuses: number[]): number => statuses.filter((status) => status === 429).length;
 
 /** Asserts the response of a rejected request. */
-function expectThrottled(answer: Answer): void {
-  expectAnswer(answer, 429);
+function expectThrottled(answer: RawResponse): void {
+  expectResponse(answer, 429);
   expect(Number(answer.headers.get("retry-after")), "Retry-After in seconds").toBeGreaterThan(0);
   expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(10);
   expect(answer.json, answer.text).toBeInstanceOf(Object);
@@ -39,13 +39,13 @@ describe("Rate limits (per endpoint and operation): rate", () => {
   test.for(rates)(
     "%s: %s %s returns 429 above %i requests per 10 seconds, and not before",
     async ([_name, method, path, limit, abreast], context) => {
-      target.hold(context);
+      target.freezeClock(context);
       const jobs = await account.parked();
       const ask = () => jobs.call(method, path, path === "/run" ? { input: {} } : undefined);
       const started = Date.now();
       expect(throttled(await burst(limit, abreast, ask)), "refused below the limit").toBe(0);
       const over = await ask();
-      if (target.outside)
+      if (target.isExternal)
         expect(Date.now() - started, "ms for the burst: too slow a machine to reach the limit").toBeLessThan(10_000);
       expectThrottled(over);
     },
@@ -56,31 +56,31 @@ describe("Rate limits (per endpoint and operation): rate", () => {
     const purge = () => jobs.call("POST", "/purge-queue");
     await burst(2, 1, purge);
     expectThrottled(await purge());
-    await target.pass(10_500, context);
-    expectAnswer(await purge(), 200);
+    await target.advance(10_500, context);
+    expectResponse(await purge(), 200);
   });
 
   test("a limit lasts for 10 seconds", async (context) => {
-    target.hold(context);
+    target.freezeClock(context);
     const purge = (jobs: JobApi) => jobs.call("POST", "/purge-queue");
     // Four endpoints reach their limit a quarter of a second apart, which detects a window that moves in steps.
     const several = await Promise.all([account.parked(), account.parked(), account.parked(), account.parked()]);
     for (const jobs of several) {
       await burst(2, 1, () => purge(jobs));
-      await target.pass(250, context);
+      await target.advance(250, context);
     }
-    await target.pass(8_500, context);
+    await target.advance(8_500, context);
     for (const jobs of several) {
       expectThrottled(await purge(jobs));
-      await target.pass(250, context);
+      await target.advance(250, context);
     }
   });
 
   test("each operation and each endpoint has its own limit", async () => {
     const [jobs, other] = [await account.parked(), await account.parked()];
     expect(throttled(await burst(3, 1, () => jobs.call("POST", "/purge-queue")))).toBe(1);
-    expectAnswer(await jobs.run({}), 200);
-    expectAnswer(await other.call("POST", "/purge-queue"), 200);
+    expectResponse(await jobs.run({}), 200);
+    expectResponse(await other.call("POST", "/purge-queue"), 200);
   });
 });
 
@@ -100,7 +100,7 @@ describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["rea
       .toMatchObject({ workers: { running: 0, ready: workers } });
     leaving.abort();
     await Promise.all(takes);
-    expectAnswer(await worker.jobs.health(), 200, { workers: { running: 0, idle: workers } });
+    expectResponse(await worker.jobs.health(), 200, { workers: { running: 0, idle: workers } });
     const statuses = await burst(20, 1, () => worker.jobs.call("POST", "/purge-queue"));
     expect(statuses.length - throttled(statuses)).toBe(8);
   });
@@ -108,7 +108,7 @@ describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["rea
 
 describe("Rate limits (per endpoint and operation): concurrent", () => {
   /** Opens `count` concurrent requests. Returns the number of rejected ones. */
-  async function refusedOf(count: number, hold: (signal: AbortSignal) => Promise<Answer>): Promise<number> {
+  async function refusedOf(count: number, hold: (signal: AbortSignal) => Promise<RawResponse>): Promise<number> {
     const end = new AbortController();
     let refused = 0;
     const held = Array.from({ length: count }, () =>
@@ -165,7 +165,7 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
         const taken = uploads.find((upload) => !refused.has(upload));
         taken?.finish();
         expect(await taken?.status).not.toBe(429);
-        const next = await askUntil(
+        const next = await pollUntil(
           () => jobs.call("POST", path, { input: {} }),
           ({ status }) => status !== 429,
         );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectAnswer, stringAt } from "../support/raw-http";
+import { expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 
@@ -13,8 +13,8 @@ test("the result of /runsync is kept up to 5 minutes with the setting runsyncRet
   target.localOnly(context, "how long results are kept is a setting of the local service");
   const jobs = await account.jobsOn("echo", context);
   const id = stringAt(await jobs.runsync({}), "id");
-  await target.pass(4.8 * minute, context);
-  expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
-  await target.pass(0.3 * minute, context);
+  await target.advance(4.8 * minute, context);
+  expectResponse(await jobs.status(id), 200, { status: "COMPLETED" });
+  await target.advance(0.3 * minute, context);
   await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { at, expectAnswer } from "../support/raw-http";
+import { at, expectResponse } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 
@@ -11,8 +11,8 @@ test("GET /stream/{job_id} with the setting stream: envelope returns {status, st
   const jobs = await account.jobsOn("stream", context);
   const id = await jobs.submit({ chunks: ["one"] });
   const answer = await jobs.call("GET", `/stream/${id}`);
-  expectAnswer(answer, 200, { stream: [{ output: "one" }] });
+  expectResponse(answer, 200, { stream: [{ output: "one" }] });
   expect(["IN_PROGRESS", "COMPLETED"]).toContain(at(answer.json, "status"));
   await jobs.reaches(id, "COMPLETED");
-  expectAnswer(await jobs.call("GET", `/stream/${id}`), 200, { status: "COMPLETED", stream: [] });
+  expectResponse(await jobs.call("GET", `/stream/${id}`), 200, { status: "COMPLETED", stream: [] });
 });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, at, expectAnswer, send } from "../support/raw-http";
+import { at, expectResponse, type RawResponse, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import type { JobApi } from "./support/job-api";
 
 const target = await useTarget();
 const account = useAccount(target);
-const elements = (answer: Answer): unknown[] => (Array.isArray(answer.json) ? answer.json : []);
-const outputs = (answer: Answer): unknown[] => elements(answer).map((element) => at(element, "output"));
+const elements = (answer: RawResponse): unknown[] => (Array.isArray(answer.json) ? answer.json : []);
+const outputs = (answer: RawResponse): unknown[] => elements(answer).map((element) => at(element, "output"));
 
 /** Calls /stream until all chunks have arrived. Returns the outputs of each call. */
 async function readAll(jobs: JobApi, id: string, count: number): Promise<unknown[]> {
   const read: unknown[] = [];
   for (let calls = 0; read.length < count && calls < 50; calls += 1) {
     const answer = await jobs.call("GET", `/stream/${id}`);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     read.push(...outputs(answer));
   }
   return read;
@@ -26,12 +26,12 @@ describe("Job operations: /stream", () => {
     const id = await jobs.submit({ chunks: [{ text: ["a"] }] });
     await jobs.reaches(id, "COMPLETED");
     const answer = await jobs.call("GET", `/stream/${id}`);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(elements(answer)[0], answer.text).toMatchObject({ output: { text: ["a"] } });
     expect(at(elements(answer)[0], "metrics"), answer.text).toBeInstanceOf(Object);
     const later = await jobs.call("GET", `/stream/${id}`);
     expect(later.json).toEqual([]);
-    expect(later.took).toBeLessThan(5000);
+    expect(later.duration).toBeLessThan(5000);
   });
 
   test("repeated calls of GET /stream/{job_id} return all chunks in order and once", async (context) => {
@@ -45,7 +45,7 @@ describe("Job operations: /stream", () => {
     const jobs = await account.jobsOf("stream", context);
     const id = await jobs.submit({ size: 5, chunks: ["second"], pause: 120_000 });
     expect(await readAll(jobs, id, 1)).toEqual(["xxxxx"]);
-    expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
+    expectResponse(await jobs.status(id), 200, { status: "IN_PROGRESS" });
     await jobs.cancel(id);
   });
 
@@ -55,7 +55,7 @@ describe("Job operations: /stream", () => {
     const id = await jobs.submit({ chunks: ["late"], pause: 1200 });
     const answer = await jobs.call("GET", `/stream/${id}`);
     expect(outputs(answer)).toEqual(["late"]);
-    expect(answer.took).toBeGreaterThan(400);
+    expect(answer.duration).toBeGreaterThan(400);
   });
 
   test("GET /stream/{job_id} holds an empty call for about 10 s and returns an empty array", async (context) => {
@@ -68,11 +68,11 @@ describe("Job operations: /stream", () => {
     });
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(answered, "held while there is nothing to tell").toBe(false);
-    await target.pass(11_000, context);
+    await target.advance(11_000, context);
     const answer = await held;
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(answer.json).toEqual([]);
-    expect(answer.took).toBeLessThan(5000);
+    expect(answer.duration).toBeLessThan(5000);
   });
 });
 
@@ -84,7 +84,7 @@ describe("Limits: payload and timing", () => {
     const read: string[] = [];
     for (let calls = 0; read.at(-1) !== "end" && calls < 30; calls += 1) {
       const answer = await jobs.call("GET", `/stream/${id}`);
-      expectAnswer(answer, 200);
+      expectResponse(answer, 200);
       for (const element of elements(answer)) {
         expect(Buffer.byteLength(JSON.stringify(element))).toBeLessThanOrEqual(1024 * 1024);
       }
@@ -106,12 +106,12 @@ test("GET /stream/{job_id} returns {status, stream} to the public SDKs and MCP s
   for (const agent of ["RunPod-JS-SDK/1.1.2", "RunPod-Python-SDK/1.12.0(Linux; x86_64)", "runpod-mcp-server/3.4.0"]) {
     const sending = { key: target.apiKey, headers: { "user-agent": agent } };
     const answer = await send("GET", `${jobs.root}/stream/${id}`, sending);
-    expectAnswer(answer, 200, { status: "COMPLETED", stream: expect.any(Array) });
+    expectResponse(answer, 200, { status: "COMPLETED", stream: expect.any(Array) });
   }
   const python = ["python-requests/2.32.3", "Python/3.11 aiohttp/3.10.5"];
   for (const agent of python) {
     const sdk = { key: target.apiKey, headers: { "user-agent": agent, "content-type": "application/json" } };
-    expectAnswer(await send("GET", `${jobs.root}/stream/${id}`, sdk), 200, { status: "COMPLETED" });
+    expectResponse(await send("GET", `${jobs.root}/stream/${id}`, sdk), 200, { status: "COMPLETED" });
     const plain = { key: target.apiKey, headers: { "user-agent": agent } };
     expect((await send("GET", `${jobs.root}/stream/${id}`, plain)).json).toEqual([]);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 
@@ -36,16 +36,16 @@ const refused: [string, string, unknown][] = [
 describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
   test.each(refused)(`POST ${path} with %s returns 400 and names %s`, async (_what, named, body) => {
     const answer = await parked.call("POST", path, body);
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "error")).toMatch(new RegExp(`\\b${named}\\b`));
-    expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
+    expectResponse(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 
   test(`POST ${path} with an unknown key in policy returns 400 and names it`, {
     tags: ["reading:unknown-policy-key"],
   }, async () => {
     const answer = await parked.call("POST", path, { input: {}, policy: { executionTimout: 60_000 } });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(answer.text).toContain("executionTimout");
   });
 
@@ -64,9 +64,9 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
       text,
       headers: { "content-type": "application/json" },
     });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "error")).not.toBe("");
-    expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
+    expectResponse(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 });
 
@@ -107,7 +107,7 @@ describe("Job submission body: accepted values", () => {
     );
     // Refused for its last part only.
     told.push(await jobs.run({}, { s3Config, policy: { ttl: 1 } }), await jobs.call("POST", "/purge-queue"));
-    for (const answer of told) expectAnswer(answer, [200, 400]);
+    for (const answer of told) expectResponse(answer, [200, 400]);
     expect(told.map(({ text }) => text).join()).not.toContain("very-quiet");
   });
 });
@@ -132,7 +132,7 @@ describe("Errors: 404", () => {
       key: target.apiKey,
       ...(method === "POST" ? { json: { input: {} } } : {}),
     });
-    expectAnswer(answer, 404);
+    expectResponse(answer, 404);
     const error = path.startsWith("/openai/") ? at(answer.json, "error", "message") : at(answer.json, "error");
     expect(error, answer.text).toBeTypeOf("string");
   });
@@ -141,7 +141,7 @@ describe("Errors: 404", () => {
     "%s %s of an unknown job returns 404",
     async (method, path) => {
       const answer = await parked.call(method, path);
-      expectAnswer(answer, 404);
+      expectResponse(answer, 404);
       expect(at(answer.json, "error"), answer.text).toBeTypeOf("string");
     },
   );
@@ -150,8 +150,8 @@ describe("Errors: 404", () => {
     const other = await account.parked();
     const id = await other.submit({});
     for (const answer of [await parked.status(id), await parked.cancel(id), await parked.retry(id)])
-      expectAnswer(answer, 404);
-    expectAnswer(await other.status(id), 200, { status: "IN_QUEUE" });
+      expectResponse(answer, 404);
+    expectResponse(await other.status(id), 200, { status: "IN_QUEUE" });
   });
 
   test.each([
@@ -161,7 +161,7 @@ describe("Errors: 404", () => {
     ["DELETE", "/status/some-id"],
   ])("%s %s is not an operation and returns 404 or 405 in JSON", async (method, path) => {
     const answer = await parked.call(method, path);
-    expectAnswer(answer, [404, 405]);
+    expectResponse(answer, [404, 405]);
     expect(stringAt(answer, "error")).not.toBe("");
   });
 });

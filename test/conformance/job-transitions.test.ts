@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { longJob } from "./support/long-job";
@@ -11,11 +11,11 @@ describe("States and transitions", () => {
   test("POST /cancel/{job_id} on a job IN_QUEUE returns CANCELLED and removes it from the queue", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMax: 0 });
     const id = await jobs.submit({});
-    expectAnswer(await jobs.cancel(id), 200, { id, status: "CANCELLED" });
-    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+    expectResponse(await jobs.cancel(id), 200, { id, status: "CANCELLED" });
+    expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
-    expectAnswer(await jobs.status(id), 200, { id, status: "CANCELLED" });
+    expectResponse(await jobs.status(id), 200, { id, status: "CANCELLED" });
   });
 
   test("POST /cancel/{job_id} on a job IN_PROGRESS returns CANCELLED at once and stops the job", async (context) => {
@@ -23,12 +23,12 @@ describe("States and transitions", () => {
     const id = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(id, "IN_PROGRESS");
     const answer = await jobs.cancel(id);
-    expectAnswer(answer, 200, { id, status: "CANCELLED" });
-    expect(answer.took).toBeLessThan(60_000);
+    expectResponse(answer, 200, { id, status: "CANCELLED" });
+    expect(answer.duration).toBeLessThan(60_000);
     // One worker at most: another job runs only once the cancelled one is stopped.
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
     const later = await jobs.status(id);
-    expectAnswer(later, 200, { status: "CANCELLED" });
+    expectResponse(later, 200, { status: "CANCELLED" });
     expect(at(later.json, "output")).toBeUndefined();
   });
 
@@ -37,9 +37,9 @@ describe("States and transitions", () => {
     const id = await jobs.submit({ message: "the original input" });
     await jobs.reaches(id, "FAILED");
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
-    expectAnswer(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
+    expectResponse(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
     const waiting = await jobs.status(id);
-    expectAnswer(waiting, 200, { id, status: "IN_QUEUE" });
+    expectResponse(waiting, 200, { id, status: "IN_QUEUE" });
     expect(waiting.json).not.toHaveProperty("output");
     expect(waiting.text).not.toContain("the original input");
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
@@ -51,12 +51,12 @@ describe("States and transitions", () => {
     const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120_000 }, { policy: { executionTimeout: 6000 } });
     await jobs.reaches(id, "IN_PROGRESS");
-    await target.pass(3_000, context);
-    expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
-    await target.pass(4_000, context);
+    await target.advance(3_000, context);
+    expectResponse(await jobs.status(id), 200, { status: "IN_PROGRESS" });
+    await target.advance(4_000, context);
     await jobs.reaches(id, "TIMED_OUT");
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
-    expectAnswer(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
+    expectResponse(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
     await jobs.reaches(id, "IN_PROGRESS");
     await jobs.cancel(id);
   });
@@ -68,9 +68,9 @@ describe("States and transitions", () => {
       const id = await jobs.submit({});
       if (state === "CANCELLED") await jobs.cancel(id);
       const answer = await jobs.retry(id);
-      expectAnswer(answer, 400);
+      expectResponse(answer, 400);
       expect(answer.text).toContain(state);
-      expectAnswer(await jobs.status(id), 200, { status: state });
+      expectResponse(await jobs.status(id), 200, { status: state });
     },
   );
 
@@ -79,12 +79,12 @@ describe("States and transitions", () => {
     const { input, end } = longJob(target, context);
     const id = await jobs.submit(input);
     await jobs.reaches(id, "IN_PROGRESS");
-    expectAnswer(await jobs.retry(id), 400);
-    expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
+    expectResponse(await jobs.retry(id), 400);
+    expectResponse(await jobs.status(id), 200, { status: "IN_PROGRESS" });
     end();
     const { json: finished } = await jobs.reaches(id, "COMPLETED");
     const answer = await jobs.retry(id);
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(answer.text).toContain("COMPLETED");
     await jobs.cancel(id);
     expect((await jobs.status(id)).json).toEqual(finished);
@@ -96,8 +96,8 @@ describe("States and transitions", () => {
     const running = await jobs.submit(input);
     await jobs.reaches(running, "IN_PROGRESS");
     const waiting = [await jobs.submit({}), await jobs.submit({})];
-    expectAnswer(await jobs.call("POST", "/purge-queue"), 200, { removed: 2, status: "completed" });
-    for (const id of waiting) expectAnswer(await jobs.status(id), 404);
+    expectResponse(await jobs.call("POST", "/purge-queue"), 200, { removed: 2, status: "completed" });
+    for (const id of waiting) expectResponse(await jobs.status(id), 404);
     end();
     await jobs.reaches(running, "COMPLETED");
   });
@@ -111,12 +111,12 @@ describe("States and transitions: moves outside the table", () => {
   }, async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const thrown = await jobs.runsync({ message: "out of paper" });
-    expectAnswer(thrown, 200, { status: "FAILED" });
+    expectResponse(thrown, 200, { status: "FAILED" });
     expect(stringAt(thrown, "error")).toContain("out of paper");
     const returned = await jobs.runsync({ answer: true, message: "out of ink" });
-    expectAnswer(returned, 200, { status: "FAILED" });
+    expectResponse(returned, 200, { status: "FAILED" });
     expect(JSON.stringify(at(returned.json, "error"))).toContain("out of ink");
-    expectAnswer(await jobs.health(), 200, { jobs: { failed: 2, retried: 0, inQueue: 0 } });
+    expectResponse(await jobs.health(), 200, { jobs: { failed: 2, retried: 0, inQueue: 0 } });
   });
 
   test("a worker that crashes → FAILED with the cause, not requeued forever", { tags: retries }, async (context) => {
@@ -124,27 +124,27 @@ describe("States and transitions: moves outside the table", () => {
     const id = await jobs.submit({});
     // Crashed workers are started again after a pause that grows.
     const stateLater = async (): Promise<unknown> => {
-      await target.pass(500, context);
+      await target.advance(500, context);
       return at((await jobs.status(id)).json, "status");
     };
     await expect.poll(stateLater, { interval: 50 }).toBe("FAILED");
     const answer = await jobs.status(id);
-    expectAnswer(answer, 200, { status: "FAILED" });
+    expectResponse(answer, 200, { status: "FAILED" });
     expect(stringAt(answer, "error")).toContain("crashed on purpose");
   });
 
   test("policy.executionTimeout does not count the time in the queue", async (context) => {
     const jobs = await account.parked();
     const id = await jobs.submit({}, { policy: { executionTimeout: 5000 } });
-    await target.pass(8_000, context);
-    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
+    await target.advance(8_000, context);
+    expectResponse(await jobs.status(id), 200, { status: "IN_QUEUE" });
   });
 
   test("the endpoint's executionTimeoutMs applies to jobs without their own", async (context) => {
     const jobs = await account.jobsOn("slow", context, { executionTimeoutMs: 5000 });
     const id = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(id, "IN_PROGRESS");
-    await target.pass(5_500, context);
+    await target.advance(5_500, context);
     await jobs.reaches(id, "TIMED_OUT");
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectResponse, type RawResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, templateFields, uniqueName, useAccount } from "./support/account";
 
 const target = await useTarget();
 const account = useAccount(target);
-const message = (answer: Answer): string => stringAt(answer, "errors", 0, "message");
+const message = (answer: RawResponse): string => stringAt(answer, "errors", 0, "message");
 
 /** An endpoint saved by GraphQL, with the test's selection. */
 async function saveEndpoint(fields: Fields, selection: string): Promise<unknown> {
@@ -36,10 +36,10 @@ describe("Clients of the hosted service: selected fields", () => {
     const id = await account.template({ portsConfig: ports });
     const answer = await account.graphql(`{ podTemplate(id: "${id}") { portsConfig { port name } isRunpod } }`);
     const strings = ports.map(({ name, port }) => ({ name, port: String(port) }));
-    expectAnswer(answer, 200, { data: { podTemplate: { portsConfig: strings, isRunpod: false } } });
+    expectResponse(answer, 200, { data: { podTemplate: { portsConfig: strings, isRunpod: false } } });
     const plain = await account.template();
     const none = await account.graphql(`{ podTemplate(id: "${plain}") { portsConfig { port name } } }`);
-    expectAnswer(none, 200, { data: { podTemplate: { portsConfig: null } } });
+    expectResponse(none, 200, { data: { podTemplate: { portsConfig: null } } });
   });
 
   test("network volumes with their storage, and the data centre of an endpoint's volume", async () => {
@@ -56,7 +56,7 @@ describe("Clients of the hosted service: selected fields", () => {
   test("the account's balance, limits and notifications", async () => {
     const notify = "notifyPodsStale notifyPodsGeneral notifyLowBalance";
     const answer = await account.graphql(`{ myself { clientBalance currentSpendPerHr spendLimit pubKey ${notify} } }`);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(at(answer.json, "data", "myself", "clientBalance")).toBeTypeOf("number");
   });
 });
@@ -101,7 +101,7 @@ describe("Clients of the hosted service: the catalog", () => {
           gpuTypes(input: $types) { lowestPrice(input: $price) { ${fields} } } }`,
         { types: { ids: [id] }, price: { gpuCount: 1, secureCloud: true, includeAiApi: true, ...input } },
       );
-      expectAnswer(answer, 200);
+      expectResponse(answer, 200);
       return at(answer.json, "data", "gpuTypes", 0, "lowestPrice");
     };
     const any = await lowest("NVIDIA L4", { allowedCudaVersions: [], compliance: [], dataCenterId: null });
@@ -128,7 +128,7 @@ describe("Clients of the hosted service: the catalog", () => {
       const specifics = { dataCenterId: "EU-RO-1", instanceId };
       const answer = await account.graphql(query, { flavor: { id: "cpu3c" }, specifics });
       const shown = { stockStatus, securePrice: 0, slsPrice: 0 };
-      expectAnswer(answer, 200, { data: { cpuFlavors: [{ id: "cpu3c", specifics: shown }] } });
+      expectResponse(answer, 200, { data: { cpuFlavors: [{ id: "cpu3c", specifics: shown }] } });
     }
   });
 
@@ -164,7 +164,7 @@ describe("Clients of the hosted service: sent values", () => {
       const query = `mutation ($v: ${type}) { ${name}(${use}) ${selection} }`;
       for (const variables of [{ v: null }, {}]) {
         const answer = await account.graphql(query, variables);
-        expectAnswer(answer, 200, { data: null });
+        expectResponse(answer, 200, { data: null });
         expect(message(answer)).toMatch(new RegExp(`^${field}: is required, must be an? (object|string)$`));
       }
     },
@@ -181,7 +181,7 @@ describe("Clients of the hosted service: sent values", () => {
     const id = at(await saveEndpoint({ gpuIds: "ADA_24,-NVIDIA L4" }, "gpuIds"), "id");
     await account.rest("PATCH", `/endpoints/${id}`, { gpuTypeIds: ["NVIDIA H200"] });
     const answer = await account.graphql(`{ myself { endpoint(id: "${id}") { gpuIds } } }`);
-    expectAnswer(answer, 200, { data: { myself: { endpoint: { gpuIds: "HOPPER_141" } } } });
+    expectResponse(answer, 200, { data: { myself: { endpoint: { gpuIds: "HOPPER_141" } } } });
   });
 
   test.each([
@@ -192,7 +192,7 @@ describe("Clients of the hosted service: sent values", () => {
     const saved = await saveEndpoint({ flashBootType }, "flashBootType");
     expect(saved).toMatchObject({ flashBootType });
     const shown = await account.rest("GET", `/endpoints/${at(saved, "id")}`);
-    expectAnswer(shown, 200, { flashboot, flashBootType });
+    expectResponse(shown, 200, { flashboot, flashBootType });
   });
 
   test("saveEndpoint with fields that have no effect here, and null model references", async () => {
@@ -213,25 +213,25 @@ describe("Clients of the hosted service: sent values", () => {
 
   test("a template of the category GPU, and a volume of the next generation of storage", async () => {
     const id = await account.template({ category: "GPU" });
-    expectAnswer(await account.rest("GET", `/templates/${id}`), 200, { category: "GPU" });
+    expectResponse(await account.rest("GET", `/templates/${id}`), 200, { category: "GPU" });
     const input = { name: uniqueName("volume"), size: 1, dataCenterId: "EU-RO-1", isNextGenStorage: true };
     const create = "mutation ($input: CreateNetworkVolumeInput!) { createNetworkVolume(input: $input) { id } }";
     const made = stringAt(await account.graphql(create, { input }), "data", "createNetworkVolume", "id");
-    expectAnswer(await account.rest("DELETE", `/networkvolumes/${made}`), 204);
+    expectResponse(await account.rest("DELETE", `/networkvolumes/${made}`), 204);
   });
 
   test("booleans of REST queries in capitals", async () => {
     const id = await account.endpoint();
     const answer = await account.rest("GET", `/endpoints/${id}?includeTemplate=True&includeWorkers=False`);
-    expectAnswer(answer, 200, { id });
+    expectResponse(answer, 200, { id });
     expect(at(answer.json, "template", "id")).toBeTypeOf("string");
-    expectAnswer(await account.rest("GET", "/templates?includeEndpointBoundTemplates=True"), 200);
-    expectAnswer(await account.rest("GET", "/endpoints?includeTemplate=maybe"), 400);
+    expectResponse(await account.rest("GET", "/templates?includeEndpointBoundTemplates=True"), 200);
+    expectResponse(await account.rest("GET", "/endpoints?includeTemplate=maybe"), 400);
   });
 
   test.each(["endpoints", "networkvolumes", "pods"])("GET /billing/%s returns a list", async (what) => {
     const answer = await account.rest("GET", `/billing/${what}?bucketSize=day`);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(Array.isArray(answer.json)).toBe(true);
   });
 });
@@ -241,10 +241,10 @@ describe("Clients of the hosted service: the account and its templates", () => {
     const save = "mutation ($input: UpdateUserSettingsInput) { updateUserSettings(input: $input) { id pubKey } }";
     const pubKey = `ssh-ed25519 ${uniqueName("key")}`;
     const saved = await account.graphql(save, { input: { pubKey } });
-    expectAnswer(saved, 200, { data: { updateUserSettings: { pubKey } } });
+    expectResponse(saved, 200, { data: { updateUserSettings: { pubKey } } });
     await account.graphql(save, { input: { notifyLowBalance: true } });
     const shown = await account.graphql("{ myself { pubKey notifyLowBalance notifyPodsStale } }");
-    expectAnswer(shown, 200, { data: { myself: { pubKey, notifyLowBalance: true, notifyPodsStale: false } } });
+    expectResponse(shown, 200, { data: { myself: { pubKey, notifyLowBalance: true, notifyPodsStale: false } } });
     expect(message(await account.graphql(save, { input: null }))).toBe("input: is required, must be an object");
   });
 
@@ -255,15 +255,15 @@ describe("Clients of the hosted service: the account and its templates", () => {
     for (const id of ids) expect(all).toContainEqual(expect.objectContaining({ id }));
     const [id] = ids;
     const named = await account.graphql(query, { input: { ids: [id] } });
-    expectAnswer(named, 200);
+    expectResponse(named, 200);
     expect(at(named.json, "data", "podTemplates")).toEqual([expect.objectContaining({ id })]);
   });
 
   test("deleteEndpoint deletes an endpoint whose workersMax is not 0", async () => {
     const id = await account.endpoint({ workersMax: 2 });
     const answer = await account.graphql(`mutation { deleteEndpoint(id: "${id}") }`);
-    expectAnswer(answer, 200, { data: { deleteEndpoint: null } });
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
+    expectResponse(answer, 200, { data: { deleteEndpoint: null } });
+    expectResponse(await account.rest("GET", `/endpoints/${id}`), 404);
   });
 
   test("deleteRegistryAuth removes the credentials from templates that use them", async () => {
@@ -271,8 +271,8 @@ describe("Clients of the hosted service: the account and its templates", () => {
     const id = stringAt(await account.rest("POST", "/containerregistryauth", body), "id");
     const template = await account.template({ containerRegistryAuthId: id });
     const remove = `mutation { deleteRegistryAuth(registryAuthId: "${id}") }`;
-    expectAnswer(await account.graphql(remove), 200, { data: { deleteRegistryAuth: null } });
+    expectResponse(await account.graphql(remove), 200, { data: { deleteRegistryAuth: null } });
     const shown = await account.graphql(`{ podTemplate(id: "${template}") { containerRegistryAuthId } }`);
-    expectAnswer(shown, 200, { data: { podTemplate: { containerRegistryAuthId: null } } });
+    expectResponse(shown, 200, { data: { podTemplate: { containerRegistryAuthId: null } } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { saveTemplate, templateFields, uniqueName, useAccount } from "./support/account";
 
@@ -10,7 +10,7 @@ describe("REST management API: POST /endpoints", () => {
   test("POST /endpoints without optional fields fills in their defaults", async () => {
     const templateId = await account.template();
     const answer = await account.rest("POST", "/endpoints", { name: uniqueName("endpoint"), templateId });
-    expectAnswer(answer, 200, {
+    expectResponse(answer, 200, {
       computeType: "GPU",
       gpuCount: 1,
       idleTimeout: 5,
@@ -31,7 +31,7 @@ describe("REST management API: POST /endpoints", () => {
   test("POST /endpoints keeps the priority order of gpuTypeIds", async () => {
     const gpuTypeIds = ["NVIDIA H200", "NVIDIA L4", "NVIDIA A40"];
     const id = await account.endpoint({ gpuTypeIds });
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { gpuTypeIds });
+    expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { gpuTypeIds });
   });
 
   test("POST and PATCH /endpoints reject ids outside the catalog with 400 and name them", async () => {
@@ -47,18 +47,18 @@ describe("REST management API: POST /endpoints", () => {
         await account.rest("PATCH", `/endpoints/${id}`, settings),
       ];
       for (const answer of answers) {
-        expectAnswer(answer, 400);
+        expectResponse(answer, 400);
         expect(stringAt(answer, "message")).toContain(property);
       }
     }
     const cpu = { name, templateId, computeType: "CPU", cpuFlavorIds: ["cpu9c"] };
-    expectAnswer(await account.rest("POST", "/endpoints", cpu), 400);
+    expectResponse(await account.rest("POST", "/endpoints", cpu), 400);
   });
 
   test("POST /endpoints accepts a template with isServerless false", { tags: ["reading:pod-template"] }, async () => {
     const templateId = await account.template({ isServerless: false, volumeInGb: 20 });
     const id = await account.endpoint({ templateId });
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { templateId });
+    expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { templateId });
   });
 
   test("POST /endpoints with an unknown templateId returns 400", async () => {
@@ -66,7 +66,7 @@ describe("REST management API: POST /endpoints", () => {
       name: uniqueName("endpoint"),
       templateId: "nosuchtemplate",
     });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toMatch(/template/i);
   });
 
@@ -77,7 +77,7 @@ describe("REST management API: POST /endpoints", () => {
       templateId,
       networkVolumeId: "nosuch",
     });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toMatch(/volume/i);
   });
 
@@ -101,7 +101,7 @@ describe("REST management API: POST /endpoints", () => {
     const templateId = await account.template();
     const body = { name: uniqueName("endpoint"), templateId, [field]: value };
     const answer = await account.rest("POST", "/endpoints", body);
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toContain(field);
   });
 });
@@ -112,18 +112,18 @@ describe("REST management API: endpoints on CPUs", () => {
   test("a record contains instanceIds instead of cpuFlavorIds and vcpuCount", async () => {
     const id = await account.endpoint({ computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu3g"], vcpuCount: 8 });
     const answer = await read(id);
-    expectAnswer(answer, 200, { computeType: "CPU", instanceIds: ["cpu3c-8-16", "cpu3g-8-32"] });
+    expectResponse(answer, 200, { computeType: "CPU", instanceIds: ["cpu3c-8-16", "cpu3g-8-32"] });
     expect(answer.json).not.toHaveProperty("cpuFlavorIds");
     expect(answer.json).not.toHaveProperty("vcpuCount");
   });
 
   test("PATCH of either cpuFlavorIds or vcpuCount keeps the other", async () => {
     const id = await account.endpoint({ computeType: "CPU" });
-    expectAnswer(await read(id), 200, { instanceIds: ["cpu3c-2-4"] });
+    expectResponse(await read(id), 200, { instanceIds: ["cpu3c-2-4"] });
     await account.rest("PATCH", `/endpoints/${id}`, { vcpuCount: 4 });
-    expectAnswer(await read(id), 200, { instanceIds: ["cpu3c-4-8"] });
+    expectResponse(await read(id), 200, { instanceIds: ["cpu3c-4-8"] });
     await account.rest("PATCH", `/endpoints/${id}`, { cpuFlavorIds: ["cpu5g"] });
-    expectAnswer(await read(id), 200, { instanceIds: ["cpu5g-4-16"] });
+    expectResponse(await read(id), 200, { instanceIds: ["cpu5g-4-16"] });
   });
 });
 
@@ -141,7 +141,7 @@ describe("REST management API: other endpoint operations", () => {
     async (field) => {
       const id = await account.endpoint();
       const answer = await account.rest("PATCH", `/endpoints/${id}`, { [field]: null });
-      expectAnswer(answer, 400);
+      expectResponse(answer, 400);
       expect(stringAt(answer, "message")).toContain(field);
     },
   );
@@ -149,8 +149,8 @@ describe("REST management API: other endpoint operations", () => {
   test("PATCH /endpoints/{id} with an out-of-range value returns 400 and changes nothing", async () => {
     const id = await account.endpoint({ idleTimeout: 9 });
     const answer = await account.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 3601, workersMax: 2 });
-    expectAnswer(answer, 400);
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { idleTimeout: 9, workersMax: 0 });
+    expectResponse(answer, 400);
+    expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { idleTimeout: 9, workersMax: 0 });
   });
 
   test("version increases when the template changes", async () => {
@@ -170,9 +170,9 @@ describe("REST management API: other endpoint operations", () => {
   test("DELETE /endpoints/{id} returns 204 without a body; the endpoint and its job API are gone", async () => {
     const jobs = await account.parked();
     const answer = await account.rest("DELETE", `/endpoints/${jobs.endpointId}`);
-    expectAnswer(answer, 204);
+    expectResponse(answer, 204);
     expect(answer.text).toBe("");
-    expectAnswer(await account.rest("GET", `/endpoints/${jobs.endpointId}`), 404);
-    expectAnswer(await jobs.health(), 404);
+    expectResponse(await account.rest("GET", `/endpoints/${jobs.endpointId}`), 404);
+    expectResponse(await jobs.health(), 404);
   });
 });

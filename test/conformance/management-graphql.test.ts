@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, literal, uniqueName, useAccount } from "./support/account";
 
@@ -25,9 +25,9 @@ describe("GraphQL API: endpoints", () => {
   test("saveEndpoint without id creates an endpoint that REST shows", async () => {
     const input = await endpointInput();
     const answer = await saveEndpoint(input);
-    expectAnswer(answer, 200, { data: { saveEndpoint: { name: input["name"], templateId: input["templateId"] } } });
+    expectResponse(answer, 200, { data: { saveEndpoint: { name: input["name"], templateId: input["templateId"] } } });
     const id = stringAt(answer, "data", "saveEndpoint", "id");
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { id, templateId: input["templateId"] });
+    expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { id, templateId: input["templateId"] });
     await deleteEndpoint(id);
   });
 
@@ -35,7 +35,7 @@ describe("GraphQL API: endpoints", () => {
     const { workersMin: _min, workersMax: _max, ...input } = await endpointInput();
     const answer = await saveEndpoint(input);
     const defaults = { workersMin: 0, workersMax: 3, idleTimeout: 10, scalerValue: 4 };
-    expectAnswer(answer, 200, { data: { saveEndpoint: defaults } });
+    expectResponse(answer, 200, { data: { saveEndpoint: defaults } });
     await account.rest("DELETE", `/endpoints/${stringAt(answer, "data", "saveEndpoint", "id")}`);
   });
 
@@ -44,7 +44,7 @@ describe("GraphQL API: endpoints", () => {
     const id = stringAt(await saveEndpoint(input), "data", "saveEndpoint", "id");
     const { idleTimeout: _idle, scalerValue: _value, ...rest } = input;
     const answer = await saveEndpoint({ ...rest, id });
-    expectAnswer(answer, 200, { data: { saveEndpoint: { id, idleTimeout: 10, scalerValue: 4, workersMax: 0 } } });
+    expectResponse(answer, 200, { data: { saveEndpoint: { id, idleTimeout: 10, scalerValue: 4, workersMax: 0 } } });
     await deleteEndpoint(id);
   });
 
@@ -62,7 +62,7 @@ describe("GraphQL API: endpoints", () => {
     ["name", ""],
   ])("saveEndpoint with %s = %j returns errors that name it", async (field, value) => {
     const answer = await saveEndpoint(await endpointInput({ [field]: value }));
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, "errors", 0, "message")).toContain(field);
   });
 
@@ -71,8 +71,8 @@ describe("GraphQL API: endpoints", () => {
     const templateId = await account.template();
     const input = literal({ endpointId, templateId });
     const answer = await account.graphql(`mutation { updateEndpointTemplate(input: ${input}) { id templateId } }`);
-    expectAnswer(answer, 200, { data: { updateEndpointTemplate: { id: endpointId, templateId } } });
-    expectAnswer(await account.rest("GET", `/endpoints/${endpointId}`), 200, { templateId });
+    expectResponse(answer, 200, { data: { updateEndpointTemplate: { id: endpointId, templateId } } });
+    expectResponse(await account.rest("GET", `/endpoints/${endpointId}`), 200, { templateId });
   });
 });
 
@@ -80,13 +80,13 @@ describe("GraphQL API: registry auths", () => {
   test("saveRegistryAuth, updateRegistryAuth and deleteRegistryAuth act on the entries of myself, without the login", async () => {
     const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
     const made = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id name } }`);
-    expectAnswer(made, 200, { data: { saveRegistryAuth: { name: login.name } } });
+    expectResponse(made, 200, { data: { saveRegistryAuth: { name: login.name } } });
     const id = stringAt(made, "data", "saveRegistryAuth", "id");
     const list = () => account.graphql("{ myself { containerRegistryCreds { id name } } }");
     expect((await list()).text).toContain(id);
     const changed = literal({ id, username: "writer", password: "hush-hush" });
     const updated = await account.graphql(`mutation { updateRegistryAuth(input: ${changed}) { id name } }`);
-    expectAnswer(updated, 200, { data: { updateRegistryAuth: { id, name: login.name } } });
+    expectResponse(updated, 200, { data: { updateRegistryAuth: { id, name: login.name } } });
     expect([made.text, updated.text, (await list()).text].join()).not.toMatch(/hush|reader|writer/);
     const gone = await account.graphql(`mutation { deleteRegistryAuth(registryAuthId: "${id}") }`);
     expect(gone.json, gone.text).not.toHaveProperty("errors");
@@ -105,7 +105,7 @@ describe("GraphQL API: queries", () => {
       "{ myself { id email podTemplates { id } endpoints { id } networkVolumes { id } secrets { id } containerRegistryCreds { id name } } }",
     );
     const has = (id: string) => expect.arrayContaining([{ id }]);
-    expectAnswer(answer, 200, {
+    expectResponse(answer, 200, {
       data: {
         myself: {
           podTemplates: has(templateId),
@@ -126,12 +126,12 @@ describe("GraphQL API: queries", () => {
   test("myself { endpoint(id) } returns one endpoint", async () => {
     const id = await account.endpoint();
     const answer = await account.graphql(`{ myself { endpoint(id: "${id}") { id name workersMax } } }`);
-    expectAnswer(answer, 200, { data: { myself: { endpoint: { id, workersMax: 0 } } } });
+    expectResponse(answer, 200, { data: { myself: { endpoint: { id, workersMax: 0 } } } });
   });
 
   test("serverlessGpuPools returns pools with the GPU types in them", async () => {
     const answer = await account.graphql("{ serverlessGpuPools { id gpuTypeIds } }");
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, "data", "serverlessGpuPools", 0, "id")).not.toBe("");
     expect(stringAt(answer, "data", "serverlessGpuPools", 0, "gpuTypeIds", 0)).not.toBe("");
   });
@@ -148,7 +148,7 @@ describe("GraphQL API: unknown objects", () => {
     'secretDescriptionUpdate(input: {id: "nosuch", description: "x"}) { id }',
   ])("%s reports not found", async (operation) => {
     const answer = await account.graphql(`mutation { ${operation} }`);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, "errors", 0, "message")).toContain("not found");
   });
 });
@@ -174,7 +174,7 @@ describe("GraphQL API: form of a request", () => {
     ["a field that does not exist", JSON.stringify({ query: "{ myself { shoeSize } }" })],
   ])("a body with %s returns 400 with errors[0].message", async (_what, text) => {
     const answer = await post(text);
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "errors", 0, "message")).not.toBe("");
   });
 });

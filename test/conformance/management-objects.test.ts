@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectAnswer, stringAt } from "../support/raw-http";
+import { expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, uniqueName, useAccount } from "./support/account";
 
@@ -70,23 +70,23 @@ describe.each(nouns)("REST management API: $path", (noun) => {
   const make = async (): Promise<{ own: string; shown: Fields }> => {
     const body = await noun.body();
     const made = await account.rest("POST", path, body);
-    expectAnswer(made, 200, shownOf(noun, body));
+    expectResponse(made, 200, shownOf(noun, body));
     return { own: `${path}/${stringAt(made, "id")}`, shown: { id: stringAt(made, "id"), ...shownOf(noun, body) } };
   };
 
   test(`POST ${path} returns the record, GET the same, and GET of all a bare array that contains it`, async () => {
     const { own, shown } = await make();
     const [read, list] = [await account.rest("GET", own), await account.rest("GET", path)];
-    expectAnswer(read, 200, shown);
+    expectResponse(read, 200, shown);
     expect(list.json).toEqual(expect.arrayContaining([expect.objectContaining(shown)]));
     for (const hidden of noun.unshown ?? []) expect([read.text, list.text].join()).not.toContain(`"${hidden}"`);
-    expectAnswer(await account.rest("DELETE", own), 204);
+    expectResponse(await account.rest("DELETE", own), 204);
   });
 
   test(`GET ${path}/{id} of an unknown id returns 404, DELETE 400, each with a message`, async () => {
     for (const [method, status] of [["GET", 404] as const, ["DELETE", 400] as const]) {
       const answer = await account.rest(method, `${path}/nosuch`);
-      expectAnswer(answer, status);
+      expectResponse(answer, status);
       expect(stringAt(answer, "message")).not.toBe("");
     }
   });
@@ -98,25 +98,25 @@ describe.each(nouns)("REST management API: $path", (noun) => {
   for (const [method, suffix] of change === undefined ? [] : changes) {
     test(`${method} ${path}/{id}${suffix} changes the named fields and no other; an unknown id returns 404`, async () => {
       const { own, shown } = await make();
-      expectAnswer(await account.rest(method, `${own}${suffix}`, change), 200, { ...shown, ...change });
-      expectAnswer(await account.rest("GET", own), 200, { ...shown, ...change });
-      expectAnswer(await account.rest(method, `${path}/nosuch${suffix}`, change), 404);
-      expectAnswer(await account.rest("DELETE", own), 204);
+      expectResponse(await account.rest(method, `${own}${suffix}`, change), 200, { ...shown, ...change });
+      expectResponse(await account.rest("GET", own), 200, { ...shown, ...change });
+      expectResponse(await account.rest(method, `${path}/nosuch${suffix}`, change), 404);
+      expectResponse(await account.rest("DELETE", own), 204);
     });
   }
 
   test(`DELETE ${path}/{id} returns 204 without a body; the object is gone`, async () => {
     const { own } = await make();
     const answer = await account.rest("DELETE", own);
-    expectAnswer(answer, 204);
+    expectResponse(answer, 204);
     expect(answer.text).toBe("");
-    expectAnswer(await account.rest("GET", own), 404);
-    expectAnswer(await account.rest("DELETE", own), 400);
+    expectResponse(await account.rest("GET", own), 404);
+    expectResponse(await account.rest("DELETE", own), 400);
   });
 
   test.each(required)(`POST ${path} without %s returns 400 and names it`, async (field) => {
     const answer = await account.rest("POST", path, { ...(await noun.body()), [field]: undefined });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toContain(field);
     expect(answer.text).not.toContain("hush");
   });

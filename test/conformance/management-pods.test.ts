@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
@@ -16,20 +16,20 @@ const podFields = `id containerDiskInGb costPerHr desiredStatus dockerArgs docke
 describe("Pods, which this service does not have", () => {
   test("GET /v1/pods returns an empty list, POST 501, and every pod is unknown", async () => {
     const list = await account.rest("GET", "/pods?computeType=GPU");
-    expectAnswer(list, 200);
+    expectResponse(list, 200);
     expect(list.json).toEqual([]);
     const made = await account.rest("POST", "/pods", { name: "pod", imageName: "a:1" });
-    expectAnswer(made, 501);
+    expectResponse(made, 501);
     expect(stringAt(made, "message")).toBe("pods: cannot be created; this service runs serverless endpoints only");
     for (const method of ["GET", "PATCH", "DELETE"])
-      expectAnswer(await account.rest(method, "/pods/nosuch", method === "PATCH" ? {} : undefined), 404, {
+      expectResponse(await account.rest(method, "/pods/nosuch", method === "PATCH" ? {} : undefined), 404, {
         message: 'pod "nosuch" not found',
       });
   });
 
   test("GET /v2/pods returns an empty page, POST 501, and every pod is unknown", async () => {
     const list = await call("GET", "/pods");
-    expectAnswer(list, 200);
+    expectResponse(list, 200);
     expect(list.json).toEqual({ pods: [], pagination: { nextCursor: null, hasNextPage: false } });
     expectProblem(await call("POST", "/pods", { name: "pod" }), 501, /^pods: cannot be created/);
     for (const method of ["GET", "PATCH", "DELETE"])
@@ -42,7 +42,7 @@ describe("Pods, which this service does not have", () => {
     const answer = await account.graphql(
       `{ myself { pods { ${podFields} } } pod(input: { podId: "x" }) { ${podFields} } }`,
     );
-    expectAnswer(answer, 200, { data: { myself: {}, pod: null } });
+    expectResponse(answer, 200, { data: { myself: {}, pod: null } });
     expect(at(answer.json, "data", "myself", "pods")).toEqual([]);
   });
 });
@@ -56,9 +56,9 @@ describe("GraphQL API: creates of pods", () => {
     const errors = [{ message: "pods: cannot be created; this service runs serverless endpoints only" }];
     const input = { cloudType: "ALL", gpuTypeId: "NVIDIA A40", gpuCount: 1, env: [{ key: "A", value: "1" }] };
     const create = `mutation ($input: ${type}) { ${name}(input: $input) { id machine { podHostId } } }`;
-    expectAnswer(await account.graphql(create, { input }), 200, { data: null, errors });
+    expectResponse(await account.graphql(create, { input }), 200, { data: null, errors });
     const inline = `mutation { ${name}(input: { cloudType: ALL, gpuCount: 1, env: [{ key: "A", value: "1" }] }) { id } }`;
-    expectAnswer(await account.graphql(inline), 200, { data: null, errors });
+    expectResponse(await account.graphql(inline), 200, { data: null, errors });
   });
 });
 
@@ -66,8 +66,8 @@ describe("GraphQL without a key", () => {
   const ask = (query: string, tail = "") => send("POST", `${target.graphqlUrl}${tail}`, { json: { query } });
 
   test("the catalog requires no key, but rejects a wrong one", async () => {
-    expectAnswer(await ask("{ gpuTypes { id } dataCenters { id } }"), 200, { data: { gpuTypes: expect.any(Array) } });
-    expectAnswer(await ask("{ gpuTypes { id } }", "?api_key=wrong"), 401);
+    expectResponse(await ask("{ gpuTypes { id } dataCenters { id } }"), 200, { data: { gpuTypes: expect.any(Array) } });
+    expectResponse(await ask("{ gpuTypes { id } }", "?api_key=wrong"), 401);
   });
 
   test.each([
@@ -76,7 +76,7 @@ describe("GraphQL without a key", () => {
     ["{ myself { nosuch } }", 'Cannot query field "nosuch" on type "User".'],
     ["mutation { nosuch }", 'Cannot query field "nosuch" on type "Mutation".'],
   ])("%s returns an unknown-field error", async (query, message) => {
-    expectAnswer(await ask(query), 400, { data: null, errors: [{ message }] });
+    expectResponse(await ask(query), 400, { data: null, errors: [{ message }] });
   });
 
   test.each([
@@ -85,6 +85,6 @@ describe("GraphQL without a key", () => {
     "not a document",
     'mutation { deleteTemplate(templateName: "a") }',
   ])("%s returns 401", async (query) => {
-    expectAnswer(await ask(query), 401);
+    expectResponse(await ask(query), 401);
   });
 });

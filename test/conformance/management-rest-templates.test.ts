@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectAnswer, stringAt } from "../support/raw-http";
+import { expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, uniqueName, useAccount } from "./support/account";
 
@@ -20,7 +20,7 @@ describe("REST management API: templates", () => {
       name: uniqueName("template"),
       imageName: "conformance/none:1",
     });
-    expectAnswer(answer, 200, {
+    expectResponse(answer, 200, {
       isServerless: false,
       isPublic: false,
       containerDiskInGb: 50,
@@ -36,7 +36,7 @@ describe("REST management API: templates", () => {
     const name = uniqueName("template");
     await account.template({ name });
     const answer = await account.rest("POST", "/templates", restFields({ name }));
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toContain("unique");
   });
 
@@ -47,7 +47,7 @@ describe("REST management API: templates", () => {
     ["isServerless", "yes"],
   ])("POST /templates with %s = %j returns 400 and names the field", async (field, value) => {
     const answer = await account.rest("POST", "/templates", restFields({ [field]: value }));
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toContain(field);
   });
 
@@ -58,30 +58,30 @@ describe("REST management API: templates", () => {
     },
     async (ports) => {
       const answer = await account.rest("POST", "/templates", restFields({ ports }));
-      expectAnswer(answer, 400);
+      expectResponse(answer, 400);
       expect(stringAt(answer, "message")).toContain("ports");
     },
   );
 
   test("POST /templates accepts the first and the last port", async () => {
     const ports = ["1/tcp", "65535/http"];
-    expectAnswer(await account.rest("POST", "/templates", restFields({ ports })), 200, { ports });
+    expectResponse(await account.rest("POST", "/templates", restFields({ ports })), 200, { ports });
   });
 
   test("PATCH /templates/{id} to an existing name returns 400", async () => {
     const name = uniqueName("template");
     await account.template({ name });
     const id = await account.template();
-    expectAnswer(await account.rest("PATCH", `/templates/${id}`, { name }), 400);
+    expectResponse(await account.rest("PATCH", `/templates/${id}`, { name }), 400);
   });
 
   test("DELETE /templates/{id} while a serverless endpoint uses it returns 400 and deletes nothing", async () => {
     const templateId = await account.template();
     await account.endpoint({ templateId });
     const answer = await account.rest("DELETE", `/templates/${templateId}`);
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toContain("in use");
-    expectAnswer(await account.rest("GET", `/templates/${templateId}`), 200);
+    expectResponse(await account.rest("GET", `/templates/${templateId}`), 200);
   });
 });
 
@@ -91,7 +91,7 @@ describe("REST management API: container registry auths", () => {
   test("POST /containerregistryauth with an existing name returns 400", async () => {
     const body = login();
     const made = await account.rest("POST", "/containerregistryauth", body);
-    expectAnswer(await account.rest("POST", "/containerregistryauth", body), 400);
+    expectResponse(await account.rest("POST", "/containerregistryauth", body), 400);
     await account.rest("DELETE", `/containerregistryauth/${stringAt(made, "id")}`);
   });
 });

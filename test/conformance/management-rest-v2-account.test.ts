@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send } from "../support/raw-http";
+import { at, expectResponse, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
@@ -13,13 +13,13 @@ describe("REST v2: SSH keys of the account", () => {
 
   test("PUT replaces all keys, GET returns them, and an empty list removes them", async () => {
     const keys = [key("me@example.com"), "ecdsa-sha2-nistp256 AAAAE2VjZHNh"];
-    expectAnswer(await call("PUT", "/account/ssh-keys", { keys }), 200, { keys });
-    expectAnswer(await call("GET", "/account/ssh-keys"), 200, { keys });
-    expectAnswer(await account.graphql("{ myself { pubKey } }"), 200, {
+    expectResponse(await call("PUT", "/account/ssh-keys", { keys }), 200, { keys });
+    expectResponse(await call("GET", "/account/ssh-keys"), 200, { keys });
+    expectResponse(await account.graphql("{ myself { pubKey } }"), 200, {
       data: { myself: { pubKey: keys.join("\n") } },
     });
     const none = await call("PUT", "/account/ssh-keys", { keys: [] });
-    expectAnswer(none, 200);
+    expectResponse(none, 200);
     expect(none.json).toEqual({ keys: [] });
   });
 
@@ -31,7 +31,7 @@ describe("REST v2: SSH keys of the account", () => {
 describe("REST v2: billing, where nothing costs anything", () => {
   const metadata = async (path: string): Promise<unknown> => {
     const answer = await call("GET", `/billing${path}`);
-    expectAnswer(answer, 200, { records: [] });
+    expectResponse(answer, 200, { records: [] });
     return at(answer.json, "metadata");
   };
 
@@ -97,6 +97,6 @@ describe("REST v2: unknown paths", () => {
   test("unknown operations of an endpoint are errors of the job API", async () => {
     const id = await account.endpoint();
     const message = `route GET /v2/${id}/nosuch not found`;
-    expectAnswer(await send("GET", `${v2}/${id}/nosuch`, { key: target.apiKey }), 404, { error: message });
+    expectResponse(await send("GET", `${v2}/${id}/nosuch`, { key: target.apiKey }), 404, { error: message });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, at, expectAnswer } from "../support/raw-http";
+import { at, expectResponse, type RawResponse } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
@@ -11,7 +11,7 @@ const a40 = `/catalog/gpus/${encodeURIComponent("NVIDIA A40")}`;
 const a30 = `/catalog/gpus/${encodeURIComponent("NVIDIA A30")}`;
 
 /** The ids in a list of a response. */
-const ids = ({ json }: Answer, ...path: string[]): unknown[] => {
+const ids = ({ json }: RawResponse, ...path: string[]): unknown[] => {
   const list = at(json, ...path);
   return Array.isArray(list) ? list.map((one) => at(one, "id")) : [];
 };
@@ -26,7 +26,7 @@ describe("REST v2: the catalog", () => {
     const all = await call("GET", `/catalog/${list}`);
     expect(Object.keys(Object(all.json))).toEqual([key]);
     expect(at(all.json, key)).toContainEqual(expect.objectContaining({ id }));
-    expectAnswer(await call("GET", `/catalog/${list}/${encodeURIComponent(id)}`), 200, { id, ...fields });
+    expectResponse(await call("GET", `/catalog/${list}/${encodeURIComponent(id)}`), 200, { id, ...fields });
     expectProblem(await call("GET", `/catalog/${list}/nosuch`), 404, "resource not found");
   });
 
@@ -42,26 +42,26 @@ describe("REST v2: the catalog", () => {
       expect.objectContaining({ id: "NVIDIA A40", availability: "HIGH", dataCenters: expect.any(Array) }),
     );
     const poolless = await call("GET", `${a30}?${available}`);
-    expectAnswer(poolless, 200, { availability: "NONE" });
+    expectResponse(poolless, 200, { availability: "NONE" });
     expect(poolless.json).not.toHaveProperty("dataCenters");
-    expectAnswer(await call("GET", `${a30}?include=AVAILABILITY&product=POD,SERVERLESS`), 200, {
+    expectResponse(await call("GET", `${a30}?include=AVAILABILITY&product=POD,SERVERLESS`), 200, {
       availability: "HIGH",
     });
-    expectAnswer(await call("GET", `${a40}?${available}&count=9`), 200, { availability: "NONE" });
+    expectResponse(await call("GET", `${a40}?${available}&count=9`), 200, { availability: "NONE" });
   });
 
   test("countryCodes filter data centres, and the list to the types available there", async () => {
     const answer = await call("GET", `${a40}?${available}&countryCodes=RO,FR`);
     expect(ids(answer, "dataCenters")).toEqual(["EU-FR-1", "EU-RO-1"]);
-    expectAnswer(await call("GET", `${a40}?${available}&countryCodes=AQ`), 200, { availability: "NONE" });
+    expectResponse(await call("GET", `${a40}?${available}&countryCodes=AQ`), 200, { availability: "NONE" });
     expect((await call("GET", `/catalog/gpus?${available}&countryCodes=AQ`)).json).toEqual({ gpus: [] });
   });
 
   test("CUDA versions narrow the availability; AMD has none", async () => {
     const exact = await call("GET", `${a40}?${available}&cudaVersions=12.8,99.0`);
-    expectAnswer(exact, 200, { availability: "HIGH", cudaVersions: [{ version: "12.8", available: true }] });
-    expectAnswer(await call("GET", `${a40}?${available}&minCudaVersion=12`), 200, { availability: "HIGH" });
-    expectAnswer(await call("GET", `${a40}?${available}&minCudaVersion=99`), 200, { availability: "NONE" });
+    expectResponse(exact, 200, { availability: "HIGH", cudaVersions: [{ version: "12.8", available: true }] });
+    expectResponse(await call("GET", `${a40}?${available}&minCudaVersion=12`), 200, { availability: "HIGH" });
+    expectResponse(await call("GET", `${a40}?${available}&minCudaVersion=99`), 200, { availability: "NONE" });
     const amd = `/catalog/gpus/${encodeURIComponent("AMD Instinct MI300X OAM")}?include=AVAILABILITY&product=POD`;
     expect((await call("GET", amd)).json).not.toHaveProperty("cudaVersions");
   });
@@ -78,8 +78,8 @@ describe("REST v2: the catalog", () => {
   });
 
   test("the availability of CPU flavours requires a vcpuCount that is a power of two", async () => {
-    expectAnswer(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=4`), 200, { availability: "HIGH" });
-    expectAnswer(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=64`), 200, { availability: "NONE" });
+    expectResponse(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=4`), 200, { availability: "HIGH" });
+    expectResponse(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=64`), 200, { availability: "NONE" });
     expectProblem(await call("GET", `/catalog/cpus?${available}&vcpuCount=6`), 400);
     expectProblem(await call("GET", `/catalog/cpus?${available}&vcpuCount=1`), 422);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, uniqueName, useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
@@ -23,9 +23,9 @@ describe("REST v2: the start command", () => {
     ["cmd alone", { cmd: both.cmd }, { entrypoint: [], cmd: both.cmd }],
     ["nothing", { entrypoint: [], cmd: [] }, { args: "", entrypoint: [], cmd: [] }],
   ])("%s: a response contains all three fields", async (_what, sent, shown) => {
-    expectAnswer(await call("POST", "/serverless", endpointBody(sent)), 201, shown);
+    expectResponse(await call("POST", "/serverless", endpointBody(sent)), 201, shown);
     const body = { name: uniqueName("template"), image: "conformance/none:1", ...sent };
-    expectAnswer(await call("POST", "/templates", body), 201, shown);
+    expectResponse(await call("POST", "/templates", body), 201, shown);
   });
 
   test("a PATCH of one part keeps the other one; an empty value clears it", async () => {
@@ -33,9 +33,9 @@ describe("REST v2: the start command", () => {
       `/serverless/${await make("/serverless", endpointBody(both))}`,
       `/templates/${await template(both)}`,
     ]) {
-      expectAnswer(await call("PATCH", own, { cmd: ["node"] }), 200, { entrypoint: both.entrypoint, cmd: ["node"] });
-      expectAnswer(await call("PATCH", own, { entrypoint: [] }), 200, { entrypoint: [], cmd: ["node"] });
-      expectAnswer(await call("PATCH", own, { args: "" }), 200, { args: "", entrypoint: [], cmd: [] });
+      expectResponse(await call("PATCH", own, { cmd: ["node"] }), 200, { entrypoint: both.entrypoint, cmd: ["node"] });
+      expectResponse(await call("PATCH", own, { entrypoint: [] }), 200, { entrypoint: [], cmd: ["node"] });
+      expectResponse(await call("PATCH", own, { args: "" }), 200, { args: "", entrypoint: [], cmd: [] });
     }
   });
 
@@ -46,7 +46,7 @@ describe("REST v2: the start command", () => {
       dockerEntrypoint: ["/s"],
       dockerStartCmd: ["a b"],
     });
-    expectAnswer(await call("GET", `/templates/${stringAt(made, "id")}`), 200, { entrypoint: ["/s"], cmd: ["a b"] });
+    expectResponse(await call("GET", `/templates/${stringAt(made, "id")}`), 200, { entrypoint: ["/s"], cmd: ["a b"] });
   });
 });
 
@@ -75,20 +75,20 @@ describe("REST v2: an endpoint and its template", () => {
   test("PATCH changes the name and the category of a template", async () => {
     const id = await make("/templates", { name: uniqueName("template"), image: "conformance/none:1" });
     const change = { name: uniqueName("renamed"), category: "AMD" };
-    expectAnswer(await call("PATCH", `/templates/${id}`, change), 200, change);
-    expectAnswer(await call("GET", `/templates/${id}`), 200, change);
+    expectResponse(await call("PATCH", `/templates/${id}`, change), 200, change);
+    expectResponse(await call("GET", `/templates/${id}`), 200, change);
   });
 
   test("the mount of a template cannot be cleared", async () => {
     const mounts = { persistent: { size: 10, path: "/data" } };
     const made = await call("POST", "/templates", { name: uniqueName("pod"), image: "conformance/none:1", mounts });
-    expectAnswer(made, 201, { mounts });
+    expectResponse(made, 201, { mounts });
     const own = `/templates/${stringAt(made, "id")}`;
-    expectAnswer(await call("GET", own), 200, { mounts });
-    expectAnswer(await call("PATCH", own, { mounts: {} }), 200, { mounts });
-    expectAnswer(await call("PATCH", own, { disk: 7 }), 200, { mounts, disk: 7 });
+    expectResponse(await call("GET", own), 200, { mounts });
+    expectResponse(await call("PATCH", own, { mounts: {} }), 200, { mounts });
+    expectResponse(await call("PATCH", own, { disk: 7 }), 200, { mounts, disk: 7 });
     const larger = { persistent: { size: 20, path: "/models" } };
-    expectAnswer(await call("PATCH", own, { mounts: larger }), 200, { mounts: larger });
+    expectResponse(await call("PATCH", own, { mounts: larger }), 200, { mounts: larger });
     for (const wrong of [{ network: [] }, { persistent: { size: 9, path: "/d" } }, { persistent: { size: 10 } }])
       expectProblem(await call("PATCH", own, { mounts: wrong }), 422);
   });
@@ -97,7 +97,7 @@ describe("REST v2: an endpoint and its template", () => {
     const templateId = await template({ env: { A: "1", B: "1" }, args: "python h.py", disk: 7 });
     const id = await make("/serverless", endpointBody({ image: undefined, templateId, env: { B: "2" } }));
     const answer = await call("GET", `/serverless/${id}`);
-    expectAnswer(answer, 200, { image: "conformance/none:1", args: "python h.py", disk: 7, env: { A: "1", B: "2" } });
+    expectResponse(answer, 200, { image: "conformance/none:1", args: "python h.py", disk: 7, env: { A: "1", B: "2" } });
     expect(answer.json).not.toHaveProperty("templateId");
   });
 
@@ -105,22 +105,22 @@ describe("REST v2: an endpoint and its template", () => {
     const templateId = await template({ env: { A: "1" } });
     const id = await make("/serverless", endpointBody({ image: undefined, templateId }));
     await call("PATCH", `/templates/${templateId}`, { image: "conformance/next:2", env: { C: "3" } });
-    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/none:1" });
+    expectResponse(await call("GET", `/serverless/${id}`), 200, { image: "conformance/none:1" });
     const again = await call("PATCH", `/serverless/${id}`, { templateId, env: { D: "4" } });
-    expectAnswer(again, 200, { image: "conformance/next:2" });
+    expectResponse(again, 200, { image: "conformance/next:2" });
     expect(at(again.json, "env")).toEqual({ C: "3", D: "4" });
   });
 
   test("a copied template is not in use; a template of a REST v1 endpoint is", async () => {
     const copied = await template();
     await make("/serverless", endpointBody({ image: undefined, templateId: copied }));
-    expectAnswer(await call("DELETE", `/templates/${copied}`), 204);
+    expectResponse(await call("DELETE", `/templates/${copied}`), 204);
     const shared = await template();
     const id = await account.endpoint({ templateId: shared });
     const known = "Template is in use by a pod or serverless endpoint and cannot be deleted";
     expectProblem(await call("DELETE", `/templates/${shared}`), 400, known);
     await call("DELETE", `/serverless/${id}`);
-    expectAnswer(await call("DELETE", `/templates/${shared}`), 204);
+    expectResponse(await call("DELETE", `/templates/${shared}`), 204);
   });
 
   test("its own template is in no list, is returned by REST v1 on request, and is deleted with it", async () => {
@@ -130,21 +130,21 @@ describe("REST v2: an endpoint and its template", () => {
     for (const { text } of lists) expect(text).not.toContain(own);
     const bound = await account.rest("GET", "/templates?includeEndpointBoundTemplates=true");
     expect(bound.json).toContainEqual(expect.objectContaining({ id: own, boundEndpointId: id }));
-    expectAnswer(await call("DELETE", `/serverless/${id}`), 204);
+    expectResponse(await call("DELETE", `/serverless/${id}`), 204);
     expectProblem(await call("GET", `/templates/${own}`), 404);
   });
 
   test("an endpoint of REST v1 keeps its template as long as it has the template's settings", async () => {
     const templateId = await template();
     const id = await account.endpoint({ templateId });
-    expectAnswer(await call("PATCH", `/serverless/${id}`, { templateId, workers: { idleTimeout: 9 } }), 200);
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { templateId, idleTimeout: 9 });
+    expectResponse(await call("PATCH", `/serverless/${id}`, { templateId, workers: { idleTimeout: 9 } }), 200);
+    expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { templateId, idleTimeout: 9 });
     await call("PATCH", `/templates/${templateId}`, { image: "conformance/next:2" });
-    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
+    expectResponse(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
     await call("PATCH", `/serverless/${id}`, { image: "conformance/own:3" });
-    expectAnswer(await call("GET", `/templates/${templateId}`), 200, { image: "conformance/next:2" });
-    expectAnswer(await account.rest("PATCH", `/endpoints/${id}`, { templateId }), 200, { templateId });
-    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
+    expectResponse(await call("GET", `/templates/${templateId}`), 200, { image: "conformance/next:2" });
+    expectResponse(await account.rest("PATCH", `/endpoints/${id}`, { templateId }), 200, { templateId });
+    expectResponse(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
   });
 
   test("env in a PATCH replaces the endpoint's env", async () => {

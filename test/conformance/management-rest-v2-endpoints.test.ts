@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, useAccount } from "./support/account";
 import { createJobApi } from "./support/job-api";
@@ -15,7 +15,7 @@ const byCount = { scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: 
 describe("REST v2: POST /serverless", () => {
   test("sets the defaults of omitted fields", async () => {
     const id = await make("/serverless", endpointBody({ workers: undefined }));
-    expectAnswer(await call("GET", `/serverless/${id}`), 200, {
+    expectResponse(await call("GET", `/serverless/${id}`), 200, {
       workers: { min: 0, max: 3, idleTimeout: 10 },
       timeout: 0,
       flashboot: "OFF",
@@ -47,9 +47,9 @@ describe("REST v2: POST /serverless", () => {
       flashboot: "PRIORITY_FLASHBOOT",
     });
     const answer = await call("POST", "/serverless", body);
-    expectAnswer(answer, 201, body);
+    expectResponse(answer, 201, body);
     const id = stringAt(answer, "id");
-    expectAnswer(await account.rest("GET", `/endpoints/${id}?includeTemplate=true`), 200, {
+    expectResponse(await account.rest("GET", `/endpoints/${id}?includeTemplate=true`), 200, {
       gpuTypeIds: ["NVIDIA GeForce RTX 4090", "NVIDIA RTX A5000", "NVIDIA GeForce RTX 3090"],
       gpuCount: 2,
       scalerType: "REQUEST_COUNT",
@@ -81,11 +81,11 @@ describe("REST v2: POST /serverless", () => {
   test("cpu creates an endpoint of CPU instances with their memory", async () => {
     const body = endpointBody({ gpu: undefined, cpu: [{ id: "cpu3g", vcpuCount: 4 }] });
     const answer = await call("POST", "/serverless", body);
-    expectAnswer(answer, 201, { cpu: [{ id: "cpu3g", vcpuCount: 4, memory: 16 }] });
+    expectResponse(answer, 201, { cpu: [{ id: "cpu3g", vcpuCount: 4, memory: 16 }] });
     expect(answer.json).not.toHaveProperty("gpu");
     const own = `/serverless/${stringAt(answer, "id")}`;
     expectProblem(await call("PATCH", own, { gpu: { pools: ["ADA_24"] } }), 400, /gpu/);
-    expectAnswer(await call("PATCH", own, { cpu: [{ id: "cpu5c", vcpuCount: 2 }] }), 200, {
+    expectResponse(await call("PATCH", own, { cpu: [{ id: "cpu5c", vcpuCount: 2 }] }), 200, {
       cpu: [{ id: "cpu5c", vcpuCount: 2, memory: 4 }],
     });
   });
@@ -138,20 +138,20 @@ describe("REST v2: POST /serverless", () => {
   test("a queueDelay of half a second is stored; REST v1 returns whole seconds", async () => {
     const scaling = { type: "QUEUE_DELAY", queueDelay: 0.5 };
     const id = await make("/serverless", endpointBody({ scaling }));
-    expectAnswer(await call("GET", `/serverless/${id}`), 200, { scaling });
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { scalerType: "QUEUE_DELAY", scalerValue: 1 });
+    expectResponse(await call("GET", `/serverless/${id}`), 200, { scaling });
+    expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { scalerType: "QUEUE_DELAY", scalerValue: 1 });
   });
 
   test("a load balancing endpoint returns its base address, which requires the key", async (context) => {
     target.localOnly(context, "its workers are elsewhere");
     const answer = await call("POST", "/serverless", endpointBody({ type: "LOAD_BALANCER", ...byCount }));
-    expectAnswer(answer, 201, { type: "LOAD_BALANCER", workers: { idleTimeout: 9 } });
+    expectResponse(answer, 201, { type: "LOAD_BALANCER", workers: { idleTimeout: 9 } });
     expect(Object.keys(at(answer.json, "requestUrls") ?? {}).sort()).toEqual(["base", "health"]);
     expect((await fetch(stringAt(answer, "requestUrls", "base"))).status).toBe(401);
     expect((await fetch(stringAt(answer, "requestUrls", "health"))).status).toBe(401);
     const id = stringAt(answer, "id");
     for (const operation of ["/run", "/runsync"])
-      expectAnswer(await createJobApi(target, id).call("POST", operation, { input: {} }), 501);
+      expectResponse(await createJobApi(target, id).call("POST", operation, { input: {} }), 501);
   });
 });
 
@@ -160,7 +160,7 @@ describe("REST v2: PATCH /serverless/{id}", () => {
     const id = await make("/serverless", endpointBody({ timeout: 60_000, env: { A: "1" } }));
     const before = (await call("GET", `/serverless/${id}`)).json;
     const answer = await call("PATCH", `/serverless/${id}`, { workers: { max: 2 } });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(answer.json).toEqual({ ...Object(before), workers: { min: 0, max: 2, idleTimeout: 10 } });
   });
 
@@ -168,41 +168,41 @@ describe("REST v2: PATCH /serverless/{id}", () => {
     const id = await make("/serverless", endpointBody({ gpu: { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"] } }));
     expectProblem(await call("PATCH", `/serverless/${id}`, { gpu: { excludedTypes: [] } }), 422);
     const answer = await call("PATCH", `/serverless/${id}`, { gpu: { pools: ["AMPERE_24"] } });
-    expectAnswer(answer, 200, { gpu: { pools: ["AMPERE_24"], excludedTypes: [] } });
+    expectResponse(answer, 200, { gpu: { pools: ["AMPERE_24"], excludedTypes: [] } });
   });
 
   test("without pools both stay, and blanks around excluded types are removed", async () => {
     const gpu = { pools: ["AMPERE_24"], excludedTypes: [" NVIDIA L4 "] };
     const id = await make("/serverless", endpointBody({ gpu }));
     const kept = { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2 };
-    expectAnswer(await call("PATCH", `/serverless/${id}`, { gpu: { count: 2 } }), 200, { gpu: kept });
+    expectResponse(await call("PATCH", `/serverless/${id}`, { gpu: { count: 2 } }), 200, { gpu: kept });
   });
 
   test("one CUDA constraint does not clear the other", async () => {
     const id = await make("/serverless", endpointBody({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } }));
     const gpu = { allowedCudaVersions: ["12.8"], minCudaVersion: "12.4" };
     const patch = (sent: Fields) => call("PATCH", `/serverless/${id}`, { gpu: sent });
-    expectAnswer(await patch({ minCudaVersion: "12.4" }), 200, { gpu });
+    expectResponse(await patch({ minCudaVersion: "12.4" }), 200, { gpu });
     const both = { allowedCudaVersions: [], minCudaVersion: "12.6" };
-    expectAnswer(await patch(both), 200, { gpu: both });
+    expectResponse(await patch(both), 200, { gpu: both });
   });
 
   test("an idle timeout is rejected and omitted for queues that scale by REQUEST_COUNT", async () => {
     const id = await make("/serverless", endpointBody());
     const patch = (body: Fields) => call("PATCH", `/serverless/${id}`, body);
-    expectAnswer(await patch({ workers: { idleTimeout: 33 } }), 200, { workers: { idleTimeout: 33 } });
+    expectResponse(await patch({ workers: { idleTimeout: 33 } }), 200, { workers: { idleTimeout: 33 } });
     expectProblem(await patch(byCount), 422);
     const scaled = await patch({ scaling: byCount.scaling });
     expect(at(scaled.json, "workers")).toEqual({ min: 0, max: 0 });
     expectProblem(await patch({ workers: { idleTimeout: 9 } }), 422);
-    expectAnswer(await patch({ workers: { max: 1 } }), 200, { workers: { max: 1 } });
+    expectResponse(await patch({ workers: { max: 1 } }), 200, { workers: { max: 1 } });
     const delay = { scaling: { type: "QUEUE_DELAY", queueDelay: 4 }, workers: { idleTimeout: 9 } };
-    expectAnswer(await patch(delay), 200, { workers: { idleTimeout: 9 } });
+    expectResponse(await patch(delay), 200, { workers: { idleTimeout: 9 } });
   });
 
   test("a timeout of 0 means the service's default", async () => {
     const id = await make("/serverless", endpointBody({ timeout: 60_000 }));
-    expectAnswer(await call("PATCH", `/serverless/${id}`, { timeout: 0 }), 200, { timeout: 0 });
+    expectResponse(await call("PATCH", `/serverless/${id}`, { timeout: 0 }), 200, { timeout: 0 });
     expect((await account.rest("GET", `/endpoints/${id}`)).json).not.toHaveProperty("executionTimeoutMs");
     expectProblem(await call("PATCH", `/serverless/${id}`, { timeout: 4999 }), 422);
   });
@@ -210,9 +210,9 @@ describe("REST v2: PATCH /serverless/{id}", () => {
   test("an empty list and an empty string clear the CUDA constraints", async () => {
     const id = await make("/serverless", endpointBody({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } }));
     const patch = (gpu: Fields) => call("PATCH", `/serverless/${id}`, { gpu });
-    expectAnswer(await patch({ allowedCudaVersions: [] }), 200, { gpu: { allowedCudaVersions: [] } });
-    expectAnswer(await patch({ minCudaVersion: "12.4" }), 200, { gpu: { minCudaVersion: "12.4" } });
-    expectAnswer(await patch({ minCudaVersion: "" }), 200, { gpu: { minCudaVersion: null } });
+    expectResponse(await patch({ allowedCudaVersions: [] }), 200, { gpu: { allowedCudaVersions: [] } });
+    expectResponse(await patch({ minCudaVersion: "12.4" }), 200, { gpu: { minCudaVersion: "12.4" } });
+    expectResponse(await patch({ minCudaVersion: "" }), 200, { gpu: { minCudaVersion: null } });
   });
 
   test.each<[string, Fields]>([

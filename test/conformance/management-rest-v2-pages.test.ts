@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, type RawResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
@@ -15,7 +15,7 @@ const lists = {
 type ListPath = keyof typeof lists;
 const paths: ListPath[] = ["/serverless", "/templates"];
 
-const idsIn = ({ json }: Answer, member: string): unknown[] => {
+const idsIn = ({ json }: RawResponse, member: string): unknown[] => {
   const list = at(json, member);
   return Array.isArray(list) ? list.map((one) => at(one, "id")) : [];
 };
@@ -28,7 +28,7 @@ describe("REST v2: pages", () => {
     const seen: unknown[] = [];
     for (let query = "?limit=1"; ; ) {
       const answer = await call("GET", `${path}${query}`);
-      expectAnswer(answer, 200);
+      expectResponse(answer, 200);
       seen.push(...idsIn(answer, member));
       if (at(answer.json, "pagination", "hasNextPage") !== true) {
         expect(at(answer.json, "pagination", "nextCursor")).toBeNull();
@@ -38,18 +38,18 @@ describe("REST v2: pages", () => {
     }
     expect(seen.filter((id) => made.some((one) => one === id))).toEqual(made.reverse());
     expect(new Set(seen).size).toBe(seen.length);
-    expectAnswer(await call("GET", path), 200, { pagination: { nextCursor: null, hasNextPage: false } });
+    expectResponse(await call("GET", path), 200, { pagination: { nextCursor: null, hasNextPage: false } });
   });
 
   test("the releases of an endpoint are paged, and its builds are empty", async () => {
     const own = `/serverless/${await make("/serverless", endpointBody())}`;
     await call("PATCH", own, { image: "conformance/second:2" });
     const first = await call("GET", `${own}/releases?limit=1`);
-    expectAnswer(first, 200, { releases: [{ version: 2 }], pagination: { hasNextPage: true }, endpointVersion: 2 });
+    expectResponse(first, 200, { releases: [{ version: 2 }], pagination: { hasNextPage: true }, endpointVersion: 2 });
     const next = encodeURIComponent(stringAt(first, "pagination", "nextCursor"));
     const last = { nextCursor: null, hasNextPage: false };
     const second = await call("GET", `${own}/releases?limit=1&cursor=${next}`);
-    expectAnswer(second, 200, { releases: [{ version: 1 }], pagination: last, endpointVersion: 2 });
+    expectResponse(second, 200, { releases: [{ version: 1 }], pagination: last, endpointVersion: 2 });
     expect((await call("GET", `${own}/builds`)).json).toEqual({ builds: [], pagination: last });
     expectProblem(await call("GET", `${own}/builds/nosuch`), 404, "resource not found");
     for (const path of ["releases", "builds"])

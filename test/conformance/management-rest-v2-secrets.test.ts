@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
-import { giveAway } from "../support/secret-scan";
+import { at, expectResponse, stringAt } from "../support/raw-http";
+import { allowSecret } from "../support/secret-scan";
 import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
 
 // The worker returns its environment.
-giveAway("set-by-rest-v2");
+allowSecret("set-by-rest-v2");
 const target = await useTarget();
 const account = useAccount(target);
 const { call, make } = useRestV2(target, account);
@@ -21,7 +21,7 @@ describe("REST v2: secrets", () => {
   test("POST returns 201 with the record, GET 200, DELETE 204 without a body", async () => {
     const body = newSecret({ description: "token of the hub" });
     const made = await call("POST", path, body);
-    expectAnswer(made, 201);
+    expectResponse(made, 201);
     const record = {
       id: stringAt(made, "id"),
       name: body.name,
@@ -32,7 +32,7 @@ describe("REST v2: secrets", () => {
     expect(made.json).toEqual(record);
     expect((await call("GET", `${path}/${record.id}`)).json).toEqual(record);
     const removed = await call("DELETE", `${path}/${record.id}`);
-    expectAnswer(removed, 204);
+    expectResponse(removed, 204);
     expect(removed.text).toBe("");
     for (const method of ["GET", "DELETE"])
       expectProblem(await call(method, `${path}/${record.id}`), 404, "resource not found");
@@ -84,7 +84,7 @@ describe("REST v2: secrets", () => {
     const before = await call("GET", `${path}/${id}`);
     const told = await call("PATCH", `${path}/${id}`, { description: "second" });
     expect(told.json).toEqual({ ...Object(before.json), description: "second" });
-    expectAnswer(await call("PATCH", `${path}/${id}`, { value: "next-value", description: "" }), 200, {
+    expectResponse(await call("PATCH", `${path}/${id}`, { value: "next-value", description: "" }), 200, {
       id,
       name: body.name,
       description: null,
@@ -99,9 +99,9 @@ describe("REST v2: secrets", () => {
     const listed = await account.graphql("{ myself { secrets { id name description } } }");
     expect(at(listed.json, "data", "myself", "secrets")).toContainEqual({ id, name, description: null });
     const other = await account.secret({ description: "made by GraphQL" });
-    expectAnswer(await call("GET", `${path}/${other}`), 200, { id: other, description: "made by GraphQL" });
+    expectResponse(await call("GET", `${path}/${other}`), 200, { id: other, description: "made by GraphQL" });
     const env = [{ key: "TOKEN", value: `{{ RUNPOD_SECRET_${name} }}` }];
     const jobs = await account.jobsOn("env", context, {}, { env });
-    expectAnswer(await jobs.runsync({ names: ["TOKEN"] }), 200, { output: { TOKEN: "set-by-rest-v2" } });
+    expectResponse(await jobs.runsync({ names: ["TOKEN"] }), 200, { output: { TOKEN: "set-by-rest-v2" } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { askUntil, at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, pollUntil, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
@@ -30,11 +30,11 @@ describe("REST v2: workers of an endpoint", () => {
   test("GET /serverless/{id}/workers returns each worker with its image, and a summary", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
     const path = `/serverless/${jobs.endpointId}/workers`;
-    const answer = await askUntil(
+    const answer = await pollUntil(
       () => call("GET", path),
       ({ json }) => at(json, "summary", "idle") === 1,
     );
-    expectAnswer(answer, 200, {
+    expectResponse(answer, 200, {
       workers: [
         {
           status: "IDLE",
@@ -55,7 +55,7 @@ describe("REST v2: workers of an endpoint", () => {
 
   test("an endpoint without workers has empty lists", async () => {
     const id = await make("/serverless", endpointBody());
-    expectAnswer(await call("GET", `/serverless/${id}/workers`), 200, { workers: [], summary: { total: 0 } });
+    expectResponse(await call("GET", `/serverless/${id}/workers`), 200, { workers: [], summary: { total: 0 } });
   });
 
   test("GET /serverless/{id}/releases returns the versions with their changes, newest first", async () => {
@@ -63,7 +63,7 @@ describe("REST v2: workers of an endpoint", () => {
     await call("PATCH", `/serverless/${id}`, { workers: { idleTimeout: 9 } });
     await call("PATCH", `/serverless/${id}`, { image: "conformance/next:2", env: { OTHER: "hush-hush" } });
     const answer = await call("GET", `/serverless/${id}/releases`);
-    expectAnswer(answer, 200, {
+    expectResponse(answer, 200, {
       endpointVersion: 2,
       rollout: { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 0 },
       releases: [
@@ -105,7 +105,7 @@ describe("REST v2: a worker's log", () => {
   test("is streamed as events with id and line, live, and resumed after Last-Event-ID", async (context) => {
     target.localOnly(context, "the lines of a handler are known here only");
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
-    const answer = await askUntil(
+    const answer = await pollUntil(
       () => call("GET", `/serverless/${jobs.endpointId}/workers`),
       ({ json }) => at(json, "summary", "idle") === 1,
     );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
@@ -20,13 +20,13 @@ describe("REST v2: requests and errors", () => {
     "POST %s returns 201 with the object, GET 200, the list contains it under %s, DELETE 204 without a body",
     async (path, member, body) => {
       const made = await call("POST", path, body());
-      expectAnswer(made, 201);
+      expectResponse(made, 201);
       const id = stringAt(made, "id");
       const own = `${path}/${id}`;
-      expectAnswer(await call("GET", own), 200, { id });
+      expectResponse(await call("GET", own), 200, { id });
       expect(at((await call("GET", path)).json, member)).toContainEqual(expect.objectContaining({ id }));
       const removed = await call("DELETE", own);
-      expectAnswer(removed, 204);
+      expectResponse(removed, 204);
       expect(removed.text).toBe("");
       for (const method of path === "/registries" ? ["GET", "DELETE"] : ["GET", "DELETE", "PATCH"]) {
         const json = method === "PATCH" ? { name: "other" } : undefined;
@@ -60,7 +60,7 @@ describe("REST v2: requests and errors", () => {
   test("an empty PATCH of a network volume is 422; the same size is accepted", async () => {
     const id = await make("/network-volumes", { name: uniqueName("volume"), size: 10, dataCenter: "EU-RO-1" });
     expectProblem(await call("PATCH", `/network-volumes/${id}`, {}), 422);
-    expectAnswer(await call("PATCH", `/network-volumes/${id}`, { size: 10 }), 200, { size: 10 });
+    expectResponse(await call("PATCH", `/network-volumes/${id}`, { size: 10 }), 200, { size: 10 });
   });
 
   test("no message contains the password of registry credentials", async () => {
@@ -70,7 +70,7 @@ describe("REST v2: requests and errors", () => {
   });
 
   test("each response states the remaining requests of the user's rate limit", async (context) => {
-    target.hold(context);
+    target.freezeClock(context);
     const answers = [await call("GET", "/registries"), await call("GET", "/templates/nosuch")];
     for (const { headers } of answers) {
       expect(headers.get("ratelimit-policy")).toMatch(
@@ -92,12 +92,12 @@ describe("REST v2: delegations of registries", () => {
   test("are created for a repository, listed and deleted", async () => {
     const made = await call("POST", path, { resource: `${resource}:v2`, name: "team" });
     const repository = { repository: "team/worker", tag: "v2", awsRegion: "us-east-1", awsUser: "123456789012" };
-    expectAnswer(made, 201, { name: "team", ...repository });
+    expectResponse(made, 201, { name: "team", ...repository });
     const other = await call("POST", path, { resource });
-    expectAnswer(other, 201, { name: null, tag: "latest" });
+    expectResponse(other, 201, { name: null, tag: "latest" });
     expect(at((await call("GET", path)).json, "delegations")).toEqual(expect.arrayContaining([made.json, other.json]));
     const own = `${path}/${stringAt(made, "id")}`;
-    expectAnswer(await call("DELETE", own), 204);
+    expectResponse(await call("DELETE", own), 204);
     expectProblem(await call("DELETE", own), 404, "resource not found");
     expect((await call("GET", path)).text).not.toContain(stringAt(made, "id"));
     await call("DELETE", `${path}/${stringAt(other, "id")}`);
@@ -126,7 +126,7 @@ describe("REST v2: next to the job API", () => {
   test("its reserved words are not endpoint ids, and their job paths are 404 as problems", async () => {
     for (const word of ["serverless", "templates", "network-volumes", "registries", "catalog"]) {
       // To some of them `run` is an id.
-      expectAnswer(await call("POST", `/${word}/run`, { input: {} }), [404, 405]);
+      expectResponse(await call("POST", `/${word}/run`, { input: {} }), [404, 405]);
       expectProblem(await call("GET", `/${word}/status/x`), 404);
     }
     const id = await make("/serverless", endpointBody());
@@ -147,9 +147,9 @@ describe("REST v2: next to the job API", () => {
       purgeQueue: `${root}/purge-queue`,
       health: `${root}/health`,
     });
-    expectAnswer(await call("GET", `/${id}/health`), 200, { jobs: { inQueue: 0 } });
+    expectResponse(await call("GET", `/${id}/health`), 200, { jobs: { inQueue: 0 } });
     const job = await send("POST", `${root}/run`, { key: target.apiKey, json: { input: {} } });
-    expectAnswer(job, 200, { status: "IN_QUEUE" });
+    expectResponse(job, 200, { status: "IN_QUEUE" });
   });
 });
 
@@ -159,31 +159,31 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
     const own = `/serverless/${id}`;
     const listed = await call("GET", "/serverless");
     expect(at(listed.json, "endpoints")).toContainEqual(expect.objectContaining({ id, image: "conformance/first:1" }));
-    expectAnswer(await call("GET", own), 200, { id, type: "QUEUE", gpu: { pools: expect.any(Array), count: 1 } });
+    expectResponse(await call("GET", own), 200, { id, type: "QUEUE", gpu: { pools: expect.any(Array), count: 1 } });
     const changed = await call("PATCH", own, { image: "conformance/second:2", workers: { idleTimeout: 33 } });
-    expectAnswer(changed, 200, { id, image: "conformance/second:2", workers: { min: 0, max: 0, idleTimeout: 33 } });
+    expectResponse(changed, 200, { id, image: "conformance/second:2", workers: { min: 0, max: 0, idleTimeout: 33 } });
     const v1 = await account.rest("GET", `/endpoints/${id}?includeTemplate=true`);
-    expectAnswer(v1, 200, { idleTimeout: 33, template: { imageName: "conformance/second:2" } });
-    expectAnswer(await call("DELETE", own), 204);
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
+    expectResponse(v1, 200, { idleTimeout: 33, template: { imageName: "conformance/second:2" } });
+    expectResponse(await call("DELETE", own), 204);
+    expectResponse(await account.rest("GET", `/endpoints/${id}`), 404);
   });
 
   test("a template is listed, read, updated and deleted by its id", async () => {
     const id = await maker.template({ image: "conformance/first:1" });
     const own = `/templates/${id}`;
     expect(at((await call("GET", "/templates")).json, "templates")).toContainEqual(expect.objectContaining({ id }));
-    expectAnswer(await call("GET", own), 200, { image: "conformance/first:1", serverless: true, env: {} });
+    expectResponse(await call("GET", own), 200, { image: "conformance/first:1", serverless: true, env: {} });
     const changes = { image: "conformance/next:2", args: "python h.py", env: { A: "1" }, ports: ["80/http"], disk: 7 };
-    expectAnswer(await call("PATCH", own, changes), 200, changes);
-    expectAnswer(await account.rest("GET", own), 200, {
+    expectResponse(await call("PATCH", own, changes), 200, changes);
+    expectResponse(await account.rest("GET", own), 200, {
       imageName: changes.image,
       dockerStartCmd: ["python", "h.py"],
       containerDiskInGb: 7,
       env: changes.env,
       ports: changes.ports,
     });
-    expectAnswer(await call("DELETE", own), 204);
-    expectAnswer(await account.rest("GET", own), 404);
+    expectResponse(await call("DELETE", own), 204);
+    expectResponse(await account.rest("GET", own), 404);
   });
 
   test("a network volume is listed, read, enlarged and deleted", async () => {
@@ -193,10 +193,10 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
     expect(at((await call("GET", "/network-volumes")).json, "networkVolumes")).toContainEqual(
       expect.objectContaining(record),
     );
-    expectAnswer(await call("PATCH", own, { size: 30, name: "grown" }), 200, { ...record, size: 30, name: "grown" });
+    expectResponse(await call("PATCH", own, { size: 30, name: "grown" }), 200, { ...record, size: 30, name: "grown" });
     expectProblem(await call("PATCH", own, { size: 20 }), 400, /cannot shrink/);
-    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 30, name: "grown" });
-    expectAnswer(await call("DELETE", own), 204);
+    expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 30, name: "grown" });
+    expectResponse(await call("DELETE", own), 204);
   });
 
   test("registry credentials contain id and name only; templates silently lose them", async () => {
@@ -208,8 +208,8 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
       image: "conformance/none:1",
       registry: id,
     });
-    expectAnswer(await call("GET", `/templates/${template}`), 200, { registry: id });
-    expectAnswer(await call("DELETE", `/registries/${id}`), 204);
-    expectAnswer(await call("GET", `/templates/${template}`), 200, { registry: null });
+    expectResponse(await call("GET", `/templates/${template}`), 200, { registry: id });
+    expectResponse(await call("DELETE", `/registries/${id}`), 204);
+    expectResponse(await call("GET", `/templates/${template}`), 200, { registry: null });
   });
 });

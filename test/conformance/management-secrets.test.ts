@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
-import { giveAway } from "../support/secret-scan";
+import { at, expectResponse, stringAt } from "../support/raw-http";
+import { allowSecret } from "../support/secret-scan";
 import { useTarget } from "../support/target";
 import { literal, uniqueName, useAccount } from "./support/account";
 
 // The worker returns its environment.
-giveAway("new-and-quiet");
+allowSecret("new-and-quiet");
 const target = await useTarget();
 const account = useAccount(target);
 const listSecrets = () => account.graphql("{ myself { secrets { id name description } } }");
@@ -18,7 +18,7 @@ describe("GraphQL API: secrets", () => {
         `mutation { secretCreate(input: ${literal(input)}) { id name description } }`,
       );
       const record = { name: input.name, description };
-      expectAnswer(answer, 200, { data: { secretCreate: record } });
+      expectResponse(answer, 200, { data: { secretCreate: record } });
       expect(answer.json).not.toHaveProperty("errors");
       const id = stringAt(answer, "data", "secretCreate", "id");
       expect(at((await listSecrets()).json, "data", "myself", "secrets")).toContainEqual({ id, ...record });
@@ -39,7 +39,7 @@ describe("GraphQL API: secrets", () => {
     const answer = await account.graphql(
       `mutation { secretCreate(input: {name: "${name}", value: "hush-hush"}) { id } }`,
     );
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, "errors", 0, "message")).toMatch(/unique|exists/);
     expect(answer.text).not.toContain("hush-hush");
   });
@@ -47,7 +47,7 @@ describe("GraphQL API: secrets", () => {
   test("secretDelete returns null without errors and deletes the secret", async () => {
     const id = await account.secret();
     const answer = await account.graphql(`mutation { secretDelete(id: "${id}") }`);
-    expectAnswer(answer, 200, { data: { secretDelete: null } });
+    expectResponse(answer, 200, { data: { secretDelete: null } });
     expect(answer.json).not.toHaveProperty("errors");
     expect((await listSecrets()).text).not.toContain(id);
   });
@@ -58,7 +58,7 @@ describe("GraphQL API: secrets", () => {
     const answer = await account.graphql(
       `mutation { secretDescriptionUpdate(input: {id: "${id}", description: "new"}) { id name description } }`,
     );
-    expectAnswer(answer, 200, { data: { secretDescriptionUpdate: { id, name, description: "new" } } });
+    expectResponse(answer, 200, { data: { secretDescriptionUpdate: { id, name, description: "new" } } });
   });
 
   test("a secret's value is never returned", async () => {
@@ -75,7 +75,7 @@ describe("GraphQL API: secrets", () => {
     const answer = await account.graphql(
       `mutation { secretValueUpdate(input: {id: "${id}", value: "new-and-quiet"}) { id name } }`,
     );
-    expectAnswer(answer, 200, { data: { secretValueUpdate: { id, name } } });
+    expectResponse(answer, 200, { data: { secretValueUpdate: { id, name } } });
     expect(answer.text).not.toContain("quiet");
     const env = [
       { key: "TOKEN", value: `{{ RUNPOD_SECRET_${name} }}` },
@@ -83,6 +83,6 @@ describe("GraphQL API: secrets", () => {
     ];
     const jobs = await account.jobsOn("env", context, {}, { env });
     const output = { TOKEN: "new-and-quiet", PLAIN: "as it is" };
-    expectAnswer(await jobs.runsync({ names: ["TOKEN", "PLAIN"] }), 200, { output });
+    expectResponse(await jobs.runsync({ names: ["TOKEN", "PLAIN"] }), 200, { output });
   });
 });

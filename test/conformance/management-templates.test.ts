@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { literal, saveTemplate, templateFields, uniqueName, useAccount } from "./support/account";
 
@@ -22,7 +22,7 @@ describe("GraphQL API: saveTemplate", () => {
       volumeMountPath: "/workspace",
     });
     const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { ${selection} } }`);
-    expectAnswer(answer, 200, { data: { saveTemplate: input } });
+    expectResponse(answer, 200, { data: { saveTemplate: input } });
     expect(answer.json).not.toHaveProperty("errors");
     await deleteTemplate(String(input["name"]));
   });
@@ -32,7 +32,7 @@ describe("GraphQL API: saveTemplate", () => {
     const answer = await account.graphql(
       `mutation { saveTemplate(input: ${literal(input)}) { id env { key value } } }`,
     );
-    expectAnswer(answer, 200, { data: { saveTemplate: { env: [] } } });
+    expectResponse(answer, 200, { data: { saveTemplate: { env: [] } } });
     await deleteTemplate(String(input["name"]));
   });
 
@@ -41,9 +41,9 @@ describe("GraphQL API: saveTemplate", () => {
     const id = await account.template({ name });
     const input = templateFields({ id, name, imageName: "conformance/other:2", env: [{ key: "A", value: "1" }] });
     const answer = await account.graphql(saveTemplate, { input });
-    expectAnswer(answer, 200, { data: { saveTemplate: { id, name, imageName: "conformance/other:2" } } });
+    expectResponse(answer, 200, { data: { saveTemplate: { id, name, imageName: "conformance/other:2" } } });
     const read = await account.graphql(`{ podTemplate(id: "${id}") { id imageName env { key value } } }`);
-    expectAnswer(read, 200, {
+    expectResponse(read, 200, {
       data: { podTemplate: { id, imageName: "conformance/other:2", env: [{ key: "A", value: "1" }] } },
     });
   });
@@ -51,7 +51,7 @@ describe("GraphQL API: saveTemplate", () => {
   test("saveTemplate with an unknown id returns errors and creates nothing", async () => {
     const input = templateFields({ id: "nosuchtemplate" });
     const answer = await account.graphql(saveTemplate, { input });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, ...message)).toContain("not found");
     const list = await account.graphql("{ myself { podTemplates { name } } }");
     expect(list.text).not.toContain(String(input["name"]));
@@ -61,7 +61,7 @@ describe("GraphQL API: saveTemplate", () => {
     const name = uniqueName("template");
     await account.template({ name });
     const answer = await account.graphql(saveTemplate, { input: templateFields({ name }) });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, ...message)).toContain("must be unique");
     expect(at(answer.json, "data", "saveTemplate") ?? null).toBeNull();
   });
@@ -89,7 +89,7 @@ describe("GraphQL API: saveTemplate", () => {
     ["name", ""],
   ])("saveTemplate of a serverless template with %s = %j returns errors that name it", async (field, value) => {
     const answer = await account.graphql(saveTemplate, { input: templateFields({ [field]: value }) });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, ...message)).toContain(field);
   });
 
@@ -100,7 +100,7 @@ describe("GraphQL API: saveTemplate", () => {
     },
     async (ports) => {
       const answer = await account.graphql(saveTemplate, { input: templateFields({ ports }) });
-      expectAnswer(answer, 200);
+      expectResponse(answer, 200);
       expect(stringAt(answer, ...message)).toContain("ports");
     },
   );
@@ -111,7 +111,7 @@ describe("GraphQL API: saveTemplate", () => {
     const containerRegistryAuthId = stringAt(made, "data", "saveRegistryAuth", "id");
     const input = templateFields({ containerRegistryAuthId });
     const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { ${selection} } }`);
-    expectAnswer(answer, 200, { data: { saveTemplate: { containerRegistryAuthId } } });
+    expectResponse(answer, 200, { data: { saveTemplate: { containerRegistryAuthId } } });
     const unknown = templateFields({ containerRegistryAuthId: "nosuchauth" });
     expect(stringAt(await account.graphql(saveTemplate, { input: unknown }), ...message)).toMatch(/registry/i);
     await deleteTemplate(String(input["name"]));
@@ -124,7 +124,7 @@ describe("GraphQL API: deleteTemplate", () => {
     const name = uniqueName("template");
     const id = await account.template({ name });
     const answer = await account.graphql(`mutation { deleteTemplate(templateName: "${name}") }`);
-    expectAnswer(answer, 200, { data: { deleteTemplate: null } });
+    expectResponse(answer, 200, { data: { deleteTemplate: null } });
     expect(answer.json).not.toHaveProperty("errors");
     const read = await account.graphql(`{ podTemplate(id: "${id}") { id } }`);
     expect(at(read.json, "data", "podTemplate", "id"), read.text).toBeUndefined();
@@ -135,9 +135,9 @@ describe("GraphQL API: deleteTemplate", () => {
     const templateId = await account.template({ name });
     await account.endpoint({ templateId });
     const answer = await deleteTemplate(name);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, ...message)).toContain("in use");
-    expectAnswer(await account.graphql(`{ podTemplate(id: "${templateId}") { id } }`), 200, {
+    expectResponse(await account.graphql(`{ podTemplate(id: "${templateId}") { id } }`), 200, {
       data: { podTemplate: { id: templateId } },
     });
   });
@@ -149,10 +149,10 @@ describe("GraphQL API: deleteTemplate", () => {
     const endpointId = await account.endpoint({ templateId });
     await account.rest("DELETE", `/endpoints/${endpointId}`);
     expect(stringAt(await deleteTemplate(name), ...message)).toContain("in use");
-    await target.pass(115_000, context);
+    await target.advance(115_000, context);
     expect(stringAt(await deleteTemplate(name), ...message)).toContain("in use");
-    await target.pass(6_000, context);
-    expectAnswer(await deleteTemplate(name), 200, { data: { deleteTemplate: null } });
+    await target.advance(6_000, context);
+    expectResponse(await deleteTemplate(name), 200, { data: { deleteTemplate: null } });
   });
 
   test("deleteTemplate counts a move of the endpoint to another template as the last use", async (context) => {
@@ -162,7 +162,7 @@ describe("GraphQL API: deleteTemplate", () => {
     const endpointId = await account.endpoint({ templateId });
     await account.rest("PATCH", `/endpoints/${endpointId}`, { templateId: await account.template() });
     expect(stringAt(await deleteTemplate(name), ...message)).toContain("in use");
-    await target.pass(121_000, context);
-    expectAnswer(await deleteTemplate(name), 200, { data: { deleteTemplate: null } });
+    await target.advance(121_000, context);
+    expectResponse(await deleteTemplate(name), 200, { data: { deleteTemplate: null } });
   });
 });

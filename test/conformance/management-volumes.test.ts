@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectAnswer, send, stringAt } from "../support/raw-http";
+import { expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, literal, uniqueName, useAccount } from "./support/account";
 
@@ -16,14 +16,14 @@ const volumeFields = (fields: Fields = {}): Fields => ({
 describe("REST management API: network volumes", () => {
   test("DELETE /networkvolumes/{networkVolumeId} unauthorized returns 401 and deletes nothing", async () => {
     const id = await account.volume();
-    expectAnswer(await send("DELETE", `${target.baseUrl}/networkvolumes/${id}`, { key: "wrong" }), 401);
-    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { id });
+    expectResponse(await send("DELETE", `${target.baseUrl}/networkvolumes/${id}`, { key: "wrong" }), 401);
+    expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { id });
   });
 
   test("POST /networkvolumes returns the record without the type of REST v2, which clients reject", async () => {
     const body = volumeFields();
     const answer = await account.rest("POST", "/networkvolumes", body);
-    expectAnswer(answer, 200, body);
+    expectResponse(answer, 200, body);
     const id = stringAt(answer, "id");
     expect(answer.json).toEqual({ id, ...body });
     await account.rest("DELETE", `/networkvolumes/${id}`);
@@ -41,16 +41,16 @@ describe("REST management API: network volumes", () => {
     ["dataCenterId", 7],
   ])("POST /networkvolumes with %s = %j returns 400 and names the field", async (field, value) => {
     const answer = await account.rest("POST", "/networkvolumes", volumeFields({ [field]: value }));
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toContain(field);
   });
 
   test("PATCH /networkvolumes/{networkVolumeId} with a smaller size returns 400 and keeps the size", async () => {
     const id = await account.volume({ size: 10 });
     const answer = await account.rest("PATCH", `/networkvolumes/${id}`, { size: 9 });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(stringAt(answer, "message")).toContain("size");
-    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
+    expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
   });
 });
 
@@ -59,19 +59,19 @@ describe("GraphQL API: network volumes", () => {
     const made = await account.graphql(
       `mutation { createNetworkVolume(input: ${literal(volumeFields())}) { id name size dataCenterId } }`,
     );
-    expectAnswer(made, 200, { data: { createNetworkVolume: { size: 10, dataCenterId: "EU-RO-1" } } });
+    expectResponse(made, 200, { data: { createNetworkVolume: { size: 10, dataCenterId: "EU-RO-1" } } });
     const id = stringAt(made, "data", "createNetworkVolume", "id");
-    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { id, size: 10 });
+    expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { id, size: 10 });
 
     const name = uniqueName("volume");
     const grown = await account.graphql(
       `mutation { updateNetworkVolume(input: ${literal({ id, name, size: 30 })}) { id name size } }`,
     );
-    expectAnswer(grown, 200, { data: { updateNetworkVolume: { id, name, size: 30 } } });
+    expectResponse(grown, 200, { data: { updateNetworkVolume: { id, name, size: 30 } } });
 
     const gone = await account.graphql(`mutation { deleteNetworkVolume(input: {id: "${id}"}) }`);
     expect(gone.json, gone.text).not.toHaveProperty("errors");
-    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 404);
+    expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 404);
 
     const create = `mutation ($name: String, $size: Int) {
       createNetworkVolume(input: { name: $name, size: $size, dataCenterId: "EU-RO-1" }) { id } }`;
@@ -85,8 +85,8 @@ describe("GraphQL API: network volumes", () => {
   test("updateNetworkVolume with a smaller size returns errors and keeps the size", async () => {
     const id = await account.volume({ size: 10 });
     const answer = await account.graphql(`mutation { updateNetworkVolume(input: {id: "${id}", size: 5}) { id } }`);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(stringAt(answer, "errors", 0, "message")).toContain("size");
-    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
+    expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
   });
 });

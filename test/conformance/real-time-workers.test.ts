@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "serverless-compute-api/clock";
 import { describe, expect, type TestContext, test, vi } from "vitest";
-import { askUntil, at, expectAnswer } from "../support/raw-http";
+import { at, expectResponse, pollUntil } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import type { JobApi } from "./support/job-api";
@@ -59,32 +59,32 @@ describe.concurrent("Time-based rules of workers in real time", () => {
   test("takeHold: a request for a job is held for that long", async (context) => {
     const worker = await joined(context);
     const since = Date.now();
-    expectAnswer(await worker.take(), 204);
+    expectResponse(await worker.take(), 204);
     expectPassed(since, played.takeHold, "job-take");
   });
 
   test("stopHold: a request for jobs to stop is held for that long", async (context) => {
     const worker = await joined(context);
     const since = Date.now();
-    expectAnswer(await worker.stop(), 204);
+    expectResponse(await worker.stop(), 204);
     expectPassed(since, played.stopHold, "job-stop");
   });
 
   test("pingSilence and secondLook: the job of a worker that stops pinging is requeued", async (context) => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
-    expectAnswer(await worker.take(), 200, { id });
+    expectResponse(await worker.take(), 200, { id });
     const since = Date.now();
     await worker.ping(id);
     const again = ({ json }: { json: unknown }): boolean => at(json, "retries") === 1;
     const wait = played.pingSilence + played.secondLook;
-    expectAnswer(await comesAfter(since, wait, () => worker.jobs.status(id), again), 200, { status: "IN_QUEUE" });
+    expectResponse(await comesAfter(since, wait, () => worker.jobs.status(id), again), 200, { status: "IN_QUEUE" });
   });
 
   test("takeSilence: an idle worker that requests no more jobs is removed", async (context) => {
     const worker = await joined(context);
     const since = Date.now();
-    expectAnswer(await worker.take(), 204);
+    expectResponse(await worker.take(), 204);
     const wait = played.takeHold + played.takeSilence + played.secondLook;
     const nobody = (answer: { json: unknown }): boolean => workers(answer, "idle") + workers(answer, "ready") === 0;
     await comesAfter(since, wait, worker.jobs.health, nobody);
@@ -94,21 +94,21 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
     const since = Date.now();
-    expectAnswer(await worker.take(), 200, { id });
+    expectResponse(await worker.take(), 200, { id });
     await comesAfter(
       since,
       played.lostJob,
       () => worker.take(),
       ({ status }) => status === 200,
     );
-    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS", retries: 1 });
+    expectResponse(await worker.jobs.status(id), 200, { status: "IN_PROGRESS", retries: 1 });
   });
 
   test("pingInterval: workers receive the ping interval", async (context) => {
     const jobs = await local.account.jobsOn("env", context);
     local.target.localOnly(context, "the interval is a setting of the local service");
     const answer = await jobs.runsync({ names: ["RUNPOD_PING_INTERVAL"] });
-    expectAnswer(answer, 200, { output: { RUNPOD_PING_INTERVAL: String(started.pingInterval) } });
+    expectResponse(answer, 200, { output: { RUNPOD_PING_INTERVAL: String(started.pingInterval) } });
   });
 
   test("stopGrace: a worker that continues a cancelled job is replaced after that long", async (context) => {
@@ -174,7 +174,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
   test("idleTimeout of 1 s: a worker without a job ends after 1 s", async (context) => {
     const jobs = await local.account.jobsOn("echo", context, { idleTimeout: 1 });
     const since = Date.now();
-    expectAnswer(await jobs.runsync({}), 200, { status: "COMPLETED" });
+    expectResponse(await jobs.runsync({}), 200, { status: "COMPLETED" });
     const nobody = (answer: { json: unknown }): boolean => workers(answer, "idle") + workers(answer, "running") === 0;
     await comesAfter(since, 1000, jobs.health, nobody);
   });
@@ -201,6 +201,6 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     const { json } = await jobs.reaches(id, "FAILED");
     expectPassed(since, 3 * (mute.startLimit + mute.secondLook), "the end of the third worker");
     expect(at(json, "error")).toContain("it did not request a job within 0.7 s of its start");
-    await askUntil(jobs.health, (answer) => workers(answer, "initializing") + workers(answer, "unhealthy") === 0);
+    await pollUntil(jobs.health, (answer) => workers(answer, "initializing") + workers(answer, "unhealthy") === 0);
   });
 });

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { systemClock } from "serverless-compute-api/clock";
 import { describe, expect, type TestContext, test, vi } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { comesAfter, expectPassed } from "./support/real-time";
@@ -30,7 +30,7 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
     const since = Date.now();
     const id = await jobs.submit({});
     await comesAfter(since, timings.runRetention, () => jobs.status(id), isGone);
-    expectAnswer(await jobs.health(), 200, { jobs: { completed: 1, inQueue: 0, inProgress: 0 } });
+    expectResponse(await jobs.health(), 200, { jobs: { completed: 1, inQueue: 0, inProgress: 0 } });
   });
 
   test("retention of 1 s: the result of /runsync expires 1 s after its end", async (context) => {
@@ -46,7 +46,7 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     const since = Date.now();
-    expectAnswer(await jobs.call("GET", `/stream/${id}`), 200, []);
+    expectResponse(await jobs.call("GET", `/stream/${id}`), 200, []);
     expectPassed(since, timings.streamHold, "/stream");
   });
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { contract } from "../support/contract";
-import { type Answer, at } from "../support/raw-http";
+import { at, type RawResponse } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
 import {
@@ -58,7 +58,7 @@ async function idFor({ path }: Route, { body }: GeneratedRequest): Promise<strin
 let sent = 0;
 afterAll(() => console.log(`${sent} generated requests`));
 
-async function send(route: Route, request: GeneratedRequest): Promise<Answer> {
+async function send(route: Route, request: GeneratedRequest): Promise<RawResponse> {
   const id = route.path.includes("{") ? await idFor(route, request) : "";
   const path = route.path.replace("/v2", "").replaceAll(/\{\w+\}/g, encodeURIComponent(id));
   const query = new URLSearchParams(request.query).toString();

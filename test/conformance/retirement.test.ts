@@ -1,5 +1,5 @@
 import { beforeEach, describe, test } from "vitest";
-import { expectAnswer, send } from "../support/raw-http";
+import { expectResponse, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 
 const target = await useTarget({ retire: ["v1", "graphql"] });
@@ -18,7 +18,7 @@ describe("The day after the retirement of REST v1 and GraphQL", () => {
     for (const given of [key, undefined]) {
       const json = method === "POST" || method === "PATCH" ? {} : undefined;
       const answer = await send(method, `${target.baseUrl}${path}`, { key: given, json });
-      expectAnswer(answer, 410, { message: "REST v1: is retired; use REST v2 (/v2)" });
+      expectResponse(answer, 410, { message: "REST v1: is retired; use REST v2 (/v2)" });
     }
   });
 
@@ -26,13 +26,13 @@ describe("The day after the retirement of REST v1 and GraphQL", () => {
     for (const given of [key, undefined]) {
       const json = method === "POST" ? { query: "{ gpuTypes { id } }" } : undefined;
       const answer = await send(method, target.graphqlUrl, { key: given, json });
-      expectAnswer(answer, 410, { data: null, errors: [{ message: "GraphQL: is retired; use REST v2 (/v2)" }] });
+      expectResponse(answer, 410, { data: null, errors: [{ message: "GraphQL: is retired; use REST v2 (/v2)" }] });
     }
   });
 
   test("REST v2 and the job API keep working", async () => {
     const call = (path: string) => send("GET", `${target.serverlessUrl}/v2${path}`, { key });
-    expectAnswer(await call("/serverless"), 200);
-    expectAnswer(await call("/nosuch/health"), 404);
+    expectResponse(await call("/serverless"), 200);
+    expectResponse(await call("/nosuch/health"), 404);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { saveTemplate, templateFields, uniqueName, useAccount } from "./support/account";
 import type { JobApi } from "./support/job-api";
@@ -16,16 +16,16 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
   test("idleTimeout: a worker without a job ends after that many seconds", async (context) => {
     const jobs = await account.jobsOn("echo", context, { idleTimeout: 5 });
     await jobs.runsync({});
-    await target.pass(2_000, context);
+    await target.advance(2_000, context);
     expect(await workers(jobs)).toBe(1);
-    await target.pass(4_000, context);
+    await target.advance(4_000, context);
     await expect.poll(() => workers(jobs)).toBe(0);
   });
 
   test("idleTimeout never reduces workers below workersMin", async (context) => {
     const jobs = await account.jobsOn("echo", context, { idleTimeout: 1, workersMin: 1 });
     const first = await jobs.reaches(await jobs.submit({}), "COMPLETED");
-    await target.pass(3_000, context);
+    await target.advance(3_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await workers(jobs)).toBe(1);
     const next = await jobs.reaches(await jobs.submit({}), "COMPLETED");
@@ -42,9 +42,9 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     await jobs.reaches(running, "COMPLETED");
     await expect.poll(() => workers(jobs)).toBe(0);
     const waiting = await jobs.submit({});
-    await target.pass(10_000, context);
+    await target.advance(10_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expectAnswer(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
+    expectResponse(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
     expect(await workers(jobs)).toBe(0);
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
     await jobs.reaches(waiting, "COMPLETED");
@@ -55,14 +55,14 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     const jobs = await account.jobsOn("slow", context, scaling);
     const { input, end } = longJob(target, context);
     const first = await jobs.submit(input);
-    await target.pass(7_000, context);
+    await target.advance(7_000, context);
     await jobs.reaches(first, "IN_PROGRESS");
     const second = await jobs.submit(input);
-    await target.pass(3_000, context);
+    await target.advance(3_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expectAnswer(await jobs.status(second), 200, { status: "IN_QUEUE" });
+    expectResponse(await jobs.status(second), 200, { status: "IN_QUEUE" });
     expect(await workers(jobs)).toBe(1);
-    await target.pass(5_000, context);
+    await target.advance(5_000, context);
     const other = await jobs.reaches(second, "IN_PROGRESS");
     const still = await jobs.reaches(first, "IN_PROGRESS");
     expect(stringAt(other, "workerId")).not.toBe(stringAt(still, "workerId"));
@@ -75,7 +75,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     for (let n = 0; n < 4; n += 1) await jobs.submit(input);
     await expect.poll(async () => at((await jobs.health()).json, "jobs", "inProgress")).toBe(2);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 2 }, workers: { running: 2, idle: 0 } });
+    expectResponse(await jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 2 }, workers: { running: 2, idle: 0 } });
     end();
   });
 });
@@ -91,18 +91,18 @@ describe("Changes that restart workers", () => {
     const before = await jobs.reaches(running, "COMPLETED");
     const next = await jobs.reaches(await jobs.submit({}), "COMPLETED");
     expect(stringAt(next, "workerId")).not.toBe(stringAt(before, "workerId"));
-    expectAnswer(await jobs.health(), 200, { jobs: { retried: 0, completed: 2 } });
+    expectResponse(await jobs.health(), 200, { jobs: { retried: 0, completed: 2 } });
   });
 
   test("a change of the template's env applies to the next job", async (context) => {
     const name = uniqueName("template");
     const env = (value: string) => [{ key: "COLOUR", value }];
     const jobs = await account.jobsOn("env", context, {}, { name, env: env("red") });
-    expectAnswer(await jobs.runsync({ names: ["COLOUR"] }), 200, { output: { COLOUR: "red" } });
+    expectResponse(await jobs.runsync({ names: ["COLOUR"] }), 200, { output: { COLOUR: "red" } });
     const { json } = await account.rest("GET", `/endpoints/${jobs.endpointId}`);
     const fields = { id: at(json, "templateId"), name, imageName: target.image("env", context), env: env("blue") };
     const saved = await account.graphql(saveTemplate, { input: templateFields(fields) });
     expect(stringAt(saved, "data", "saveTemplate", "name")).toBe(name);
-    expectAnswer(await jobs.runsync({ names: ["COLOUR"] }), 200, { output: { COLOUR: "blue" } });
+    expectResponse(await jobs.runsync({ names: ["COLOUR"] }), 200, { output: { COLOUR: "blue" } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from "vitest";
-import { askUntil, at, expectAnswer, send } from "../support/raw-http";
+import { at, expectResponse, pollUntil, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { useWorker } from "./support/raw-worker";
@@ -19,7 +19,7 @@ describe("Worker channel: taking jobs", () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(answered, "held while the queue is empty").toBe(false);
     const id = await worker.jobs.submit({});
-    expectAnswer(await taking, 200, { id });
+    expectResponse(await taking, 200, { id });
     await worker.done(id, {});
   });
 
@@ -27,9 +27,9 @@ describe("Worker channel: taking jobs", () => {
     const worker = await joined(context);
     const taking = worker.take();
     await new Promise((resolve) => setTimeout(resolve, 100));
-    await target.pass(90_000, context);
+    await target.advance(90_000, context);
     const answer = await taking;
-    expectAnswer(answer, [204, 400]);
+    expectResponse(answer, [204, 400]);
     expect(answer.text).toBe("");
   });
 
@@ -42,7 +42,7 @@ describe("Worker channel: taking jobs", () => {
     await taking;
     await new Promise((resolve) => setTimeout(resolve, 50));
     const id = await worker.jobs.submit({});
-    expectAnswer(await worker.take(), 200, { id });
+    expectResponse(await worker.take(), 200, { id });
     await worker.done(id, {});
   });
 
@@ -64,13 +64,13 @@ describe("Worker channel: taking jobs", () => {
     const ids: string[] = [];
     for (const n of [0, 1, 2]) ids.push(await worker.jobs.submit({ n }));
     const answer = await worker.takeBatch(2);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(answer.json).toMatchObject([
       { id: ids[0], input: { n: 0 } },
       { id: ids[1], input: { n: 1 } },
     ]);
     expect(answer.json).toHaveLength(2);
-    expectAnswer(await worker.jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 1 } });
+    expectResponse(await worker.jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 1 } });
     for (const id of ids) await worker.jobs.cancel(id);
     for (const id of ids.slice(0, 2)) await worker.done(id, {});
   });
@@ -79,7 +79,7 @@ describe("Worker channel: taking jobs", () => {
     const worker = await joined(context);
     const s3Config = { accessId: "id", accessSecret: "quiet", bucketName: "b", endpointUrl: "http://127.0.0.1:9" };
     const id = await worker.jobs.submit({}, { s3Config });
-    expectAnswer(await worker.take(), 200, { id, s3Config });
+    expectResponse(await worker.take(), 200, { id, s3Config });
     await worker.done(id, {});
   });
 });
@@ -88,42 +88,42 @@ describe("Worker channel: results", () => {
   const taken = async (context: TestContext) => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({ prompt: "ping" });
-    expectAnswer(await worker.take(), 200, { id, input: { prompt: "ping" } });
-    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS" });
+    expectResponse(await worker.take(), 200, { id, input: { prompt: "ping" } });
+    expectResponse(await worker.jobs.status(id), 200, { status: "IN_PROGRESS" });
     return { worker, id };
   };
 
   test("GET job-take returns id and input, and the job is IN_PROGRESS; POST job-done {output} → COMPLETED with that output", async (context) => {
     const { worker, id } = await taken(context);
-    expectAnswer(await worker.done(id, { output: { text: "pong & more = ü%" } }), 200);
-    expectAnswer(await worker.jobs.status(id), 200, { status: "COMPLETED", output: { text: "pong & more = ü%" } });
+    expectResponse(await worker.done(id, { output: { text: "pong & more = ü%" } }), 200);
+    expectResponse(await worker.jobs.status(id), 200, { status: "COMPLETED", output: { text: "pong & more = ü%" } });
   });
 
   test("POST job-done without output → COMPLETED", async (context) => {
     const { worker, id } = await taken(context);
-    expectAnswer(await worker.done(id, {}), 200);
-    expectAnswer(await worker.jobs.status(id), 200, { status: "COMPLETED" });
+    expectResponse(await worker.done(id, {}), 200);
+    expectResponse(await worker.jobs.status(id), 200, { status: "COMPLETED" });
   });
 
   test("POST job-done {error} → FAILED with that error", async (context) => {
     const { worker, id } = await taken(context);
-    expectAnswer(await worker.done(id, { error: JSON.stringify({ error_message: "no such model" }) }), 200);
+    expectResponse(await worker.done(id, { error: JSON.stringify({ error_message: "no such model" }) }), 200);
     const answer = await worker.jobs.status(id);
-    expectAnswer(answer, 200, { status: "FAILED" });
+    expectResponse(answer, 200, { status: "FAILED" });
     expect(JSON.stringify(at(answer.json, "error"))).toContain("no such model");
   });
 
   test("POST job-done {status: IN_PROGRESS, output} is progress: visible in /status, and the job continues", async (context) => {
     const { worker, id } = await taken(context);
-    expectAnswer(await worker.done(id, { status: "IN_PROGRESS", output: "half-way" }), 200);
-    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS", output: "half-way" });
+    expectResponse(await worker.done(id, { status: "IN_PROGRESS", output: "half-way" }), 200);
+    expectResponse(await worker.jobs.status(id), 200, { status: "IN_PROGRESS", output: "half-way" });
     await worker.done(id, { output: "whole" });
-    expectAnswer(await worker.jobs.status(id), 200, { status: "COMPLETED", output: "whole" });
+    expectResponse(await worker.jobs.status(id), 200, { status: "COMPLETED", output: "whole" });
   });
 
   test("POST job-stream adds a chunk to /stream", async (context) => {
     const { worker, id } = await taken(context);
-    expectAnswer(await worker.stream(id, { output: { text: ["a"] } }), 200);
+    expectResponse(await worker.stream(id, { output: { text: ["a"] } }), 200);
     const answer = await worker.jobs.call("GET", `/stream/${id}`);
     expect(answer.json).toMatchObject([{ output: { text: ["a"] } }]);
     await worker.done(id, {});
@@ -132,8 +132,8 @@ describe("Worker channel: results", () => {
   test("GET job-stop names a cancelled job", async (context) => {
     const { worker, id } = await taken(context);
     await worker.jobs.cancel(id);
-    const answer = await askUntil(worker.stop, ({ status }) => status !== 204);
-    expectAnswer(answer, 200, { jobsToStop: [id] });
+    const answer = await pollUntil(worker.stop, ({ status }) => status !== 204);
+    expectResponse(answer, 200, { jobsToStop: [id] });
     await worker.done(id, {});
   });
 
@@ -142,20 +142,20 @@ describe("Worker channel: results", () => {
     await worker.jobs.cancel(id);
     await worker.done(id, { output: "too late" });
     const answer = await worker.jobs.status(id);
-    expectAnswer(answer, 200, { status: "CANCELLED" });
+    expectResponse(answer, 200, { status: "CANCELLED" });
     expect(answer.text).not.toContain("too late");
   });
 
   test("a worker that stops pinging is lost, and its job is requeued and counted as retried", async (context) => {
     const { worker, id } = await taken(context);
-    expectAnswer(await worker.ping(id), 200);
+    expectResponse(await worker.ping(id), 200);
     const stateLater = async (): Promise<unknown> => {
-      await target.pass(10_000, context);
+      await target.advance(10_000, context);
       return at((await worker.jobs.status(id)).json, "status");
     };
     await expect.poll(stateLater, { interval: 50 }).toBe("IN_QUEUE");
-    expectAnswer(await worker.jobs.health(), 200, { jobs: { retried: 1 } });
-    expectAnswer(await worker.take(), 200, { id, input: { prompt: "ping" } });
+    expectResponse(await worker.jobs.health(), 200, { jobs: { retried: 1 } });
+    expectResponse(await worker.take(), 200, { id, input: { prompt: "ping" } });
     await worker.done(id, {});
   });
 });
@@ -165,19 +165,19 @@ describe("Worker channel: authentication", () => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
     for (const authorization of ["", "wrong", `${worker.token}x`]) {
-      expectAnswer(await send("GET", worker.addresses.take, { headers: { authorization } }), 401);
+      expectResponse(await send("GET", worker.addresses.take, { headers: { authorization } }), 401);
     }
-    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_QUEUE" });
+    expectResponse(await worker.jobs.status(id), 200, { status: "IN_QUEUE" });
     await worker.jobs.cancel(id);
   });
 
   test("a worker's token is not the API key and opens none of the user's APIs", async (context) => {
     const worker = await joined(context);
     expect(worker.token).not.toBe(target.apiKey);
-    expectAnswer(await send("GET", `${target.baseUrl}/endpoints`, { key: worker.token }), 401);
-    expectAnswer(await send("GET", `${worker.jobs.root}/health`, { headers: { authorization: worker.token } }), 401);
+    expectResponse(await send("GET", `${target.baseUrl}/endpoints`, { key: worker.token }), 401);
+    expectResponse(await send("GET", `${worker.jobs.root}/health`, { headers: { authorization: worker.token } }), 401);
     const query = { json: { query: "{ myself { id } }" } };
-    expectAnswer(await send("POST", `${target.graphqlUrl}?api_key=${worker.token}`, query), 401);
+    expectResponse(await send("POST", `${target.graphqlUrl}?api_key=${worker.token}`, query), 401);
   });
 
   test("a worker's token opens no other endpoint", async (context) => {
@@ -185,6 +185,6 @@ describe("Worker channel: authentication", () => {
     const other = await account.parked();
     await other.submit({});
     const url = worker.addresses.take.replaceAll(worker.jobs.endpointId, other.endpointId);
-    expectAnswer(await send("GET", url, { headers: { authorization: worker.token } }), 401);
+    expectResponse(await send("GET", url, { headers: { authorization: worker.token } }), 401);
   });
 });

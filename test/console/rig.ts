@@ -10,7 +10,7 @@ import { afterAll, beforeEach, expect, inject, onTestFinished } from "vitest";
 import { z } from "zod";
 import { freePort } from "../support/loopback";
 import { send, stringAt } from "../support/raw-http";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
 
 export const handler = fileURLToPath(new URL("./programs/handler.mjs", import.meta.url));
@@ -78,7 +78,7 @@ export async function useConsole(
   }
   async function newLink(): Promise<string> {
     const link = stringAt(await send("POST", `${serverlessUrl}/console/links`, { key: service.apiKey }), "url");
-    noteSecret(new URL(link).searchParams.get("t") ?? "", "the token of a link");
+    registerSecret(new URL(link).searchParams.get("t") ?? "", "the token of a link");
     return link;
   }
   async function newPage(options: BrowserContextOptions, cookies: Parameters<BrowserContext["addCookies"]>[0]) {
@@ -115,7 +115,7 @@ export async function useConsole(
     async open(hash = "", options = {}) {
       const { headers } = await send("GET", await newLink());
       const [, name = "", value = ""] = /^([^=]+)=([^;]+);/.exec(headers.get("set-cookie") ?? "") ?? [];
-      noteSecret(value, "a session of the console");
+      registerSecret(value, "a session of the console");
       const page = await newPage(options, [{ name, value, url: serverlessUrl, httpOnly: true, sameSite: "Strict" }]);
       await page.goto(`${serverlessUrl}/${hash}`);
       await page.getByText("Live", { exact: true }).waitFor();

@@ -56,7 +56,7 @@ async function useStack(environment: Record<string, string>): Promise<Stack> {
   onTestFinished(() => stack.remove());
   const module = ts.ModuleKind.CommonJS;
   const text = await fileOf("index.ts");
-  await stack.program(ts.transpileModule(text, { compilerOptions: { module } }).outputText);
+  await stack.writeProgram(ts.transpileModule(text, { compilerOptions: { module } }).outputText);
   return stack;
 }
 

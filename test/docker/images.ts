@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { succeed } from "../support/python-environment";
+import { runChecked } from "../support/python-environment";
 
 const pythonPaths = z.object({ executable: z.string(), stdlib: z.string(), site: z.string(), version: z.string() });
 const askPaths = `
@@ -40,7 +40,7 @@ export const importNode = (host: string, image: string): Promise<void> =>
 /** Makes an image of a virtual environment's Python, its packages, and the handlers of the SDK's tests. */
 export const importPython = (host: string, image: string, python: string): Promise<void> =>
   inFolder(async (root) => {
-    const paths = pythonPaths.parse(JSON.parse(await succeed(python, ["-c", askPaths])));
+    const paths = pythonPaths.parse(JSON.parse(await runChecked(python, ["-c", askPaths])));
     // Python expects its library next to its own folder.
     await copyTo(root, paths.executable, "/usr/local/bin/python3");
     const notUsed = /\/(site-packages|dist-packages|test|idlelib|ensurepip|tkinter|config-[^/]*)$/;
@@ -79,7 +79,7 @@ async function sharedLibraries(folder: string): Promise<string[]> {
 
 /** Copies what programs and libraries are linked with, to the same paths. */
 async function copyLinked(root: string, files: string[]): Promise<void> {
-  const linked = new Set((await succeed("ldd", files)).match(/(?<=^\t(?:\S+ => )?)\/\S+(?= \()/gm) ?? []);
+  const linked = new Set((await runChecked("ldd", files)).match(/(?<=^\t(?:\S+ => )?)\/\S+(?= \()/gm) ?? []);
   for (const path of linked) await copyTo(root, path, path);
 }
 

@@ -31,17 +31,17 @@ test("16 clients see no error while a change replaces the containers of a load b
   );
   const load = startHttpLoad(`${requestUrls.base}/?ms=1`, service.apiKey);
   const since = performance.now();
-  await load.respondsFrom("1");
-  await load.reaches(least / 4);
+  await load.waitForVersion("1");
+  await load.waitForCount(least / 4);
   await expect.poll(containers).toMatchObject([{ State: "running" }, { State: "running" }]);
   await call("PATCH", `/${id}`, { env: { ...env, VERSION: "2" } });
-  await load.respondsFrom("2");
+  await load.waitForVersion("2");
   const isRolledOut = async () =>
     workerList
       .parse(await call("GET", `/${id}/workers`))
       .workers.every(({ isStale, status }) => !isStale && status !== "INITIALIZING");
   await expect.poll(isRolledOut).toBe(true);
-  await load.reaches(least);
+  await load.waitForCount(least);
   const counts = await load.stop();
   if (process.env["FULL"])
     console.info(`containers: ${JSON.stringify(counts)} in ${Math.round(performance.now() - since)} ms`);

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { useEngineService } from "../support/engine-service";
 import { createStack } from "../support/pulumi";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { runLine } from "../unit/service/cli/command";
 import { startPrivateRegistry, storeCredentials } from "./private-registry";
 import { useTestEngine } from "./rig";
@@ -39,7 +39,7 @@ test("/status, /health, the status command and JobInvoke explain a container tha
   const service = await useEngineService({ runtime: "docker", timings });
   const registry = await startPrivateRegistry();
   const credentials = { name: "hub", username: "me", password: "a-password-for-the-registry" };
-  noteSecret(credentials.password, "the registry's password");
+  registerSecret(credentials.password, "the registry's password");
   const containerRegistryAuthId = await storeCredentials(service.service, credentials);
   const broken: Record<string, Broken> = {
     silent: {
@@ -72,14 +72,14 @@ test("/status, /health, the status command and JobInvoke explain a container tha
   };
   const stack = await createStack(service.environment);
   onTestFinished(() => stack.remove());
-  await stack.program(programOf(broken));
+  await stack.writeProgram(programOf(broken));
 
   // All five are to fail, so none may end the deployment of the others.
   const up = await stack.up({ args: ["--continue-on-error", "--parallel", "20"] });
   expect(up.code).not.toBe(0);
   const table = await runLine("status", "--data", service.dataFolder);
   expect(table.code).toBe(0);
-  const { endpoints } = await service.holdings();
+  const { endpoints } = await service.listObjects();
   const diagnostics = up.output.slice(up.output.indexOf("Diagnostics:")).split("\n\n");
   for (const [name, { status, why }] of Object.entries(broken)) {
     const { id = "" } = endpoints.find((endpoint) => endpoint.name.startsWith(name)) ?? {};

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { useEngineService } from "../support/engine-service";
 import { createStack } from "../support/pulumi";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { containersOf, useTestEngine } from "./rig";
 
 const file = fileURLToPath(new URL("../../examples/quickstart/index.ts", import.meta.url));
@@ -36,8 +36,8 @@ test("the quickstart's program runs on a container image, and destroy removes ev
   const stack = await createStack(service.environment);
   onTestFinished(() => stack.remove());
   const hubToken = "a-hub-token-of-the-quickstart";
-  noteSecret(hubToken, "the quickstart's secret");
-  await stack.program(await quickstartOn(image));
+  registerSecret(hubToken, "the quickstart's secret");
+  await stack.writeProgram(await quickstartOn(image));
   await stack.command(["config", "set", "--secret", "hubToken", hubToken]);
 
   const up = await stack.up();

@@ -11,7 +11,7 @@ import { run } from "../../scripts/child.mjs";
 import { makeServiceImageContext } from "../../scripts/release/service-image.mjs";
 import type { EngineClient } from "../../service/workers/containers/engine-client";
 import { createStack } from "../support/pulumi";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { useTestEngine } from "./rig";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -79,7 +79,7 @@ beforeAll(async () => {
 
 test("the service's image runs as in compose.yaml: the quickstart deploys from outside, and its volume survives a kill -9", async (context) => {
   const { host, image: base, client } = useTestEngine(context);
-  noteSecret(apiKey, "the API key");
+  registerSecret(apiKey, "the API key");
   const image = await buildImage(host, base, client);
   const { command, init, volume, handlers } = await composed();
   const name = `service-image-${process.pid}`;
@@ -151,9 +151,9 @@ test("the service's image runs as in compose.yaml: the quickstart deploys from o
   onTestFinished(() => stack.remove());
   const text = await readFile(join(root, "examples", "quickstart", "index.ts"), "utf8");
   const module = ts.ModuleKind.CommonJS;
-  await stack.program(ts.transpileModule(text, { compilerOptions: { module } }).outputText);
+  await stack.writeProgram(ts.transpileModule(text, { compilerOptions: { module } }).outputText);
   const hubToken = "a-hub-token-for-the-service-container";
-  noteSecret(hubToken, "the quickstart's secret");
+  registerSecret(hubToken, "the quickstart's secret");
   await stack.command(["config", "set", "--secret", "hubToken", hubToken]);
   const up = await stack.up();
   expect(up.output).toContain("Hello, world!");

@@ -1,4 +1,4 @@
-import { type Answer, at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { at, expectResponse, type RawResponse, send, stringAt } from "../support/raw-http";
 
 /** Address and API key of a service. */
 export interface ServiceAccess {
@@ -11,7 +11,7 @@ export interface ServiceAccess {
 export async function makeEndpoint(service: ServiceAccess, name: string, workersMax: number): Promise<string> {
   const post = async (path: string, json: object): Promise<string> => {
     const answer = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     return stringAt(answer, "id");
   };
   const template = { name, imageName: workImage, isServerless: true, volumeInGb: 0, containerDiskInGb: 5 };
@@ -23,7 +23,7 @@ export async function makeEndpoint(service: ServiceAccess, name: string, workers
 /** The image of the endpoints' template. */
 export const workImage = "durability/work:1";
 
-const health = ({ serverlessUrl, apiKey }: ServiceAccess, endpointId: string): Promise<Answer> =>
+const health = ({ serverlessUrl, apiKey }: ServiceAccess, endpointId: string): Promise<RawResponse> =>
   send("GET", `${serverlessUrl}/v2/${endpointId}/health`, { key: apiKey });
 
 /** How many jobs of the endpoints are completed, by /health. */
@@ -49,10 +49,10 @@ export async function drained(service: ServiceAccess, endpointIds: string[], lim
 /** Waits up to `limit` ms until each endpoint has a worker that has requested a job and none that is starting. */
 export async function workersReady(service: ServiceAccess, endpointIds: string[], limit: number): Promise<void> {
   const end = Date.now() + limit;
-  const count = ({ json }: Answer, phase: string): number => Number(at(json, "workers", phase));
+  const count = ({ json }: RawResponse, phase: string): number => Number(at(json, "workers", phase));
   for (;;) {
     const answers = await Promise.all(endpointIds.map((id) => health(service, id)));
-    const ready = (answer: Answer): boolean =>
+    const ready = (answer: RawResponse): boolean =>
       count(answer, "initializing") === 0 && count(answer, "idle") + count(answer, "running") > 0;
     if (answers.every(ready) || Date.now() > end) return;
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,4 +1,4 @@
-import { type Answer, askUntil, at, send, stringAt } from "../support/raw-http";
+import { at, pollUntil, type RawResponse, send, stringAt } from "../support/raw-http";
 import type { Chance } from "./chance";
 
 /** Input of a job of the load (handlers/work.mjs). */
@@ -59,7 +59,7 @@ export interface LoadPlan {
 const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 
 /** Records the state in a response; a final state must never change. */
-function note(knowledge: Knowledge, job: AcceptedJob, { status, json, text }: Answer, asked: string): void {
+function note(knowledge: Knowledge, job: AcceptedJob, { status, json, text }: RawResponse, asked: string): void {
   if (status === 429 || status === 503) return;
   const told = { status: String(at(json, "status")), output: JSON.stringify(at(json, "output") ?? null) };
   const before = knowledge.told.get(job.id);
@@ -116,13 +116,13 @@ export async function runHangingJob(
   const { serverlessUrl, apiKey: key } = target;
   const input = { n: 7, ms: 0, fails: false, hangs: true };
   // The load may have used up what may be submitted for now.
-  const accepted = await askUntil(
+  const accepted = await pollUntil(
     () => send("POST", `${serverlessUrl}/v2/${endpointId}/run`, { key, json: { input } }),
     ({ status }) => status === 200,
   );
   const id = stringAt(accepted, "id");
   knowledge.accepted.set(id, { id, endpointId, input, round });
-  await askUntil(
+  await pollUntil(
     () => send("GET", `${serverlessUrl}/v2/${endpointId}/status/${id}`, { key }),
     ({ json }) => at(json, "status") === "IN_PROGRESS",
   );

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { gpuTypeIds } from "serverless-compute-api/catalog";
 import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
-import { expectAnswer, send, stringAt } from "../support/raw-http";
+import { expectResponse, send, stringAt } from "../support/raw-http";
 import { discardServiceFolder } from "../support/service-artefacts";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
 import { drained, type ServiceAccess } from "./endpoint";
@@ -36,7 +36,7 @@ async function makeWatched(service: ServiceAccess, workersMax: number, fields: o
   const mark = `storm-${process.pid}-${Math.random()}`;
   const post = async (path: string, json: object): Promise<string> => {
     const answer = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     return stringAt(answer, "id");
   };
   const template = { name: mark, imageName: image, isServerless: true, volumeInGb: 0, dockerStartCmd: [mark] };
@@ -97,7 +97,7 @@ async function stir(service: ServiceAccess, endpoint: Watched, chance: Chance): 
       const last = maxima.at(-1);
       if (maxima.length === 1 && last?.value !== 3) return;
       maxima.push({ value: workersMax, until: Number.POSITIVE_INFINITY });
-      expectAnswer(await change({ workersMax, workersMin: chance.whole(0, 1) }), 200);
+      expectResponse(await change({ workersMax, workersMin: chance.whole(0, 1) }), 200);
       if (last) last.until = Date.now();
       return;
     }

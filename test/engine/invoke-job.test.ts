@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => stack.remove());
 
 it("invokeJob in a deployed program fails with its message only", async () => {
-  await stack.program(`
+  await stack.writeProgram(`
     const { invokeJob } = require("${way.module}");
     module.exports = invokeJob({ endpointId: "nobody", input: {} }).then(({ output }) => ({ output }));
   `);
@@ -31,7 +31,7 @@ it("invokeJob reads the stack's config, like lookups and resources", async () =>
     await own.command(["config", "set", "--secret", "serverless-compute:apiKey", apiKey]);
     for (const [name, value] of Object.entries(config))
       await own.command(["config", "set", `serverless-compute:${name}`, value]);
-    await own.program(`
+    await own.writeProgram(`
       const { invokeJob } = require("${way.module}");
       module.exports = invokeJob({ endpointId: "nobody", input: {} }).then(({ output }) => ({ output }));
     `);

@@ -12,7 +12,7 @@ it("a key without --secret and an address without encryption are warnings of the
   const stack = await way.createStack(environment);
   // The removal of the stack fails if a file contains the real key.
   const set = (...words: string[]) => stack.command(["config", "set", ...words]);
-  await stack.program(`
+  await stack.writeProgram(`
     const { NetworkVolume } = require("${way.module}");
     for (const name of ["a", "b"]) new NetworkVolume(name, { size: 10, dataCenterId: "EU-RO-1" });
   `);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
-import { deployedInputs, plan as planOf } from "../support/plan";
+import { deployedInputs, previewPlan as planOf } from "../support/preview-plan";
 import type { Stack } from "../support/pulumi";
 import { dynamicWay } from "./way";
 
@@ -43,10 +43,10 @@ describe("outputs that the classes know before the provider", () => {
 
   it("a new revision is known in the preview and equals the deployed one", async () => {
     await stack.command(["config", "set", "serverless-compute:serverlessUrl", `${service.proxy.origin}///`]);
-    await stack.program(program());
+    await stack.writeProgram(program());
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    await stack.program(program({ args: { env: { B: "b", A: "a" }, ports: "80/http, 22/tcp" } }));
+    await stack.writeProgram(program({ args: { env: { B: "b", A: "a" }, ports: "80/http, 22/tcp" } }));
     const { env } = await plan(stack);
     expect(env).toMatchObject({ REVISION: expect.stringMatching(/^[0-9a-f]{16}$/) });
     const changed = await stack.up();
@@ -58,7 +58,7 @@ describe("outputs that the classes know before the provider", () => {
   });
 
   it("the address follows the stack's config, in the provider's form", async () => {
-    await stack.program(program({ idle: 6 }));
+    await stack.writeProgram(program({ idle: 6 }));
     const { steps, env } = await plan(stack);
     expect(steps).toMatchObject({ api: "update" });
     expect(env).toMatchObject({ URL: expect.stringMatching(new RegExp(`^${service.proxy.origin}/v2/\\w+$`)) });
@@ -67,11 +67,11 @@ describe("outputs that the classes know before the provider", () => {
   it("an unchanged endpoint keeps the address in state, whatever the current config is", async () => {
     const before = await deployedEnv(stack);
     await stack.command(["config", "set", "serverless-compute:serverlessUrl", "http://127.0.0.1:9"]);
-    await stack.program(program({ idle: 6 }));
+    await stack.writeProgram(program({ idle: 6 }));
     const { steps, env } = await plan(stack);
     expect(steps).toMatchObject({ api: "update", watcher: "update" });
     expect(env).toMatchObject({ URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:9\/v2\/\w+$/) });
-    await stack.program(program({ args: { env: { B: "b", A: "a" }, ports: "80/http, 22/tcp" } }));
+    await stack.writeProgram(program({ args: { env: { B: "b", A: "a" }, ports: "80/http, 22/tcp" } }));
     expect(await plan(stack)).toEqual({ steps: { worker: "same", api: "same", watcher: "same" }, env: before });
   });
 
@@ -82,10 +82,10 @@ describe("outputs that the classes know before the provider", () => {
     });
     const account = `new Account("own", ${settings})`;
     for (const options of [`{ provider: ${account} }`, `{ parent: new Group("group", { providers: [${account}] }) }`]) {
-      await stack.program(program({ options }));
+      await stack.writeProgram(program({ options }));
       const up = await stack.up();
       expect(up.code, up.output).toBe(0);
-      await stack.program(program({ options, idle: 7 }));
+      await stack.writeProgram(program({ options, idle: 7 }));
       // Unknown: the program cannot see the other provider's address.
       expect((await plan(stack)).steps).toMatchObject({ api: "update", watcher: "update" });
       const changed = await stack.up();
@@ -100,10 +100,10 @@ describe("outputs that the classes know before the provider", () => {
 
   it("a rejected resource fails with its own message only", async () => {
     await stack.command(["config", "set", "serverless-compute:serverlessUrl", "not a URL"]);
-    await stack.program(program({ args: { imageName: "" } }));
+    await stack.writeProgram(program({ args: { imageName: "" } }));
     const preview = await stack.preview();
     expect(preview.code).not.toBe(0);
     const errors = preview.diagnostics.filter(({ severity }) => severity === "error");
-    expect(errors.map(({ about }) => about)).toEqual(["Template worker"]);
+    expect(errors.map(({ resource }) => resource)).toEqual(["Template worker"]);
   });
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => stack.remove());
 
 it("an error in a program keeps its stack trace, also right after a resource and in an apply", async () => {
-  await stack.program(`
+  await stack.writeProgram(`
     const { NetworkVolume } = require("${dynamicWay.module}");
     const before = Error.stackTraceLimit;
     function declare() {
@@ -52,7 +52,7 @@ it("the engine reports each resource's line in the program", async () => {
     new ContainerRegistryAuth("a", { username: "u", password: "p" });
     new JobInvoke("a", { endpointId, input: {} });
   `;
-  await stack.program(program);
+  await stack.writeProgram(program);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   const positions = (await stack.resources()).map(({ type, sourcePosition }) => [

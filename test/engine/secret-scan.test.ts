@@ -3,13 +3,13 @@ import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createStack } from "../support/pulumi";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 
 it("the removal of a stack finds a secret in its output, its state and all of its files except the program", async () => {
   const stack = await createStack({});
   const value = `planted-${randomBytes(9).toString("hex")}`;
-  noteSecret(value, "the planted one");
-  await stack.program(`
+  registerSecret(value, "the planted one");
+  await stack.writeProgram(`
     const pulumi = require("@pulumi/pulumi");
     exports.open = "${value}";
     exports.hidden = pulumi.secret("${value}");

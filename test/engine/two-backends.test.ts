@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Random, randomFrom } from "../faults/support/random";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { killStackProcesses, restoreCheckpoint } from "../support/stack-processes";
 import { dynamicWay } from "./way";
 
@@ -24,7 +24,7 @@ let backends: [Backend, Backend];
 beforeAll(async () => {
   service = await useEngineService();
   const backend = async (secret: string): Promise<Backend> => {
-    noteSecret(secret, "a secret of the program");
+    registerSecret(secret, "a secret of the program");
     return { stack: await dynamicWay.createStack(service.environment), secret, version: 0 };
   };
   backends = [await backend("sesame-77a1"), await backend("sesame-77a2")];
@@ -58,7 +58,7 @@ const listed = z.array(z.looseObject({ id: z.string() }));
 
 /** All objects of the account by id. The readiness of workers changes by itself. */
 async function objects(): Promise<Map<string, object>> {
-  const { endpoints, volumes, templates, secrets } = await service.holdings();
+  const { endpoints, volumes, templates, secrets } = await service.listObjects();
   const registries = listed.parse(await service.rest("GET", "/containerregistryauth"));
   const all = [...endpoints.map(({ workers: _workers, ...one }) => one), ...volumes, ...templates, ...secrets];
   return new Map([...all, ...registries].map((one) => [one.id, one]));
@@ -84,7 +84,7 @@ async function upKilled(stack: Stack, random: Random): Promise<void> {
 async function removeLeftEndpoints(): Promise<void> {
   const states = await Promise.all(backends.map(({ stack }) => stack.resources()));
   const known = new Set(states.flat().map(({ id }) => id));
-  const ids = (await service.holdings()).endpoints.map(({ id }) => id);
+  const ids = (await service.listObjects()).endpoints.map(({ id }) => id);
   await service.remove(new Set(ids.filter((id) => !known.has(id))));
 }
 
@@ -105,7 +105,7 @@ for (let step = 1; step <= steps; step++)
       expect(refresh.code, `${schedule}\n${refresh.output}`).toBe(0);
     } else {
       own.version += 1;
-      await own.stack.program(program(own));
+      await own.stack.writeProgram(program(own));
       if (action !== "up") await upKilled(own.stack, random);
       if (action === "killed up, recover") {
         const recover = await own.stack.tool(["recover", "--yes"]);

@@ -8,7 +8,7 @@ let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
   stack = await dynamicWay.createStack(service.environment);
-  await stack.program(`
+  await stack.writeProgram(`
   const { VerifiedEndpoint } = require("${dynamicWay.module}");
   const chat = new VerifiedEndpoint("chat", {
     template: { imageName: "${image("echo")}", name: "chat" },
@@ -24,7 +24,7 @@ it("a VerifiedEndpoint is a template and an endpoint that ran its job, and has t
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   const { output } = await stack.command(["stack", "output", "--json"]);
-  const { endpoints, templates } = await service.holdings();
+  const { endpoints, templates } = await service.listObjects();
   expect(templates).toEqual([expect.objectContaining({ name: expect.stringMatching(/^chat-[0-9a-f]{7}$/) })]);
   const [endpoint] = endpoints;
   expect(JSON.parse(output)).toEqual({

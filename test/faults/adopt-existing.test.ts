@@ -118,7 +118,7 @@ describe("an adopted object", () => {
     const context = bench.context();
     expect((await NetworkVolume.create(inputs, context)).id).toBe(id);
     await NetworkVolume.delete(id, outputs, context);
-    expect(context.warned).toEqual([
+    expect(context.warnings).toEqual([
       `NetworkVolume "${name}" was not replaced, because its replacement adopted it; to replace it, set the resource option deleteBeforeReplace: true`,
     ]);
     expect((await bench.rest("GET", `/networkvolumes/${id}`)).status).toBe(200);
@@ -137,12 +137,12 @@ describe("an adopted object", () => {
   test("may be a secret in use, whatever its value was", async () => {
     const name = freshName();
     await bench.graphql(`mutation { secretCreate(input: { name: "${name}", value: "old", description: "d" }) { id } }`);
-    await bench.clock.leap(86_400_000);
+    await bench.clock.advance(86_400_000);
     const inputs = Secret.check({}, { name, value: "new-value", adoptExisting: true }, naming()).inputs;
-    bench.proxy.inject(secretValueUpdate, { kind: "delay", ms: 0 });
+    bench.proxy.inject(secretValueUpdate, { kind: "delayRequest", ms: 0 });
     await Secret.create(inputs, bench.context());
     expect(bench.proxy.pendingFaults()).toBe(0);
-    expect(await bench.held("secrets")).toContainEqual(
+    expect(await bench.listObjects("secrets")).toContainEqual(
       expect.objectContaining({ name, description: dialect === "v1" ? "" : null }),
     );
   });

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectAnswer, stringAt } from "../support/raw-http";
+import { expectResponse, stringAt } from "../support/raw-http";
 
 const bench = await useLifecycleBench();
 const { Template } = kinds;
@@ -15,7 +15,7 @@ async function templateInUse(dialect: Dialect) {
   const inputs = Template.check({}, { imageName: `a:${count}` }, naming(name), [], dialect).inputs;
   const { id, outputs } = await Template.create(inputs, bench.context({}, dialect));
   const user = await bench.rest("POST", "/endpoints", { name: "somebody-else", templateId: id, workersMax: 0 });
-  bench.asked();
+  bench.drainRequests();
   return { id, name, inputs, outputs, user: stringAt(user, "id") };
 }
 
@@ -24,14 +24,14 @@ describe("a template used by a REST v1 endpoint", () => {
     const { id, name, outputs, user } = await templateInUse("v1");
     const context = bench.context({}, "v1");
     // Only waits advance the clock.
-    onTestFinished(bench.clock.hold());
+    onTestFinished(bench.clock.freeze());
     const start = context.clock.now();
     await expect(Template.delete(id, outputs, context)).rejects.toThrow(
       `template "${name}" cannot be deleted: endpoint "somebody-else" (${user}) still uses it and is not deleted by this deployment.`,
     );
     // Only a second lookup, because a list may lag behind.
     expect(context.clock.now() - start).toBeLessThan(3000);
-    expect(bench.asked().filter((request) => request.startsWith("DELETE")).length).toBeLessThanOrEqual(1);
+    expect(bench.drainRequests().filter((request) => request.startsWith("DELETE")).length).toBeLessThanOrEqual(1);
   });
 
   test("is not deleted by REST v2: the delete waits for the release, then names the endpoint with the same settings", async () => {
@@ -45,10 +45,12 @@ describe("a template used by a REST v1 endpoint", () => {
   test("is deleted by REST v2 once the endpoint uses another template", async () => {
     const { id, name, outputs, user } = await templateInUse("v2");
     const other = await templateInUse("v2");
-    expectAnswer(await bench.rest("PATCH", `/endpoints/${user}`, { templateId: other.id }), 200);
+    expectResponse(await bench.rest("PATCH", `/endpoints/${user}`, { templateId: other.id }), 200);
     const context = bench.context({}, "v2");
     await Template.delete(id, outputs, context);
-    expect(context.shown.at(-1)).toMatch(new RegExp(`^the service released template "${name}" after \\d+ s$`));
+    expect(context.progressMessages.at(-1)).toMatch(
+      new RegExp(`^the service released template "${name}" after \\d+ s$`),
+    );
     expect((await bench.rest("GET", `/templates/${id}`)).status).toBe(404);
   });
 });
@@ -58,7 +60,7 @@ test("a REST v1 endpoint gets a copy of its template before REST v2 deletes the 
   const { ServerlessEndpoint } = kinds;
   const { inputs } = ServerlessEndpoint.check({}, { templateId, workersMax: 0 }, naming("mine"), [], "v1");
   const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v1"));
-  bench.asked();
+  bench.drainRequests();
   bench.proxy.clear();
   await ServerlessEndpoint.delete(id, outputs, bench.context({}, "v2"));
   const changes = bench.proxy.requests.filter(({ method }) => method !== "GET");

@@ -15,8 +15,8 @@ async function until(done: () => boolean): Promise<void> {
 }
 
 const lost: [string, Fault][] = [
-  ["is dropped", { kind: "dropAfterAnswer" }],
-  ["is replaced by a 502", { kind: "status", status: 502, carriedOut: true }],
+  ["is dropped", { kind: "dropResponse" }],
+  ["is replaced by a 502", { kind: "status", status: 502, applied: true }],
   ["arrives by half", { kind: "halfBody" }],
 ];
 
@@ -42,9 +42,9 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, create, input
     const stop = new AbortController();
     // The grace period of a cancelled create elapses immediately; the response arrives after it.
     const context = bench.context({ signal: stop.signal });
-    bench.proxy.inject(create, { kind: "answerLate", ms: 40 });
+    bench.proxy.inject(create, { kind: "delayResponse", ms: 40 });
     const making = lifecycle.create(inputsOf(name), context);
-    await until(() => bench.proxy.requests.some(({ fault, carriedOut }) => fault === "answerLate" && carriedOut));
+    await until(() => bench.proxy.requests.some(({ fault, applied }) => fault === "delayResponse" && applied));
     stop.abort(new Error("stopped"));
     expect(await idsOf(name)).toEqual([(await making).id]);
   });
@@ -57,11 +57,11 @@ test("a cancellation immediately ends a create that waits for a retry, with its 
   bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "30" }, 9);
   const { inputs } = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("never-dev"));
   const creating = NetworkVolume.create(inputs, context).catch((error: unknown) => error);
-  await until(() => context.shown.some((text) => text.includes("attempt 2")));
+  await until(() => context.progressMessages.some((text) => text.includes("attempt 2")));
   const started = Date.now();
   stop.abort(new Error("stopped by its user"));
   expect(await creating).toMatchObject({ message: "stopped by its user" });
   // The wait would last 30 s.
   expect(Date.now() - started).toBeLessThan(10_000);
-  expect(await bench.held("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
+  expect(await bench.listObjects("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
 });

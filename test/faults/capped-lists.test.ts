@@ -25,7 +25,7 @@ describe.each(cases)(
       const name = freshName();
       await lifecycle.create(inputsOf(freshName()), bench.context());
       capLists();
-      bench.proxy.inject(create, { kind: "dropAfterAnswer" });
+      bench.proxy.inject(create, { kind: "dropResponse" });
       const failure = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => String(error));
       expect(failure).toContain(`${kind} "${name}": `);
       expect(failure).toContain(`The service lists ${cap} objects of this kind and may have more.`);

@@ -4,7 +4,7 @@ import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectAnswer, send } from "../support/raw-http";
+import { expectResponse, send } from "../support/raw-http";
 
 const bench = await useLifecycleBench();
 const { ServerlessEndpoint, Template } = kinds;
@@ -35,7 +35,7 @@ async function make(wanted: Properties) {
 const rest = async (method: string, id: string, json?: object): Promise<unknown> => {
   const key = bench.addresses.apiKey;
   const answer = await send(method, `${bench.proxy.origin}/v2/serverless/${id}`, { key, ...(json ? { json } : {}) });
-  expectAnswer(answer, 200);
+  expectResponse(answer, 200);
   return answer.json;
 };
 const shape = z.object({ cpu: z.array(z.object({ id: z.string(), vcpuCount: z.number() })) });

@@ -4,7 +4,7 @@ import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectAnswer, stringAt } from "../support/raw-http";
+import { expectResponse, stringAt } from "../support/raw-http";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
 
@@ -61,12 +61,12 @@ async function drift(stack: Record<string, Deployed>, dialect: Dialect): Promise
 
 /** Changes of a deployment of the same program in a dialect, without a request. */
 function changes(stack: Record<string, Deployed>, dialect: Dialect): unknown[] {
-  bench.asked();
+  bench.drainRequests();
   const found = Object.values(stack).flatMap(({ kind, program, outputs }) => {
     const { inputs, failures } = kinds[kind].check(outputs, program, naming(), [], dialect);
     return [...failures, ...kinds[kind].diff(outputs, inputs, dialect)];
   });
-  expect(bench.asked()).toEqual([]);
+  expect(bench.drainRequests()).toEqual([]);
   return found;
 }
 
@@ -124,7 +124,7 @@ describe.each<[Dialect, Dialect]>([
     for (const { kind, id, outputs } of order) await kinds[kind].delete(id, outputs, bench.context({}, other));
     for (const { kind, id, outputs } of [stack.first, stack.second, stack.cpu, stack.template, stack.volume])
       await kinds[kind].delete(id, outputs, bench.context({}, other));
-    expect(await bench.held("endpoints").then((all) => all.map(propertiesIn).map(({ id }) => id))).not.toContain(
+    expect(await bench.listObjects("endpoints").then((all) => all.map(propertiesIn).map(({ id }) => id))).not.toContain(
       stack.cpu.id,
     );
   });
@@ -135,11 +135,11 @@ describe("an endpoint with a copy of its template", () => {
     const stack = await deploy("v2");
     const [endpoint] = [stack.first];
     const templateId = stringAt(await bench.rest("GET", `/endpoints/${endpoint.id}`), "templateId");
-    expectAnswer(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
+    expectResponse(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
     for (const dialect of ["v1", "v2"] as const) expect(await drift(stack, dialect)).toEqual(["first: templateId"]);
     const context = bench.context({}, "v2");
     const reading = await kinds.ServerlessEndpoint.read(endpoint.id, endpoint.outputs, context);
-    expect(context.warned.join()).toContain("the settings of its workers differ from template");
+    expect(context.warnings.join()).toContain("the settings of its workers differ from template");
     await kinds.ServerlessEndpoint.update(endpoint.id, reading?.outputs ?? {}, endpoint.wanted, context);
     expect(await imageOf(endpoint)).toBe("a:1");
     expect(await drift(stack, "v2")).toEqual([]);
@@ -148,12 +148,12 @@ describe("an endpoint with a copy of its template", () => {
   test("gets its template's settings on adoption, without a message about a wait", async () => {
     const { template, first } = await deploy("v2");
     const templateId = stringAt(await bench.rest("GET", `/endpoints/${first.id}`), "templateId");
-    expectAnswer(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
+    expectResponse(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
     const context = bench.context({}, "v2");
     const taken = await kinds.ServerlessEndpoint.create({ ...first.wanted, adoptExisting: true }, context);
     expect([taken.id, taken.outputs["templateId"]]).toEqual([first.id, template.id]);
     expect(await imageOf(first)).toBe("a:1");
-    expect(context.warned).toEqual([]);
+    expect(context.warnings).toEqual([]);
   });
 
   test("keeps running when another endpoint of the template is deleted, and the template stays", async () => {
@@ -171,7 +171,7 @@ test.each<Dialect>(["v1", "v2"])(
     const gpuTypeIds = async () =>
       propertiesIn((await bench.rest("GET", `/endpoints/${second.id}`)).json)["gpuTypeIds"];
     const before = await gpuTypeIds();
-    expectAnswer(await bench.rest("PATCH", `/endpoints/${second.id}`, { workersMax: 2 }), 200);
+    expectResponse(await bench.rest("PATCH", `/endpoints/${second.id}`, { workersMax: 2 }), 200);
     for (const each of ["v1", "v2"] as const)
       expect(await drift({ second, template }, each)).toEqual(["second: workersMax"]);
     const context = bench.context({}, dialect);

@@ -2,10 +2,10 @@ import { gpuTypes } from "serverless-compute-api/catalog";
 import { describe, expect, test } from "vitest";
 import type { Value } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
-import { dialect, strippedResponses } from "../support/dialect";
+import { dialect, stripsResponses } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectAnswer, send } from "../support/raw-http";
+import { expectResponse, send } from "../support/raw-http";
 import { type InputCase, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
 
@@ -26,7 +26,7 @@ const readable = cases.filter(
     !["computeType", "dataCenterId", "size", "type", "replaceOnChange"].includes(input) &&
     !(dialect === "v1" && ["startSsh", "startJupyter", "isPublic", "category"].includes(input)) &&
     // The description of REST v1 has no `flashboot` in an endpoint's record.
-    !(dialect === "v1" && strippedResponses && input === "flashboot") &&
+    !(dialect === "v1" && stripsResponses && input === "flashboot") &&
     !(kind === "Secret" && input === "name") &&
     kind !== "ContainerRegistryAuth",
 );
@@ -49,7 +49,7 @@ async function changeByHand({ kind, input, values: [, value], told }: InputCase,
   if (v2Body) {
     const noun = kind === "Template" ? "templates" : "serverless";
     const { apiKey, baseUrl } = bench.addresses;
-    expectAnswer(await send("PATCH", `${baseUrl}/${noun}/${id}`, { key: apiKey, json: v2Body(value) }), 200);
+    expectResponse(await send("PATCH", `${baseUrl}/${noun}/${id}`, { key: apiKey, json: v2Body(value) }), 200);
     return;
   }
   const path = paths[kind];
@@ -65,7 +65,7 @@ async function changeByHand({ kind, input, values: [, value], told }: InputCase,
     input === "dockerArgs"
       ? { dockerStartCmd: String(value).split(" ") }
       : { [input]: told?.as === input ? told.form(value) : value };
-  expectAnswer(await bench.rest("PATCH", `${path}/${id}`, body), 200);
+  expectResponse(await bench.rest("PATCH", `${path}/${id}`, body), 200);
 }
 
 describe("a property that was changed outside the stack is found by a refresh and reverted by the next deployment", () => {

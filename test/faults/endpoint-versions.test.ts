@@ -6,7 +6,7 @@ import { kinds } from "../../provider/resources";
 import { restPaths } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectAnswer, stringAt } from "../support/raw-http";
+import { expectResponse, stringAt } from "../support/raw-http";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
 const { ServerlessEndpoint } = kinds;
@@ -18,7 +18,7 @@ async function endpointByHand() {
   const template = (tag: number) => ({ name: `${name}-t`, imageName: `a:${tag}`, isServerless: true });
   const templateId = stringAt(await bench.rest("POST", "/templates", template(1)), "id");
   const id = stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 0 }), "id");
-  for (const tag of [2, 3]) expectAnswer(await bench.rest("PATCH", `/templates/${templateId}`, template(tag)), 200);
+  for (const tag of [2, 3]) expectResponse(await bench.rest("PATCH", `/templates/${templateId}`, template(tag)), 200);
   return { id, name, templateId };
 }
 
@@ -30,7 +30,7 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
   test("is 1 for a new endpoint, also if the response to its create was lost", async () => {
     const { templateId } = await endpointByHand();
     const made = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `made${count}`), context());
-    bench.proxy.inject({ method: "POST", path: /endpoints|serverless/ }, { kind: "dropAfterAnswer" });
+    bench.proxy.inject({ method: "POST", path: /endpoints|serverless/ }, { kind: "dropResponse" });
     const found = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `found${count}`), context());
     expect(bench.proxy.pendingFaults()).toBe(0);
     expect([made.outputs["version"], found.outputs["version"]]).toEqual([1, 1]);
@@ -49,10 +49,10 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
     const { templateId } = await endpointByHand();
     const inputs = inputsOf({ templateId, workersMax: 0, computeType: "CPU" }, `refreshed${count}`);
     const { id, outputs } = await ServerlessEndpoint.create(inputs, context());
-    bench.asked();
+    bench.drainRequests();
     const reading = await ServerlessEndpoint.read(id, outputs, context());
     expect(reading?.outputs["version"]).toBe(1);
-    expect(bench.asked()).not.toContain(`GET ${restPaths.endpoints}/${id}/releases`);
+    expect(bench.drainRequests()).not.toContain(`GET ${restPaths.endpoints}/${id}/releases`);
   });
 });
 

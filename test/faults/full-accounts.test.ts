@@ -2,10 +2,10 @@ import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../provider/resources";
-import { fillAccount, isCrowded, many, type Others } from "../support/crowded-account";
+import { crowdedCounts, fillAccount, isCrowded, type ObjectCounts } from "../support/crowded-account";
 import { handlerFile, type LifecycleBench, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectAnswer } from "../support/raw-http";
+import { expectResponse } from "../support/raw-http";
 
 interface Deployed {
   kind: Kind;
@@ -14,15 +14,15 @@ interface Deployed {
   outputs: Properties;
 }
 
-const few: Others = { templates: 12, endpoints: 9, volumes: 5, secrets: 5, registries: 5 };
+const few: ObjectCounts = { templates: 12, endpoints: 9, volumes: 5, secrets: 5, registries: 5 };
 
 const images = { "acme/echo:1": handlerFile("echo") };
 const onePerPage = await useLifecycleBench({ pageSize: 1, templateRelease: 0, images });
 /** With many objects, one page for each takes 14,000 requests. */
-const accounts: [string, Others, LifecycleBench][] = isCrowded
+const accounts: [string, ObjectCounts, LifecycleBench][] = isCrowded
   ? [
-      ["1,200 objects", many, await useLifecycleBench({ templateRelease: 0, images })],
-      ["1,200 objects, one on a page", many, onePerPage],
+      ["1,200 objects", crowdedCounts, await useLifecycleBench({ templateRelease: 0, images })],
+      ["1,200 objects, one on a page", crowdedCounts, onePerPage],
     ]
   : [["one object on a page", few, onePerPage]];
 
@@ -31,7 +31,7 @@ describe.each(accounts)("an account with %s", (_name, others, bench) => {
 
   const rest = async (method: string, path: string, body?: object): Promise<unknown> => {
     const answer = await bench.rest(method, path, body);
-    expectAnswer(answer, [200, 201]);
+    expectResponse(answer, [200, 201]);
     return answer.json;
   };
 
@@ -96,8 +96,8 @@ describe.each(accounts)("an account with %s", (_name, others, bench) => {
       if (kind === "JobInvoke") continue;
       expect([kind, await kinds[kind].read(id, outputs, context())]).toEqual([kind, undefined]);
     }
-    expect(await bench.held("templates")).toHaveLength(others.templates);
-    expect(await bench.held("endpoints")).toHaveLength(others.endpoints);
-    expect(bench.asked().filter((request) => !request.includes(" /v2/"))).toEqual([]);
+    expect(await bench.listObjects("templates")).toHaveLength(others.templates);
+    expect(await bench.listObjects("endpoints")).toHaveLength(others.endpoints);
+    expect(bench.drainRequests().filter((request) => !request.includes(" /v2/"))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Properties, Value } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
-import { type HeldKind, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { type CollectionName, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { inputSteps, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
@@ -12,7 +12,7 @@ const bench = await useLifecycleBench({ templateRelease: 0 });
 const { serverlessUrl } = bench.addresses;
 const { cases, bases } = await inputTable(bench);
 
-const heldAt: Record<ObjectKind, HeldKind> = {
+const heldAt: Record<ObjectKind, CollectionName> = {
   Template: "templates",
   ServerlessEndpoint: "endpoints",
   NetworkVolume: "networkvolumes",
@@ -84,14 +84,14 @@ describe("a deployment does what its preview says", () => {
       await lifecycle.delete(id, outputs, bench.context());
       made = { kind, ...(await lifecycle.create(news, bench.context())) };
     } else if (expected === "update") {
-      if (one.written) bench.proxy.inject({ body: one.written }, { kind: "delay", ms: 0 });
+      if (one.written) bench.proxy.inject({ body: one.written }, { kind: "delayRequest", ms: 0 });
       const previewed = lifecycle.previewOutputs(outputs, news, { id, serverlessUrl });
       made = { kind, id, outputs: await lifecycle.update(id, outputs, news, bench.context()) };
       expectPreviewed(previewed, made.outputs, unknown[kind]?.update);
       expect(bench.proxy.pendingFaults()).toBe(0);
     }
 
-    const held = (await bench.held(heldAt[kind])).map(propertiesIn).find((each) => each["id"] === made?.id);
+    const held = (await bench.listObjects(heldAt[kind])).map(propertiesIn).find((each) => each["id"] === made?.id);
     if (!held) throw new Error(`the service holds no ${kind} of the id ${made.id}`);
     const { as, form } = one.told ?? { as: input, form: (value) => value };
     const kept = was[input];

@@ -17,7 +17,7 @@ describe.each(await objectCases(bench))(
 
     /** Kills the process after the service created the object and before the response arrives; returns the object's id. */
     async function leave(inputs: Properties, hasUniqueName: boolean): Promise<string> {
-      bench.proxy.inject(create, { kind: "clientGone", carriedOut: true });
+      bench.proxy.inject(create, { kind: "clientGone", applied: true });
       await lifecycle.create(inputs, bench.context({ hasUniqueName })).catch(() => undefined);
       bench.proxy.clear();
       const [id = "", ...others] = await idsOf(textOf(inputs, "name") ?? "");
@@ -29,17 +29,17 @@ describe.each(await objectCases(bench))(
       const generated = (): Properties =>
         lifecycle.check({}, news, autoNaming(`urn:pulumi:dev::shop::serverless-compute:index:${kind}::left`)).inputs;
       const id = await leave(generated(), true);
-      bench.asked();
+      bench.drainRequests();
       const inputs = generated();
       const context = bench.context({ hasUniqueName: true });
       const second = await lifecycle.create(inputs, context);
       expect(second.id).not.toBe(id);
-      expect(context.warned).toEqual([]);
+      expect(context.warnings).toEqual([]);
       // REST v2 endpoints also need the GPU catalog and the settings of their template.
       const isEndpointOfV2 = kind === "ServerlessEndpoint" && dialect === "v2";
-      expect(bench.asked()).toHaveLength(isEndpointOfV2 ? 3 : 1);
+      expect(bench.drainRequests()).toHaveLength(isEndpointOfV2 ? 3 : 1);
       await lifecycle.delete(second.id, second.outputs, bench.context());
-      expect(await bench.held(held)).toContainEqual(expect.objectContaining({ id }));
+      expect(await bench.listObjects(held)).toContainEqual(expect.objectContaining({ id }));
     });
 
     test("is left untouched by the next create under the same program-set name, unless adoptExisting is set", async () => {

@@ -9,7 +9,7 @@ import { type Behaviour, json, startFaultyServer } from "../support/faulty-serve
 import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectAnswer, stringAt } from "../support/raw-http";
+import { expectResponse, stringAt } from "../support/raw-http";
 import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./support/astray";
 import type { ObjectKind } from "./support/kinds";
 
@@ -129,7 +129,7 @@ const golden: [fault: string, work: () => unknown][] = [
     async () => {
       const id = await made("/templates", { name: "kept", imageName: "a:1", isServerless: true });
       const endpoint = await made("/endpoints", { name: "user", templateId: id });
-      expectAnswer(await bench.rest("DELETE", `/endpoints/${endpoint}`), 204);
+      expectResponse(await bench.rest("DELETE", `/endpoints/${endpoint}`), 204);
       return kinds.Template.delete(id, { name: "kept" }, bench.context({}, "v1"));
     },
   ],
@@ -185,21 +185,21 @@ const golden: [fault: string, work: () => unknown][] = [
   [
     "a login page instead of the service",
     async () => {
-      answer = { does: "answer", status: 200, body: "<html><title>Sign in</title></html>" };
+      answer = { action: "respond", status: 200, body: "<html><title>Sign in</title></html>" };
       return create("NetworkVolume", volume, contextAt(bench, moody.origin));
     },
   ],
   [
     "an address of another service",
     async () => {
-      answer = { does: "answer", status: 302, headers: { location: "https://login.example/" } };
+      answer = { action: "respond", status: 302, headers: { location: "https://login.example/" } };
       return create("NetworkVolume", volume, contextAt(bench, moody.origin));
     },
   ],
   [
     "a response timeout",
     async () => {
-      answer = { does: "hang" };
+      answer = { action: "hang" };
       return create("NetworkVolume", volume, contextAt(bench, moody.origin, { attemptTimeout: 1000 }));
     },
   ],

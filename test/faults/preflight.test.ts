@@ -6,7 +6,7 @@ import { kinds } from "../../provider/resources";
 import type { PreflightMode } from "../../provider/settings/settings";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
-import { arrived, sent } from "../support/property-sets";
+import { engineProperties, roundTrip } from "../support/property-sets";
 import { stringAt } from "../support/raw-http";
 import type { Fault } from "../support/recording-proxy";
 import { asSecret } from "../unit/provider/dynamic/box";
@@ -45,21 +45,31 @@ function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
       const all = { templateId: "template", ...news };
       const response = await calls.check({
         urn: urnOf("ServerlessEndpoint", name),
-        olds: sent(olds),
-        news: sent(all),
+        olds: engineProperties(olds),
+        news: engineProperties(all),
         randomSeed: undefined,
         autonaming: undefined,
       });
-      return { failures: response.failures ?? [], inputs: arrived(response.inputs).properties };
+      return { failures: response.failures ?? [], inputs: roundTrip(response.inputs).properties };
     },
     createVolume: (volume: object) =>
-      calls.create({ urn: urnOf("NetworkVolume", "models"), properties: sent(volume), preview: false, timeout: 0 }),
+      calls.create({
+        urn: urnOf("NetworkVolume", "models"),
+        properties: engineProperties(volume),
+        preview: false,
+        timeout: 0,
+      }),
     diffVolume: (id: string, volume: object) =>
-      calls.diff({ id, urn: urnOf("NetworkVolume", "models"), olds: sent(volume), news: sent(volume) }),
+      calls.diff({
+        id,
+        urn: urnOf("NetworkVolume", "models"),
+        olds: engineProperties(volume),
+        news: engineProperties(volume),
+      }),
   };
 }
 
-const asked = (): string[] => bench.asked().sort();
+const asked = (): string[] => bench.drainRequests().sort();
 
 describe(`preflight in dialect ${dialect}`, () => {
   test("off, the default, sends no request", async () => {
@@ -159,7 +169,7 @@ describe(`preflight in dialect ${dialect}`, () => {
 
   test.each<[string, Fault, RegExp]>([
     ["the key lacks the permission", { kind: "status", status: 403 }, /the API key is valid but lacks a permission/],
-    ["the network fails", { kind: "dropBeforeSend" }, /the connection to \S+ was lost/],
+    ["the network fails", { kind: "dropRequest" }, /the connection to \S+ was lost/],
   ])("warns once about each read if %s, and goes on", async (_case, fault, reason) => {
     const { check, warnings } = deployment("error");
     bench.proxy.inject({}, fault, 100);

@@ -31,7 +31,7 @@ const isRefused = async (): Promise<boolean> => {
 
 test("a call that cannot wait for the end of a limit fails and names the wait; a deployment waits and reports it", async () => {
   // Only waits advance the window, not the duration of a thousand requests.
-  onTestFinished(bench.clock.hold());
+  onTestFinished(bench.clock.freeze());
   const end = await useUp();
   expect(await isRefused()).toBe(true);
   const error = await apiErrorOf(context().clients.management.listTemplates({ timeout: 2000 }));
@@ -43,14 +43,14 @@ test("a call that cannot wait for the end of a limit fails and names the wait; a
     `Template "chat": still rate limited by ${bench.proxy.origin} after retries. Try again later.`,
   );
 
-  bench.asked();
+  bench.drainRequests();
   const one = context();
   const { NetworkVolume } = kinds;
   const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("models-dev")).inputs;
   await NetworkVolume.create(inputs, one);
   // The window's end, to a second: headers have whole ones.
   expect(bench.clock.now()).toBeGreaterThanOrEqual(end - 1000);
-  expect(one.shown).toEqual([expect.stringMatching(/^request failed; retrying in \d\d s \(attempt 2\)$/)]);
+  expect(one.progressMessages).toEqual([expect.stringMatching(/^request failed; retrying in \d\d s \(attempt 2\)$/)]);
   // The list before the create was rejected once; no later request was.
-  expect(bench.asked()).toEqual(["GET", "GET", "POST"].map((method) => `${method} /v2/network-volumes`));
+  expect(bench.drainRequests()).toEqual(["GET", "GET", "POST"].map((method) => `${method} /v2/network-volumes`));
 });

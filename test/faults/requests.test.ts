@@ -28,21 +28,21 @@ function createMany(one: ObjectCase, count: number, context: Context): Promise<D
 describe.each(cases)("requests for 10 of $kind", (one) => {
   test("sends one per create, none without a change, one list per refresh, and one per delete, two for some kinds", async () => {
     const lifecycle = kinds[one.kind];
-    bench.asked();
+    bench.drainRequests();
     const made = await createMany(one, 10, bench.context());
     // REST v2 also needs the GPU catalog and the settings of the template, once each.
-    expect(bench.asked()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 12 : 10);
+    expect(bench.drainRequests()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 12 : 10);
 
     for (const { outputs } of made)
       expect(
         lifecycle.diff(outputs, lifecycle.check(outputs, one.news, naming(String(outputs["name"]))).inputs),
       ).toEqual([]);
-    expect(bench.asked()).toEqual([]);
+    expect(bench.drainRequests()).toEqual([]);
 
     const context = bench.context();
     await Promise.all(made.map(({ id, outputs }) => lifecycle.read(id, outputs, context)));
     // Of endpoints REST v2 needs the catalog, and the templates that they have copies of.
-    expect(bench.asked()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 3 : 1);
+    expect(bench.drainRequests()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 3 : 1);
 
     const deletes = bench.context();
     await Promise.all(made.map(({ id, outputs }) => lifecycle.delete(id, outputs, deletes)));
@@ -50,7 +50,7 @@ describe.each(cases)("requests for 10 of $kind", (one) => {
     // made, so the endpoint is read first, for which the GPU catalog is needed once.
     const ofEndpoints = dialect === "v2" ? 21 : 10;
     const expected = { Template: 20, ServerlessEndpoint: ofEndpoints }[String(one.kind)] ?? 10;
-    expect(bench.asked()).toHaveLength(expected);
+    expect(bench.drainRequests()).toHaveLength(expected);
   });
 });
 
@@ -58,7 +58,7 @@ test("a refresh of 60 resources of four kinds in waves of 8 sends 4 requests, an
   const four = cases.filter(({ kind }) => kind !== "ContainerRegistryAuth");
   const made: Deployed[] = [];
   for (const one of four) made.push(...(await createMany(one, 15, bench.context())));
-  bench.asked();
+  bench.drainRequests();
   const context = bench.context();
   const mixed = Array.from({ length: 15 }, (_, index) =>
     four.flatMap((__, kind) => made[kind * 15 + index] ?? []),
@@ -69,7 +69,7 @@ test("a refresh of 60 resources of four kinds in waves of 8 sends 4 requests, an
     );
   }
   expect(mixed).toHaveLength(60);
-  const asked = bench.asked();
+  const asked = bench.drainRequests();
   const catalog = asked.filter((request) => request === "GET /v2/catalog/gpus").length;
   expect(catalog).toBe(dialect === "v2" ? 1 : 0);
   expect(asked.length - catalog).toBeLessThanOrEqual(4);
@@ -81,11 +81,11 @@ test("a refresh of CPU endpoints reads no catalog, and sends one list with v1, o
   if (!endpoint) throw new Error("unreachable");
   const { gpuTypeIds: _, ...news } = endpoint.news;
   const made = await createMany({ ...endpoint, news: { ...news, computeType: "CPU" } }, 5, bench.context());
-  bench.asked();
+  bench.drainRequests();
   const context = bench.context();
   await Promise.all(made.map(({ id, outputs }) => kinds.ServerlessEndpoint.read(id, outputs, context)));
   const lists = { v1: ["GET /v1/endpoints"], v2: ["GET /v2/serverless", "GET /v2/templates"] };
-  expect(bench.asked()).toEqual(lists[dialect]);
+  expect(bench.drainRequests()).toEqual(lists[dialect]);
   for (const { id, outputs } of made) await kinds.ServerlessEndpoint.delete(id, outputs, bench.context());
 });
 
@@ -98,9 +98,11 @@ if (dialect === "v1")
       ServerlessEndpoint.check({}, news, naming("busy-dev")).inputs,
       bench.context(),
     );
-    bench.asked();
+    bench.drainRequests();
     await ServerlessEndpoint.delete(id, outputs, bench.context());
-    expect(bench.asked()).toEqual(["DELETE", "PATCH", "DELETE"].map((method) => `${method} /v1/endpoints/${id}`));
+    expect(bench.drainRequests()).toEqual(
+      ["DELETE", "PATCH", "DELETE"].map((method) => `${method} /v1/endpoints/${id}`),
+    );
   });
 
 test("an update sends one request; a template in v1 two, because unchanged fields are read first", async () => {
@@ -117,10 +119,10 @@ test("an update sends one request; a template in v1 two, because unchanged field
       ...(dialect === "v1" ? { ContainerRegistryAuth: { password: "qqqq" } } : {}),
     };
     if (!change[one.kind]) continue;
-    bench.asked();
+    bench.drainRequests();
     const news = lifecycle.check(made.outputs, { ...one.news, ...change[one.kind] }, naming("n0-dev")).inputs;
     await lifecycle.update(made.id, made.outputs, news, bench.context());
-    expect(bench.asked()).toHaveLength(one.kind === "Template" && dialect === "v1" ? 2 : 1);
+    expect(bench.drainRequests()).toHaveLength(one.kind === "Template" && dialect === "v1" ? 2 : 1);
     await lifecycle.delete(made.id, made.outputs, bench.context());
   }
 });

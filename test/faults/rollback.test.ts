@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { PartialFailure, type Path, type Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { run } from "../../scripts/child.mjs";
+import { acceleratedClock } from "../support/accelerated-clock";
 import { type BenchContext, handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { at, stringAt } from "../support/raw-http";
-import { rushedClock } from "../support/rushed-clock";
 
 const images = { "acme/echo:1": handlerFile("echo"), "acme/fail:1": handlerFile("fail") };
 const bench = await useLifecycleBench({ images });
@@ -24,7 +24,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
   let count = 0;
   let id: string;
   let deployed: Properties;
-  const context = (): BenchContext => bench.context({ clock: rushedClock }, spoken);
+  const context = (): BenchContext => bench.context({ clock: acceleratedClock(10) }, spoken);
   const inputsOf = (templateId: string): Properties =>
     ServerlessEndpoint.check({}, { templateId, workersMax: 1, verify }, naming(`back-${spoken}-${count}`), [], spoken)
       .inputs;
@@ -49,7 +49,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
     (await ServerlessEndpoint.read(id, { ...deployed, templateId: "" }, context()))?.inputs["templateId"];
 
   test("a lost response is retried", async () => {
-    bench.proxy.inject(settingBack, { kind: "dropAfterAnswer" }, 2);
+    bench.proxy.inject(settingBack, { kind: "dropResponse" }, 2);
     const failure = await fail(deployed);
     expect(failure.message).toMatch(/^\S+ \(version 2\) failed its verification; \S+ \(version 1\) keeps serving/);
     expect(failure.outputs).toMatchObject({ templateId: good });
@@ -66,7 +66,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
   );
 
   test("a response that is lost every time leads to a lookup, which finds the rollback", async () => {
-    bench.proxy.inject(settingBack, { kind: "dropAfterAnswer" }, 100);
+    bench.proxy.inject(settingBack, { kind: "dropResponse" }, 100);
     const failure = await fail(deployed);
     expect(failure.message).toMatch(/^\S+ \(version 2\) failed its verification; \S+ \(version 1\) keeps serving/);
     expect(failure.outputs).toMatchObject({ templateId: good });
@@ -115,9 +115,9 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
   const switching = { method: "PATCH", body: new RegExp(broken) };
 
   test("a switch without a response is unverified: reverting it sends the old template", async () => {
-    bench.proxy.inject(switching, { kind: "dropAfterAnswer" }, 100);
+    bench.proxy.inject(switching, { kind: "dropResponse" }, 100);
     // With REST v2 a read of the endpoint would show the switch.
-    bench.proxy.inject({ method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) }, { kind: "dropAfterAnswer" }, 100);
+    bench.proxy.inject({ method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) }, { kind: "dropResponse" }, 100);
     const unsure = await fail(deployed);
     expect(unsure.message).toMatch(/may or may not have been updated\n[\s\S]*sends the settings again/);
     expect(unsure.outputs).toEqual({ ...deployed, unverified: { before: { templateId: good } } });
@@ -130,7 +130,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
   });
 
   test("a switch that never arrived is made by the next deployment, and rolled back if that fails", async () => {
-    bench.proxy.inject(switching, { kind: "dropBeforeSend" }, 100);
+    bench.proxy.inject(switching, { kind: "dropRequest" }, 100);
     const unsure = await fail(deployed);
     expect(await templateNow()).toBe(good);
     bench.proxy.clear();
@@ -141,7 +141,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
   });
 
   test("a switch of a killed process is found by a refresh and can be reverted", async () => {
-    bench.proxy.inject(switching, { kind: "clientGone", carriedOut: true });
+    bench.proxy.inject(switching, { kind: "clientGone", applied: true });
     await ServerlessEndpoint.update(id, deployed, inputsOf(broken), context()).catch(() => {});
     bench.proxy.clear();
     const reading = await ServerlessEndpoint.read(id, deployed, context());
@@ -153,7 +153,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
 
   test("a Ctrl-C during the switch waits for its response, so that the state is correct", async () => {
     const stop = new AbortController();
-    bench.proxy.inject(switching, { kind: "delay", ms: 200 });
+    bench.proxy.inject(switching, { kind: "delayRequest", ms: 200 });
     // The 2 s that a response is waited for are real ones.
     const cancelled = { ...context(), clock: systemClock, signal: stop.signal };
     const running = ServerlessEndpoint.update(id, deployed, inputsOf(broken), cancelled);

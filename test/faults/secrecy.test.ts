@@ -10,7 +10,7 @@ import { openDatabase } from "../../service/store/database";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
 import { longSecrets } from "../support/long-secrets";
-import { deadOrigin } from "../support/loopback";
+import { unusedOrigin } from "../support/loopback";
 import { naming } from "../support/naming";
 import type { Fault } from "../support/recording-proxy";
 import { formsOf } from "../support/secret-scan";
@@ -59,7 +59,7 @@ const echoes = await Promise.all(
 afterAll(() => Promise.all(echoes.map((echo) => echo.close())));
 
 const faults: Fault[] = [
-  { kind: "dropAfterAnswer" },
+  { kind: "dropResponse" },
   { kind: "halfBody" },
   { kind: "status", status: 500 },
   { kind: "status", status: 429, retryAfter: "1" },
@@ -73,7 +73,7 @@ async function run<Answer>(what: string, context: BenchContext, verb: Promise<An
     note(`error of ${what}`, error);
     return undefined;
   } finally {
-    note(`progress of ${what}`, context.shown);
+    note(`progress of ${what}`, context.progressMessages);
   }
 }
 
@@ -114,7 +114,7 @@ test("no secret is in progress, errors, plain state, the service's logs, or its 
     },
     { kind: "Template", news: { imageName: "a:1", readme: planted }, later: { env: { A: secrets.later } } },
   ] as const;
-  const dead = await deadOrigin();
+  const dead = await unusedOrigin();
   for (const { kind, news, later } of rows) {
     const lifecycle = kinds[kind];
     for (const [index, fault] of faults.entries()) {
@@ -124,7 +124,7 @@ test("no secret is in progress, errors, plain state, the service's logs, or its 
         "checks",
         lifecycle.check({}, { ...news, nme: "x", value: 7, password: 7, ...later }, naming("x y")).failures,
       );
-      bench.proxy.inject({ method: "POST" }, { kind: "delay", ms: 0 });
+      bench.proxy.inject({ method: "POST" }, { kind: "delayRequest", ms: 0 });
       bench.proxy.inject({ method: "POST" }, fault);
       const context = bench.context();
       const made = await run(`${kind} create`, context, lifecycle.create(inputs, context));

@@ -8,7 +8,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { longSecrets } from "../support/long-secrets";
 import { send } from "../support/raw-http";
-import { expectNoSecretIn, formsOf, giveAway, leaksIn, noteSecret, noteSentSecrets } from "../support/secret-scan";
+import {
+  allowSecret,
+  expectNoSecretIn,
+  formsOf,
+  leaksIn,
+  registerSecret,
+  registerSentSecrets,
+} from "../support/secret-scan";
 import { discardServiceFolder, serviceArtefacts } from "../support/service-artefacts";
 
 const secretValue = (): string => `planted-${randomBytes(9).toString("hex")}`;
@@ -43,7 +50,7 @@ describe("the scan of a service's folder", () => {
       /^a test left secrets behind:\na secret value is in table templates$/,
     );
     expect(existsSync(folder)).toBe(false);
-    giveAway(secret);
+    allowSecret(secret);
   });
 
   test("finds a secret in logs and in any other file, at any depth", async () => {
@@ -54,7 +61,7 @@ describe("the scan of a service's folder", () => {
     const places = leaksIn(await serviceArtefacts(folder), new Map([[secret, "it"]]));
     expect(places).toContain("it is in service.log");
     await expect(discardServiceFolder(folder)).rejects.toThrow("a secret value is in service.log");
-    giveAway(secret);
+    allowSecret(secret);
   });
 });
 
@@ -108,9 +115,9 @@ describe("the scan of texts", () => {
     ["the document", { query: 'mutation { secretCreate(input: { name: "n", value: "V" }) { id } }' }],
   ])("notes the secrets that requests carry in %s", (_where, body) => {
     const secret = secretValue();
-    noteSentSecrets(JSON.stringify(body).replace(/V(?=\\?")/, secret));
+    registerSentSecrets(JSON.stringify(body).replace(/V(?=\\?")/, secret));
     expect(() => expectNoSecretIn([["a log", `so ${secret} it is`]])).toThrow("a secret value is in a log");
-    giveAway(secret);
+    allowSecret(secret);
     expect(() => expectNoSecretIn([["a log", `so ${secret} it is`]])).not.toThrow();
   });
 });
@@ -124,8 +131,8 @@ test("a run fails if its own output contains a secret", async () => {
     const scan = JSON.stringify(join(process.cwd(), "test", "support", "secret-scan"));
     const spoken = (say: string): string => `
       import { test } from "vitest";
-      import { noteSecret } from ${scan};
-      test("speaks", () => { noteSecret("planted-5e1f00d", "the API key"); ${say} });
+      import { registerSecret } from ${scan};
+      test("speaks", () => { registerSecret("planted-5e1f00d", "the API key"); ${say} });
     `;
     const reporter = join(process.cwd(), "test", "support", "secrecy-reporter.ts");
     await writeFile(
@@ -147,6 +154,6 @@ test("a run fails if its own output contains a secret", async () => {
 });
 
 test("a secret that is too short to be significant is ignored", () => {
-  noteSecret("abc", "the API key");
+  registerSecret("abc", "the API key");
   expect(() => expectNoSecretIn([["a log", "abc"]])).not.toThrow();
 });

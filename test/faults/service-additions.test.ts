@@ -5,7 +5,7 @@ import { kinds } from "../../provider/resources";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { endpointAnswer, templateAnswer, volumeAnswer } from "../support/records";
+import { endpointRecord, templateRecord, volumeRecord } from "../support/records";
 import type { ObjectKind } from "./support/kinds";
 
 const bench = await useLifecycleBench();
@@ -51,10 +51,10 @@ describe("fields and values added by the service are not drift", () => {
   };
   /** Records of an endpoint, and inputs of its program besides `endpoint`. */
   const endpoints: [string, object, Properties?][] = [
-    ["the suffix -fb", endpointAnswer({ name: "chat-dev-fb" })],
-    ["no computeType", endpointAnswer({ computeType: undefined })],
-    ["a computeType of null", endpointAnswer({ computeType: null })],
-    ["all defaults spelled out", endpointAnswer(defaults)],
+    ["the suffix -fb", endpointRecord({ name: "chat-dev-fb" })],
+    ["no computeType", endpointRecord({ computeType: undefined })],
+    ["a computeType of null", endpointRecord({ computeType: null })],
+    ["all defaults spelled out", endpointRecord(defaults)],
     ["nothing but what it must", required],
     [
       "only the fields that REST v1 describes",
@@ -68,38 +68,38 @@ describe("fields and values added by the service are not drift", () => {
     ],
     [
       "null for every list",
-      endpointAnswer({ dataCenterIds: null, allowedCudaVersions: null, networkVolumeIds: null, cpuFlavorIds: null }),
+      endpointRecord({ dataCenterIds: null, allowedCudaVersions: null, networkVolumeIds: null, cpuFlavorIds: null }),
     ],
-    ["empty texts for nothing", endpointAnswer({ networkVolumeId: "", minCudaVersion: "" })],
+    ["empty texts for nothing", endpointRecord({ networkVolumeId: "", minCudaVersion: "" })],
     [
       "keys that nobody knows",
-      endpointAnswer({ env: {}, workers: [], template: {}, userId: "u", version: 7, createdAt: "x", aiKey: null }),
+      endpointRecord({ env: {}, workers: [], template: {}, userId: "u", version: 7, createdAt: "x", aiKey: null }),
     ],
-    ["lists in another order", endpointAnswer({ dataCenterIds: ["B", "A"] }), { dataCenterIds: ["A", "B"] }],
+    ["lists in another order", endpointRecord({ dataCenterIds: ["B", "A"] }), { dataCenterIds: ["A", "B"] }],
     [
       "a volume under both names",
-      endpointAnswer({ networkVolumeId: "v", networkVolumeIds: ["v"] }),
+      endpointRecord({ networkVolumeId: "v", networkVolumeIds: ["v"] }),
       { networkVolumeId: "v" },
     ],
   ];
   const others: [string, ObjectKind, object, Properties][] = [
-    ["nulls for what is empty", "Template", templateAnswer(), template],
+    ["nulls for what is empty", "Template", templateRecord(), template],
     [
       "keys that nobody knows",
       "Template",
-      templateAnswer({ isPublic: false, category: "NVIDIA", startSsh: true, earned: 0, createdAt: "x" }),
+      templateRecord({ isPublic: false, category: "NVIDIA", startSsh: true, earned: 0, createdAt: "x" }),
       template,
     ],
     [
       "env as a map, ports as a list",
       "Template",
-      templateAnswer({ env: { MODEL: "mistral-7b" }, ports: ["80/http", "22/tcp"] }),
+      templateRecord({ env: { MODEL: "mistral-7b" }, ports: ["80/http", "22/tcp"] }),
       { ...template, ports: "80/http, 22/tcp" },
     ],
     [
       "keys that nobody knows",
       "NetworkVolume",
-      volumeAnswer({ createdAt: 1, dataCenter: { id: "EU-RO-1" } }),
+      volumeRecord({ createdAt: 1, dataCenter: { id: "EU-RO-1" } }),
       { name: "models-dev", size: 100, dataCenterId: "EU-RO-1" },
     ],
     ["no description", "Secret", { id: "s1", name: "chat-dev", description: null, createdAt: 17 }, { value: "v" }],

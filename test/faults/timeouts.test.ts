@@ -24,7 +24,7 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, create, inputsOf 
   /** Runs a verb that fails. Returns its message and its duration on the service's clock, in ms. */
   async function timed(verb: () => Promise<unknown>): Promise<{ message: string; took: number }> {
     // Only waits advance the clock, not requests.
-    const resume = bench.clock.hold();
+    const resume = bench.clock.freeze();
     const started = bench.clock.now();
     const message = await verb().then(
       () => "it succeeded",
@@ -65,7 +65,7 @@ test("a timeout during a create with a late response leaves no orphan of any kin
   await Promise.all(
     cases.map(async ({ kind, create, inputsOf, idsOf }) => {
       const name = freshName();
-      bench.proxy.inject(create, { kind: "answerLate", ms: 1.5 * left });
+      bench.proxy.inject(create, { kind: "delayResponse", ms: 1.5 * left });
       let late: number | undefined;
       const now = (): number => {
         if (late === undefined) return 0;
@@ -88,7 +88,7 @@ test("a timeout fails no other create that waits for the same list", async () =>
       ...context,
       timeout,
     });
-  bench.proxy.inject({ method: "GET" }, { kind: "answerLate", ms: 500 });
+  bench.proxy.inject({ method: "GET" }, { kind: "delayResponse", ms: 500 });
   const [hasty, patient] = await Promise.allSettled([create(100), create(undefined)]);
   expect(hasty).toMatchObject({ reason: { message: expect.stringContaining("(customTimeouts.create)") } });
   expect(patient).toMatchObject({ status: "fulfilled" });

@@ -24,7 +24,7 @@ describe.each(cases)("an unreadable object of kind $kind", ({ kind, create, held
     const name = freshName();
     const made = await lifecycle.create(inputsOf(name), context);
     expect(await idsOf(name)).toEqual([made.id]);
-    const told = () => context.shown.filter((text) => text.includes(`(id ${stranger.id})`));
+    const told = () => context.progressMessages.filter((text) => text.includes(`(id ${stranger.id})`));
     expect(told()).toHaveLength(1);
     expect((await lifecycle.read(mine.id, mine.outputs, context))?.outputs).toEqual(mine.outputs);
     await lifecycle.delete(mine.id, mine.outputs, context);
@@ -44,7 +44,7 @@ describe.each(cases)("an unreadable object of kind $kind", ({ kind, create, held
 
   test("is not created a second time if it may be the result of a lost create", async () => {
     const name = freshName();
-    bench.proxy.inject(create, { kind: "dropAfterAnswer" });
+    bench.proxy.inject(create, { kind: "dropResponse" });
     bench.proxy.alter(listMatch(held), (answer) =>
       withLists(answer, (list) => list.map((one) => (one["name"] === name ? { ...one, name: 7 } : one))),
     );

@@ -5,7 +5,7 @@ import { json, startFaultyServer } from "../support/faulty-server";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { stringAt } from "../support/raw-http";
-import { templateAnswer } from "../support/records";
+import { templateRecord } from "../support/records";
 
 const bench = await useLifecycleBench();
 const templateId = stringAt(
@@ -80,9 +80,9 @@ describe("a service that supports fewer fields of a template", () => {
       (field) => body.includes("query podTemplate") && body.includes(field),
     );
     if (missing) return json({ errors: [{ message: `Cannot query field "${missing}" on type "PodTemplate".` }] });
-    if (body.includes("query podTemplate(")) return json({ data: { podTemplate: templateAnswer({ startSsh: true }) } });
+    if (body.includes("query podTemplate(")) return json({ data: { podTemplate: templateRecord({ startSsh: true }) } });
     saved = JSON.parse(body).variables.input;
-    return json({ data: { saveTemplate: templateAnswer() } });
+    return json({ data: { saveTemplate: templateRecord() } });
   });
   afterAll(async () => (await server).close());
 

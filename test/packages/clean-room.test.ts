@@ -9,7 +9,7 @@ import { z } from "zod";
 import { isAlive, lastLines } from "../../scripts/child.mjs";
 import { startProcess } from "../../scripts/quickstart/service-process.mjs";
 import { repository } from "../plugin/support/sdk";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
 import { type CleanRoom, codeOf, createCleanRoom } from "./support/clean-room";
 import { compilers, forms, programAs, resolutions } from "./support/consumers";
@@ -59,7 +59,7 @@ async function startLocalService(room: CleanRoom, node: string, ...more: string[
   expect(line, line ?? (await ended)).toBeDefined();
   const addresses = addressesShape.parse(JSON.parse(line ?? ""));
   const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
-  noteSecret(apiKey, "the API key");
+  registerSecret(apiKey, "the API key");
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   return { ...addresses, apiKey, headers, stop };
 }
@@ -168,7 +168,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       const service = await startLocalService(room, node, "--template-release", "0", "--image", image);
       try {
         const { url: serviceUrl, baseUrl, apiKey, headers } = service;
-        noteSecret(hubToken, "the hub token");
+        registerSecret(hubToken, "the hub token");
         const env = {
           SERVERLESS_COMPUTE_API_KEY: apiKey,
           SERVERLESS_COMPUTE_URL: serviceUrl,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import { publishPackages } from "../../scripts/release/publish.mjs";
-import { listenOnLoopback, shut } from "../support/loopback";
+import { closeServer, listenOnLoopback } from "../support/loopback";
 
 const publicationShape = z.looseObject({
   name: z.string(),
@@ -54,7 +54,7 @@ beforeAll(async () => {
   env = { ...process.env, ...Object.fromEntries(asVariables) };
 });
 afterAll(async () => {
-  await shut(server);
+  await closeServer(server);
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -10,7 +10,7 @@ import { generateSdk, sdkLanguages } from "../../scripts/generate/sdks.mjs";
 import { createProgress } from "../../scripts/progress.mjs";
 import { makeReleaseAssets } from "../../scripts/release/assets.mjs";
 import { repository } from "../plugin/support/sdk";
-import { listenOnLoopback, shut } from "../support/loopback";
+import { closeServer, listenOnLoopback } from "../support/loopback";
 
 const { version }: { version: string } = createRequire(import.meta.url)("../../provider/package.json");
 const archive = (os: string, arch: string): string =>
@@ -165,7 +165,7 @@ it("a release is found by Pulumi by the plugin's name", async () => {
     expect(asked).toEqual([archive(os, arch)]);
     await expectToServe("from-server");
   } finally {
-    await shut(server);
+    await closeServer(server);
   }
 });
 

@@ -7,7 +7,7 @@ import type { MoreHosts } from "../../scripts/cli/build.mjs";
 import { findHost } from "../../scripts/cli/hosts.mjs";
 import { generateSdk, type SdkLanguage } from "../../scripts/generate/sdks.mjs";
 import { missingGo, repository } from "../plugin/support/sdk";
-import { followPage } from "../support/page-run";
+import { followPage } from "../support/page-runner";
 import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 
 /** The pages, and what each needs beside Node, npm and the CLI. */
@@ -64,7 +64,7 @@ describe("a reader who follows a page of Start in an empty folder", () => {
     const ran = await followPage(
       page,
       { folder: room.folder, env: { ...room.env, ...quiet, PATH: path } },
-      { patience: 600_000 },
+      { timeout: 600_000 },
     );
     seconds[page] = Math.round((Date.now() - started) / 1000);
     expect(ran.length).toBeGreaterThan(1);

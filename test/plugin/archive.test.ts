@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { archivePlugin } from "../../scripts/release/archive-plugin.mjs";
-import { fingerprinted } from "../support/default-names";
+import { withFingerprints } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginWay } from "./support/way";
@@ -26,12 +26,12 @@ it("the archive installs with Pulumi's own command, and programs need no line in
   const install = ["plugin", "install", "resource", "serverless-compute", version, "--file", archive];
   const installed = await stack.command(install);
   expect(installed.code, installed.output).toBe(0);
-  await stack.program(`
+  await stack.writeProgram(`
     const { NetworkVolume } = require("${pluginWay.module}");
     new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
   `);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
-  expect((await service.holdings()).volumes).toMatchObject([{ name: fingerprinted("models-dev") }]);
+  expect((await service.listObjects()).volumes).toMatchObject([{ name: withFingerprints("models-dev") }]);
   expect((await stack.destroy()).code).toBe(0);
 });

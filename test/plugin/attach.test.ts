@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 it("one process under a debugger serves several commands, including progress", async () => {
-  await stack.program(`
+  await stack.writeProgram(`
     const { ServerlessEndpoint, Template } = require("${pluginWay.module}");
     const template = new Template("chat", { imageName: "acme/chat:1" });
     new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
@@ -44,5 +44,5 @@ it("one process under a debugger serves several commands, including progress", a
     const shown = destroy.diagnostics.filter(({ ephemeral }) => ephemeral);
     expect(shown[0]?.message).toContain("request failed; retrying in");
   }
-  expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+  expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
 });

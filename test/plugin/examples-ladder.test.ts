@@ -2,7 +2,7 @@ import { cp, mkdir, symlink } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
-import { followPage } from "../support/page-run";
+import { followPage } from "../support/page-runner";
 import { roomWithPackages } from "./support/guide-room";
 import { repository } from "./support/sdk";
 import { findYaml } from "./support/yaml";
@@ -43,7 +43,7 @@ describe("a reader who follows the README of an example", () => {
     });
     await symlink(join(inject("packed"), "node_modules", "pulumi-serverless-compute"), join(room.folder, "provider"));
     const env = { ...room.env, PATH: [yaml.path, room.env["PATH"]].join(delimiter) };
-    const ran = await followPage(page, { folder, env }, { wholeLife: true });
+    const ran = await followPage(page, { folder, env }, { fullLifecycle: true });
     expect(ran.length).toBeGreaterThan(0);
   });
 });

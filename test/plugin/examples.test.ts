@@ -64,7 +64,7 @@ describe.skipIf(yaml.missing !== undefined)(
     it.each(examples.map((one) => [`${one.token.replace(/.*:/, "")}: ${one.title}`, one] as const))(
       "%s",
       async (_, { text }) => {
-        await stack.program(`${text}\n`);
+        await stack.writeProgram(`${text}\n`);
         const up = await stack.up();
         expect(up.code, up.output).toBe(0);
         const preview = await stack.preview({ args: ["--expect-no-changes"] });
@@ -95,24 +95,24 @@ describe.skipIf(yaml.missing !== undefined)(
       ];
       const options = `  options: { provider: "\${east}" }`;
       const program = ["resources:", ...[...provider, ...models, options].map((line) => `  ${line}`), ""].join("\n");
-      await stack.program(program);
+      await stack.writeProgram(program);
       const up = await stack.up();
       expect(up.code, up.output).toBe(0);
       expect(up.operations).toMatchObject({ "NetworkVolume models": ["create"] });
-      await stack.program(program.replace("maxInFlight: 4", "maxInFlight: 0.5"));
+      await stack.writeProgram(program.replace("maxInFlight: 4", "maxInFlight: 0.5"));
       const refused = await stack.preview();
       expect(refused.code).not.toBe(0);
       expect(refused.output).toContain(
         'maxInFlight (or SERVERLESS_COMPUTE_MAX_IN_FLIGHT) is "0.5": must be a whole number',
       );
-      await stack.program(program);
+      await stack.writeProgram(program);
     });
 
     it("are destroyed completely", async () => {
       const destroy = await stack.destroy();
       expect(destroy.code, destroy.output).toBe(0);
       // Only the objects created for the lookups are left.
-      expect(await service.holdings()).toMatchObject({
+      expect(await service.listObjects()).toMatchObject({
         templates: [{ name: "chat-prod" }],
         endpoints: [{ name: "chat-prod" }],
         volumes: [{ name: "models-prod" }],

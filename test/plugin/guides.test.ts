@@ -7,9 +7,9 @@ import { run } from "../../scripts/child.mjs";
 import type { CleanRoom } from "../packages/support/clean-room";
 import { dialect } from "../support/dialect";
 import { type EngineService, useCrowdedService, useEngineService } from "../support/engine-service";
-import { followPage, type PageOptions } from "../support/page-run";
+import { followPage, type PageOptions } from "../support/page-runner";
 import { type RecordedIds, recordedStates } from "../support/recorded-states";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { roomWithPackages } from "./support/guide-room";
 import { findYaml } from "./support/yaml";
 
@@ -91,7 +91,7 @@ const guides: Record<string, Guide> = {
     program: projectWithSecret,
     before: "pulumi stack init dev && pulumi config set --secret hubToken sesame-61b0-old && pulumi up",
     env: { NEW_TOKEN: "sesame-61b0-new" },
-    after: async (service) => expect((await service.holdings()).secrets).toHaveLength(1),
+    after: async (service) => expect((await service.listObjects()).secrets).toHaveLength(1),
   },
   "docs/guides/costs.md": { before: "pulumi stack init dev && pulumi up" },
   "docs/guides/pull-requests.md": {
@@ -108,7 +108,7 @@ const guides: Record<string, Guide> = {
       expect(second?.equals(first ?? Buffer.alloc(0))).toBe(true);
       expect(second?.toString().split("\n").length).toBeLessThanOrEqual(12);
       expect(second?.toString()).toContain('`imageName` | `"acme/echo:2"` → `"acme/echo:3"`');
-      const [endpoint] = (await service.holdings()).endpoints;
+      const [endpoint] = (await service.listObjects()).endpoints;
       await service.rest("PATCH", `/endpoints/${endpoint?.id}`, { workersMax: 2 });
       const drift = await again("npx --no serverless-compute drift --stack dev || test $? = 3");
       expect(drift).toMatch(/workersMax: 3 → 2/);
@@ -131,7 +131,7 @@ const guides: Record<string, Guide> = {
     subfolder: "account",
     objects: async (service) => void (await makeChat(service)),
     after: async (service, _room, again) => {
-      expect((await service.holdings()).endpoints).toMatchObject([{ workersMax: 2 }]);
+      expect((await service.listObjects()).endpoints).toMatchObject([{ workersMax: 2 }]);
       expect(await again("pulumi up")).toContain("4 unchanged");
     },
   },
@@ -150,20 +150,20 @@ const guides: Record<string, Guide> = {
       await room.write("old.json", JSON.stringify({ deployment: { resources } }));
     },
     after: async (service, _room, again) => {
-      expect((await service.holdings()).endpoints).toMatchObject([{ workersMax: 2 }]);
+      expect((await service.listObjects()).endpoints).toMatchObject([{ workersMax: 2 }]);
       expect(await again("pulumi up")).toContain("4 unchanged");
     },
   },
   "docs/guides/stages.md": {
     onlyFull: true,
     after: async (service, _room, again) => {
-      expect((await service.holdings()).endpoints).toHaveLength(1);
+      expect((await service.listObjects()).endpoints).toHaveLength(1);
       await again("pulumi destroy --stack dev");
     },
   },
   "docs/guides/blue-green.md": {
     onlyFull: true,
-    after: async (service) => expect((await service.holdings()).endpoints).toHaveLength(2),
+    after: async (service) => expect((await service.listObjects()).endpoints).toHaveLength(2),
   },
   "docs/guides/integration-tests.md": {
     onlyFull: true,
@@ -178,7 +178,7 @@ if (yaml.missing === undefined)
   describe("a reader who follows a guide", () => {
     it.each(followed)("%s", async (page, guide) => {
       const { program = project, subfolder = ".", wholeAccount, before, objects, env: own = {}, skip, after } = guide;
-      for (const value of Object.values(own)) noteSecret(value, "a value of the guide");
+      for (const value of Object.values(own)) registerSecret(value, "a value of the guide");
       const images = { "acme/echo": echo };
       const service = await (wholeAccount ? useEngineService({ images }) : useCrowdedService({ images }));
       const room = await roomWithPackages();
@@ -198,7 +198,7 @@ if (yaml.missing === undefined)
       const again = (commands: string): Promise<string> => runIn(subfolder, commands);
       await objects?.(service, room);
       if (before) await runIn(".", before);
-      const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true, ...(skip && { skip }) });
+      const ran = await followPage(page, { folder: room.folder, env }, { fullLifecycle: true, ...(skip && { skip }) });
       expect(ran.length).toBeGreaterThan(0);
       await after?.(service, room, again);
       await again("pulumi destroy");

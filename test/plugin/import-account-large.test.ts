@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { fillAccount, many } from "../support/crowded-account";
+import { crowdedCounts, fillAccount } from "../support/crowded-account";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { importProject } from "./support/imported-project";
@@ -9,15 +9,15 @@ import { findYaml } from "./support/yaml";
 vi.setConfig({ testTimeout: 600_000 });
 
 const yaml = await findYaml();
-const objects = Object.values(many).reduce((sum, count) => sum + count);
+const objects = Object.values(crowdedCounts).reduce((sum, count) => sum + count);
 const pageSize = 100;
-const pages = Object.values(many).reduce((sum, count) => sum + Math.ceil(count / pageSize), 0);
+const pages = Object.values(crowdedCounts).reduce((sum, count) => sum + Math.ceil(count / pageSize), 0);
 
 let service: EngineService;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService({ pageSize });
-  await fillAccount(service, many);
+  await fillAccount(service, crowdedCounts);
   stack = await pluginWay.createStack({ ...service.environment, PATH: yaml.path });
 });
 afterAll(() => stack.remove());

@@ -5,8 +5,8 @@ import { z } from "zod";
 import { findHost } from "../../scripts/cli/hosts.mjs";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { succeed } from "../support/python-environment";
-import { noteSecret } from "../support/secret-scan";
+import { runChecked } from "../support/python-environment";
+import { registerSecret } from "../support/secret-scan";
 import { importProject } from "./support/imported-project";
 import { findPython } from "./support/python";
 import { missingGo, sdkFor } from "./support/sdk";
@@ -23,7 +23,7 @@ const secrets = { value: "sesame-91c0", password: "whisper-91c1" };
 let service: EngineService;
 let stack: Stack;
 beforeAll(async () => {
-  for (const value of Object.values(secrets)) noteSecret(value, "a secret of the account");
+  for (const value of Object.values(secrets)) registerSecret(value, "a secret of the account");
   service = await useEngineService();
   stack = await pluginWay.createStack({ ...service.environment, PATH: yaml.path });
   const made = async (path: string, body: object): Promise<string> =>
@@ -78,20 +78,20 @@ const installers: Record<string, (folder: string) => Promise<void>> = {
   python: (folder) => symlink(python?.venv ?? "", join(folder, "venv")),
   go: async (folder) => {
     if (goSdk && "folder" in goSdk) await cp(goSdk.folder, join(folder, "sdks", "go"), { recursive: true });
-    await succeed("go", ["-C", folder, "mod", "tidy"]);
+    await runChecked("go", ["-C", folder, "mod", "tidy"]);
   },
 };
 
 it.each(cases)(
   "imports an account in dialect %s as a program in %s that changes nothing",
   async (dialect = "", language = "") => {
-    const before = await service.holdings();
+    const before = await service.listObjects();
     const address = { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/${dialect}` };
     const environment = { ...address, ...(language === "python" && python && { PATH: python.path }) };
     const { report, preview } = await importProject(stack, language, environment, service.proxy, installers[language]);
     expect(report).toMatchObject({ skipped: [], config: expect.arrayContaining(["hfTokenSecretValue"]) });
     expect(report.resources).toHaveLength(9);
     expect(preview.output).toMatch(/10 unchanged/);
-    expect(await service.holdings()).toEqual(before);
+    expect(await service.listObjects()).toEqual(before);
   },
 );

@@ -89,7 +89,7 @@ const unread = { v1: ["update"], v2: ["delete-replaced", "replace", "create-repl
 
 it("finds no change in a program with the imported properties, except unreadable ones", async () => {
   const of = (kind: string): string => JSON.stringify(inputs[kind]);
-  await stack.program(`
+  await stack.writeProgram(`
     const sc = require("${pluginWay.module}");
     new sc.NetworkVolume("mine", ${of("NetworkVolume")});
     const auth = new sc.ContainerRegistryAuth("mine", { ...${of("ContainerRegistryAuth")}, username: "me", password: "other" });

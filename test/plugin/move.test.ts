@@ -32,10 +32,10 @@ const program = (module: string): string => `
 `;
 
 it("a stack of dynamic resources moves to the plugin without changes and without requests", async () => {
-  await stack.program(program("pulumi-serverless-compute"));
+  await stack.writeProgram(program("pulumi-serverless-compute"));
   const before = await stack.up();
   expect(before.code, before.output).toBe(0);
-  const holdings = await service.holdings();
+  const holdings = await service.listObjects();
   service.proxy.clear();
 
   const [exported, moved] = [join(stack.folder, "exported.json"), join(stack.folder, "moved.json")];
@@ -49,12 +49,12 @@ it("a stack of dynamic resources moves to the plugin without changes and without
   const imported = await stack.command(["stack", "import", "--file", moved]);
   expect(imported.code, imported.output).toBe(0);
 
-  await stack.program(program(pluginWay.module));
+  await stack.writeProgram(program(pluginWay.module));
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   expect(new Set(Object.values(up.operations).flat())).toEqual(new Set(["same"]));
   expect(service.proxy.requests).toEqual([]);
-  expect(await service.holdings()).toEqual(holdings);
+  expect(await service.listObjects()).toEqual(holdings);
 });
 
 it("the former name of the command works and rejects a stack without dynamic resources", async () => {
@@ -67,5 +67,5 @@ it("the former name of the command works and rejects a stack without dynamic res
 it("moved resources can be destroyed", async () => {
   const destroy = await stack.destroy();
   expect(destroy.code, destroy.output).toBe(0);
-  expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+  expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
 });

@@ -77,7 +77,7 @@ describe.each(process.env["FULL"] ? ways : ways.slice(0, 1))("the policy pack of
 
   it("fails a preview that breaks the rules, and names each of them", async () => {
     const bad = { image: "acme/echo", token: '"plain-5d1c"', workersMin: 1, workersMax: 3, protect: false };
-    await stack.program(program(bad));
+    await stack.writeProgram(program(bad));
     const { code, output } = await stack.preview({ args });
     expect(code).not.toBe(0);
     for (const violation of [
@@ -92,7 +92,7 @@ describe.each(process.env["FULL"] ? ways : ways.slice(0, 1))("the policy pack of
   });
 
   it("fails a preview with a cost that is unknown", async () => {
-    await stack.program(program(good).replace("NVIDIA L4", "NVIDIA B200"));
+    await stack.writeProgram(program(good).replace("NVIDIA L4", "NVIDIA B200"));
     const { code, output } = await stack.preview({ args });
     expect(code).not.toBe(0);
     expect(output).toContain(
@@ -105,7 +105,7 @@ describe.each(process.env["FULL"] ? ways : ways.slice(0, 1))("the policy pack of
       rules,
       JSON.stringify({ "hourly-budget": { maxHourly: 2, ...prices }, "idle-workers": { production: ["dev"] } }),
     );
-    await stack.program(program({ ...good, workersMin: 1 }));
+    await stack.writeProgram(program({ ...good, workersMin: 1 }));
     const { code, output } = await stack.preview({ args });
     expect(code, output).toBe(0);
     expect(output).toContain("✅ serverless-compute@v0.1.0");

@@ -4,23 +4,23 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { startTlsFront, type TlsFront } from "../support/tls-front";
+import { startTlsProxy, type TlsProxy } from "../support/tls-proxy";
 import { pluginWay } from "./support/way";
 
 let service: EngineService;
-let front: TlsFront;
+let front: TlsProxy;
 let folder: string;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
   folder = await mkdtemp(join(tmpdir(), "private-ca-"));
-  front = await startTlsFront(service.proxy.origin, folder);
+  front = await startTlsProxy(service.proxy.origin, folder);
   const secured = Object.entries(service.environment).map(([name, value]) => [
     name,
     value.replace(service.proxy.origin, front.origin),
   ]);
   stack = await pluginWay.createStack(Object.fromEntries(secured));
-  await stack.program(`
+  await stack.writeProgram(`
     const { NetworkVolume } = require("${pluginWay.module}");
     new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
   `);
@@ -35,14 +35,14 @@ it("a service with an untrusted certificate is rejected", async () => {
   const up = await stack.up();
   expect(up.code).not.toBe(0);
   expect(up.output).toMatch(/self[- ]signed certificate/);
-  expect((await service.holdings()).volumes).toEqual([]);
+  expect((await service.listObjects()).volumes).toEqual([]);
 });
 
 it("a certificate in NODE_EXTRA_CA_CERTS is trusted", async () => {
   const env = { NODE_EXTRA_CA_CERTS: front.certificate };
   const up = await stack.up({ env });
   expect(up.code, up.output).toBe(0);
-  expect((await service.holdings()).volumes).toHaveLength(1);
+  expect((await service.listObjects()).volumes).toHaveLength(1);
 });
 
 if (process.env["FULL"]) {

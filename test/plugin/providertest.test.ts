@@ -44,6 +44,6 @@ describe.skipIf(missing !== undefined)("Pulumi's test framework for providers", 
     });
     expect(finished.code, lastLines(finished, 60)).toBe(0);
     expect(finished.stdout).toContain(`--- PASS: ${test}`);
-    expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+    expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
   });
 });

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { parsePage } from "../../scripts/docs/pages.mjs";
-import { followPage, missingLine } from "../support/page-run";
+import { followPage, missingLine } from "../support/page-runner";
 import { roomWithPackages } from "./support/guide-room";
 import { repository } from "./support/sdk";
 import { findYaml } from "./support/yaml";
@@ -23,7 +23,7 @@ if (yaml.missing === undefined)
       await cp(join(repository, dirname(readme)), folder, { recursive: true, filter: isOwn });
       await symlink(join(inject("packed"), "node_modules", "pulumi-serverless-compute"), join(room.folder, "provider"));
       const env = { ...room.env, PATH: [yaml.path, room.env["PATH"]].join(delimiter) };
-      const ran = await followPage(readme, { folder, env }, { wholeLife: true });
+      const ran = await followPage(readme, { folder, env }, { fullLifecycle: true });
 
       const { blocks } = parsePage(guide, await readFile(join(repository, guide), "utf8"));
       const failure = blocks.find(({ text }) => text.startsWith("Diagnostics:"));

@@ -63,7 +63,7 @@ beforeAll(async () => {
   service = await useEngineService();
   stack = await pluginWay.createStack(service.environment);
   const program = JSON.stringify(join(fixture, "program.cjs"));
-  await stack.program(`module.exports = require(${program})(require(${JSON.stringify(pluginWay.module)}));`);
+  await stack.writeProgram(`module.exports = require(${program})(require(${JSON.stringify(pluginWay.module)}));`);
   const state = await created(await readFile(join(fixture, "state.json"), "utf8"), service);
   const file = join(stack.folder, "state.json");
   await writeFile(file, state);
@@ -110,7 +110,7 @@ if (process.env["FULL"]) {
     const program = await readFile(join(fixture, "program.cjs"), "utf8");
     const changed = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
     const module = JSON.stringify(pluginWay.module);
-    await stack.program(`${changed}\nmodule.exports = module.exports(require(${module}));`);
+    await stack.writeProgram(`${changed}\nmodule.exports = module.exports(require(${module}));`);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject({
@@ -120,7 +120,7 @@ if (process.env["FULL"]) {
       // Its trigger is the template's revision.
       "JobInvoke answers": ["update"],
     });
-    expect(await service.holdings()).toMatchObject({
+    expect(await service.listObjects()).toMatchObject({
       volumes: expect.arrayContaining([expect.objectContaining({ name: "models-dev", size: 15 })]),
     });
   });
@@ -128,6 +128,6 @@ if (process.env["FULL"]) {
   it("objects of that time are destroyed", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
-    expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+    expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
   });
 }

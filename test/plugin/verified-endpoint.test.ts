@@ -45,10 +45,10 @@ outputs:
   const typesOf = ({ urn }: { urn: string }): string => urn.split("::").slice(2).join(" ");
 
   it("creates a template and an endpoint below it, and returns their outputs", async () => {
-    await stack.program(program("echo"));
+    await stack.writeProgram(program("echo"));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    const { endpoints, templates } = await service.holdings();
+    const { endpoints, templates } = await service.listObjects();
     const { output } = await stack.command(["stack", "output", "--json", "--show-secrets"]);
     const [endpoint] = endpoints;
     const template = templates.find(({ name }) => name.startsWith("chat-dev-"));
@@ -80,7 +80,7 @@ outputs:
   });
 
   it("passes protect and customTimeouts to its resources", async () => {
-    await stack.program(program("echo", "{ protect: true, customTimeouts: { update: 90s } }"));
+    await stack.writeProgram(program("echo", "{ protect: true, customTimeouts: { update: 90s } }"));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     const ours = (await stack.resources()).filter((one) => typesOf(one).startsWith(component));
@@ -90,7 +90,7 @@ outputs:
 
   it("keeps its resources under another name with an alias", async () => {
     const alias = `urn:pulumi:dev::shop::${component}::chat`;
-    await stack.program(
+    await stack.writeProgram(
       program("echo", `{ aliases: ["${alias}"] }`).replaceAll("chat", "talk").replace("::talk", "::chat"),
     );
     service.proxy.clear();
@@ -98,7 +98,7 @@ outputs:
     expect(up.code, up.output).toBe(0);
     expect(service.proxy.requests).toEqual([]);
     expect((await stack.resources()).map(typesOf)).toContain(`${component}$serverless-compute:index:Template talk`);
-    await stack.program(program("echo").replaceAll("chat", "talk"));
+    await stack.writeProgram(program("echo").replaceAll("chat", "talk"));
   });
 
   it("is refreshed without a change and destroyed", async () => {
@@ -107,6 +107,6 @@ outputs:
     expect(Object.values(refresh.operations).flat()).toEqual(expect.not.arrayContaining(["update", "delete"]));
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
-    expect(await service.holdings()).toEqual({ endpoints: [], templates: [], volumes: [], secrets: [] });
+    expect(await service.listObjects()).toEqual({ endpoints: [], templates: [], volumes: [], secrets: [] });
   });
 });

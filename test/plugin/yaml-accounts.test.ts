@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fingerprinted } from "../support/default-names";
+import { withFingerprints } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
-import { createStack, type Stack, shown } from "../support/pulumi";
+import { createStack, type Stack, withoutDebugMessages } from "../support/pulumi";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
@@ -38,13 +38,13 @@ describe.skipIf(yaml.missing !== undefined)("two accounts in one program in YAML
       expect(set.code, set.output).toBe(0);
     }
     const keys = ["eastKey", "westKey"].map((key) => `  ${key}: { type: string, secret: true }\n`).join("");
-    await stack.program(`configuration:\n${keys}resources:${account("east", east)}${account("west", west)}\n`);
+    await stack.writeProgram(`configuration:\n${keys}resources:${account("east", east)}${account("west", west)}\n`);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(await east.holdings()).toMatchObject({ volumes: [{ name: fingerprinted("eastModels-dev") }] });
-    expect(await west.holdings()).toMatchObject({ volumes: [{ name: fingerprinted("westModels-dev") }] });
+    expect(await east.listObjects()).toMatchObject({ volumes: [{ name: withFingerprints("eastModels-dev") }] });
+    expect(await west.listObjects()).toMatchObject({ volumes: [{ name: withFingerprints("westModels-dev") }] });
     for (const [path, text] of await stack.files()) {
-      const lines = shown(text).split("\n");
+      const lines = withoutDebugMessages(text).split("\n");
       for (const { service } of [east, west]) {
         expect(
           lines.filter((line) => line.includes(service.apiKey)),
@@ -61,6 +61,6 @@ describe.skipIf(yaml.missing !== undefined)("two accounts in one program in YAML
     expect([...east.proxy.requests, ...west.proxy.requests]).toEqual([]);
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
-    for (const { holdings } of [east, west]) expect(await holdings()).toMatchObject({ volumes: [] });
+    for (const { listObjects } of [east, west]) expect(await listObjects()).toMatchObject({ volumes: [] });
   });
 });

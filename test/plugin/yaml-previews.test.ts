@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { quietChange } from "../support/dialect";
+import { changeWithoutRevision } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginFolder } from "./support/way";
@@ -71,7 +71,7 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
 
   /** Previews, deploys, and compares the preview with the result. */
   async function deploy(text: string): Promise<{ steps: Record<string, string>; told: unknown }> {
-    await stack.program(text);
+    await stack.writeProgram(text);
     const { steps, args } = await plan();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
@@ -97,7 +97,7 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
     expect(added.steps).toEqual({ worker: "update", api: "update", watcher: "update" });
     expect(added.told).toEqual([credentials, { A: "1", B: "2" }, revision, "12.4"]);
 
-    await stack.program(program({ env: "{ A: '9' }" }));
+    await stack.writeProgram(program({ env: "{ A: '9' }" }));
     const shown = await stack.preview({ args: ["--diff"] });
     expect(shown.output).toMatch(/- containerRegistryAuthId: /);
     expect(shown.output).toMatch(/- executionTimeoutMs\s*: 60000/);
@@ -114,7 +114,7 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
     await deploy(program({ env: "{ A: '9' }", watched }));
     expect((await plan()).steps).toEqual({ worker: "same", api: "same", watcher: "same" });
     const change = {
-      worker: Object.entries(quietChange).map(([key, value]) => `${key}: ${value}`),
+      worker: Object.entries(changeWithoutRevision).map(([key, value]) => `${key}: ${value}`),
       api: ["idleTimeout: 9"],
     };
     const { steps } = await deploy(program({ env: "{ A: '9' }", watched, ...change }));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isNotFound, lastLines, run, ToolMissing } from "../../scripts/child.mjs";
 import { withLock } from "../../scripts/lock.mjs";
-import { pythonWith, succeed } from "../support/python-environment";
+import { pythonWith, runChecked } from "../support/python-environment";
 import { versions } from "./versions";
 
 /** A program such as a Python with the public SDK, the reason why this machine cannot have it, or the failure to prepare it. */
@@ -36,7 +36,7 @@ export async function findMcpServer(version: string): Promise<{ path: string; fo
     if (existsSync(path)) return;
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", folder];
     await mkdir(folder, { recursive: true });
-    await succeed("npm", ["install", ...flags, `@runpod/mcp-server@${version}`]);
+    await runChecked("npm", ["install", ...flags, `@runpod/mcp-server@${version}`]);
   };
   if (!existsSync(path)) await withLock(`${folder}.lock`, install);
   return { path, folder };

@@ -1,218 +1,223 @@
-import { goal, longestChain } from "./import-graph";
+import { longestChain, importTarget as target } from "./import-graph";
 import type { Source } from "./sources";
 
 /** One rule of the architecture: a sentence, and what in the sources breaks it. */
 export interface Rule {
-  sentence: string;
+  description: string;
   /** One line per violation: file and fault. */
-  breaches(sources: Source[]): string[];
+  violations(sources: Source[]): string[];
 }
 
 const packages = ["api", "provider", "service"];
-const ours = /^(serverless-compute-api|pulumi-serverless-compute|serverless-compute-local)(\/|$)/;
-const pulumi = /^@pulumi\//;
-const within = (source: Source, ...folders: string[]): boolean =>
+const ownPackages = /^(serverless-compute-api|pulumi-serverless-compute|serverless-compute-local)(\/|$)/;
+const pulumiPackages = /^@pulumi\//;
+const isIn = (source: Source, ...folders: string[]): boolean =>
   folders.some((folder) => source.path === folder || source.path.startsWith(`${folder}/`));
 
 /** Breaches of a rule about what some files may import; types count as much as values. */
 const badImports =
-  (concerned: (source: Source) => boolean, forbidden: (goal: string) => boolean) =>
+  (appliesTo: (source: Source) => boolean, forbidden: (target: string) => boolean) =>
   (sources: Source[]): string[] =>
     sources
-      .filter(concerned)
+      .filter(appliesTo)
       .flatMap((source) =>
         source.imports
-          .filter((specifier) => forbidden(goal(source, specifier)))
+          .filter((specifier) => forbidden(target(source, specifier)))
           .map((specifier) => `${source.path} imports ${specifier}`),
       );
 
-const leads =
+const isUnder =
   (folder: string) =>
   (path: string): boolean =>
     path === folder || path.startsWith(`${folder}/`);
 
 /** Folders of the service, the highest first. */
-const serviceFloors = ["cli", "seed", "console", "metrics", "api", "workers", "faults", "jobs", "resources", "store"];
+const serviceLayers = ["cli", "seed", "console", "metrics", "api", "workers", "faults", "jobs", "resources", "store"];
 
 /** Folders that both ways into Pulumi share, below them, the highest first. */
-const providerFloors = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
+const providerLayers = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
 
 /** The rules that docs/architecture.md describes, in the order of its picture. */
 export const rules: Rule[] = [
   {
-    sentence: "api imports nothing else of ours",
-    breaches: badImports(
-      (source) => within(source, "api"),
-      (to) => ours.test(to),
+    description: "api imports nothing else of ours",
+    violations: badImports(
+      (source) => isIn(source, "api"),
+      (target) => ownPackages.test(target),
     ),
   },
   {
-    sentence: "service imports only shapes, catalog and clock of api, and nothing of provider",
-    breaches: badImports(
-      (source) => within(source, "service"),
-      (to) => ours.test(to) && !/^serverless-compute-api\/(shapes|catalog|clock)$/.test(to),
+    description: "service imports only shapes, catalog and clock of api, and nothing of provider",
+    violations: badImports(
+      (source) => isIn(source, "service"),
+      (target) => ownPackages.test(target) && !/^serverless-compute-api\/(shapes|catalog|clock)$/.test(target),
     ),
   },
   {
-    sentence:
+    description:
       "folders of the service import downwards only: cli, seed, console, metrics, api, workers, faults, jobs, resources, store",
-    breaches: (sources) =>
-      serviceFloors.flatMap((folder, floor) =>
+    violations: (sources) =>
+      serviceLayers.flatMap((folder, layer) =>
         badImports(
-          (source) => within(source, `service/${folder}`),
-          (to) => serviceFloors.slice(0, floor).some((above) => leads(`service/${above}`)(to)),
+          (source) => isIn(source, `service/${folder}`),
+          (target) => serviceLayers.slice(0, layer).some((upperFolder) => isUnder(`service/${upperFolder}`)(target)),
         )(sources),
       ),
   },
   {
-    sentence: "only cli imports the settings and the wiring of the service",
-    breaches: badImports(
-      (source) => serviceFloors.slice(1).some((folder) => within(source, `service/${folder}`)),
-      (to) => /^service\/(index|job-path|endpoint-removal|settings)(\.ts)?$/.test(to),
+    description: "only cli imports the settings and the wiring of the service",
+    violations: badImports(
+      (source) => serviceLayers.slice(1).some((folder) => isIn(source, `service/${folder}`)),
+      (target) => /^service\/(index|job-path|endpoint-removal|settings)(\.ts)?$/.test(target),
     ),
   },
   {
-    sentence: "provider imports nothing of service",
-    breaches: badImports(
-      (source) => within(source, "provider"),
-      (to) => /^serverless-compute-local(\/|$)/.test(to),
+    description: "provider imports nothing of service",
+    violations: badImports(
+      (source) => isIn(source, "provider"),
+      (target) => /^serverless-compute-local(\/|$)/.test(target),
     ),
   },
   {
-    sentence: "packages reach each other by name, never by a path",
-    breaches: (sources) =>
+    description: "packages reach each other by name, never by a path",
+    violations: (sources) =>
       packages.flatMap((name) =>
         badImports(
-          (source) => within(source, name),
-          (to) => to.startsWith("../") || (leadsToCode(to) && !leads(name)(to)),
+          (source) => isIn(source, name),
+          (target) => target.startsWith("../") || (isCodePath(target) && !isUnder(name)(target)),
         )(sources),
       ),
   },
   {
-    sentence: "api and service know no Pulumi",
-    breaches: badImports(
-      (source) => within(source, "api", "service"),
-      (to) => pulumi.test(to),
+    description: "api and service know no Pulumi",
+    violations: badImports(
+      (source) => isIn(source, "api", "service"),
+      (target) => pulumiPackages.test(target),
     ),
   },
   {
-    sentence: "the lifecycle's machinery knows no Pulumi, no resource and nothing above",
-    breaches: badImports(
-      (source) => within(source, "provider/lifecycle"),
-      (to) =>
-        pulumi.test(to) || (leads("provider")(to) && !/^provider\/(lifecycle\/|settings\/setting-table$)/.test(to)),
+    description: "the lifecycle's machinery knows no Pulumi, no resource and nothing above",
+    violations: badImports(
+      (source) => isIn(source, "provider/lifecycle"),
+      (target) =>
+        pulumiPackages.test(target) ||
+        (isUnder("provider")(target) && !/^provider\/(lifecycle\/|settings\/setting-table$)/.test(target)),
     ),
   },
   {
-    sentence: "of a resource, only its class and what it registers know Pulumi",
-    breaches: badImports(
-      (source) => within(source, "provider/resources") && !/\/(resource|registration)\.ts$/.test(source.path),
-      (to) => pulumi.test(to),
+    description: "of a resource, only its class and what it registers know Pulumi",
+    violations: badImports(
+      (source) => isIn(source, "provider/resources") && !/\/(resource|registration)\.ts$/.test(source.path),
+      (target) => pulumiPackages.test(target),
     ),
   },
   {
-    sentence: "resources import no code above them and no protocol",
-    breaches: badImports(
-      (source) => within(source, "provider/resources"),
-      (to) =>
+    description: "resources import no code above them and no protocol",
+    violations: badImports(
+      (source) => isIn(source, "provider/resources"),
+      (target) =>
         ["dynamic", "plugin", "protocol", "process", "verbs", "functions", "index"].some((name) =>
-          leads(`provider/${name}`)(to),
+          isUnder(`provider/${name}`)(target),
         ),
     ),
   },
   {
-    sentence: "folders of the provider import downwards only: bundle, ways into Pulumi, verbs, process, protocol",
-    breaches: (sources) =>
-      providerFloors.flatMap((folders, floor) =>
+    description: "folders of the provider import downwards only: bundle, ways into Pulumi, verbs, process, protocol",
+    violations: (sources) =>
+      providerLayers.flatMap((folders, layer) =>
         badImports(
-          (source) => within(source, ...folders.map((folder) => `provider/${folder}`)),
-          (to) =>
-            providerFloors
-              .slice(0, floor)
+          (source) => isIn(source, ...folders.map((folder) => `provider/${folder}`)),
+          (target) =>
+            providerLayers
+              .slice(0, layer)
               .flat()
-              .some((above) => leads(`provider/${above}`)(to)),
+              .some((upperFolder) => isUnder(`provider/${upperFolder}`)(target)),
         )(sources),
       ),
   },
   {
-    sentence: "the dynamic way does not import the plugin",
-    breaches: badImports((source) => within(source, "provider/dynamic"), leads("provider/plugin")),
+    description: "the dynamic way does not import the plugin",
+    violations: badImports((source) => isIn(source, "provider/dynamic"), isUnder("provider/plugin")),
   },
   {
-    sentence: "the plugin does not import the dynamic way",
-    breaches: badImports((source) => within(source, "provider/plugin"), leads("provider/dynamic")),
+    description: "the plugin does not import the dynamic way",
+    violations: badImports((source) => isIn(source, "provider/plugin"), isUnder("provider/dynamic")),
   },
   {
-    sentence: "the command line imports neither way into Pulumi, and no Pulumi",
-    breaches: badImports(
-      (source) => within(source, "provider/cli"),
-      (to) => pulumi.test(to) || ["dynamic", "plugin", "bundle", "index"].some((name) => leads(`provider/${name}`)(to)),
+    description: "the command line imports neither way into Pulumi, and no Pulumi",
+    violations: badImports(
+      (source) => isIn(source, "provider/cli"),
+      (target) =>
+        pulumiPackages.test(target) ||
+        ["dynamic", "plugin", "bundle", "index"].some((name) => isUnder(`provider/${name}`)(target)),
     ),
   },
   {
-    sentence: "nothing of the provider imports its command line",
-    breaches: badImports(
-      (source) => within(source, "provider") && !within(source, "provider/cli"),
-      leads("provider/cli"),
+    description: "nothing of the provider imports its command line",
+    violations: badImports(
+      (source) => isIn(source, "provider") && !isIn(source, "provider/cli"),
+      isUnder("provider/cli"),
     ),
   },
   {
-    sentence: "only the command lines import commander",
-    breaches: badImports(
-      (source) => within(source, ...packages) && !within(source, "provider/cli", "service/cli"),
-      (to) => to === "commander",
+    description: "only the command lines import commander",
+    violations: badImports(
+      (source) => isIn(source, ...packages) && !isIn(source, "provider/cli", "service/cli"),
+      (target) => target === "commander",
     ),
   },
   {
-    sentence: "nothing of the provider imports what is bundled",
-    breaches: badImports(
-      (source) => within(source, "provider") && !within(source, "provider/bundle"),
-      leads("provider/bundle"),
+    description: "nothing of the provider imports what is bundled",
+    violations: badImports(
+      (source) => isIn(source, "provider") && !isIn(source, "provider/bundle"),
+      isUnder("provider/bundle"),
     ),
   },
   {
-    sentence: "examples import only the package root and its estimates, and their tests the local service",
-    breaches: (sources) =>
+    description: "examples import only the package root and its estimates, and their tests the local service",
+    violations: (sources) =>
       [false, true].flatMap((isTest) =>
         badImports(
-          (source) => within(source, "examples") && source.path.endsWith(".test.ts") === isTest,
-          (to) =>
-            !["pulumi-serverless-compute", "pulumi-serverless-compute/estimate"].includes(to) &&
-            !(isTest && to === "serverless-compute-local") &&
-            (ours.test(to) || to.startsWith("../") || (leadsToCode(to) && !leads("examples")(to))),
+          (source) => isIn(source, "examples") && source.path.endsWith(".test.ts") === isTest,
+          (target) =>
+            !["pulumi-serverless-compute", "pulumi-serverless-compute/estimate"].includes(target) &&
+            !(isTest && target === "serverless-compute-local") &&
+            (ownPackages.test(target) ||
+              target.startsWith("../") ||
+              (isCodePath(target) && !isUnder("examples")(target))),
         )(sources),
       ),
   },
   {
-    sentence: "only service/store names libsql",
-    breaches: badImports(
-      (source) => !within(source, "service/store"),
-      (to) => /^(@libsql\/|libsql(\/|$))/.test(to),
+    description: "only service/store names libsql",
+    violations: badImports(
+      (source) => !isIn(source, "service/store"),
+      (target) => /^(@libsql\/|libsql(\/|$))/.test(target),
     ),
   },
   {
-    sentence: "api and provider have no more than six levels of imports",
-    breaches: (sources) =>
+    description: "api and provider have no more than six levels of imports",
+    violations: (sources) =>
       ["api", "provider"]
-        .map((name) => longestChain(sources.filter((source) => within(source, name))))
+        .map((name) => longestChain(sources.filter((source) => isIn(source, name))))
         .filter((chain) => chain.length > 6)
         .map((chain) => chain.join(" → ")),
   },
   {
-    sentence: "no file is called utils, helpers, common or manager",
-    breaches: (sources) =>
+    description: "no file is called utils, helpers, common or manager",
+    violations: (sources) =>
       sources
         .filter(({ path }) => /(^|[/.-])(utils?|helpers?|commons?|managers?)(?=[./-])/i.test(path))
         .map(({ path }) => `${path} says nothing about its subject`),
   },
   {
-    sentence: "nothing is cast by way of unknown",
-    breaches: (sources) =>
+    description: "nothing is cast by way of unknown",
+    violations: (sources) =>
       sources.flatMap(({ path, doubleCasts }) => doubleCasts.map((line) => `${path}:${line} casts by way of unknown`)),
   },
 ];
 
 /** Returns true if a path of the repository holds code; package.json and the like may be read from anywhere. */
-function leadsToCode(path: string): boolean {
-  return [...packages, "examples", "test", "scripts", "bench"].some((folder) => leads(folder)(path));
+function isCodePath(path: string): boolean {
+  return [...packages, "examples", "test", "scripts", "bench"].some((folder) => isUnder(folder)(path));
 }

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { type ApiError, type ClientSettings, type Clients, createClients, isApiError } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
-import { type Behaviour, type FaultyServer, type SeenRequest, startFaultyServer } from "./faulty-server";
+import { type Behaviour, type FaultyServer, type ReceivedRequest, startFaultyServer } from "./faulty-server";
 import { ManualClock } from "./manual-clock";
 
 /** A key that occurs in no other text. */
@@ -12,25 +12,25 @@ export interface Rig extends FaultyServer {
   clients: Clients;
   clock: ManualClock;
   /** Advances the clock through retry delays until the call ends. Returns its result. */
-  result<Answer>(call: Promise<Answer>): Promise<Answer>;
+  result<Result>(call: Promise<Result>): Promise<Result>;
   /** Same for a call that must fail. */
   failure(call: Promise<unknown>): Promise<ApiError>;
 }
 
 /** Waits between attempts of one call, in order. */
-export const waitsOf = () => {
-  const waits: number[] = [];
-  return { waits, onRetry: ({ delay }: { delay: number }) => void waits.push(delay) };
+export const recordRetryDelays = () => {
+  const delays: number[] = [];
+  return { delays, onRetry: ({ delay }: { delay: number }) => void delays.push(delay) };
 };
 
 /** Advances the clock until the call ends; the clock stands still during requests. */
-export async function runClock<Answer>(clock: ManualClock, call: Promise<Answer>): Promise<Answer> {
-  let over = false;
-  const end = () => {
-    over = true;
+export async function runClock<Result>(clock: ManualClock, call: Promise<Result>): Promise<Result> {
+  let isDone = false;
+  const markDone = () => {
+    isDone = true;
   };
-  call.then(end, end);
-  while (!over) {
+  call.then(markDone, markDone);
+  while (!isDone) {
     if (clock.waiting > 0) await clock.advance(50);
     else await new Promise((resolve) => setTimeout(resolve, 1));
   }
@@ -40,7 +40,7 @@ export async function runClock<Answer>(clock: ManualClock, call: Promise<Answer>
 /** Returns the ApiError of a failing call; throws if the call succeeds or has another error. */
 export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
   const outcome: unknown = await call.then(
-    (answer) => new Error(`the call succeeded with ${inspect(answer)}`),
+    (result) => new Error(`the call succeeded with ${inspect(result)}`),
     (error: unknown) => error,
   );
   if (isApiError(outcome)) return outcome;
@@ -49,10 +49,10 @@ export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
 
 /** Starts a server and clients, which are closed after the test. */
 export async function startRig(
-  plan: Behaviour[] | ((request: SeenRequest, count: number) => Behaviour),
+  behaviours: Behaviour[] | ((request: ReceivedRequest, count: number) => Behaviour),
   settings: Partial<ClientSettings> = {},
 ): Promise<Rig> {
-  const server = await startFaultyServer(plan);
+  const server = await startFaultyServer(behaviours);
   const clock = new ManualClock();
   const { origin } = server;
   const clients = createClients({

@@ -1,13 +1,13 @@
 import { beforeAll } from "vitest";
 
 /** Time that all rows together may take on a busy machine, ms. */
-const limit = 180_000;
+const timeout = 180_000;
 
 /**
  * Runs all rows of a table at the same time, before the first test, because they mostly wait for workers. Returns a function with
  * the outcome of a row, which rejects if the row failed.
  */
-export function concurrently<Row, Outcome>(
+export function runConcurrently<Row, Outcome>(
   rows: readonly Row[],
   run: (row: Row) => Promise<Outcome>,
 ): (row: Row) => Promise<Outcome> {
@@ -15,6 +15,6 @@ export function concurrently<Row, Outcome>(
   beforeAll(async () => {
     for (const row of rows) outcomes.set(row, run(row));
     await Promise.allSettled(outcomes.values());
-  }, limit);
+  }, timeout);
   return (row) => outcomes.get(row) ?? Promise.reject(new Error("this row is not in the table"));
 }

@@ -1,33 +1,33 @@
 import { createServer } from "node:http";
 import { connect } from "node:net";
-import { listenOnLoopback, shut } from "./loopback";
+import { closeServer, listenOnLoopback } from "./loopback";
 
 /** An HTTP proxy that supports only CONNECT, like many corporate proxies. */
 export interface ConnectProxy {
   /** `http://127.0.0.1:port` */
   readonly origin: string;
   /** Requested targets as `host:port`, with the credentials sent to the proxy. */
-  readonly asked: { target: string; authorization: string | undefined }[];
+  readonly requests: { target: string; authorization: string | undefined }[];
   close(): Promise<void>;
 }
 
-/** Starts it. Every tunnel leads to `goal` (`http://127.0.0.1:port`) regardless of its host; a status rejects all tunnels. */
-export async function startConnectProxy(goal: string | number): Promise<ConnectProxy> {
-  const asked: ConnectProxy["asked"] = [];
+/** Starts it. Every tunnel leads to `target` (`http://127.0.0.1:port`) regardless of its host; a status rejects all tunnels. */
+export async function startConnectProxy(target: string | number): Promise<ConnectProxy> {
+  const requests: ConnectProxy["requests"] = [];
   const server = createServer((_request, response) => response.writeHead(405).end());
   server.on("connect", ({ url = "", headers }, socket, head) => {
-    asked.push({ target: url, authorization: headers["proxy-authorization"] });
+    requests.push({ target: url, authorization: headers["proxy-authorization"] });
     socket.on("error", () => socket.destroy());
-    if (typeof goal === "number") return void socket.end(`HTTP/1.1 ${goal} Refused\r\n\r\n`);
-    const { hostname, port } = new URL(goal);
-    const onward = connect(Number(port), hostname, () => {
+    if (typeof target === "number") return void socket.end(`HTTP/1.1 ${target} Refused\r\n\r\n`);
+    const { hostname, port } = new URL(target);
+    const tunnel = connect(Number(port), hostname, () => {
       socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      onward.write(head);
-      onward.pipe(socket).pipe(onward);
+      tunnel.write(head);
+      tunnel.pipe(socket).pipe(tunnel);
     });
-    onward.on("error", () => socket.destroy());
-    socket.on("close", () => onward.destroy());
+    tunnel.on("error", () => socket.destroy());
+    socket.on("close", () => tunnel.destroy());
   });
   const origin = await listenOnLoopback(server);
-  return { origin, asked, close: () => shut(server) };
+  return { origin, requests, close: () => closeServer(server) };
 }

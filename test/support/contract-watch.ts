@@ -32,20 +32,20 @@ export interface WatchedResponse {
   body?: string | undefined;
 }
 
-const found = new Set<string>();
-const tolerated: RegExp[] = [];
+const foundViolations = new Set<string>();
+const toleratedPatterns: RegExp[] = [];
 /** Route and status of each response, such as `GET /v2/serverless 200`. */
-const seen = new Set<string>();
+const responses = new Set<string>();
 /** Properties of accepted requests and of their responses, such as `POST /v2/serverless sends gpu.pools`. */
 const properties = new Set<string>();
 const recordFolder = process.env["CONTRACT_RECORD"];
 
 /** Accepts the violations of this test file whose line matches: the file sends bad requests on purpose, or alters responses. */
-export const tolerateViolations = (line: RegExp): void => void tolerated.push(line);
+export const tolerateViolations = (line: RegExp): void => void toleratedPatterns.push(line);
 
 /** Checks a request that a client must send correctly, whatever the response is. */
 export function watchRequest({ method, path, body }: WatchedRequest): void {
-  if (isDescribed(path)) note("request", requestViolations({ method, path, body: parsed(body) }));
+  if (isDescribed(path)) recordViolations("request", requestViolations({ method, path, body: parseBody(body) }));
 }
 
 /** Checks the response to a request. A request that violates the contract must be rejected. */
@@ -53,30 +53,30 @@ export function watchResponse(request: WatchedRequest, { status, headers = {}, b
   const { method, path } = request;
   if (!isDescribed(path)) return;
   const route = routeName(method, path) ?? `${method} (no route)`;
-  seen.add(`${route} ${status}`);
+  responses.add(`${route} ${status}`);
   if (recordFolder !== undefined && status < 400) {
-    for (const name of propertyPaths(parsed(request.body))) properties.add(`${route} sends ${name}`);
-    for (const name of propertyPaths(parsed(body))) properties.add(`${route} receives ${name}`);
+    for (const name of propertyPaths(parseBody(request.body))) properties.add(`${route} sends ${name}`);
+    for (const name of propertyPaths(parseBody(body))) properties.add(`${route} receives ${name}`);
   }
-  note("response", responseViolations({ method, path, status, headers, body }));
+  recordViolations("response", responseViolations({ method, path, status, headers, body }));
   // The service may ignore a body that the contract does not have.
-  const broken = requestViolations({ method, path, body: parsed(request.body) });
+  const faults = requestViolations({ method, path, body: parseBody(request.body) });
   if (status < 400)
-    note(
+    recordViolations(
       "request",
-      broken.filter(({ rule }) => rule !== "has no body"),
+      faults.filter(({ rule }) => rule !== "has no body"),
     );
 }
 
-function note(what: string, violations: Violation[]): void {
+function recordViolations(subject: string, violations: Violation[]): void {
   for (const { route, property, rule } of violations) {
-    const line = `${route}: ${what}: ${property.replaceAll(/\.\d+(?=\.|$)/g, "[]")}: ${rule}`;
-    if (!tolerated.some((pattern) => pattern.test(line))) found.add(line);
+    const line = `${route}: ${subject}: ${property.replaceAll(/\.\d+(?=\.|$)/g, "[]")}: ${rule}`;
+    if (!toleratedPatterns.some((pattern) => pattern.test(line))) foundViolations.add(line);
   }
 }
 
 /** A body that is not JSON stays a string, which matches no schema of the contract. */
-function parsed(body: string): unknown {
+function parseBody(body: string): unknown {
   if (body === "") return undefined;
   try {
     return JSON.parse(body);
@@ -86,25 +86,25 @@ function parsed(body: string): unknown {
 }
 
 /** The violations since the last call, one line each. */
-export function takeViolations(): string[] {
-  const lines = [...found];
-  found.clear();
+export function drainViolations(): string[] {
+  const lines = [...foundViolations];
+  foundViolations.clear();
   return lines;
 }
 
 function failOnViolations(): void {
-  const lines = takeViolations();
+  const lines = drainViolations();
   if (lines.length > 0) throw new Error(`REST traffic breaks the contract:\n${lines.join("\n")}`);
 }
 
 afterEach(failOnViolations);
 afterAll(() => {
   const file = expect.getState().testPath;
-  if (recordFolder !== undefined && file !== undefined && seen.size > 0) {
+  if (recordFolder !== undefined && file !== undefined && responses.size > 0) {
     mkdirSync(recordFolder, { recursive: true });
     const untested = describedProperties().filter((property) => !properties.has(property));
     const name = `${file.replaceAll(/[^\w.-]+/g, "_")}-${process.env["TEST_DIALECT"] ?? "v1"}.json`;
-    writeFileSync(join(recordFolder, name), JSON.stringify({ file, seen: [...seen].sort(), untested }));
+    writeFileSync(join(recordFolder, name), JSON.stringify({ file, responses: [...responses].sort(), untested }));
   }
   failOnViolations();
 });

@@ -61,7 +61,7 @@ const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{
 const firstWords = (path: string): string => path.split("/", 3).join("/");
 
 /** Reads a contract of test/contract. `shapeFault` is the status of a request that does not fit its schema. */
-function openContract(name: string, shapeFault: number) {
+function openContract(name: string, schemaFaultStatus: number) {
   const text: unknown = JSON.parse(readFileSync(new URL(`../contract/${name}.json`, import.meta.url), "utf8"));
   const root = `urn:contract:${name}`;
   ajv.addSchema(schema.parse(text), root);
@@ -69,8 +69,8 @@ function openContract(name: string, shapeFault: number) {
   // A path without parameters takes precedence over one with them.
   const routes = file.routes
     .map((route, index) => ({ ...route, index, pattern: pathPattern(route.path) }))
-    .sort((one, other) => Number(one.path.includes("{")) - Number(other.path.includes("{")));
-  return { ...file, root, shapeFault, routes, roots: new Set(routes.map(({ path }) => firstWords(path))) };
+    .sort((schema, other) => Number(schema.path.includes("{")) - Number(other.path.includes("{")));
+  return { ...file, root, schemaFaultStatus, routes, roots: new Set(routes.map(({ path }) => firstWords(path))) };
 }
 /** A contract: its routes and schemas. */
 export type Contract = ReturnType<typeof openContract>;
@@ -78,27 +78,30 @@ type Route = Contract["routes"][number];
 
 /** The contract of REST v2. */
 export const contract = openContract("rest-v2", 422);
-const described = [openContract("rest-v1", 400), contract];
+const describedContracts = [openContract("rest-v1", 400), contract];
 
 const addressOf = (path: string): URL => new URL(path, "http://localhost");
 /** The contract of a path, with its route if there is one. Paths without a contract count as paths of REST v2. */
-function found(method: string, path: string): { of: Contract; route: Route | undefined } {
+function findRoute(method: string, path: string): { contract: Contract; route: Route | undefined } {
   const { pathname } = addressOf(path);
-  const of = described.find(({ roots }) => roots.has(firstWords(pathname))) ?? contract;
-  return { of, route: of.routes.find((route) => route.method === method && route.pattern.test(pathname)) };
+  const described = describedContracts.find(({ roots }) => roots.has(firstWords(pathname))) ?? contract;
+  return {
+    contract: described,
+    route: described.routes.find((route) => route.method === method && route.pattern.test(pathname)),
+  };
 }
 
 /** Name of the contract's route for a request, such as `GET /v2/serverless/{id}`; undefined without one. */
 export function routeName(method: string, path: string): string | undefined {
-  const { route } = found(method, path);
-  return route && nameOf(route);
+  const { route } = findRoute(method, path);
+  return route && routeNameOf(route);
 }
 
 /** Returns true for a path of REST v1 or v2, false for the job API, which shares v2's root. */
 export const isDescribed = (path: string): boolean =>
-  described.some(({ roots }) => roots.has(firstWords(addressOf(path).pathname)));
+  describedContracts.some(({ roots }) => roots.has(firstWords(addressOf(path).pathname)));
 
-const nameOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;
+const routeNameOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;
 
 /** The errors of a value by the schema at a JSON pointer of the contract. */
 function errorsAt({ root }: Contract, pointer: string, value: unknown): ErrorObject[] {
@@ -112,7 +115,7 @@ const propertyOf = (subject: string, { instancePath, params }: ErrorObject): str
   return [subject, ...instancePath.split("/").slice(1), ...key].join(".");
 };
 
-const broken = (route: string, subject: string, errors: ErrorObject[], status: number | null): Violation[] =>
+const violationsOf = (route: string, subject: string, errors: ErrorObject[], status: number | null): Violation[] =>
   errors.map((error) => ({
     route,
     property: propertyOf(subject, error),
@@ -120,7 +123,7 @@ const broken = (route: string, subject: string, errors: ErrorObject[], status: n
     rule: `${error.keyword}: ${error.message ?? "is not allowed"}`,
   }));
 
-const member = (value: unknown, key: string): unknown =>
+const memberOf = (value: unknown, key: string): unknown =>
   value instanceof Object ? Reflect.get(value, key) : undefined;
 
 /** A JSON Schema of a contract. */
@@ -128,27 +131,27 @@ export type Schema = z.output<typeof schema>;
 
 /** The schema at a key, if any. */
 export function schemaIn(value: unknown, key: string | number): Schema | undefined {
-  const { success, data } = schema.safeParse(member(value, String(key)));
+  const { success, data } = schema.safeParse(memberOf(value, String(key)));
   return success ? data : undefined;
 }
 
 /** The schemas of a list such as `oneOf`; empty without one. */
 export const schemasIn = (list: unknown): Schema[] =>
-  Array.isArray(list) ? list.map((_, index) => schemaIn(list, index)).filter((one) => one !== undefined) : [];
+  Array.isArray(list) ? list.map((_, index) => schemaIn(list, index)).filter((schema) => schema !== undefined) : [];
 
 /** Follows a reference to a schema of a contract. */
-export function resolvedSchema(given: Schema, { schemas }: Pick<Contract, "schemas"> = contract): Schema {
-  const reference = given["$ref"];
-  const target = typeof reference === "string" ? schemas[reference.replace("#/schemas/", "")] : given;
+export function resolvedSchema(schema: Schema, { schemas }: Pick<Contract, "schemas"> = contract): Schema {
+  const reference = schema["$ref"];
+  const target = typeof reference === "string" ? schemas[reference.replace("#/schemas/", "")] : schema;
   if (!target) throw new Error(`the contract has no schema ${reference}`);
   return target;
 }
 
 /** The schema of a JSON response, and its contract; undefined where the contract describes no body. */
 export function responseSchema(method: string, path: string, status: number) {
-  const { of, route } = found(method, path);
-  const given = route?.responses[String(status)];
-  return given ? { of, schema: given } : undefined;
+  const { contract, route } = findRoute(method, path);
+  const schema = route?.responses[String(status)];
+  return schema ? { contract, schema } : undefined;
 }
 
 /** The schemas of a route that describe bodies: of its request, and of its successful responses. */
@@ -158,48 +161,53 @@ function bodySchemas({ requestBody, responses }: Route): Record<string, Schema[]
 }
 
 /** Paths of the properties that a schema describes, such as `data[].gpu.pools`. */
-function describedPaths(given: Schema, of: Contract, path = "", within: readonly Schema[] = []): string[] {
-  const schema = resolvedSchema(given, of);
-  if (within.includes(schema)) return [];
-  const stack = [...within, schema];
+function describedPaths(
+  schemaOrReference: Schema,
+  contract: Contract,
+  path = "",
+  ancestors: readonly Schema[] = [],
+): string[] {
+  const schema = resolvedSchema(schemaOrReference, contract);
+  if (ancestors.includes(schema)) return [];
+  const stack = [...ancestors, schema];
   const alternatives = ["oneOf", "anyOf", "allOf"].flatMap((key) => schemasIn(schema[key]));
   const items = schemaIn(schema, "items");
   const properties = Object.keys(schemaIn(schema, "properties") ?? {});
   return [
-    ...alternatives.flatMap((one) => describedPaths(one, of, path, stack)),
-    ...(items ? describedPaths(items, of, `${path}[]`, stack) : []),
+    ...alternatives.flatMap((schema) => describedPaths(schema, contract, path, stack)),
+    ...(items ? describedPaths(items, contract, `${path}[]`, stack) : []),
     ...properties.flatMap((key) => {
       const inner = [path, key].filter(Boolean).join(".");
-      const member = schemaIn(schema["properties"], key);
-      return [inner, ...(member ? describedPaths(member, of, inner, stack) : [])];
+      const memberOf = schemaIn(schema["properties"], key);
+      return [inner, ...(memberOf ? describedPaths(memberOf, contract, inner, stack) : [])];
     }),
   ];
 }
 
 /** The properties that the contract of REST v2 describes, such as `POST /v2/serverless sends gpu.pools`. */
 export function describedProperties(): string[] {
-  const ofRoute = (route: Route): string[] =>
+  const propertiesOfRoute = (route: Route): string[] =>
     Object.entries(bodySchemas(route)).flatMap(([direction, schemas]) =>
       schemas
-        .flatMap((given) => describedPaths(given, contract))
-        .map((path) => `${nameOf(route)} ${direction} ${path}`),
+        .flatMap((schema) => describedPaths(schema, contract))
+        .map((path) => `${routeNameOf(route)} ${direction} ${path}`),
     );
-  return [...new Set(contract.routes.flatMap(ofRoute))];
+  return [...new Set(contract.routes.flatMap(propertiesOfRoute))];
 }
 
 /** Paths of the properties of a value, in the form of `describedProperties`. */
 export function propertyPaths(value: unknown, path = ""): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((element) => propertyPaths(element, `${path}[]`)))];
   if (!(value instanceof Object)) return [];
-  return Object.entries(value).flatMap(([key, member]) => {
+  return Object.entries(value).flatMap(([key, memberOf]) => {
     const inner = [path, key].filter(Boolean).join(".");
-    return [inner, ...propertyPaths(member, inner)];
+    return [inner, ...propertyPaths(memberOf, inner)];
   });
 }
 
 /** Converts a query parameter to its schema's type: commas separate list items. Text that is not a number stays text. */
-function queryValue(of: Contract, value: string, given: Schema | undefined): unknown {
-  const type = given && resolvedSchema(given, of)["type"];
+function queryValue(contract: Contract, value: string, schema: Schema | undefined): unknown {
+  const type = schema && resolvedSchema(schema, contract)["type"];
   if (type === "array") return value.split(",");
   if (type === "integer" && /^-?\d+$/.test(value)) return Number(value);
   if (type === "boolean" && /^(?:true|false)$/.test(value)) return value === "true";
@@ -208,31 +216,43 @@ function queryValue(of: Contract, value: string, given: Schema | undefined): unk
 
 /** Violations of the contract by a request; empty for a request that the hosted service accepts. */
 export function requestViolations({ method, path, query = {}, body }: ContractRequest): Violation[] {
-  const { of, route } = found(method, path);
+  const { contract, route } = findRoute(method, path);
   if (!route) {
-    const status = of.routes.some(({ pattern }) => pattern.test(addressOf(path).pathname)) ? 405 : 404;
+    const status = contract.routes.some(({ pattern }) => pattern.test(addressOf(path).pathname)) ? 405 : 404;
     return [{ route: `${method} ${addressOf(path).pathname}`, property: "route", rule: "is unknown", status }];
   }
-  const name = nameOf(route);
-  const at = `/routes/${route.index}`;
-  const sent = { ...Object.fromEntries(addressOf(path).searchParams), ...query };
+  const name = routeNameOf(route);
+  const pointer = `/routes/${route.index}`;
+  const queryTexts = { ...Object.fromEntries(addressOf(path).searchParams), ...query };
   const parameters = Object.fromEntries(
-    Object.entries(sent).map(([key, value]) => [key, queryValue(of, value, schemaIn(route.query["properties"], key))]),
+    Object.entries(queryTexts).map(([key, value]) => [
+      key,
+      queryValue(contract, value, schemaIn(route.query["properties"], key)),
+    ]),
   );
   const rules = route.rules.flatMap(({ of: subject, status, why }, index) =>
-    errorsAt(of, `${at}/rules/${index}/schema`, subject === "body" ? body : parameters).length > 0
+    errorsAt(contract, `${pointer}/rules/${index}/schema`, subject === "body" ? body : parameters).length > 0
       ? [{ route: name, property: subject, rule: why, status }]
       : [],
   );
-  const ofQuery = broken(name, "query", errorsAt(of, `${at}/query`, parameters), of.shapeFault);
+  const queryViolations = violationsOf(
+    name,
+    "query",
+    errorsAt(contract, `${pointer}/query`, parameters),
+    contract.schemaFaultStatus,
+  );
   if (route.requestBody === null) {
-    const extra = { route: name, property: "body", rule: "has no body", status: null };
-    return [...ofQuery, ...rules, ...(body === undefined ? [] : [extra])];
+    const bodyViolation = { route: name, property: "body", rule: "has no body", status: null };
+    return [...queryViolations, ...rules, ...(body === undefined ? [] : [bodyViolation])];
   }
-  return [...ofQuery, ...broken(name, "body", errorsAt(of, `${at}/requestBody`, body), of.shapeFault), ...rules];
+  return [
+    ...queryViolations,
+    ...violationsOf(name, "body", errorsAt(contract, `${pointer}/requestBody`, body), contract.schemaFaultStatus),
+    ...rules,
+  ];
 }
 
-function parsed(body: string): unknown {
+function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -242,29 +262,31 @@ function parsed(body: string): unknown {
 
 /** Violations of the contract by a response: status, media type, headers, body. */
 export function responseViolations({ method, path, status, headers, body }: ContractResponse): Violation[] {
-  const { of, route } = found(method, path);
-  const name = route ? nameOf(route) : `${method} ${addressOf(path).pathname}`;
+  const { contract, route } = findRoute(method, path);
+  const name = route ? routeNameOf(route) : `${method} ${addressOf(path).pathname}`;
   const violation = (property: string, rule: string): Violation => ({ route: name, property, rule, status: null });
-  const sent = new Headers(headers);
-  const faults = Object.keys(of.headers).flatMap((header) => {
-    const value = sent.get(header);
-    return value === null ? [] : broken(name, `headers.${header}`, errorsAt(of, `/headers/${header}`, value), null);
+  const query = new Headers(headers);
+  const faults = Object.keys(contract.headers).flatMap((header) => {
+    const value = query.get(header);
+    return value === null
+      ? []
+      : violationsOf(name, `headers.${header}`, errorsAt(contract, `/headers/${header}`, value), null);
   });
   for (const [withStatus, header] of [[429, "Retry-After"] as const, [405, "Allow"] as const]) {
-    if (status === withStatus && Object.hasOwn(of.headers, header) && !sent.has(header))
+    if (status === withStatus && Object.hasOwn(contract.headers, header) && !query.has(header))
       faults.push(violation(`headers.${header}`, `is required with ${withStatus}`));
   }
 
-  const listed = route?.responses[String(status)];
-  if (listed === null) return body === "" ? faults : [...faults, violation("body", `must be empty with ${status}`)];
-  if (listed === undefined && status < 400)
+  const bodySchema = route?.responses[String(status)];
+  if (bodySchema === null) return body === "" ? faults : [...faults, violation("body", `must be empty with ${status}`)];
+  if (bodySchema === undefined && status < 400)
     return [...faults, violation("status", `${status} is not a status of this route`)];
   const mediaType =
-    status >= 400 ? of.defaults.errorContentType : (route?.contentType[String(status)] ?? "application/json");
-  if (!sent.get("content-type")?.startsWith(mediaType))
+    status >= 400 ? contract.defaults.errorContentType : (route?.contentType[String(status)] ?? "application/json");
+  if (!query.get("content-type")?.startsWith(mediaType))
     faults.push(violation("headers.Content-Type", `must be ${mediaType}`));
   if (mediaType === "text/event-stream") return faults;
   const pointer =
-    route && listed !== undefined ? `/routes/${route.index}/responses/${status}` : "/schemas/ErrorResponse";
-  return [...faults, ...broken(name, "body", errorsAt(of, pointer, parsed(body)), null)];
+    route && bodySchema !== undefined ? `/routes/${route.index}/responses/${status}` : "/schemas/ErrorResponse";
+  return [...faults, ...violationsOf(name, "body", errorsAt(contract, pointer, parseJson(body)), null)];
 }

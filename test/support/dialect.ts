@@ -10,7 +10,7 @@ export const dialect: Dialect = process.env["TEST_DIALECT"] === "v2" ? "v2" : "v
  * True if recording proxies remove response fields that the contracts do not describe: with TEST_RESPONSES=stripped in the
  * environment, for any suite and dialect.
  */
-export const strippedResponses = process.env["TEST_RESPONSES"] === "stripped";
+export const stripsResponses = process.env["TEST_RESPONSES"] === "stripped";
 
 /** Paths of the dialect's collections. */
 export const restPaths = {
@@ -25,4 +25,4 @@ export const secretValueUpdate = {
 }[dialect];
 
 /** A change of a template that does not change its revision. */
-export const quietChange = { v1: { readme: "of the worker" }, v2: { startSsh: false } }[dialect];
+export const changeWithoutRevision = { v1: { readme: "of the worker" }, v2: { startSsh: false } }[dialect];

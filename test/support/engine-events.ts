@@ -17,7 +17,7 @@ const eventShape = z.looseObject({
 /** A message of the engine or a provider, except debug messages. */
 export interface Diagnostic {
   /** Kind and name of its resource, such as `Template chat`; empty for the deployment. */
-  about: string;
+  resource: string;
   message: string;
   severity: string;
   /** True for a temporary message. */
@@ -37,13 +37,13 @@ const shortName = (urn: string): string => {
   return `${types.split(":").at(-1) ?? ""} ${name.join("::")}`;
 };
 
-/** Reads the engine's event log: one JSON object per line. `planned` receives the operations of a preview. */
-export function readEvents(log: string, planned: boolean): Events {
+/** Reads the engine's event log: one JSON object per line. With `isPreview`, the operations are the planned ones. */
+export function readEvents(log: string, isPreview: boolean): Events {
   const lines = log.split("\n").filter((line) => line.trim() !== "");
   const events = lines.map((line) => eventShape.parse(JSON.parse(line)));
   const operations: Record<string, string[]> = {};
   for (const event of events) {
-    const metadata = (planned ? event.resourcePreEvent : event.resOutputsEvent)?.metadata;
+    const metadata = (isPreview ? event.resourcePreEvent : event.resOutputsEvent)?.metadata;
     if (!metadata || metadata.urn.includes("::pulumi:")) continue;
     const name = shortName(metadata.urn);
     operations[name] = [...(operations[name] ?? []), metadata.op];
@@ -52,7 +52,7 @@ export function readEvents(log: string, planned: boolean): Events {
     event && event.severity !== "debug"
       ? [
           {
-            about: event.urn ? shortName(event.urn) : "",
+            resource: event.urn ? shortName(event.urn) : "",
             message: event.message.trim(),
             severity: event.severity,
             ephemeral: event.ephemeral ?? false,

@@ -5,28 +5,28 @@ import { fileURLToPath } from "node:url";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import { z } from "zod";
-import { fillAccount, isCrowded, many, otherPrefix } from "./crowded-account";
+import { crowdedCounts, fillAccount, isCrowded, otherPrefix } from "./crowded-account";
 import { restPaths } from "./dialect";
 import { type RecordingProxy, startRecordingProxy } from "./recording-proxy";
-import { noteSecret } from "./secret-scan";
+import { registerSecret } from "./secret-scan";
 import { discardServiceFolder } from "./service-artefacts";
 
 const handlers = ["echo", "fail", "slow", "env"] as const;
 /** Image name that runs a handler of test/conformance/handlers. */
 export const image = (handler: (typeof handlers)[number]): string => `acme/${handler}:1`;
 
-const named = z.looseObject({ id: z.string(), name: z.string() });
+const namedShape = z.looseObject({ id: z.string(), name: z.string() });
 const accountShape = z.looseObject({
-  data: z.looseObject({ myself: z.looseObject({ secrets: z.array(named), podTemplates: z.array(named) }) }),
+  data: z.looseObject({ myself: z.looseObject({ secrets: z.array(namedShape), podTemplates: z.array(namedShape) }) }),
 });
-export type Held = z.output<typeof named>;
+export type NamedObject = z.output<typeof namedShape>;
 
 /** Objects of the service except those of `fillAccount`, read by raw HTTP. */
-export interface Holdings {
-  endpoints: Held[];
-  volumes: Held[];
-  templates: Held[];
-  secrets: Held[];
+export interface AccountObjects {
+  endpoints: NamedObject[];
+  volumes: NamedObject[];
+  templates: NamedObject[];
+  secrets: NamedObject[];
 }
 
 /** A local service with workers, behind a recording proxy. */
@@ -40,7 +40,7 @@ export interface EngineService {
   /** Requests through the proxy to REST v1 or GraphQL, which retire. In dialect v2 there must be none. */
   retiredRequests(): string[];
   /** Reads its objects; the proxy does not record these requests. */
-  holdings(): Promise<Holdings>;
+  listObjects(): Promise<AccountObjects>;
   /** Deletes the objects with these ids without the provider; endpoints first, because they use volumes. */
   remove(ids: ReadonlySet<string>): Promise<void>;
   /** Sends a REST request directly to the service. Returns the parsed body, undefined without one. */
@@ -77,7 +77,7 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
     templateRelease: 0,
     ...options,
   });
-  noteSecret(service.apiKey, "the API key");
+  registerSecret(service.apiKey, "the API key");
   const proxy = await startRecordingProxy(service.serverlessUrl);
   running.push({
     dataFolder,
@@ -90,28 +90,29 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
 
   const call = async (method: string, url: string, body?: object): Promise<unknown> => {
     const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
-    const answer = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${url} answered ${answer.status}: ${text}`);
+    const response = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${url} answered ${response.status}: ${text}`);
     return text === "" ? undefined : JSON.parse(text);
   };
   const graphql: EngineService["graphql"] = (query) => call("POST", service.graphqlUrl, { query });
   const rest: EngineService["rest"] = (method, path, body) => call(method, `${service.baseUrl}${path}`, body);
 
-  const holdings = async (): Promise<Holdings> => {
+  const listObjects = async (): Promise<AccountObjects> => {
     const query = "{ myself { secrets { id name description } podTemplates { id name } } }";
     const { myself } = accountShape.parse(await graphql(query)).data;
-    const own = (list: Held[]): Held[] => list.filter(({ name }) => !name.startsWith(otherPrefix));
+    const withoutOthers = (list: NamedObject[]): NamedObject[] =>
+      list.filter(({ name }) => !name.startsWith(otherPrefix));
     return {
-      endpoints: own(z.array(named).parse(await rest("GET", "/endpoints"))),
-      volumes: own(z.array(named).parse(await rest("GET", "/networkvolumes"))),
-      templates: own(z.array(named).parse(await rest("GET", "/templates"))),
-      secrets: own(myself.secrets),
+      endpoints: withoutOthers(z.array(namedShape).parse(await rest("GET", "/endpoints"))),
+      volumes: withoutOthers(z.array(namedShape).parse(await rest("GET", "/networkvolumes"))),
+      templates: withoutOthers(z.array(namedShape).parse(await rest("GET", "/templates"))),
+      secrets: withoutOthers(myself.secrets),
     };
   };
 
   const remove = async (ids: ReadonlySet<string>): Promise<void> => {
-    const { endpoints, templates, volumes, secrets } = await holdings();
+    const { endpoints, templates, volumes, secrets } = await listObjects();
     for (const [path, objects] of Object.entries({ endpoints, templates, networkvolumes: volumes }))
       for (const { id } of objects) if (ids.has(id)) await rest("DELETE", `/${path}/${id}`);
     for (const { id } of secrets) if (ids.has(id)) await graphql(`mutation { secretDelete(id: "${id}") }`);
@@ -133,7 +134,7 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
       SERVERLESS_COMPUTE_GRAPHQL_URL: service.graphqlUrl.replace(service.serverlessUrl, proxy.origin),
       SERVERLESS_COMPUTE_SERVERLESS_URL: proxy.origin,
     },
-    holdings,
+    listObjects,
     remove,
     rest,
     graphql,
@@ -146,7 +147,7 @@ export async function useCrowdedService(options: ServiceOptions = {}): Promise<E
   if (!isCrowded) return useEngineService(options);
   // Pages of one object need more requests than the limits allow.
   const service = await useEngineService({ ...options, pageSize: 1, rateLimits: "off" });
-  await fillAccount(service, many);
+  await fillAccount(service, crowdedCounts);
   return service;
 }
 

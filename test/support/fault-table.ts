@@ -27,16 +27,21 @@ export function faultTable(client: FaultClient): FaultRow[] {
   const start = lines.findIndex((cells) => cells[1] === "fault" && cells.includes(client));
   if (start < 0) throw new Error(`docs/service.md: no table of faults has the column ${client}`);
   const column = lines[start]?.indexOf(client) ?? 0;
-  const after = lines.slice(start + 2);
-  return after
+  const rows = lines.slice(start + 2);
+  return rows
     .slice(
       0,
-      after.findIndex((cells) => cells.length === 1),
+      rows.findIndex((cells) => cells.length === 1),
     )
     .map((cells) => {
       const [, fault = ""] = cells;
-      const [, json = "", later] = /^`(\{.*\})`( at `\/status`)?$/.exec(fault) ?? [];
-      return { fault, faults: JSON.parse(json), afterSubmission: later !== undefined, behaviour: cells[column] ?? "" };
+      const [, json = "", atStatus] = /^`(\{.*\})`( at `\/status`)?$/.exec(fault) ?? [];
+      return {
+        fault,
+        faults: JSON.parse(json),
+        afterSubmission: atStatus !== undefined,
+        behaviour: cells[column] ?? "",
+      };
     });
 }
 

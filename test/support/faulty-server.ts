@@ -1,23 +1,23 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { answerHalf, hangUp, readBody, reset, type WholeAnswer } from "./broken-answers";
-import { listenOnLoopback, shut } from "./loopback";
+import { hangUp, readBody, reset, type ScriptedResponse, sendHalf } from "./broken-responses";
+import { closeServer, listenOnLoopback } from "./loopback";
 
 /** Reaction of the server to one request. */
 export type Behaviour =
-  | ({ does: "answer" } & WholeAnswer)
+  | ({ action: "respond" } & ScriptedResponse)
   /** Ends the connection without reading the body. */
-  | { does: "hang up unread" }
+  | { action: "hang up unread" }
   /** Reads the whole request, then ends the connection. */
-  | { does: "hang up" }
+  | { action: "hang up" }
   /** Reads the whole request, then resets the connection. */
-  | { does: "reset" }
+  | { action: "reset" }
   /** Sends half of a response, then closes the connection. */
-  | ({ does: "answer half"; chunked?: boolean } & WholeAnswer)
+  | ({ action: "truncate"; chunked?: boolean } & ScriptedResponse)
   /** Reads the whole request and never responds. */
-  | { does: "hang" };
+  | { action: "hang" };
 
 /** A received request. */
-export interface SeenRequest {
+export interface ReceivedRequest {
   method: string;
   /** Path and query. */
   url: string;
@@ -30,7 +30,7 @@ export interface FaultyServer {
   /** `http://127.0.0.1:port` */
   readonly origin: string;
   /** Every request that reached it, in order. */
-  readonly seen: SeenRequest[];
+  readonly requests: ReceivedRequest[];
   /** Connections opened to it so far. */
   connections(): number;
   close(): Promise<void>;
@@ -38,37 +38,37 @@ export interface FaultyServer {
 
 /** A JSON response. */
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Behaviour => ({
-  does: "answer",
+  action: "respond",
   status,
   headers: { "content-type": "application/json", ...headers },
   body: JSON.stringify(body),
 });
 
-/** Starts it on a free port. `plan` returns the reaction to a request, or lists reactions in order; the last one repeats. */
+/** Starts it on a free port. `behaviours` returns the reaction to a request, or lists reactions in order; the last one repeats. */
 export async function startFaultyServer(
-  plan: Behaviour[] | ((request: SeenRequest, count: number) => Behaviour),
+  behaviours: Behaviour[] | ((request: ReceivedRequest, count: number) => Behaviour),
 ): Promise<FaultyServer> {
-  const seen: SeenRequest[] = [];
+  const requests: ReceivedRequest[] = [];
 
-  function next(request: SeenRequest): Behaviour {
-    if (typeof plan === "function") return plan(request, seen.length);
-    return plan[Math.min(seen.length, plan.length) - 1] ?? { does: "answer", status: 500 };
+  function behaviourFor(request: ReceivedRequest): Behaviour {
+    if (typeof behaviours === "function") return behaviours(request, requests.length);
+    return behaviours[Math.min(requests.length, behaviours.length) - 1] ?? { action: "respond", status: 500 };
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
-    const one: SeenRequest = { method, url, headers, body: "" };
-    seen.push(one);
+    const received: ReceivedRequest = { method, url, headers, body: "" };
+    requests.push(received);
     // Plans that check bodies require the whole body; only the reaction `hang up unread` does not read it.
-    if (Array.isArray(plan) && next(one).does === "hang up unread") return hangUp(request);
-    one.body = (await readBody(request)).toString("utf8");
-    const behaviour = next(one);
-    switch (behaviour.does) {
-      case "answer":
+    if (Array.isArray(behaviours) && behaviourFor(received).action === "hang up unread") return hangUp(request);
+    received.body = (await readBody(request)).toString("utf8");
+    const behaviour = behaviourFor(received);
+    switch (behaviour.action) {
+      case "respond":
         response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body);
         return;
-      case "answer half":
-        return answerHalf(response, behaviour);
+      case "truncate":
+        return sendHalf(response, behaviour);
       case "hang up":
       case "hang up unread":
         return hangUp(request);
@@ -86,5 +86,5 @@ export async function startFaultyServer(
     connections += 1;
   });
   const origin = await listenOnLoopback(server);
-  return { origin, seen, connections: () => connections, close: () => shut(server) };
+  return { origin, requests, connections: () => connections, close: () => closeServer(server) };
 }

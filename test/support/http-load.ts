@@ -7,9 +7,9 @@ export interface HttpLoad {
   /** Responses by status and `x-version`, and errors by message. */
   readonly counts: Readonly<Record<string, number>>;
   /** Waits until the total number of responses reaches `count`. */
-  reaches(count: number): Promise<void>;
+  waitForCount(count: number): Promise<void>;
   /** Waits for a response of that version. */
-  respondsFrom(version: string): Promise<void>;
+  waitForVersion(version: string): Promise<void>;
   /** Waits for the open requests and returns the counts. */
   stop(): Promise<Record<string, number>>;
 }
@@ -18,32 +18,32 @@ export function startHttpLoad(url: string, key: string, clients = 16): HttpLoad 
   const counts: Record<string, number> = {};
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   const headers = { authorization: `Bearer ${key}` };
-  let isOver = false;
+  let isStopped = false;
 
   const send = (): Promise<string> =>
     new Promise((resolve) => {
       const fail = (error: Error): void => resolve(error.message);
-      const sent = request(url, { agent, headers }, (response) => {
-        const { statusCode, headers: of } = response;
-        const isKnown = statusCode === 200;
-        text(response).then((body) => resolve(isKnown ? `200 ${of["x-version"]}` : `${statusCode} ${body}`), fail);
+      const getRequest = request(url, { agent, headers }, (response) => {
+        const { statusCode, headers } = response;
+        const isOk = statusCode === 200;
+        text(response).then((body) => resolve(isOk ? `200 ${headers["x-version"]}` : `${statusCode} ${body}`), fail);
       });
-      sent.on("error", fail).end();
+      getRequest.on("error", fail).end();
     });
   async function client(): Promise<void> {
-    while (!isOver) {
-      const end = await send();
-      counts[end] = (counts[end] ?? 0) + 1;
+    while (!isStopped) {
+      const outcome = await send();
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
   }
   const running = Array.from({ length: clients }, client);
   const total = (): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
   return {
     counts,
-    reaches: (count) => expect.poll(total, { timeout: 300_000 }).toBeGreaterThanOrEqual(count),
-    respondsFrom: (version) => expect.poll(() => counts[`200 ${version}`] ?? 0).toBeGreaterThan(0),
+    waitForCount: (count) => expect.poll(total, { timeout: 300_000 }).toBeGreaterThanOrEqual(count),
+    waitForVersion: (version) => expect.poll(() => counts[`200 ${version}`] ?? 0).toBeGreaterThan(0),
     async stop() {
-      isOver = true;
+      isStopped = true;
       await Promise.all(running);
       agent.destroy();
       return counts;

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Source } from "./sources";
 
 /** Target of an import: a repository path for a relative specifier, otherwise the package name. */
-export function goal(source: Source, specifier: string): string {
+export function importTarget(source: Source, specifier: string): string {
   return specifier.startsWith(".") ? posix.join(posix.dirname(source.path), specifier) : specifier;
 }
 
@@ -12,31 +12,31 @@ function importsAmong(sources: Source[]) {
   return (source: Source): Source[] =>
     source.imports
       .filter((specifier) => specifier.startsWith("."))
-      .map((specifier) => goal(source, specifier))
+      .map((specifier) => importTarget(source, specifier))
       .map((path) => byPath.get(path) ?? byPath.get(`${path}.ts`) ?? byPath.get(`${path}/index.ts`))
-      .filter((needed) => needed !== undefined);
+      .filter((imported) => imported !== undefined);
 }
 
 /** The longest chain of imports, types included, between the files and folders directly in a package. */
 export function longestChain(sources: Source[]): string[] {
   const partOf = ({ path }: Source): string => path.split("/").slice(0, 2).join("/");
-  const needs = importsAmong(sources);
-  const below = new Map<string, Set<string>>();
+  const importsOf = importsAmong(sources);
+  const importsByPart = new Map<string, Set<string>>();
   for (const source of sources) {
-    const parts = below.get(partOf(source)) ?? new Set();
-    for (const needed of needs(source)) if (partOf(needed) !== partOf(source)) parts.add(partOf(needed));
-    below.set(partOf(source), parts);
+    const parts = importsByPart.get(partOf(source)) ?? new Set();
+    for (const imported of importsOf(source)) if (partOf(imported) !== partOf(source)) parts.add(partOf(imported));
+    importsByPart.set(partOf(source), parts);
   }
-  const known = new Map<string, string[]>();
+  const knownChains = new Map<string, string[]>();
   const chainFrom = (part: string): string[] => {
-    const found = known.get(part);
-    if (found) return found;
+    const knownChain = knownChains.get(part);
+    if (knownChain) return knownChain;
     // A circle ends here: Biome reports it.
-    known.set(part, []);
-    const chains = [...(below.get(part) ?? [])].map(chainFrom);
+    knownChains.set(part, []);
+    const chains = [...(importsByPart.get(part) ?? [])].map(chainFrom);
     const chain = [part, ...(chains.sort((a, b) => b.length - a.length)[0] ?? [])];
-    known.set(part, chain);
+    knownChains.set(part, chain);
     return chain;
   };
-  return [...below.keys()].map(chainFrom).sort((a, b) => b.length - a.length)[0] ?? [];
+  return [...importsByPart.keys()].map(chainFrom).sort((a, b) => b.length - a.length)[0] ?? [];
 }

@@ -34,18 +34,18 @@ declare global {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const parent = join(root, ".serverless-compute");
 
-async function succeed(command: string, args: string[]): Promise<string> {
-  const finished = await run(command, args, { cwd: root, timeout: 300_000 });
-  if (finished.code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${lastLines(finished, 30)}`);
-  return finished.stdout.trim();
+async function runChecked(command: string, args: string[]): Promise<string> {
+  const result = await run(command, args, { cwd: root, timeout: 300_000 });
+  if (result.code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${lastLines(result, 30)}`);
+  return result.stdout.trim();
 }
 
 /** Unpacks a tarball like an installation: with the package's own dependencies if the root has other versions. */
 async function unpack(tarball: string, packageFolder: string, target: string): Promise<void> {
   await mkdir(target, { recursive: true });
-  await succeed("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"]);
-  const own = join(root, packageFolder, "node_modules");
-  if (existsSync(own)) await symlink(own, join(target, "node_modules"));
+  await runChecked("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"]);
+  const nestedModules = join(root, packageFolder, "node_modules");
+  if (existsSync(nestedModules)) await symlink(nestedModules, join(target, "node_modules"));
 }
 
 /**
@@ -54,10 +54,10 @@ async function unpack(tarball: string, packageFolder: string, target: string): P
  */
 async function install(folder: string): Promise<Installation> {
   const cli = await findCli();
-  await succeed(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-b"]);
-  await succeed(process.execPath, [join("scripts", "release", "bundle-plugin.mjs")]);
+  await runChecked(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-b"]);
+  await runChecked(process.execPath, [join("scripts", "release", "bundle-plugin.mjs")]);
   const pack = async (name: string): Promise<string> =>
-    join(folder, await succeed("npm", ["pack", `./${name}`, "--silent", "--pack-destination", folder]));
+    join(folder, await runChecked("npm", ["pack", `./${name}`, "--silent", "--pack-destination", folder]));
   const [api, provider, service] = await Promise.all([pack("api"), pack("provider"), pack("service")]);
   await unpack(api, "api", join(folder, "node_modules", "serverless-compute-api"));
   await unpack(provider, "provider", join(folder, "node_modules", "pulumi-serverless-compute"));
@@ -88,19 +88,19 @@ export default async function setUp({ provide }: Pick<TestProject, "provide">): 
 /** Like `setup`, with the executable in place of the package's launcher, so that the plugin's tests start it. */
 export async function setUpExecutable(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const removeAll = await setUp(project);
-  const own = await mkdtemp(join(parent, "executable-"));
+  const nestedModules = await mkdtemp(join(parent, "executable-"));
   const remove = async (): Promise<void> => {
-    await rm(own, { recursive: true, force: true });
+    await rm(nestedModules, { recursive: true, force: true });
     await removeAll();
   };
   try {
     const { folder = "" } = globalThis.testInstallation ?? {};
-    await cp(join(folder, "node_modules"), join(own, "node_modules"), { recursive: true });
-    await buildExecutable(join(own, "node_modules", "pulumi-serverless-compute", "bin"));
+    await cp(join(folder, "node_modules"), join(nestedModules, "node_modules"), { recursive: true });
+    await buildExecutable(join(nestedModules, "node_modules", "pulumi-serverless-compute", "bin"));
   } catch (error) {
     await remove();
     throw error;
   }
-  project.provide("packed", own);
+  project.provide("packed", nestedModules);
   return remove;
 }

@@ -7,10 +7,10 @@ import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import type { Context, Properties } from "../../provider/lifecycle/contract";
 import { dialect, restPaths } from "./dialect";
-import { LeapingClock } from "./leaping-clock";
-import { type Answer, at, expectAnswer, send } from "./raw-http";
+import { OffsetClock } from "./offset-clock";
+import { at, expectResponse, type RawResponse, send } from "./raw-http";
 import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";
-import { expectNoSecretIn, noteSecret } from "./secret-scan";
+import { expectNoSecretIn, registerSecret } from "./secret-scan";
 import { discardServiceFolder } from "./service-artefacts";
 
 /** A local service behind a recording proxy, for lifecycles under test; its data is read by raw HTTP. */
@@ -20,40 +20,40 @@ export interface LifecycleBench {
   /** Another proxy to the service, with its own record and faults. */
   startProxy(): Promise<RecordingProxy>;
   /** The service's time. */
-  clock: LeapingClock;
+  clock: OffsetClock;
   /** Folder of the service's database and logs. */
   dataFolder: string;
   /** Addresses of the proxy for a client. */
   addresses: Pick<ClientSettings, "apiKey" | "baseUrl" | "dialect" | "graphqlUrl" | "serverlessUrl">;
   /** A verb's context with its own clients; its waits advance the service's clock instead of elapsing. */
-  context(overrides?: Partial<Context>, spoken?: Dialect): BenchContext;
+  context(overrides?: Partial<Context>, clientDialect?: Dialect): BenchContext;
   /** Sends a REST request directly to the service. */
-  rest(method: string, path: string, json?: unknown): Promise<Answer>;
+  rest(method: string, path: string, json?: unknown): Promise<RawResponse>;
   /** Sends a GraphQL request directly to the service. Returns `data`. */
   graphql(query: string, variables?: object): Promise<unknown>;
   /** Objects of the service: secrets by GraphQL, all others by REST. */
-  held(kind: HeldKind): Promise<unknown[]>;
+  listObjects(kind: CollectionName): Promise<unknown[]>;
   /** Requests through the proxy since the last call, as `METHOD path`. */
-  asked(): string[];
+  drainRequests(): string[];
 }
 
 /** Lists of the service's objects. */
-export type HeldKind = "endpoints" | "networkvolumes" | "templates" | "secrets" | "containerregistryauth";
+export type CollectionName = "endpoints" | "networkvolumes" | "templates" | "secrets" | "containerregistryauth";
 
 export interface BenchContext extends Context {
   /** Reported progress. */
-  shown: string[];
+  progressMessages: string[];
   /** Warnings. */
-  warned: string[];
+  warnings: string[];
 }
 
 /** A clock on which every wait elapses immediately and advances the service's clock. */
-export const hasty = (clock: LeapingClock): Clock => ({
+export const autoAdvancingClock = (clock: OffsetClock): Clock => ({
   now: () => clock.now(),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();
     // Clocks return whole milliseconds.
-    await clock.leap(Math.ceil(ms));
+    await clock.advance(Math.ceil(ms));
     signal?.throwIfAborted();
   },
 });
@@ -65,89 +65,89 @@ export const handlerFile = (name: string): string =>
 /** Starts it for one test file; after the last test, it stops and its files are deleted. */
 export async function useLifecycleBench(options: ServiceOptions = {}): Promise<LifecycleBench> {
   const dataFolder = await mkdtemp(join(tmpdir(), "lifecycle-"));
-  const clock = new LeapingClock();
+  const clock = new OffsetClock();
   const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options });
   const proxy = await startRecordingProxy(service.serverlessUrl, () => clock.now());
-  noteSecret(service.apiKey, "the API key");
-  const closing: (() => Promise<void>)[] = [];
+  registerSecret(service.apiKey, "the API key");
+  const cleanups: (() => Promise<void>)[] = [];
   const proxies = [proxy];
-  const told: string[] = [];
+  const messages: string[] = [];
   afterEach(async ({ task }) => {
-    for (const close of closing.splice(0)) await close();
+    for (const close of cleanups.splice(0)) await close();
     proxy.clear();
     if (task.result?.state === "fail")
       console.error((await readFile(join(dataFolder, "service.log"), "utf8")).slice(-4000));
   });
   afterAll(async () => {
-    for (const one of proxies) await one.close();
+    for (const proxy of proxies) await proxy.close();
     await service.stop(0);
-    expectNoSecretIn([["what verbs told", told.join("\n")]]);
+    expectNoSecretIn([["what verbs told", messages.join("\n")]]);
     await discardServiceFolder(dataFolder);
   });
 
-  const moved = (url: string): string => url.replace(service.serverlessUrl, proxy.origin);
+  const throughProxy = (url: string): string => url.replace(service.serverlessUrl, proxy.origin);
   const addresses = {
     apiKey: service.apiKey,
     dialect,
     baseUrl: `${proxy.origin}${restPaths.root}`,
-    graphqlUrl: moved(service.graphqlUrl),
-    serverlessUrl: moved(service.serverlessUrl),
+    graphqlUrl: throughProxy(service.graphqlUrl),
+    serverlessUrl: throughProxy(service.serverlessUrl),
   };
-  const rest = (method: string, path: string, json?: unknown): Promise<Answer> =>
+  const rest = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
     send(method, `${service.baseUrl}${path}`, { key: service.apiKey, ...(json === undefined ? {} : { json }) });
   const graphql = async (query: string, variables: object = {}): Promise<unknown> => {
-    const answer = await send("POST", service.graphqlUrl, { key: service.apiKey, json: { query, variables } });
-    expectAnswer(answer, 200);
-    if (at(answer.json, "errors") !== undefined) throw new Error(answer.text);
-    return at(answer.json, "data");
+    const response = await send("POST", service.graphqlUrl, { key: service.apiKey, json: { query, variables } });
+    expectResponse(response, 200);
+    if (at(response.json, "errors") !== undefined) throw new Error(response.text);
+    return at(response.json, "data");
   };
 
   return {
     proxy,
     async startProxy() {
-      const another = await startRecordingProxy(service.serverlessUrl, () => clock.now());
-      proxies.push(another);
-      return another;
+      const extraProxy = await startRecordingProxy(service.serverlessUrl, () => clock.now());
+      proxies.push(extraProxy);
+      return extraProxy;
     },
     clock,
     dataFolder,
     addresses,
-    context(overrides = {}, spoken = dialect) {
-      const time = overrides.clock ?? hasty(clock);
+    context(overrides = {}, clientDialect = dialect) {
+      const clientClock = overrides.clock ?? autoAdvancingClock(clock);
       const clients = createClients({
         ...addresses,
-        dialect: spoken,
-        baseUrl: `${proxy.origin}/${spoken}`,
+        dialect: clientDialect,
+        baseUrl: `${proxy.origin}/${clientDialect}`,
         // REST v2 needs no GraphQL: no server listens there.
-        ...(spoken === "v2" ? { graphqlUrl: "http://127.0.0.1:1/graphql" } : {}),
-        clock: time,
+        ...(clientDialect === "v2" ? { graphqlUrl: "http://127.0.0.1:1/graphql" } : {}),
+        clock: clientClock,
         random: () => 0.5,
       });
-      closing.push(() => clients.close());
-      const shown: string[] = [];
-      const warned: string[] = [];
+      cleanups.push(() => clients.close());
+      const progressMessages: string[] = [];
+      const warnings: string[] = [];
       return {
         clients,
-        clock: time,
+        clock: clientClock,
         signal: new AbortController().signal,
         progress: (text) => {
-          shown.push(text);
-          told.push(text);
+          progressMessages.push(text);
+          messages.push(text);
         },
         warn: (text) => {
-          warned.push(text);
-          told.push(text);
+          warnings.push(text);
+          messages.push(text);
         },
         claimedIds: new Map(),
         settings: { templateReleaseLimit: 150_000 },
-        shown,
-        warned,
+        progressMessages,
+        warnings,
         ...overrides,
       };
     },
     rest,
     graphql,
-    async held(kind) {
+    async listObjects(kind) {
       // Read by REST v2, because REST v1 does not contain the type.
       if (kind === "networkvolumes") {
         const list = await send("GET", `${service.serverlessUrl}/v2/network-volumes`, { key: service.apiKey });
@@ -156,7 +156,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
       if (kind !== "secrets") return listIn((await rest("GET", `/${kind}`)).json);
       return listIn(at(await graphql("{ myself { secrets { id name description } } }"), "myself", "secrets"));
     },
-    asked: () => proxy.requests.splice(0).map(({ method, path }: RecordedRequest) => `${method} ${path}`),
+    drainRequests: () => proxy.requests.splice(0).map(({ method, path }: RecordedRequest) => `${method} ${path}`),
   };
 }
 

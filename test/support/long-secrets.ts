@@ -13,8 +13,8 @@ export interface LongSecrets {
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 function newToken(): string {
-  const content = `${base64url({ alg: "HS256", typ: "JWT" })}.${base64url({ sub: randomBytes(300).toString("hex") })}`;
-  return `${content}.${createHmac("sha256", randomBytes(32)).update(content).digest("base64url")}`;
+  const signedText = `${base64url({ alg: "HS256", typ: "JWT" })}.${base64url({ sub: randomBytes(300).toString("hex") })}`;
+  return `${signedText}.${createHmac("sha256", randomBytes(32)).update(signedText).digest("base64url")}`;
 }
 
 /** Creates one of each form. */

@@ -28,10 +28,10 @@ export async function freePort(): Promise<number> {
 }
 
 /** An origin without a server. */
-export const deadOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
+export const unusedOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
 /** Stops a server immediately, even with requests in flight. */
-export function shut(server: Server): Promise<void> {
+export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

@@ -1,7 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
 
 interface Sleeper {
-  at: number;
+  wakeTime: number;
   wake(): void;
 }
 
@@ -26,12 +26,12 @@ export class ManualClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
-      const sleeper: Sleeper = { at: this.#now + ms, wake: resolve };
+      const sleeper: Sleeper = { wakeTime: this.#now + ms, wake: resolve };
       this.#sleepers.push(sleeper);
       signal?.addEventListener(
         "abort",
         () => {
-          this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
+          this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
           reject(signal.reason);
         },
         { once: true },
@@ -41,16 +41,18 @@ export class ManualClock implements Clock {
 
   /** Advances the time by `ms`, waking sleepers in order; work started by one runs before the next one wakes. */
   async advance(ms: number): Promise<void> {
-    const end = this.#now + ms;
+    const endTime = this.#now + ms;
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
-      const next = this.#sleepers.filter((one) => one.at <= end).sort((a, b) => a.at - b.at)[0];
+      const next = this.#sleepers
+        .filter((other) => other.wakeTime <= endTime)
+        .sort((a, b) => a.wakeTime - b.wakeTime)[0];
       if (!next) break;
-      this.#sleepers = this.#sleepers.filter((one) => one !== next);
-      this.#now = Math.max(this.#now, next.at);
+      this.#sleepers = this.#sleepers.filter((other) => other !== next);
+      this.#now = Math.max(this.#now, next.wakeTime);
       next.wake();
     }
-    this.#now = end;
+    this.#now = endTime;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

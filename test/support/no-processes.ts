@@ -1,7 +1,7 @@
 import childProcess from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 
-const refuse = (): never => {
+const rejectStart = (): never => {
   throw new Error(
     "a unit test starts no process: add its file to `withProcesses` in vitest.config.mts, which the project `processes` runs",
   );
@@ -9,5 +9,5 @@ const refuse = (): never => {
 
 /** Holds the fastest tier, `npm run test:unit`, to its rule: no process but vitest's own. */
 for (const name of ["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"] as const)
-  Object.assign(childProcess, { [name]: refuse });
+  Object.assign(childProcess, { [name]: rejectStart });
 syncBuiltinESMExports();

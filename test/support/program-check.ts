@@ -25,12 +25,17 @@ const invokeShape = z.looseObject({ function: z.string(), arguments: z.record(z.
 type Properties = Record<string, unknown>;
 
 /** The properties that are unknown or missing among those given. */
-function propertyFaults(where: string, given: Properties, known: Properties, required: readonly string[]): string[] {
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name));
-  const missing = required.filter((name) => !Object.hasOwn(given, name));
+function propertyFaults(
+  subject: string,
+  properties: Properties,
+  knownProperties: Properties,
+  required: readonly string[],
+): string[] {
+  const unknown = Object.keys(properties).filter((name) => !Object.hasOwn(knownProperties, name));
+  const missing = required.filter((name) => !Object.hasOwn(properties, name));
   return [
-    ...unknown.map((name) => `${where} has no property ${name}`),
-    ...missing.map((name) => `${where} lacks ${name}`),
+    ...unknown.map((name) => `${subject} has no property ${name}`),
+    ...missing.map((name) => `${subject} lacks ${name}`),
   ];
 }
 
@@ -44,8 +49,8 @@ const textsIn = (value: unknown): string[] => {
 /** The calls of functions in a value, however deep. */
 const invokesIn = (value: unknown): z.output<typeof invokeShape>[] => {
   if (typeof value !== "object" || value === null) return [];
-  const own = "fn::invoke" in value ? [invokeShape.parse(value["fn::invoke"])] : [];
-  return [...own, ...Object.values(value).flatMap(invokesIn)];
+  const ownInvokes = "fn::invoke" in value ? [invokeShape.parse(value["fn::invoke"])] : [];
+  return [...ownInvokes, ...Object.values(value).flatMap(invokesIn)];
 };
 
 /** Faults of a YAML program by the package schema: unknown and missing properties, broken references. */
@@ -57,29 +62,29 @@ export function programFaults(text: string, schema: PackageSchema): string[] {
   const { config, configuration, variables, resources = {}, outputs } = parsed.data;
   const token = (type: string): string => type.replace(/^serverless-compute:(?!index:)/, "serverless-compute:index:");
   const faults = Object.entries(resources).flatMap(([name, { type, properties, get }]) => {
-    const where = `${name} (${type})`;
+    const subject = `${name} (${type})`;
     if (type === "pulumi:providers:serverless-compute")
-      return propertyFaults(where, properties, schema.provider.inputProperties, []);
+      return propertyFaults(subject, properties, schema.provider.inputProperties, []);
     if (!type.startsWith("serverless-compute:")) return [];
     const resource = schema.resources[token(type)];
-    if (!resource) return [`${where} is no type of the schema`];
-    return propertyFaults(where, properties, resource.inputProperties, get ? [] : resource.requiredInputs);
+    if (!resource) return [`${subject} is no type of the schema`];
+    return propertyFaults(subject, properties, resource.inputProperties, get ? [] : resource.requiredInputs);
   });
-  const calls = invokesIn({ variables, resources, outputs }).flatMap(({ function: name, arguments: given }) => {
-    const found = schema.functions[token(name)];
-    return found
-      ? propertyFaults(name, given, found.inputs.properties, found.inputs.required ?? [])
+  const calls = invokesIn({ variables, resources, outputs }).flatMap(({ function: name, arguments: properties }) => {
+    const definition = schema.functions[token(name)];
+    return definition
+      ? propertyFaults(name, properties, definition.inputs.properties, definition.inputs.required ?? [])
       : [`${name} is no function of the schema`];
   });
   const names = new Set([
     "pulumi",
-    ...[config, configuration, variables, resources].flatMap((one) => Object.keys(one ?? {})),
+    ...[config, configuration, variables, resources].flatMap((section) => Object.keys(section ?? {})),
   ]);
   const references = textsIn({ variables, resources, outputs }).flatMap((value) =>
     [...value.matchAll(/(?<!\$)\$\{([\w-]+)/g)].map(([, name = ""]) => name),
   );
   // A partial program may refer to earlier parts of the page.
-  const isWhole = /^runtime: yaml$/m.test(text) || outputs !== undefined;
-  const lost = isWhole ? references.filter((name) => !names.has(name)) : [];
-  return [...faults, ...calls, ...lost.map((name) => `\${${name}} refers to nothing`)];
+  const isComplete = /^runtime: yaml$/m.test(text) || outputs !== undefined;
+  const undefinedReferences = isComplete ? references.filter((name) => !names.has(name)) : [];
+  return [...faults, ...calls, ...undefinedReferences.map((name) => `\${${name}} refers to nothing`)];
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import { withCliOnPath } from "../../scripts/cli/cli.mjs";
 import { type Events, readEvents } from "./engine-events";
-import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
+import { type Artefact, expectNoSecretIn, registerSecret } from "./secret-scan";
 
 /** Result of one CLI command. */
 export interface Run extends Events {
@@ -14,8 +14,8 @@ export interface Run extends Events {
   /** Standard output and standard error. */
   output: string;
   /** When it started and ended, by Date.now(). */
-  started: number;
-  ended: number;
+  startTime: number;
+  endTime: number;
 }
 
 export interface RunOptions {
@@ -52,7 +52,7 @@ export interface Stack {
   /** Folder of all files of the stack. */
   folder: string;
   /** Replaces the program: the text of index.js, or the part of Pulumi.yaml after the project's settings. */
-  program(text: string): Promise<void>;
+  writeProgram(text: string): Promise<void>;
   up(options?: RunOptions): Promise<Run>;
   preview(options?: RunOptions): Promise<Run>;
   refresh(options?: RunOptions): Promise<Run>;
@@ -72,7 +72,7 @@ export interface Stack {
 }
 
 /** The SDK's debug messages contain every response in plain text and appear only on request. */
-export const shown = (text: string): string =>
+export const withoutDebugMessages = (text: string): string =>
   text
     .split("\n")
     .filter((line) => !line.includes('"severity":"debug"'))
@@ -114,8 +114,8 @@ export async function createStack(environment: Record<string, string>, project: 
   const programFile = runtime === "yaml" ? "Pulumi.yaml" : "index.js";
   if (example) {
     // Files that a user may have left in the example's folder.
-    const left = /[\\/](node_modules|sdks|venv|__pycache__|Pulumi\.\w+\.yaml)$/;
-    await cp(example, programFolder, { recursive: true, filter: (path) => !left.test(path) });
+    const leftFiles = /[\\/](node_modules|sdks|venv|__pycache__|Pulumi\.\w+\.yaml)$/;
+    await cp(example, programFolder, { recursive: true, filter: (path) => !leftFiles.test(path) });
   } else {
     await writeFile(join(programFolder, "Pulumi.yaml"), header);
     await writeFile(join(programFolder, "package.json"), '{ "name": "shop", "private": true }\n');
@@ -139,13 +139,13 @@ export async function createStack(environment: Record<string, string>, project: 
     ...environment,
   });
 
-  noteSecret(environment["SERVERLESS_COMPUTE_API_KEY"] ?? "", "the API key");
-  const printed: Artefact[] = [];
+  registerSecret(environment["SERVERLESS_COMPUTE_API_KEY"] ?? "", "the API key");
+  const outputs: Artefact[] = [];
   let count = 0;
   const command = async (args: string[], options: RunOptions = {}, logs = false): Promise<Run> => {
     count += 1;
     const log = join(folder, `events-${count}.json`);
-    const started = Date.now();
+    const startTime = Date.now();
     const { code, stdout, stderr, timedOut } = await run(
       cli.command,
       [...args, "--non-interactive", ...(logs ? ["--event-log", log] : []), ...(options.args ?? [])],
@@ -158,10 +158,10 @@ export async function createStack(environment: Record<string, string>, project: 
       },
     );
     const output = `${stdout}${stderr}`;
-    printed.push([`the output of pulumi ${args[0]}`, output]);
+    outputs.push([`the output of pulumi ${args[0]}`, output]);
     if (timedOut) throw new Error(`pulumi ${args.join(" ")} did not end within 120 s:\n${output}`);
     const events = logs ? await readFile(log, "utf8").catch(() => "") : "";
-    return { code, output, started, ended: Date.now(), ...readEvents(events, args[0] === "preview") };
+    return { code, output, startTime, endTime: Date.now(), ...readEvents(events, args[0] === "preview") };
   };
 
   const init = await command(["stack", "init", "dev"]);
@@ -169,14 +169,14 @@ export async function createStack(environment: Record<string, string>, project: 
 
   const files = async (): Promise<Map<string, string>> => {
     const paths = await readdir(folder, { recursive: true, withFileTypes: true });
-    const all = paths.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    const texts = all.map(async (file): Promise<[string, string]> => [file, await readFile(file, "latin1")]);
+    const filePaths = paths.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    const texts = filePaths.map(async (file): Promise<[string, string]> => [file, await readFile(file, "latin1")]);
     return new Map(await Promise.all(texts));
   };
 
   return {
     folder,
-    program: (text) => writeFile(join(programFolder, programFile), runtime === "yaml" ? `${header}${text}` : text),
+    writeProgram: (text) => writeFile(join(programFolder, programFile), runtime === "yaml" ? `${header}${text}` : text),
     up: (options) => command(["up", "--yes", "--skip-preview"], options, true),
     preview: (options) => command(["preview"], options, true),
     refresh: (options) => command(["refresh", "--yes", "--skip-preview"], options, true),
@@ -189,7 +189,7 @@ export async function createStack(environment: Record<string, string>, project: 
         env: { ...env, ...own },
         timeout: 120_000,
       });
-      printed.push([`the output of serverless-compute ${args[0]}`, `${stdout}${stderr}`]);
+      outputs.push([`the output of serverless-compute ${args[0]}`, `${stdout}${stderr}`]);
       return { code, stdout, stderr };
     },
     resources: async () => {
@@ -206,8 +206,11 @@ export async function createStack(environment: Record<string, string>, project: 
     remove: async () => {
       try {
         const own = (path: string): boolean => !/[\\/]program[\\/](?!Pulumi\.\w+\.yaml$)/.test(path);
-        const left = [...(await files())].filter(([path]) => own(path));
-        expectNoSecretIn([...printed, ...left.map(([path, text]): Artefact => [relative(folder, path), shown(text)])]);
+        const leftFiles = [...(await files())].filter(([path]) => own(path));
+        expectNoSecretIn([
+          ...outputs,
+          ...leftFiles.map(([path, text]): Artefact => [relative(folder, path), withoutDebugMessages(text)]),
+        ]);
       } finally {
         await rm(folder, { recursive: true, force: true });
       }

@@ -5,7 +5,7 @@ import { withLock } from "../../scripts/lock.mjs";
 import { createProgress } from "../../scripts/progress.mjs";
 
 /** Runs a command to its end. Returns its output. */
-export async function succeed(command: string, args: string[]): Promise<string> {
+export async function runChecked(command: string, args: string[]): Promise<string> {
   const finished = await run(command, args, { timeout: 300_000 });
   if (finished.code !== 0) throw new Error(`${command} ${args.join(" ")} failed: ${lastLines(finished)}`);
   return finished.stdout.trim();
@@ -13,15 +13,15 @@ export async function succeed(command: string, args: string[]): Promise<string> 
 
 /** Throws `ToolMissing` without Python, or if its modules for virtual environments are missing. */
 async function checkPython(python: string): Promise<void> {
-  const missing = (what: string): ToolMissing => new ToolMissing(`there is no ${what}`);
+  const toolMissing = (name: string): ToolMissing => new ToolMissing(`there is no ${name}`);
   const finished = await run(python, ["-c", "import ensurepip, venv"], { timeout: 60_000 }).catch((error) => {
-    throw isNotFound(error) ? missing(`\`${python}\` on PATH`) : error;
+    throw isNotFound(error) ? toolMissing(`\`${python}\` on PATH`) : error;
   });
   if (finished.code === 0) return;
   // Version managers exit with 127 if no version is selected.
-  if (finished.code === 127) throw missing(`\`${python}\` on PATH`);
+  if (finished.code === 127) throw toolMissing(`\`${python}\` on PATH`);
   const [, module] = /No module named '?(\w+)/.exec(finished.stderr) ?? [];
-  if (module) throw missing(`module ${module} in \`${python}\` (on Debian and Ubuntu: apt install python3-venv)`);
+  if (module) throw toolMissing(`module ${module} in \`${python}\` (on Debian and Ubuntu: apt install python3-venv)`);
   throw new Error(`${python} failed: ${lastLines(finished)}`);
 }
 
@@ -30,31 +30,31 @@ async function checkPython(python: string): Promise<void> {
  * Python; a failure of Python or pip is another error.
  */
 export async function pythonWith(requirements: string[], folder: string, python = "python3"): Promise<string> {
-  const made = join(folder, "bin", "python");
-  const isThere = (): Promise<boolean> =>
-    access(made).then(
+  const interpreter = join(folder, "bin", "python");
+  const isInstalled = (): Promise<boolean> =>
+    access(interpreter).then(
       () => true,
       () => false,
     );
-  if (await isThere()) return made;
+  if (await isInstalled()) return interpreter;
   await checkPython(python);
-  const make = async (): Promise<void> => {
-    if (await isThere()) return;
+  const create = async (): Promise<void> => {
+    if (await isInstalled()) return;
     const step = createProgress().start(`Installing ${requirements[0]} for Python, once`);
-    const draft = `${folder}.${process.pid}`;
-    await mkdir(draft, { recursive: true });
+    const temporaryFolder = `${folder}.${process.pid}`;
+    await mkdir(temporaryFolder, { recursive: true });
     try {
-      await succeed(python, ["-m", "venv", draft]);
+      await runChecked(python, ["-m", "venv", temporaryFolder]);
       const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-      await succeed(join(draft, "bin", "python"), [...pip, ...requirements]);
+      await runChecked(join(temporaryFolder, "bin", "python"), [...pip, ...requirements]);
       // A virtual environment contains its own path only in scripts that tests do not run.
-      await rename(draft, folder);
+      await rename(temporaryFolder, folder);
     } finally {
       step.done();
-      await rm(draft, { recursive: true, force: true });
+      await rm(temporaryFolder, { recursive: true, force: true });
     }
   };
   await mkdir(join(folder, ".."), { recursive: true });
-  await withLock(`${folder}.lock`, make);
-  return made;
+  await withLock(`${folder}.lock`, create);
+  return interpreter;
 }

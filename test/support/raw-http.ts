@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as openRequest } from
 import { expect } from "vitest";
 
 /** A complete response. `request` describes the request without keys. */
-export interface Answer {
+export interface RawResponse {
   request: string;
   status: number;
   headers: Headers;
@@ -10,11 +10,11 @@ export interface Answer {
   /** The parsed body; undefined if it is empty or not JSON. */
   json: unknown;
   /** Milliseconds from the send to the end of the response. */
-  took: number;
+  duration: number;
 }
 
 /** Parts of a request other than method and URL. */
-export interface Sending {
+export interface RequestOptions {
   /** API key, sent as `Authorization: Bearer`. */
   key?: string | undefined;
   headers?: Record<string, string>;
@@ -25,7 +25,7 @@ export interface Sending {
   signal?: AbortSignal;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -36,28 +36,28 @@ function parsed(text: string): unknown {
 const withoutKey = (url: string): string => url.replace(/api_key=[^&]*/, "api_key=…");
 
 /** Sends one request without our client, a retry or a redirect. */
-export async function send(method: string, url: string, sending: Sending = {}): Promise<Answer> {
-  const body = sending.text ?? (sending.json === undefined ? undefined : JSON.stringify(sending.json));
-  const started = Date.now();
-  const answer = await fetch(url, {
+export async function send(method: string, url: string, options: RequestOptions = {}): Promise<RawResponse> {
+  const body = options.text ?? (options.json === undefined ? undefined : JSON.stringify(options.json));
+  const startTime = Date.now();
+  const response = await fetch(url, {
     method,
     redirect: "manual",
     headers: {
-      ...(sending.key === undefined ? {} : { authorization: `Bearer ${sending.key}` }),
+      ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...sending.headers,
+      ...options.headers,
     },
     ...(body === undefined ? {} : { body }),
-    ...(sending.signal ? { signal: sending.signal } : {}),
+    ...(options.signal ? { signal: options.signal } : {}),
   });
-  const text = await answer.text();
+  const text = await response.text();
   return {
     request: `${method} ${withoutKey(url)}`,
-    status: answer.status,
-    headers: answer.headers,
+    status: response.status,
+    headers: response.headers,
     text,
-    json: parsed(text),
-    took: Date.now() - started,
+    json: parseJson(text),
+    duration: Date.now() - startTime,
   };
 }
 
@@ -80,9 +80,9 @@ export async function openUpload(url: string, key: string, json: unknown): Promi
   };
   const upload: ClientRequest = openRequest(url, { method: "POST", headers, agent: false });
   const status = new Promise<number>((resolve) => {
-    upload.on("response", (answer: IncomingMessage) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
+    upload.on("response", (response: IncomingMessage) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
     });
     upload.on("error", () => resolve(0));
   });
@@ -94,10 +94,10 @@ export async function openUpload(url: string, key: string, json: unknown): Promi
 }
 
 /** Asserts the status and the body's contents; a failure shows the request and the whole response. */
-export function expectAnswer(answer: Answer, status: number | number[], body?: unknown): void {
-  const told = `${answer.request} answered ${answer.status} ${answer.text.slice(0, 400)}`;
-  expect([status].flat(), told).toContain(answer.status);
-  if (body !== undefined) expect(answer.json, told).toMatchObject(body instanceof Object ? body : { body });
+export function expectResponse(response: RawResponse, status: number | number[], body?: unknown): void {
+  const description = `${response.request} answered ${response.status} ${response.text.slice(0, 400)}`;
+  expect([status].flat(), description).toContain(response.status);
+  if (body !== undefined) expect(response.json, description).toMatchObject(body instanceof Object ? body : { body });
 }
 
 /** The value at a path of a parsed body, undefined where the path ends early. */
@@ -106,27 +106,27 @@ export function at(value: unknown, ...path: (string | number)[]): unknown {
 }
 
 /** The string at a path of a response's body; fails with the whole response if it is missing. */
-export function stringAt(answer: Answer, ...path: (string | number)[]): string {
-  const value = at(answer.json, ...path);
+export function stringAt(response: RawResponse, ...path: (string | number)[]): string {
+  const value = at(response.json, ...path);
   if (typeof value === "string") return value;
   throw new Error(
-    `${answer.request} answered ${answer.status} ${answer.text.slice(0, 400)}: no string at ${path.join(".")}`,
+    `${response.request} answered ${response.status} ${response.text.slice(0, 400)}: no string at ${path.join(".")}`,
   );
 }
 
 /** Repeats a request every 20 ms until `done` returns true. Fails with the last response after `limit` ms. */
-export async function askUntil(
-  ask: () => Promise<Answer>,
-  done: (answer: Answer) => boolean,
-  limit = 15_000,
-): Promise<Answer> {
-  const end = Date.now() + limit;
+export async function pollUntil(
+  request: () => Promise<RawResponse>,
+  done: (response: RawResponse) => boolean,
+  timeout = 15_000,
+): Promise<RawResponse> {
+  const deadline = Date.now() + timeout;
   for (;;) {
-    const answer = await ask();
-    if (done(answer)) return answer;
-    if (Date.now() > end) {
+    const response = await request();
+    if (done(response)) return response;
+    if (Date.now() > deadline) {
       throw new Error(
-        `after ${limit} ms ${answer.request} still answers ${answer.status} ${answer.text.slice(0, 400)}`,
+        `after ${timeout} ms ${response.request} still answers ${response.status} ${response.text.slice(0, 400)}`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, 20));

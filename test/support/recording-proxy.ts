@@ -6,34 +6,34 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import { answerHalf, hangUp, readBody, reset, type WholeAnswer } from "./broken-answers";
+import { hangUp, readBody, reset, type ScriptedResponse, sendHalf } from "./broken-responses";
 import { watchRequest, watchResponse } from "./contract-watch";
-import { strippedResponses } from "./dialect";
-import { listenOnLoopback, shut } from "./loopback";
-import { noteSentSecrets } from "./secret-scan";
-import { strippedResponse } from "./stripped-responses";
+import { stripsResponses } from "./dialect";
+import { closeServer, listenOnLoopback } from "./loopback";
+import { registerSentSecrets } from "./secret-scan";
+import { stripResponse } from "./stripped-responses";
 
 /** Fault of one request. */
 export type Fault =
   /** The connection ends before the request reaches the origin. */
-  | { kind: "dropBeforeSend" }
+  | { kind: "dropRequest" }
   /** The origin applies it; the connection ends instead of the response. */
-  | { kind: "dropAfterAnswer" }
+  | { kind: "dropResponse" }
   /** The request reaches the origin `ms` later. */
-  | { kind: "delay"; ms: number }
+  | { kind: "delayRequest"; ms: number }
   /** The origin applies it immediately; its response arrives `ms` later. */
-  | { kind: "answerLate"; ms: number }
-  /** The connection is reset before the request reaches the origin, or with `carriedOut` after its response. */
-  | { kind: "reset"; carriedOut?: boolean }
-  /** This status instead of the origin's response: without forwarding it, or after it with `carriedOut`. */
-  | { kind: "status"; status: 403 | 429 | 500 | 502 | 503 | 504; retryAfter?: string; carriedOut?: boolean }
+  | { kind: "delayResponse"; ms: number }
+  /** The connection is reset before the request reaches the origin, or with `applied` after its response. */
+  | { kind: "reset"; applied?: boolean }
+  /** This status instead of the origin's response: without forwarding it, or after it with `applied`. */
+  | { kind: "status"; status: 403 | 429 | 500 | 502 | 503 | 504; retryAfter?: string; applied?: boolean }
   /** The origin applies the request; half of its response arrives. */
   | { kind: "halfBody" }
   /**
    * The client was killed: this request, applied or not, and all later ones end without a response until `clear`. The
    * origin receives none of the later ones.
    */
-  | { kind: "clientGone"; carriedOut?: boolean };
+  | { kind: "clientGone"; applied?: boolean };
 
 /** Selects requests; omitted fields match any request. */
 export interface Match {
@@ -54,7 +54,7 @@ export interface RecordedRequest {
   /** Kind of the injected fault, if any. */
   fault: Fault["kind"] | undefined;
   /** True if the origin responded. */
-  carriedOut: boolean;
+  applied: boolean;
   /** Status that was sent to the client, if any. */
   status: number | undefined;
 }
@@ -71,25 +71,25 @@ export interface RecordingProxy {
   /** Injects a fault into the next `times` matching requests (default 1); the oldest matching fault applies. */
   inject(match: Match, fault: Fault, times?: number): void;
   /** Changes the origin's JSON responses to matching requests until `clear`. */
-  alter(match: Match, change: (answer: unknown) => unknown): void;
+  alter(match: Match, change: (response: unknown) => unknown): void;
   /** Number of faults without a matching request so far. */
   pendingFaults(): number;
   /** Returns true if the fault `clientGone` was triggered. */
-  clientIsGone(): boolean;
+  isClientGone(): boolean;
   /** Deletes the record, the remaining faults and the alterations. */
   clear(): void;
   /** Forwards later requests to another origin, as after a restart on another port. */
-  pointAt(origin: string): void;
+  forwardTo(origin: string): void;
   close(): Promise<void>;
 }
 
-interface Planned {
+interface PlannedFault {
   match: Match;
   fault: Fault;
-  left: number;
+  remaining: number;
 }
 
-const fits = (match: Match, method: string, path: string, body: string): boolean =>
+const matches = (match: Match, method: string, path: string, body: string): boolean =>
   (match.method === undefined || match.method === method) &&
   (match.path === undefined || (typeof match.path === "string" ? match.path === path : match.path.test(path))) &&
   (match.body === undefined || match.body.test(body));
@@ -97,32 +97,32 @@ const fits = (match: Match, method: string, path: string, body: string): boolean
 /** Returns true if a request with this fault reaches the origin. */
 function reachesOrigin(fault: Fault): boolean {
   switch (fault.kind) {
-    case "dropBeforeSend":
+    case "dropRequest":
       return false;
     case "reset":
     case "status":
     case "clientGone":
-      return fault.carriedOut === true;
-    case "dropAfterAnswer":
-    case "delay":
-    case "answerLate":
+      return fault.applied === true;
+    case "dropResponse":
+    case "delayRequest":
+    case "delayResponse":
     case "halfBody":
       return true;
   }
 }
 
-const unreachable: WholeAnswer = {
+const unreachableResponse: ScriptedResponse = {
   status: 502,
   body: JSON.stringify({ message: "the proxy cannot reach its origin" }),
 };
 
 /** Headers that belong to one connection, not to the message. */
-const perConnection = new Set(["connection", "keep-alive", "transfer-encoding", "host", "content-length"]);
+const connectionHeaders = new Set(["connection", "keep-alive", "transfer-encoding", "host", "content-length"]);
 
-const passable = (headers: IncomingHttpHeaders): Record<string, string> =>
+const endToEndHeaders = (headers: IncomingHttpHeaders): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || perConnection.has(name) ? [] : [[name, [value].flat().join(", ")]],
+      value === undefined || connectionHeaders.has(name) ? [] : [[name, [value].flat().join(", ")]],
     ),
   );
 
@@ -134,32 +134,32 @@ const passable = (headers: IncomingHttpHeaders): Record<string, string> =>
 export async function startRecordingProxy(
   origin: string,
   now?: () => number,
-  strip = strippedResponses,
+  strip = stripsResponses,
 ): Promise<RecordingProxy> {
   const agent = new Agent({ keepAlive: true });
   const requests: RecordedRequest[] = [];
-  let planned: Planned[] = [];
-  let alterations: { match: Match; change: (answer: unknown) => unknown }[] = [];
+  let plannedFaults: PlannedFault[] = [];
+  let alterations: { match: Match; change: (response: unknown) => unknown }[] = [];
   let target = origin;
-  let gone = false;
+  let isClientGone = false;
 
   function takeFault(method: string, path: string, body: string): Fault | undefined {
-    const found = planned.find(({ match }) => fits(match, method, path, body));
-    if (!found) return undefined;
-    found.left -= 1;
-    planned = planned.filter(({ left }) => left > 0);
-    return found.fault;
+    const planned = plannedFaults.find(({ match }) => matches(match, method, path, body));
+    if (!planned) return undefined;
+    planned.remaining -= 1;
+    plannedFaults = plannedFaults.filter(({ remaining }) => remaining > 0);
+    return planned.fault;
   }
 
-  function forward(request: IncomingMessage, body: Buffer): Promise<WholeAnswer> {
+  function forward(request: IncomingMessage, body: Buffer): Promise<ScriptedResponse> {
     return new Promise((resolve, reject) => {
-      const headers = { ...passable(request.headers), "content-length": String(body.length) };
+      const headers = { ...endToEndHeaders(request.headers), "content-length": String(body.length) };
       const upstream = ask(new URL(request.url ?? "/", target), { method: request.method, headers, agent });
       upstream.on("error", reject);
-      upstream.on("response", (answer) => {
-        readBody(answer).then((text) => {
-          const { statusCode = 502, headers: given } = answer;
-          resolve({ status: statusCode, headers: passable(given), body: text.toString("utf8") });
+      upstream.on("response", (response) => {
+        readBody(response).then((text) => {
+          const { statusCode = 502, headers } = response;
+          resolve({ status: statusCode, headers: endToEndHeaders(headers), body: text.toString("utf8") });
         }, reject);
       });
       upstream.end(body);
@@ -169,42 +169,43 @@ export async function startRecordingProxy(
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method ?? "";
     const path = new URL(request.url ?? "/", "http://any").pathname;
-    const nothing = { fault: undefined, carriedOut: false, status: undefined };
-    const record: RecordedRequest = { at: Date.now(), method, path, ...nothing };
+    const noOutcome = { fault: undefined, applied: false, status: undefined };
+    const record: RecordedRequest = { at: Date.now(), method, path, ...noOutcome };
     requests.push(record);
-    if (gone) return hangUp(request);
+    if (isClientGone) return hangUp(request);
     const body = await readBody(request);
     const text = body.toString("utf8");
-    noteSentSecrets(text);
+    registerSentSecrets(text);
     const sent = { method, path: request.url ?? "/", body: text };
     watchRequest(sent);
     const fault = takeFault(method, path, text);
     record.fault = fault?.kind;
-    if (fault?.kind === "clientGone") gone = true;
+    if (fault?.kind === "clientGone") isClientGone = true;
 
-    if (fault?.kind === "dropBeforeSend") return hangUp(request);
-    if (fault?.kind === "delay") await new Promise((resolve) => setTimeout(resolve, fault.ms));
-    let answer = unreachable;
+    if (fault?.kind === "dropRequest") return hangUp(request);
+    if (fault?.kind === "delayRequest") await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    let answer = unreachableResponse;
     if (fault === undefined || reachesOrigin(fault)) {
-      const fromOrigin = await forward(request, body).catch(() => undefined);
-      record.carriedOut = fromOrigin !== undefined;
-      const altered = alterations.find(({ match }) => fits(match, method, path, text));
-      if (fromOrigin) {
-        watchResponse(sent, fromOrigin);
-        if (strip) fromOrigin.body = strippedResponse(method, sent.path, fromOrigin.status, fromOrigin.body ?? "");
+      const originResponse = await forward(request, body).catch(() => undefined);
+      record.applied = originResponse !== undefined;
+      const alteration = alterations.find(({ match }) => matches(match, method, path, text));
+      if (originResponse) {
+        watchResponse(sent, originResponse);
+        if (strip)
+          originResponse.body = stripResponse(method, sent.path, originResponse.status, originResponse.body ?? "");
       }
-      if (altered && fromOrigin)
-        fromOrigin.body = JSON.stringify(altered.change(JSON.parse(fromOrigin.body ?? "null")));
-      answer = fromOrigin ?? unreachable;
+      if (alteration && originResponse)
+        originResponse.body = JSON.stringify(alteration.change(JSON.parse(originResponse.body ?? "null")));
+      answer = originResponse ?? unreachableResponse;
     }
-    if (fault?.kind === "answerLate") await new Promise((resolve) => setTimeout(resolve, fault.ms));
-    if (gone || fault?.kind === "dropAfterAnswer") return hangUp(request);
+    if (fault?.kind === "delayResponse") await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    if (isClientGone || fault?.kind === "dropResponse") return hangUp(request);
     if (fault?.kind === "reset") return reset(request);
-    if (fault?.kind === "halfBody") return answerHalf(response, answer);
-    if (fault?.kind === "status") answer = instead(fault.status, fault.retryAfter);
+    if (fault?.kind === "halfBody") return sendHalf(response, answer);
+    if (fault?.kind === "status") answer = statusResponse(fault.status, fault.retryAfter);
     record.status = answer.status;
-    const dated = now ? { ...answer.headers, date: new Date(now()).toUTCString() } : answer.headers;
-    response.writeHead(answer.status, dated).end(answer.body);
+    const headers = now ? { ...answer.headers, date: new Date(now()).toUTCString() } : answer.headers;
+    response.writeHead(answer.status, headers).end(answer.body);
   }
 
   const server = createServer((request, response) => void serve(request, response).catch(() => request.destroy()));
@@ -212,26 +213,26 @@ export async function startRecordingProxy(
     origin: await listenOnLoopback(server),
     requests,
     alter: (match, change) => void alterations.push({ match, change }),
-    inject: (match, fault, times = 1) => void planned.push({ match, fault, left: times }),
-    clientIsGone: () => gone,
-    pendingFaults: () => planned.reduce((sum, { left }) => sum + left, 0),
+    inject: (match, fault, times = 1) => void plannedFaults.push({ match, fault, remaining: times }),
+    isClientGone: () => isClientGone,
+    pendingFaults: () => plannedFaults.reduce((sum, { remaining }) => sum + remaining, 0),
     clear() {
       requests.length = 0;
-      planned = [];
+      plannedFaults = [];
       alterations = [];
-      gone = false;
+      isClientGone = false;
     },
-    pointAt(other) {
-      target = other;
+    forwardTo(newOrigin) {
+      target = newOrigin;
     },
     async close() {
-      await shut(server);
+      await closeServer(server);
       agent.destroy();
     },
   };
 }
 
-function instead(status: number, retryAfter: string | undefined): WholeAnswer {
+function statusResponse(status: number, retryAfter: string | undefined): ScriptedResponse {
   return {
     status,
     headers: { "content-type": "application/json", ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }) },

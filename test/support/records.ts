@@ -1,25 +1,25 @@
 /** An endpoint as the service returns it. */
-export const endpointAnswer = (more: Record<string, unknown> = {}) => ({
+export const endpointRecord = (overrides: Record<string, unknown> = {}) => ({
   id: "jpnw0v75y3qoql",
   name: "chat-dev",
   templateId: "30zmvf89kd",
   gpuTypeIds: ["NVIDIA L4"],
   workersMin: 0,
   workersMax: 3,
-  ...more,
+  ...overrides,
 });
 
 /** A network volume as the service returns it. */
-export const volumeAnswer = (more: Record<string, unknown> = {}) => ({
+export const volumeRecord = (overrides: Record<string, unknown> = {}) => ({
   id: "agv6w2qcg7",
   name: "models-dev",
   size: 100,
   dataCenterId: "EU-RO-1",
-  ...more,
+  ...overrides,
 });
 
 /** A template as GraphQL returns it. */
-export const templateAnswer = (more: Record<string, unknown> = {}) => ({
+export const templateRecord = (overrides: Record<string, unknown> = {}) => ({
   id: "30zmvf89kd",
   name: "chat-dev",
   imageName: "ghcr.io/acme/chat:1.4.2",
@@ -32,7 +32,7 @@ export const templateAnswer = (more: Record<string, unknown> = {}) => ({
   volumeMountPath: "/workspace",
   isServerless: true,
   containerRegistryAuthId: "",
-  ...more,
+  ...overrides,
 });
 
 /** Settings of a new template. */

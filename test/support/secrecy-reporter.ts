@@ -6,10 +6,10 @@ import type { Reporter, TestModule } from "vitest/node";
 import { z } from "zod";
 import { type Artefact, leaksIn, secretsFolderVariable } from "./secret-scan";
 
-const noted = z.tuple([z.string(), z.string()]);
+const secretEntry = z.tuple([z.string(), z.string()]);
 
 /** Text, stack and causes of a failure. */
-const told = (error: unknown): string => JSON.stringify(error) ?? "";
+const failureText = (error: unknown): string => JSON.stringify(error) ?? "";
 
 /** Fails a run whose own output, including tests' logs and failures, contains a secret of a test. */
 export default class SecrecyReporter implements Reporter {
@@ -32,15 +32,15 @@ export default class SecrecyReporter implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     for (const module of modules) {
-      this.#seen.push([`a failure of ${module.relativeModuleId}`, told(module.errors())]);
+      this.#seen.push([`a failure of ${module.relativeModuleId}`, failureText(module.errors())]);
       for (const test of module.children.allTests())
-        this.#seen.push([`the failure of "${test.fullName}"`, told(test.result().errors)]);
+        this.#seen.push([`the failure of "${test.fullName}"`, failureText(test.result().errors)]);
     }
-    this.#seen.push(["an error outside of tests", told(errors)]);
+    this.#seen.push(["an error outside of tests", failureText(errors)]);
     const lines = readdirSync(this.#folder).flatMap((file) =>
       readFileSync(join(this.#folder, file), "utf8").trim().split("\n"),
     );
-    const secrets = new Map(lines.map((line) => noted.parse(JSON.parse(line))));
+    const secrets = new Map(lines.map((line) => secretEntry.parse(JSON.parse(line))));
     rmSync(this.#folder, { recursive: true, force: true });
     const leaks = leaksIn(this.#seen, secrets);
     if (leaks.length === 0) return;

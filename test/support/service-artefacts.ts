@@ -2,28 +2,32 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { lookIntoStore } from "../../service/store/database";
-import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
+import { type Artefact, expectNoSecretIn, registerSecret } from "./secret-scan";
 
 /** The only places where the service stores secrets: two tables and its key file. */
 const secretTables = { secrets: "value", registry_auths: "password" } as const;
 const keyFile = "api-key";
 
 const anyRow = z.record(z.string(), z.unknown());
-const cell = (_key: string, value: unknown): unknown =>
+const textOfBytes = (_key: string, value: unknown): unknown =>
   value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
 
 /** Registers the secrets that a service stores now. */
-export async function noteHeldSecrets(dataFolder: string): Promise<void> {
+export async function registerStoredSecrets(dataFolder: string): Promise<void> {
   const key = await readFile(join(dataFolder, keyFile), "utf8").catch(() => "");
-  noteSecret(key.trim(), "the API key");
+  registerSecret(key.trim(), "the API key");
   for (const [table, column] of Object.entries(secretTables)) {
-    const rows = lookIntoStore(dataFolder, `SELECT ${column} AS held FROM ${table}`, z.object({ held: z.string() }));
-    for (const { held } of rows ?? []) noteSecret(held, "a secret value");
+    const rows = lookIntoStore(
+      dataFolder,
+      `SELECT ${column} AS secret FROM ${table}`,
+      z.object({ secret: z.string() }),
+    );
+    for (const { secret } of rows ?? []) registerSecret(secret, "a secret value");
   }
 }
 
 /** A reaper deletes its own file after the end of its last worker, possibly after the folder was listed. */
-function unlessGone(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
 }
 
@@ -31,18 +35,18 @@ function unlessGone(error: unknown): undefined {
 export async function serviceArtefacts(dataFolder: string): Promise<Artefact[]> {
   const entries = await readdir(dataFolder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const open = paths.filter((path) => !/(^|[\\/])(service\.db[^\\/]*|api-key)$/.test(path));
-  const files = open.map(async (path): Promise<Artefact[]> => {
-    const text = await readFile(path, "latin1").catch(unlessGone);
+  const publicPaths = paths.filter((path) => !/(^|[\\/])(service\.db[^\\/]*|api-key)$/.test(path));
+  const files = publicPaths.map(async (path): Promise<Artefact[]> => {
+    const text = await readFile(path, "latin1").catch(ignoreMissing);
     return text === undefined ? [] : [[relative(dataFolder, path), text]];
   });
-  const named = z.object({ name: z.string() });
-  const tables = lookIntoStore(dataFolder, "SELECT name FROM sqlite_master WHERE type = 'table'", named) ?? [];
+  const tableShape = z.object({ name: z.string() });
+  const tables = lookIntoStore(dataFolder, "SELECT name FROM sqlite_master WHERE type = 'table'", tableShape) ?? [];
   const rows = tables
     .filter(({ name }) => !Object.hasOwn(secretTables, name))
     .map(({ name }): Artefact => {
       const all = lookIntoStore(dataFolder, `SELECT * FROM "${name}"`, anyRow);
-      return [`table ${name}`, JSON.stringify(all, cell)];
+      return [`table ${name}`, JSON.stringify(all, textOfBytes)];
     });
   return [...(await Promise.all(files)).flat(), ...rows];
 }
@@ -60,8 +64,8 @@ async function dataFoldersIn(folder: string): Promise<string[]> {
 export async function discardServiceFolder(folder: string): Promise<void> {
   try {
     const dataFolders = await dataFoldersIn(folder);
-    for (const one of dataFolders) await noteHeldSecrets(one);
-    for (const one of new Set([folder, ...dataFolders])) expectNoSecretIn(await serviceArtefacts(one));
+    for (const dataFolder of dataFolders) await registerStoredSecrets(dataFolder);
+    for (const dataFolder of new Set([folder, ...dataFolders])) expectNoSecretIn(await serviceArtefacts(dataFolder));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -14,19 +14,19 @@ export interface Source {
 
 /** The module that a node imports, if any. */
 function importOf(node: ts.Node): string | undefined {
-  const from = importedFrom(node);
-  return from && ts.isStringLiteralLike(from) ? from.text : undefined;
+  const specifier = specifierNode(node);
+  return specifier && ts.isStringLiteralLike(specifier) ? specifier.text : undefined;
 }
 
-function importedFrom(node: ts.Node): ts.Node | undefined {
+function specifierNode(node: ts.Node): ts.Node | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
   if (ts.isExternalModuleReference(node)) return node.expression;
   if (!ts.isCallExpression(node)) return undefined;
-  const loads =
+  const isLoad =
     node.expression.kind === ts.SyntaxKind.ImportKeyword ||
     /^(require|require\.resolve|createRequire\(.*\))$/.test(node.expression.getText());
-  return loads ? node.arguments[0] : undefined;
+  return isLoad ? node.arguments[0] : undefined;
 }
 
 const isDoubleCast = (node: ts.Node): boolean =>
@@ -39,8 +39,8 @@ export function parseSource(path: string, text: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
   const source: Source = { path, imports: [], doubleCasts: [] };
   const visit = (node: ts.Node): void => {
-    const found = importOf(node);
-    if (found !== undefined) source.imports.push(found);
+    const specifier = importOf(node);
+    if (specifier !== undefined) source.imports.push(specifier);
     if (isDoubleCast(node)) source.doubleCasts.push(tree.getLineAndCharacterOfPosition(node.getStart()).line + 1);
     ts.forEachChild(node, visit);
   };
@@ -49,11 +49,11 @@ export function parseSource(path: string, text: string): Source {
 }
 
 const folders = ["api", "provider", "service", "examples", "test", "scripts", "bench"];
-const notOurs = new Set(["node_modules", "dist", "fixtures", "coverage"]);
+const excludedFolders = new Set(["node_modules", "dist", "fixtures", "coverage"]);
 
 function filesUnder(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (notOurs.has(entry.name) || entry.name.startsWith(".")) return [];
+    if (excludedFolders.has(entry.name) || entry.name.startsWith(".")) return [];
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return filesUnder(path);
     return entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name) && !entry.name.endsWith(".d.ts") ? [path] : [];

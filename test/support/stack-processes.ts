@@ -17,11 +17,11 @@ export const hasProc = existsSync("/proc/self");
 export async function stackProcesses(folder: string): Promise<StackProcess[]> {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const read = (id: string, name: string) => readFile(join("/proc", id, name), "utf8").catch(() => "");
-  const all = ids.map(async (id): Promise<StackProcess[]> => {
+  const processes = ids.map(async (id): Promise<StackProcess[]> => {
     if (!(await read(id, "environ")).includes(`${folder}/`) || !isAlive(Number(id))) return [];
     return [{ pid: Number(id), command: (await read(id, "cmdline")).split("\0") }];
   });
-  return (await Promise.all(all)).flat();
+  return (await Promise.all(processes)).flat();
 }
 
 /** The engine itself. */
@@ -33,8 +33,8 @@ export const isProvider = ({ command }: StackProcess): boolean =>
 
 /** Kills every process of a stack's command, like a crash of the machine. */
 export async function killStackProcesses(folder: string): Promise<void> {
-  for (let alive = await stackProcesses(folder); alive.length > 0; alive = await stackProcesses(folder))
-    for (const { pid } of alive)
+  for (let remaining = await stackProcesses(folder); remaining.length > 0; remaining = await stackProcesses(folder))
+    for (const { pid } of remaining)
       try {
         process.kill(pid, "SIGKILL");
       } catch {

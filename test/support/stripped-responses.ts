@@ -5,32 +5,32 @@ import { type Contract, resolvedSchema, responseSchema, type Schema, schemaIn, s
  * (test/contract). Objects without described fields, such as the workers of REST v1, and responses of other APIs are
  * unchanged. `path` may be a whole address.
  */
-export function strippedResponse(method: string, path: string, status: number, body: string): string {
+export function stripResponse(method: string, path: string, status: number, body: string): string {
   const described = responseSchema(method, path, status);
   if (!described || body === "") return body;
   const value: unknown = JSON.parse(body);
-  return JSON.stringify(stripped(value, described.schema, described.of));
+  return JSON.stringify(stripValue(value, described.schema, described.contract));
 }
 
-function stripped(value: unknown, given: Schema, of: Contract): unknown {
-  const schemas = alternativesOf(given, of);
-  const within = (key: string): Schema | undefined => schemas.map((one) => schemaIn(one, key)).find(Boolean);
+function stripValue(value: unknown, schema: Schema, contract: Contract): unknown {
+  const schemas = alternativesOf(schema, contract);
+  const subschema = (key: string): Schema | undefined => schemas.map((schema) => schemaIn(schema, key)).find(Boolean);
   if (Array.isArray(value)) {
-    const items = within("items");
-    return items ? value.map((element) => stripped(element, items, of)) : value;
+    const items = subschema("items");
+    return items ? value.map((element) => stripValue(element, items, contract)) : value;
   }
-  const others = within("additionalProperties");
-  if (!(value instanceof Object) || (!within("properties") && !others)) return value;
+  const additional = subschema("additionalProperties");
+  if (!(value instanceof Object) || (!subschema("properties") && !additional)) return value;
   const members = Object.entries(value).flatMap(([key, member]) => {
-    const schema = schemas.map((one) => schemaIn(one["properties"], key)).find(Boolean) ?? others;
-    return schema ? [[key, stripped(member, schema, of)] as const] : [];
+    const schema = schemas.map((schema) => schemaIn(schema["properties"], key)).find(Boolean) ?? additional;
+    return schema ? [[key, stripValue(member, schema, contract)] as const] : [];
   });
   return Object.fromEntries(members);
 }
 
 /** A schema and the members of its oneOf, anyOf and allOf, with references followed. */
-function alternativesOf(given: Schema, of: Contract): Schema[] {
-  const schema = resolvedSchema(given, of);
+function alternativesOf(given: Schema, contract: Contract): Schema[] {
+  const schema = resolvedSchema(given, contract);
   const members = ["oneOf", "anyOf", "allOf"].flatMap((key) => schemasIn(schema[key]));
-  return [schema, ...members.flatMap((member) => alternativesOf(member, of))];
+  return [schema, ...members.flatMap((member) => alternativesOf(member, contract))];
 }

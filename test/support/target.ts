@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach, type TestContext } from "vitest";
-import { LeapingClock } from "./leaping-clock";
+import { OffsetClock } from "./offset-clock";
 import { discardServiceFolder } from "./service-artefacts";
 
 /** Handlers of the conformance tests (test/conformance/handlers). */
@@ -18,23 +18,23 @@ export interface Target {
   readonly serverlessUrl: string;
   readonly apiKey: string;
   /** True if the tests did not start the service. */
-  readonly outside: boolean;
+  readonly isExternal: boolean;
   /** Image name that runs a handler; skips the test if an external service has none. */
   image(handler: HandlerName, context: TestContext): string;
   /** Advances the local service's clock, or waits for an external service; long waits skip its test. */
-  pass(ms: number, context: TestContext): Promise<void>;
+  advance(ms: number, context: TestContext): Promise<void>;
   /** Stops the local service's clock except for `pass`, until the result is called or the test ends. */
-  hold(context: TestContext): () => void;
+  freezeClock(context: TestContext): () => void;
   /** Skips the test for an external service, whose settings and machine are not accessible. */
   localOnly(context: TestContext, reason: string): void;
 }
 
-const longestRealWait = 15_000;
+const maximumRealWait = 15_000;
 const handlerFile = (name: HandlerName): string =>
   fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
 const localImage = (name: HandlerName): string => `conformance/${name}:1`;
 
-function given(name: string): string {
+function requiredSetting(name: string): string {
   const value = process.env[`CONFORMANCE_${name}`];
   if (!value) throw new Error(`CONFORMANCE_BASE_URL is set, so CONFORMANCE_${name} must be set too`);
   return value.replace(/\/$/, "");
@@ -46,22 +46,22 @@ export function skip(context: TestContext, reason: string): never {
   return context.skip(reason);
 }
 
-function outsideTarget(): Target {
+function externalTarget(): Target {
   return {
-    baseUrl: given("BASE_URL"),
-    graphqlUrl: given("GRAPHQL_URL"),
-    serverlessUrl: given("SERVERLESS_URL"),
-    apiKey: given("API_KEY"),
-    outside: true,
+    baseUrl: requiredSetting("BASE_URL"),
+    graphqlUrl: requiredSetting("GRAPHQL_URL"),
+    serverlessUrl: requiredSetting("SERVERLESS_URL"),
+    apiKey: requiredSetting("API_KEY"),
+    isExternal: true,
     image(handler, context) {
       const variable = `CONFORMANCE_IMAGE_${handler.toUpperCase()}`;
       return process.env[variable] ?? skip(context, `${variable} names no image for the ${handler} handler`);
     },
-    async pass(ms, context) {
-      if (ms > longestRealWait) skip(context, `would wait ${ms / 1000} s on a service whose clock is its own`);
+    async advance(ms, context) {
+      if (ms > maximumRealWait) skip(context, `would wait ${ms / 1000} s on a service whose clock is its own`);
       await new Promise((resolve) => setTimeout(resolve, ms));
     },
-    hold: () => () => undefined,
+    freezeClock: () => () => undefined,
     localOnly: (context, reason) => skip(context, `only against the local service: ${reason}`),
   };
 }
@@ -78,9 +78,9 @@ async function logTails(folder: string): Promise<string> {
 
 async function localTarget(options: ServiceOptions): Promise<Target> {
   const dataFolder = await mkdtemp(join(tmpdir(), "conformance-"));
-  const clock = new LeapingClock();
-  const own = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
-  const images = { ...own, ...options.images };
+  const clock = new OffsetClock();
+  const handlerImages = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
+  const images = { ...handlerImages, ...options.images };
   // Workers of cancelled jobs are replaced at once; by default that takes 5 s.
   const timings = { stopGrace: 100, ...options.timings };
   const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options, images, timings });
@@ -96,11 +96,11 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
     graphqlUrl: service.graphqlUrl,
     serverlessUrl: service.serverlessUrl,
     apiKey: service.apiKey,
-    outside: false,
+    isExternal: false,
     image: localImage,
-    pass: (ms) => clock.leap(ms),
-    hold(context) {
-      const resume = clock.hold();
+    advance: (ms) => clock.advance(ms),
+    freezeClock(context) {
+      const resume = clock.freeze();
       context.onTestFinished(resume);
       return resume;
     },
@@ -110,5 +110,5 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
 
 /** The service under test, stopped after the last test of the file. `options` apply to a local one. */
 export async function useTarget(options: ServiceOptions = {}): Promise<Target> {
-  return process.env["CONFORMANCE_BASE_URL"] ? outsideTarget() : localTarget(options);
+  return process.env["CONFORMANCE_BASE_URL"] ? externalTarget() : localTarget(options);
 }

@@ -31,9 +31,9 @@ export function typeFaults(files: string[], modules: Record<string, string>): st
     root,
   );
   const program = ts.createProgram(files, options);
-  const wanted = new Set(files);
+  const checkedFiles = new Set(files);
   // Errors within the modules are ignored.
-  const faults = ts.getPreEmitDiagnostics(program).filter(({ file }) => !file || wanted.has(file.fileName));
+  const faults = ts.getPreEmitDiagnostics(program).filter(({ file }) => !file || checkedFiles.has(file.fileName));
   return ts.formatDiagnostics(faults, {
     getCanonicalFileName: (name) => name,
     getCurrentDirectory: () => root,

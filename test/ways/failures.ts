@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { withHelp } from "../../provider/verbs/help";
-import { fingerprinted } from "../support/default-names";
+import { withFingerprints } from "../support/default-names";
 import { restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { interruptAfter } from "../support/interruption";
@@ -35,7 +35,7 @@ export function failuresThrough(way: Way): void {
   /** Errors of a resource, reduced to the property and the provider's message. */
   const errorsAbout = ({ diagnostics }: Run, about: string): string[] =>
     diagnostics
-      .filter((one) => one.about === about && one.severity === "error")
+      .filter((one) => one.resource === about && one.severity === "error")
       .map(({ message }) =>
         message
           .replace(/^.*? resource '.*?': property (.+?) value .*? has a problem: /, "$1: ")
@@ -56,7 +56,7 @@ export function failuresThrough(way: Way): void {
       expect: { status: "DONE" },
       timeout: ["planted-6f1c"],
     };
-    await stack.program(`
+    await stack.writeProgram(`
       const pulumi = require("@pulumi/pulumi");
       const sc = require("${way.module}");
       const bad = ${JSON.stringify(bad)};
@@ -81,18 +81,18 @@ export function failuresThrough(way: Way): void {
       expect.stringMatching(/^timeout: must be /),
     ]);
     expect(
-      run.diagnostics.filter(({ severity, about }) => severity === "error" && about !== "JobInvoke smoke"),
+      run.diagnostics.filter(({ severity, resource }) => severity === "error" && resource !== "JobInvoke smoke"),
     ).toEqual([]);
     expect(run.output).not.toContain("planted-6f1c");
   });
 
   it("reports a wrong key by one line and stores nothing in state", async () => {
-    await stack.program(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
+    await stack.writeProgram(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "not-the-key" } });
     expect(up.code).not.toBe(0);
-    const shown = up.diagnostics.filter(({ about, ephemeral }) => about === "Secret token" && !ephemeral);
+    const shown = up.diagnostics.filter(({ resource, ephemeral }) => resource === "Secret token" && !ephemeral);
     expect(shown.map(({ message }) => message)).toEqual([
-      fingerprinted(
+      withFingerprints(
         withHelp(
           `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
         ),
@@ -127,10 +127,10 @@ export function failuresThrough(way: Way): void {
       .poll(() => service.job("GET", endpoints["slow"] ?? "", "/health"))
       .toMatchObject({ workers: { idle: 1 } });
     // The first create never arrives; after the second one, the list cannot say whether there are two.
-    service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "dropBeforeSend" });
-    service.proxy.inject(volumes, { kind: "delay", ms: 0 }, 3);
+    service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "dropRequest" });
+    service.proxy.inject(volumes, { kind: "delayRequest", ms: 0 }, 3);
     service.proxy.inject(volumes, { kind: "status", status: 500 }, 100);
-    await stack.program(
+    await stack.writeProgram(
       program({
         throws: ["fail", { input: { message: "no such model" } }],
         differs: ["echo", { input: { text: "pang", n: 1 }, expect: { output: { text: "pong" } } }],
@@ -159,7 +159,7 @@ export function failuresThrough(way: Way): void {
     expect(await service.job("GET", endpoints["slow"] ?? "", `/status/${cancelled}`)).toMatchObject({
       status: "CANCELLED",
     });
-    const [made] = (await service.holdings()).volumes;
+    const [made] = (await service.listObjects()).volumes;
     const volume = (await stack.resources()).find(({ type }) => type.endsWith(":NetworkVolume"));
     expect(volume).toMatchObject({ id: made?.id, outputs: { size: 10 } });
     expect(volume?.initErrors?.join()).toContain("may have created a duplicate");
@@ -169,7 +169,7 @@ export function failuresThrough(way: Way): void {
 
   it("the next deployment completes unfinished changes: the volume is updated and each job runs", async () => {
     service.proxy.clear();
-    await stack.program(program(good));
+    await stack.writeProgram(program(good));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject({
@@ -178,7 +178,7 @@ export function failuresThrough(way: Way): void {
       "JobInvoke differs": ["create"],
       "ServerlessEndpoint api": ["same"],
     });
-    expect((await service.holdings()).volumes).toHaveLength(1);
+    expect((await service.listObjects()).volumes).toHaveLength(1);
     const resources = await stack.resources();
     expect(resources.filter(({ initErrors }) => initErrors)).toEqual([]);
     const job = resources.find(({ urn }) => urn.endsWith("::throws"));
@@ -189,7 +189,7 @@ export function failuresThrough(way: Way): void {
 
   it("rolls an endpoint back if its new version fails the verification", async () => {
     const { outputs: before } = (await stack.resources()).find(({ urn }) => urn.endsWith("::api")) ?? {};
-    await stack.program(program(good, "fail"));
+    await stack.writeProgram(program(good, "fail"));
     const up = await stack.up();
     expect(up.code).not.toBe(0);
     expect(errorAbout(up, "ServerlessEndpoint api")).toMatch(
@@ -213,7 +213,7 @@ export function failuresThrough(way: Way): void {
   };
 
   it("cancels the job at one Ctrl-C and ends before the engine kills the provider", async () => {
-    await stack.program(withLongJob());
+    await stack.writeProgram(withLongJob());
     service.proxy.clear();
     const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
     expect(up.code).not.toBe(0);
@@ -237,7 +237,7 @@ export function failuresThrough(way: Way): void {
     await running;
     const unlocked = await stack.command(["cancel", "--yes"]);
     expect(unlocked.code, unlocked.output).toBe(0);
-    await stack.program(program({ throws: ["echo", pong], late: ["slow", { input: { ms: 1 } }] }));
+    await stack.writeProgram(program({ throws: ["echo", pong], late: ["slow", { input: { ms: 1 } }] }));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject({ "JobInvoke late": ["create"], "JobInvoke differs": ["delete"] });
@@ -249,7 +249,7 @@ export function failuresThrough(way: Way): void {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await stack.resources()).toEqual([]);
-    const { volumes: left, templates, endpoints: kept } = await service.holdings();
+    const { volumes: left, templates, endpoints: kept } = await service.listObjects();
     expect([left.length, templates.length, kept.length]).toEqual([0, 3, 3]);
     // The service does not manage jobs as objects, so destroying a job sends nothing.
     expect(service.proxy.requests.filter(({ path }) => /\/(run|runsync|cancel|status)\b/.test(path))).toEqual([]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { restPaths } from "../support/dialect";
 import { freePort } from "../support/loopback";
 import type { Run, Stack } from "../support/pulumi";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
 import type { Way } from "./way";
 
@@ -21,7 +21,7 @@ export function keyRotationThrough(way: Way): void {
 
   const start = async (port: number): Promise<void> => {
     service = await createService({ port, dataFolder, templateRelease: 0 });
-    noteSecret(service.apiKey, "the API key");
+    registerSecret(service.apiKey, "the API key");
   };
   /** Restarts the service with a new key at the same address, and sets it in the stack's config. */
   const rotate = async (): Promise<void> => {
@@ -50,7 +50,7 @@ export function keyRotationThrough(way: Way): void {
       SERVERLESS_COMPUTE_SERVERLESS_URL: service.serverlessUrl,
     });
     await useKey();
-    await stack.program(`
+    await stack.writeProgram(`
       const pulumi = require("@pulumi/pulumi");
       const sc = require("${way.module}");
       const key = new pulumi.Config("serverless-compute").requireSecret("apiKey");

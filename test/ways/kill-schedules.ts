@@ -5,7 +5,7 @@ import { dialect, restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Match } from "../support/recording-proxy";
-import { noteSecret } from "../support/secret-scan";
+import { registerSecret } from "../support/secret-scan";
 import { killStackProcesses, restoreCheckpoint } from "../support/stack-processes";
 import type { Way } from "./way";
 
@@ -43,8 +43,8 @@ export function killSchedulesThrough(way: Way): void {
   beforeAll(async () => {
     service = await useEngineService();
     stack = await way.createStack(service.environment);
-    noteSecret("sesame-58e3", "a secret of the program");
-    await stack.program(`
+    registerSecret("sesame-58e3", "a secret of the program");
+    await stack.writeProgram(`
       const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
       const token = new Secret("token", { value: "sesame-58e3" });
       const models = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
@@ -60,7 +60,7 @@ export function killSchedulesThrough(way: Way): void {
   afterAll(() => stack.remove());
 
   async function allIds(): Promise<string[]> {
-    return Object.values(await service.holdings())
+    return Object.values(await service.listObjects())
       .flat()
       .map(({ id }: { id: string }) => id);
   }
@@ -74,8 +74,8 @@ export function killSchedulesThrough(way: Way): void {
   /** Deploys, and kills the engine and everything that it started at the point. */
   async function upKilled(victim: Match, point: (typeof points)[number], random: Random): Promise<void> {
     if (point === "not carried out") service.proxy.inject(victim, { kind: "status", status: 429, retryAfter: "60" });
-    if (point === "carried out, no response") service.proxy.inject(victim, { kind: "answerLate", ms: 60_000 });
-    if (point === "response sent") service.proxy.inject(victim, { kind: "delay", ms: 0 });
+    if (point === "carried out, no response") service.proxy.inject(victim, { kind: "delayResponse", ms: 60_000 });
+    if (point === "response sent") service.proxy.inject(victim, { kind: "delayRequest", ms: 0 });
     let isOver = false;
     const running = stack.up().finally(() => {
       isOver = true;
@@ -84,7 +84,7 @@ export function killSchedulesThrough(way: Way): void {
       const { requests } = service.proxy;
       if (point === "any time") return requests.length > 0;
       const hit = requests.find(({ fault }) => fault !== undefined);
-      return hit !== undefined && (point === "carried out, no response" ? hit.carriedOut : hit.status !== undefined);
+      return hit !== undefined && (point === "carried out, no response" ? hit.applied : hit.status !== undefined);
     };
     while (!isOver && !isDue()) await delay(5);
     if (point === "any time") await delay(random.int(0, 400));

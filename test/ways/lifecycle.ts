@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { fingerprinted } from "../support/default-names";
-import { quietChange, restPaths } from "../support/dialect";
+import { withFingerprints } from "../support/default-names";
+import { changeWithoutRevision, restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
-import { deployedInputs, plan } from "../support/plan";
+import { deployedInputs, previewPlan } from "../support/preview-plan";
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
@@ -82,23 +82,23 @@ export function lifecycleThrough(way: Way): void {
     all.find((one) => one.name.startsWith(name));
 
   it("creates each kind, in a component and in an explicit provider, and runs the verification and the job", async () => {
-    await stack.program(program());
+    await stack.writeProgram(program());
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(ours(up.operations)).toEqual(everyOne("create"));
     const job = (await stack.resources()).find(({ type }) => type.endsWith("JobInvoke"));
     expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { B: "2" } });
     expect(service.proxy.requests.filter(({ path }) => /\/run$/.test(path))).toHaveLength(2);
-    const { secrets, volumes, endpoints, templates } = await service.holdings();
-    expect(secrets).toMatchObject([{ name: fingerprinted("token-dev") }]);
+    const { secrets, volumes, endpoints, templates } = await service.listObjects();
+    expect(secrets).toMatchObject([{ name: withFingerprints("token-dev") }]);
     expect(find(volumes, "models-dev")).toMatchObject({ size: 10 });
     expect(find(volumes, "own-dev")).toMatchObject({ size: 10 });
     expect(find(endpoints, "api-dev")).toMatchObject({ workersMax: 1 });
     expect(find(templates, "worker-dev")).toMatchObject({
-      name: fingerprinted("worker-dev"),
-      env: { TOKEN: fingerprinted("{{ RUNPOD_SECRET_token-dev }}"), B: "2" },
+      name: withFingerprints("worker-dev"),
+      env: { TOKEN: withFingerprints("{{ RUNPOD_SECRET_token-dev }}"), B: "2" },
     });
-    expect(await registries()).toMatchObject([{ name: fingerprinted("registry-dev") }]);
+    expect(await registries()).toMatchObject([{ name: withFingerprints("registry-dev") }]);
   });
 
   // Only the state of dynamic resources contains a reference to the package.
@@ -116,17 +116,17 @@ export function lifecycleThrough(way: Way): void {
     template: { env: { A: "1", B: "2" }, dockerArgs: "--fast" },
     endpoint: { workersMax: 2, idleTimeout: 9 },
     spare: { idleTimeout: 7 },
-    pod: quietChange,
+    pod: changeWithoutRevision,
   };
 
   it("updates in place; the preview needs neither key nor service and knows the outputs, so that only dependents of a changed one change", async () => {
-    const before = await service.holdings();
-    await stack.program(program(changed));
+    const before = await service.listObjects();
+    await stack.writeProgram(program(changed));
     const nowhere = {
       SERVERLESS_COMPUTE_API_KEY: "",
       SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:9${restPaths.root}`,
     };
-    const planned = await plan(stack, nowhere);
+    const planned = await previewPlan(stack, nowhere);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     const same = ["ContainerRegistryAuth registry", "NetworkVolume own", "Template quiet"];
@@ -139,7 +139,7 @@ export function lifecycleThrough(way: Way): void {
     // The plan contains the values, none of them unknown.
     for (const name of ["quiet", "loud"])
       expect(planned.inputs[name]?.["env"], name).toEqual((await deployedInputs(stack, name))?.["env"]);
-    const after = await service.holdings();
+    const after = await service.listObjects();
     expect(after.secrets).toMatchObject([{ id: before.secrets[0]?.id, description: "opens the door" }]);
     expect(find(after.volumes, "models-2")).toMatchObject({ id: find(before.volumes, "models-dev")?.id, size: 20 });
     expect(find(after.endpoints, "api-dev")).toMatchObject({ workersMax: 2, idleTimeout: 9 });
@@ -149,7 +149,7 @@ export function lifecycleThrough(way: Way): void {
   });
 
   it("a refresh reports outside changes and deletions, property by property, and nothing else", async () => {
-    const { templates, endpoints } = await service.holdings();
+    const { templates, endpoints } = await service.listObjects();
     await service.rest("DELETE", `/endpoints/${find(endpoints, "api-dev")?.id}`);
     await service.rest("PATCH", `/endpoints/${find(endpoints, "spare-dev")?.id}`, { idleTimeout: 60 });
     await service.rest("PATCH", `/templates/${find(templates, "loud-dev")?.id}`, { env: { REVISION: "3" } });
@@ -177,7 +177,7 @@ export function lifecycleThrough(way: Way): void {
       "JobInvoke smoke": ["update"],
       "Template quiet": ["update"],
     });
-    const { endpoints } = await service.holdings();
+    const { endpoints } = await service.listObjects();
     expect(find(endpoints, "spare-dev")).toMatchObject({ idleTimeout: 7 });
     expect(find(endpoints, "api-dev")).toMatchObject({ workersMax: 2, idleTimeout: 9 });
   });
@@ -185,9 +185,9 @@ export function lifecycleThrough(way: Way): void {
   const replacement = ["create-replacement", "replace", "delete-replaced"];
 
   it("replaces each kind of object according to the preview, with a warning about losses", async () => {
-    const before = await service.holdings();
+    const before = await service.listObjects();
     const [registry] = await registries();
-    await stack.program(
+    await stack.writeProgram(
       program({
         ...changed,
         secret: { ...changed.secret, name: "token-2" },
@@ -215,11 +215,17 @@ export function lifecycleThrough(way: Way): void {
     expect(sorted(preview.operations)).toEqual(sorted(up.operations));
     expect(preview.diagnostics.filter(({ severity }) => severity === "warning")).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ about: "NetworkVolume models", message: expect.stringContaining("loses its data") }),
-        expect.objectContaining({ about: "ServerlessEndpoint api", message: expect.stringContaining("job history") }),
+        expect.objectContaining({
+          resource: "NetworkVolume models",
+          message: expect.stringContaining("loses its data"),
+        }),
+        expect.objectContaining({
+          resource: "ServerlessEndpoint api",
+          message: expect.stringContaining("job history"),
+        }),
       ]),
     );
-    const after = await service.holdings();
+    const after = await service.listObjects();
     expect(after.secrets).toMatchObject([{ name: "token-2" }]);
     expect(find(after.volumes, "models-2")).toMatchObject({ dataCenterId: "US-KS-2" });
     const kept = ["own-dev", "spare-dev"];
@@ -232,10 +238,10 @@ export function lifecycleThrough(way: Way): void {
   });
 
   it("reads existing objects by resources with an id, and by functions, which reject missing ones", async () => {
-    const { templates, endpoints } = await service.holdings();
+    const { templates, endpoints } = await service.listObjects();
     const id = find(templates, "worker-dev")?.id;
     const endpointId = find(endpoints, "api-dev")?.id;
-    await stack.program(`
+    await stack.writeProgram(`
     const pulumi = require("@pulumi/pulumi");
     const sc = require("${way.module}");
     const known = new sc.Template("known", { imageName: "" }, { id: "${id}" });
@@ -258,7 +264,7 @@ export function lifecycleThrough(way: Way): void {
       image("env"),
       [
         {
-          name: fingerprinted("worker-dev"),
+          name: withFingerprints("worker-dev"),
           env: { A: "1", B: "2" },
           revision: expect.stringMatching(/^[0-9a-f]{16}$/),
         },
@@ -275,7 +281,7 @@ export function lifecycleThrough(way: Way): void {
   it("destroys everything", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
-    expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+    expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
     expect(await registries()).toEqual([]);
     expect(await stack.resources()).toEqual([]);
   });

@@ -29,7 +29,7 @@ export function preflightThrough(way: Way): void {
   afterAll(() => stack.remove());
 
   const program = (endpoints: readonly string[]) =>
-    stack.program(`
+    stack.writeProgram(`
     const { NetworkVolume, ServerlessEndpoint, Template } = require("${way.module}");
     const volume = new NetworkVolume("models", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
     const template = new Template("chat", { imageName: "acme/echo:1" });
@@ -51,7 +51,7 @@ export function preflightThrough(way: Way): void {
     const preview = await stack.preview({ env });
     expect(preview.code, preview.output).toBe(0);
     const warnings = preview.diagnostics.filter(({ severity }) => severity === "warning");
-    expect(warnings.map(({ about, message }) => `${about} ${message}`).sort()).toEqual(
+    expect(warnings.map(({ resource, message }) => `${resource} ${message}`).sort()).toEqual(
       endpoints.flatMap((name) => [ofStock, ofQuota].map((text) => `ServerlessEndpoint ${name} ${text}`)),
     );
     expect(service.proxy.requests.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(reads);

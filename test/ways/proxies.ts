@@ -17,7 +17,7 @@ export function proxiesThrough(way: Way): void {
       value.replace(service.proxy.origin, "http://service.test:8080"),
     ]);
     stack = await way.createStack({ ...Object.fromEntries(remote), HTTP_PROXY: proxy.origin });
-    await stack.program(`
+    await stack.writeProgram(`
     const { NetworkVolume } = require("${way.module}");
     for (const name of ["a", "b"]) new NetworkVolume(name, { size: 10, dataCenterId: "EU-RO-1" });
   `);
@@ -30,8 +30,8 @@ export function proxiesThrough(way: Way): void {
   it("uses HTTP_PROXY, and one warning names each address that receives the key unencrypted", async () => {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect((await service.holdings()).volumes).toHaveLength(2);
-    expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(new Set(["service.test:8080"]));
+    expect((await service.listObjects()).volumes).toHaveLength(2);
+    expect(new Set(proxy.requests.map(({ target }) => target))).toEqual(new Set(["service.test:8080"]));
     const warnings = up.diagnostics.filter(({ severity }) => severity === "warning").map(({ message }) => message);
     expect(warnings.filter((text) => text.includes("unencrypted")).sort()).toEqual(
       ["baseUrl", "graphqlUrl", "serverlessUrl"].map((name) =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { dialect } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { longSecrets } from "../support/long-secrets";
-import { type Stack, shown } from "../support/pulumi";
+import { type Stack, withoutDebugMessages } from "../support/pulumi";
 import { formsOf } from "../support/secret-scan";
 import type { Way } from "./way";
 
@@ -45,7 +45,9 @@ export function secrecyThrough(way: Way): void {
     const places = new Map([["output", said], ...(await stack.files())]);
     for (const log of logs) places.set(log, await readFile(join(service.dataFolder, log), "utf8"));
     const forms = formsOf(value);
-    return [...places].filter(([, text]) => forms.some((form) => shown(text).includes(form))).map(([place]) => place);
+    return [...places]
+      .filter(([, text]) => forms.some((form) => withoutDebugMessages(text).includes(form)))
+      .map(([place]) => place);
   }
 
   async function run(command: "up" | "preview" | "refresh" | "destroy", args: string[] = []): Promise<number | null> {
@@ -100,7 +102,7 @@ export function secrecyThrough(way: Way): void {
       "shop:text": `x${secrets.text}`,
       "serverless-compute:apiKey": service.service.apiKey,
     });
-    await stack.program(program(""));
+    await stack.writeProgram(program(""));
     if (isFull) {
       expect(await run("preview", ["--diff"]), said).toBe(0);
       expect(await run("preview", ["--json"]), said).toBe(0);
@@ -114,7 +116,9 @@ export function secrecyThrough(way: Way): void {
       said += (await stack.command(args)).output;
     if (isFull) expect(await run("refresh", ["--diff"]), said).toBe(0);
     // The message of a failed expectation contains both values.
-    await stack.program(program(`, expect: { output: { prompt: pulumi.secret("whisper-77aa!"), text: "other" } }`));
+    await stack.writeProgram(
+      program(`, expect: { output: { prompt: pulumi.secret("whisper-77aa!"), text: "other" } }`),
+    );
     expect(await run("up", ["--diff"])).not.toBe(0);
     expect(said).toContain("output.prompt: expected [secret], got [secret]");
     expect(said).toContain('output.text: expected "other", got [secret]');
@@ -129,7 +133,7 @@ export function secrecyThrough(way: Way): void {
 
   if (isFull) {
     it("a rejected check contains no secret", async () => {
-      await stack.program(`${program("")}
+      await stack.writeProgram(`${program("")}
       new Template("refused", { imageName: "a:1", ports: hidden("text"), volumeInGb: pulumi.secret(90210), dockerArgs: pulumi.secret([open("key")]) });
     `);
       expect(await run("preview", ["--diff"])).not.toBe(0);
@@ -140,7 +144,7 @@ export function secrecyThrough(way: Way): void {
     });
 
     it("a handler's error contains no secret, escaped or truncated", async () => {
-      await stack.program(
+      await stack.writeProgram(
         program("")
           .replaceAll(image("echo"), image("fail"))
           .replace(
@@ -156,7 +160,7 @@ export function secrecyThrough(way: Way): void {
 
     it("outputs derived from a secret, such as a template's revision, are secret, also in a preview", async () => {
       await configure({ "shop:env": "whisper-ee10" });
-      await stack.program(program(""));
+      await stack.writeProgram(program(""));
       const before = said.length;
       expect(await run("preview", ["--diff"]), said).toBe(0);
       expect(await run("up", ["--diff"]), said).toBe(0);
@@ -170,7 +174,7 @@ export function secrecyThrough(way: Way): void {
   }
 
   it("a changed secret appears nowhere, whether the program or an outside change caused it", async () => {
-    const [template] = (await service.holdings()).templates;
+    const [template] = (await service.listObjects()).templates;
     const drifted = { RAW: "whisper-3c1e" };
     await service.rest("PATCH", `/templates/${template?.id}`, { env: drifted });
     if (isFull) {
@@ -184,7 +188,7 @@ export function secrecyThrough(way: Way): void {
       "shop:env": later.env,
       "shop:prompt": later.prompt,
     });
-    await stack.program(program(""));
+    await stack.writeProgram(program(""));
     expect(await run("preview", ["--diff", "--refresh"]), said).toBe(0);
     if (isFull) {
       expect(await run("preview", ["--json"]), said).toBe(0);

@@ -11,7 +11,7 @@ export function templateReleaseThrough(way: Way): void {
   beforeAll(async () => {
     service = await useEngineService({ templateRelease: release });
     stack = await way.createStack(service.environment);
-    await stack.program(`
+    await stack.writeProgram(`
     const { ServerlessEndpoint, Template } = require("${way.module}");
     const template = new Template("chat", { imageName: "${image("echo")}" });
     new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
@@ -30,13 +30,13 @@ export function templateReleaseThrough(way: Way): void {
     }, 10);
     const destroy = await stack.destroy().finally(() => clearInterval(watch));
     expect(destroy.code, destroy.output).toBe(0);
-    expect(destroy.ended - endpointDeletedAt).toBeGreaterThan(release);
-    const shown = destroy.diagnostics.filter(({ about, ephemeral }) => about === "Template chat" && ephemeral);
+    expect(destroy.endTime - endpointDeletedAt).toBeGreaterThan(release);
+    const shown = destroy.diagnostics.filter(({ resource, ephemeral }) => resource === "Template chat" && ephemeral);
     expect(shown.at(-1)?.message).toMatch(/^the service released template "chat-dev-\w{7}" after \d+ s$/);
     expect(shown.at(-2)?.message).toMatch(
       /^waiting for the service to release template "chat-dev-\w{7}": \d+ s of at most 150 s$/,
     );
     expect(shown.length).toBeGreaterThan(release / 12_000);
-    expect((await service.holdings()).templates).toEqual([]);
+    expect((await service.listObjects()).templates).toEqual([]);
   });
 }

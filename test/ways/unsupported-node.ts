@@ -10,7 +10,7 @@ export function unsupportedNodeThrough(way: Way): void {
     try {
       const old = join(stack.folder, "old-node.cjs");
       await writeFile(old, 'Object.defineProperty(process.versions, "node", { value: "18.20.4" });');
-      await stack.program(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
+      await stack.writeProgram(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
       const preview = await stack.preview({ env: { NODE_OPTIONS: `--require ${old}` } });
       expect(preview.code).not.toBe(0);
       const shown = preview.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, type TestContext } from "vitest";
-import { type Answer, askUntil, expectAnswer, send, stringAt } from "../../support/raw-http";
+import { expectResponse, pollUntil, type RawResponse, send, stringAt } from "../../support/raw-http";
 import type { HandlerName, Target } from "../../support/target";
 import { createJobApi, type JobApi } from "./job-api";
 
@@ -33,9 +33,9 @@ export function literal(value: unknown): string {
 /** The tests' account, by raw requests. Its objects are deleted after the file's last test. */
 export interface Account {
   /** A REST call with the right key. */
-  rest(method: string, path: string, json?: unknown): Promise<Answer>;
+  rest(method: string, path: string, json?: unknown): Promise<RawResponse>;
   /** A GraphQL call in the interface's form: the key in the query parameter, `{query}` as the body. */
-  graphql(query: string, variables?: Fields): Promise<Answer>;
+  graphql(query: string, variables?: Fields): Promise<RawResponse>;
   /** Creates a template by saveTemplate and returns its id. */
   template(fields?: Fields): Promise<string>;
   /** Deletes a template that a test created in another way together with the account. */
@@ -75,10 +75,10 @@ export function useAccount(target: Target): Account {
   }
 
   function discardTemplate(name: string): void {
-    const remove = (): Promise<Answer> =>
+    const remove = (): Promise<RawResponse> =>
       graphql("mutation Delete($name: String) { deleteTemplate(templateName: $name) }", { name });
     // Templates stay in use for up to 2 minutes after their last endpoint; templates deleted by a test are not found.
-    made.push(() => askUntil(remove, ({ text }) => !text.includes("in use"), 150_000));
+    made.push(() => pollUntil(remove, ({ text }) => !text.includes("in use"), 150_000));
   }
 
   async function endpoint(fields: Fields = {}): Promise<string> {
@@ -92,7 +92,7 @@ export function useAccount(target: Target): Account {
       ...fields,
       templateId,
     });
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     const id = stringAt(answer, "id");
     endpoints.push(async () => {
       await rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 });
@@ -104,7 +104,7 @@ export function useAccount(target: Target): Account {
   async function volume(fields: Fields = {}): Promise<string> {
     const body = { name: uniqueName("volume"), size: 10, dataCenterId: "EU-RO-1", ...fields };
     const answer = await rest("POST", "/networkvolumes", body);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     const id = stringAt(answer, "id");
     made.push(() => rest("DELETE", `/networkvolumes/${id}`));
     return id;
@@ -128,7 +128,7 @@ export function useAccount(target: Target): Account {
   };
 
   // A local service is thrown away whole.
-  if (target.outside) {
+  if (target.isExternal) {
     afterAll(async () => {
       for (const remove of [...endpoints, ...made]) await remove();
     }, 180_000);

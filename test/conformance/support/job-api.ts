@@ -1,4 +1,4 @@
-import { type Answer, askUntil, at, expectAnswer, send, stringAt } from "../../support/raw-http";
+import { at, expectResponse, pollUntil, type RawResponse, send, stringAt } from "../../support/raw-http";
 import type { Target } from "../../support/target";
 
 /** States that a job leaves only by /retry or removal. */
@@ -9,19 +9,19 @@ export interface JobApi {
   endpointId: string;
   /** Root of the endpoint's job API. */
   root: string;
-  call(method: string, path: string, json?: unknown): Promise<Answer>;
+  call(method: string, path: string, json?: unknown): Promise<RawResponse>;
   /** POST /run with an input and other fields of the submission. */
-  run(input: object, more?: object): Promise<Answer>;
+  run(input: object, more?: object): Promise<RawResponse>;
   /** POST /runsync; `wait` in milliseconds. */
-  runsync(input: object, wait?: number | string, more?: object): Promise<Answer>;
-  status(id: string): Promise<Answer>;
-  cancel(id: string): Promise<Answer>;
-  retry(id: string): Promise<Answer>;
-  health(): Promise<Answer>;
+  runsync(input: object, wait?: number | string, more?: object): Promise<RawResponse>;
+  status(id: string): Promise<RawResponse>;
+  cancel(id: string): Promise<RawResponse>;
+  retry(id: string): Promise<RawResponse>;
+  health(): Promise<RawResponse>;
   /** Submits a job by /run and returns its id. */
   submit(input: object, more?: object): Promise<string>;
   /** Polls /status until the job is in one of the states. Default: the final states. */
-  reaches(id: string, ...states: string[]): Promise<Answer>;
+  reaches(id: string, ...states: string[]): Promise<RawResponse>;
 }
 
 export function createJobApi(target: Target, endpointId: string): JobApi {
@@ -42,19 +42,19 @@ export function createJobApi(target: Target, endpointId: string): JobApi {
     health: () => call("GET", "/health"),
     async submit(input, more) {
       const answer = await run(input, more);
-      expectAnswer(answer, 200, { status: "IN_QUEUE" });
+      expectResponse(answer, 200, { status: "IN_QUEUE" });
       return stringAt(answer, "id");
     },
     async reaches(id, ...states) {
       const wanted = states.length > 0 ? states : finalStates;
-      const answer = await askUntil(
+      const answer = await pollUntil(
         () => status(id),
         ({ status, json }) => {
           const state = String(at(json, "status"));
           return status !== 200 || wanted.includes(state) || finalStates.includes(state);
         },
       );
-      expectAnswer(answer, 200);
+      expectResponse(answer, 200);
       const state = String(at(answer.json, "status"));
       if (!wanted.includes(state))
         throw new Error(`${answer.request} answers ${answer.text}, not ${wanted.join(" or ")}`);

@@ -12,8 +12,8 @@ export interface LongJob {
 }
 
 /** A job that runs until the test ends it; for 12 s where the service does not see this machine's files. */
-export function longJob({ outside }: Target, context: TestContext): LongJob {
-  if (outside) return { input: { ms: 12_000 }, end: () => undefined };
+export function longJob({ isExternal }: Target, context: TestContext): LongJob {
+  if (isExternal) return { input: { ms: 12_000 }, end: () => undefined };
   const folder = mkdtempSync(join(tmpdir(), "long-job-"));
   context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const until = join(folder, "end");

@@ -1,5 +1,5 @@
 import type { TestContext } from "vitest";
-import { type Answer, askUntil, at, expectAnswer, type Sending, send } from "../../support/raw-http";
+import { at, expectResponse, pollUntil, type RawResponse, type RequestOptions, send } from "../../support/raw-http";
 import type { Target } from "../../support/target";
 import type { Account } from "./account";
 import type { JobApi } from "./job-api";
@@ -8,16 +8,16 @@ import type { JobApi } from "./job-api";
 export interface RawWorker {
   jobs: JobApi;
   /** GET job-take; holds until a job arrives or `signal` aborts. `pod` is the id of another worker of the endpoint. */
-  take(signal?: AbortSignal, pod?: string): Promise<Answer>;
+  take(signal?: AbortSignal, pod?: string): Promise<RawResponse>;
   /** GET job-take-batch of up to `size` jobs. */
-  takeBatch(size: number): Promise<Answer>;
+  takeBatch(size: number): Promise<RawResponse>;
   /** POST job-done with a result as the SDKs send it: JSON text under a form content type. */
-  done(jobId: string, result: object | string): Promise<Answer>;
+  done(jobId: string, result: object | string): Promise<RawResponse>;
   /** POST job-stream with one chunk; like a result, it may be JSON text already. */
-  stream(jobId: string, chunk: object | string): Promise<Answer>;
+  stream(jobId: string, chunk: object | string): Promise<RawResponse>;
   /** GET job-stop: the jobs to stop. */
-  stop(): Promise<Answer>;
-  ping(jobId?: string): Promise<Answer>;
+  stop(): Promise<RawResponse>;
+  ping(jobId?: string): Promise<RawResponse>;
   /** Authorization header and URLs of a worker, with placeholders replaced. */
   token: string;
   addresses: { take: string; done(jobId: string): string };
@@ -41,14 +41,14 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
   skipOutside(target, context);
   const jobs = await account.jobsOn("env", context);
   const told = await jobs.runsync({ names: variables });
-  expectAnswer(told, 200, { status: "COMPLETED" });
+  expectResponse(told, 200, { status: "COMPLETED" });
   const variable = (name: string): string => {
     const value = at(told.json, "output", name);
     if (typeof value !== "string" || value === "") throw new Error(`workers are not told ${name}: ${told.text}`);
     return value;
   };
   await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
-  await askUntil(jobs.health, ({ json }) => {
+  await pollUntil(jobs.health, ({ json }) => {
     const count = (name: string): number => Number(at(json, "workers", name));
     return count("idle") + count("running") + count("ready") + count("initializing") === 0;
   });
@@ -59,9 +59,9 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
   const own = (address: string): string => address.replaceAll("$RUNPOD_POD_ID", pod).replaceAll(toldPod, pod);
   const take = own(variable("RUNPOD_WEBHOOK_GET_JOB")).replaceAll("$ID", pod);
   const toJob = (name: string, jobId: string): string => own(variable(name)).replaceAll("$ID", jobId);
-  const ask = (method: string, url: string, sending: Sending = {}): Promise<Answer> =>
+  const ask = (method: string, url: string, sending: RequestOptions = {}): Promise<RawResponse> =>
     send(method, url, { ...sending, headers: { authorization: token, ...sending.headers } });
-  const post = (url: string, jobId: string, json: object | string): Promise<Answer> =>
+  const post = (url: string, jobId: string, json: object | string): Promise<RawResponse> =>
     ask("POST", url, {
       text: typeof json === "string" ? json : JSON.stringify(json),
       headers: { "content-type": "application/x-www-form-urlencoded", "x-request-id": jobId },

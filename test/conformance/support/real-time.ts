@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Answer, askUntil } from "../../support/raw-http";
+import { pollUntil, type RawResponse } from "../../support/raw-http";
 
 /** Timers and two readings of a clock may differ by that much, ms. */
 const blur = 5;
@@ -17,10 +17,10 @@ export function expectPassed(since: number, ms: number, what: string): void {
 export async function comesAfter(
   since: number,
   ms: number,
-  ask: () => Promise<Answer>,
-  done: (answer: Answer) => boolean,
-): Promise<Answer> {
-  const answer = await askUntil(ask, done, ms + 15_000);
+  ask: () => Promise<RawResponse>,
+  done: (answer: RawResponse) => boolean,
+): Promise<RawResponse> {
+  const answer = await pollUntil(ask, done, ms + 15_000);
   expectPassed(since, ms, answer.request);
   return answer;
 }

@@ -1,20 +1,20 @@
 import { expect } from "vitest";
 import { isDescribed, requestViolations } from "../../support/contract";
 import { watchResponse } from "../../support/contract-watch";
-import { type Answer, expectAnswer, send, stringAt } from "../../support/raw-http";
+import { expectResponse, type RawResponse, send, stringAt } from "../../support/raw-http";
 import type { Target } from "../../support/target";
 import { type Account, type Fields, uniqueName } from "./account";
 
 /** Asserts a problem: media type, status, title, and the detail if given. */
-export function expectProblem(answer: Answer, status: number, detail?: string | RegExp): void {
-  expectAnswer(answer, status, { status });
+export function expectProblem(answer: RawResponse, status: number, detail?: string | RegExp): void {
+  expectResponse(answer, status, { status });
   expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
   expect(stringAt(answer, "title")).not.toBe("");
   if (detail !== undefined) expect(stringAt(answer, "detail")).toMatch(detail);
 }
 
 /** A response has the form of the contract, and a request that breaks a rule of it is refused with the rule's status. */
-function holdToContract(method: string, path: string, body: unknown, answer: Answer): void {
+function holdToContract(method: string, path: string, body: unknown, answer: RawResponse): void {
   const { status, headers, text, request } = answer;
   const sent = body === undefined ? "" : JSON.stringify(body);
   watchResponse({ method, path, body: sent }, { status, headers, body: text });
@@ -37,7 +37,7 @@ export interface Maker {
 /** REST v2 by raw requests, and makers of objects by each dialect. */
 export interface RestV2 {
   /** Sends a request; the response has to fit the contract, and so has every request that is not refused. */
-  call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<RawResponse>;
   /** The id of the object created by a POST. */
   make(path: string, json: Fields): Promise<string>;
   /** A body of POST /serverless; its endpoint has no workers. */
@@ -54,7 +54,7 @@ export function useRestV2(target: Target, account: Account): RestV2 {
   };
   async function make(path: string, json: Fields): Promise<string> {
     const answer = await call("POST", path, json);
-    expectAnswer(answer, 201);
+    expectResponse(answer, 201);
     return stringAt(answer, "id");
   }
   const endpointBody = (fields: Fields = {}): Fields => ({

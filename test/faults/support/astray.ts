@@ -5,7 +5,7 @@ import type { Context } from "../../../provider/lifecycle/contract";
 import { dialect, restPaths } from "../../support/dialect";
 import { json, startFaultyServer } from "../../support/faulty-server";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
-import { deadOrigin } from "../../support/loopback";
+import { unusedOrigin } from "../../support/loopback";
 
 /** Addresses of the three APIs under one origin, and the dialect of the first. */
 const addressesUnder = (origin: string) => ({
@@ -30,7 +30,8 @@ export function contextAt(bench: LifecycleBench, origin: string, settings: Parti
 }
 
 /** A verb's context whose clients use an address without a server. */
-export const contextAtNobody = async (bench: LifecycleBench): Promise<Context> => contextAt(bench, await deadOrigin());
+export const contextAtNobody = async (bench: LifecycleBench): Promise<Context> =>
+  contextAt(bench, await unusedOrigin());
 
 /** A verb's context in dialect v1 whose clients lead to a service that has retired REST v1 and GraphQL. */
 export async function contextAtRetired(bench: LifecycleBench): Promise<Context> {

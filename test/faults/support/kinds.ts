@@ -1,7 +1,7 @@
 import type { Properties } from "../../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../../provider/resources";
 import { dialect, restPaths } from "../../support/dialect";
-import { type HeldKind, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
+import { type CollectionName, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
 import { naming } from "../../support/naming";
 import { stringAt } from "../../support/raw-http";
 import type { Match } from "../../support/recording-proxy";
@@ -23,14 +23,14 @@ interface KindFacts {
   news: Properties;
   /** Its create on the wire. */
   create: Match;
-  held: HeldKind;
+  held: CollectionName;
   /** True if no two objects may have the same name. */
   unique: boolean;
   /** True if the service can read a single one by its id. */
   readById: boolean;
 }
 
-const listMatches: Record<HeldKind, Match> = {
+const listMatches: Record<CollectionName, Match> = {
   endpoints: { method: "GET", path: restPaths.endpoints },
   networkvolumes: { method: "GET", path: restPaths.volumes },
   templates: dialect === "v1" ? { body: /query podTemplates/ } : { method: "GET", path: "/v2/templates" },
@@ -39,7 +39,7 @@ const listMatches: Record<HeldKind, Match> = {
 };
 
 /** The list of a kind on the wire. */
-export const listMatch = (held: HeldKind): Match => listMatches[held];
+export const listMatch = (held: CollectionName): Match => listMatches[held];
 
 /** A response with changed lists: a bare one of REST, or those of a GraphQL account. */
 export function withLists(answer: unknown, change: (list: Record<string, unknown>[]) => unknown[]): unknown {
@@ -58,7 +58,7 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
     ...one,
     inputsOf: (name, more = {}) => kinds[one.kind].check({}, { ...one.news, ...more }, naming(name)).inputs,
     idsOf: async (name) =>
-      (await bench.held(one.held))
+      (await bench.listObjects(one.held))
         .map(propertiesIn)
         .flatMap((held) => (held["name"] === name ? [String(held["id"])] : [])),
   }));

@@ -2,11 +2,11 @@ import { expect } from "vitest";
 import { findLeftovers } from "../../../provider/cli/recover/leftovers";
 import type { Properties } from "../../../provider/lifecycle/contract";
 import { kinds } from "../../../provider/resources";
-import { type HeldKind, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
+import { type CollectionName, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
 import type { Declared, Deployment, Run } from "./deployment";
 
 /** Each kind, and where the service lists its objects, in the order in which they can be deleted. */
-const lists: readonly { kind: Declared["kind"]; held: HeldKind }[] = [
+const lists: readonly { kind: Declared["kind"]; held: CollectionName }[] = [
   { kind: "ServerlessEndpoint", held: "endpoints" },
   { kind: "Template", held: "templates" },
   { kind: "NetworkVolume", held: "networkvolumes" },
@@ -23,9 +23,9 @@ export interface HeldObject {
 }
 
 /** All objects of the service. */
-export async function heldObjects(bench: Pick<LifecycleBench, "held">): Promise<HeldObject[]> {
+export async function heldObjects(bench: Pick<LifecycleBench, "listObjects">): Promise<HeldObject[]> {
   const objects = lists.map(async ({ kind, held }) =>
-    (await bench.held(held)).map(propertiesIn).map((record) => ({ kind, id: String(record["id"]), record })),
+    (await bench.listObjects(held)).map(propertiesIn).map((record) => ({ kind, id: String(record["id"]), record })),
   );
   return (await Promise.all(objects)).flat();
 }
@@ -35,7 +35,7 @@ export async function heldObjects(bench: Pick<LifecycleBench, "held">): Promise<
  * each of them and no others. Returns their ids.
  */
 export async function removeLeftovers(
-  bench: Pick<LifecycleBench, "held">,
+  bench: Pick<LifecycleBench, "listObjects">,
   deployments: readonly Deployment[],
   run: () => Run,
 ): Promise<string[]> {

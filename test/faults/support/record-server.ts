@@ -1,6 +1,6 @@
 import { type Clients, createClients, type Dialect } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
-import { type Behaviour, json, type SeenRequest, startFaultyServer } from "../../support/faulty-server";
+import { type Behaviour, json, type ReceivedRequest, startFaultyServer } from "../../support/faulty-server";
 import type { ObjectKind } from "./kinds";
 
 /** Objects as each dialect returns them, with the settings of a program without optional properties. */
@@ -111,7 +111,7 @@ const gpus = [
 const pagination = { nextCursor: null, hasNextPage: false };
 const rollout = { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 0 };
 
-function v2Response({ url }: SeenRequest, kind: ObjectKind, record: object): Behaviour {
+function v2Response({ url }: ReceivedRequest, kind: ObjectKind, record: object): Behaviour {
   if (url.includes("/catalog/gpus")) return json({ gpus });
   if (url.includes("/templates/")) return json(kind === "Template" ? record : records.v2.Template);
   if (url.includes("/releases")) return json({ releases: [], rollout, endpointVersion: 1, pagination });
@@ -120,7 +120,7 @@ function v2Response({ url }: SeenRequest, kind: ObjectKind, record: object): Beh
   return json({ endpoints: [record], networkVolumes: [record], secrets: [record], registries: [record], pagination });
 }
 
-function v1Response({ url, body }: SeenRequest, kind: ObjectKind, record: object): Behaviour {
+function v1Response({ url, body }: ReceivedRequest, kind: ObjectKind, record: object): Behaviour {
   const template = kind === "Template" ? record : v1Template;
   if (body.includes("myself"))
     return json({

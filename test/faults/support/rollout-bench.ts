@@ -4,12 +4,12 @@ import { createClients } from "serverless-compute-api";
 import { afterAll } from "vitest";
 import { z } from "zod";
 import type { Context } from "../../../provider/lifecycle/contract";
+import { acceleratedClock } from "../../support/accelerated-clock";
 import { dialect } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
-import { type Answer, at, expectAnswer, send } from "../../support/raw-http";
+import { at, expectResponse, type RawResponse, send } from "../../support/raw-http";
 import { type RecordingProxy, startRecordingProxy } from "../../support/recording-proxy";
-import { noteSecret } from "../../support/secret-scan";
-import { swiftClock } from "../../support/swift-clock";
+import { registerSecret } from "../../support/secret-scan";
 import { program, type Running, useFolder } from "../../unit/service/cli/command";
 
 /** Speed of service and lifecycles relative to the machine's time. */
@@ -24,16 +24,16 @@ const addressLine = z.object({
 type Addresses = z.output<typeof addressLine>;
 
 /** A local service with real workers in its own process, behind a recording proxy, for lifecycles under test. */
-export interface RolloutBench extends Pick<LifecycleBench, "held"> {
+export interface RolloutBench extends Pick<LifecycleBench, "listObjects"> {
   proxy: RecordingProxy;
   /** The time of service and lifecycles, ms since the epoch. */
   now(): number;
   /** A verb's context with its own clients. */
   context(): Context;
   /** A call of an endpoint's job API, past the proxy. */
-  job(method: string, endpointId: string, path: string, json?: unknown): Promise<Answer>;
+  job(method: string, endpointId: string, path: string, json?: unknown): Promise<RawResponse>;
   /** A REST call, past the proxy. */
-  rest(method: string, path: string, json?: unknown): Promise<Answer>;
+  rest(method: string, path: string, json?: unknown): Promise<RawResponse>;
   /** Ends the service by kill -9 and starts another one on its data. */
   kill(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface RolloutBench extends Pick<LifecycleBench, "held"> {
 export async function useRolloutBench(): Promise<RolloutBench> {
   const folder = await useFolder();
   const since = Date.now();
-  const clock = swiftClock(since, speed);
+  const clock = acceleratedClock(speed, since);
   const handler = fileURLToPath(new URL("../../support/handlers/versioned.mjs", import.meta.url));
   const start = async (): Promise<{ running: Running; addresses: Addresses }> => {
     const args = [join(folder, "data"), handler, String(since), String(speed)];
@@ -50,7 +50,7 @@ export async function useRolloutBench(): Promise<RolloutBench> {
     return { running, addresses: addressLine.parse(JSON.parse(await running.firstLine())) };
   };
   let { running, addresses } = await start();
-  noteSecret(addresses.apiKey, "the API key");
+  registerSecret(addresses.apiKey, "the API key");
   const proxy = await startRecordingProxy(addresses.serverlessUrl, clock.now);
   const closing: (() => Promise<void>)[] = [];
   afterAll(async () => {
@@ -60,7 +60,7 @@ export async function useRolloutBench(): Promise<RolloutBench> {
     await running.ended;
   });
 
-  const call = (method: string, url: string, json?: unknown): Promise<Answer> =>
+  const call = (method: string, url: string, json?: unknown): Promise<RawResponse> =>
     send(method, url, { key: addresses.apiKey, ...(json === undefined ? {} : { json }) });
   return {
     proxy,
@@ -91,13 +91,13 @@ export async function useRolloutBench(): Promise<RolloutBench> {
     },
     job: (method, endpointId, path, json) => call(method, `${addresses.serverlessUrl}/v2/${endpointId}${path}`, json),
     rest: (method, path, json) => call(method, `${addresses.baseUrl}${path}`, json),
-    async held(kind) {
+    async listObjects(kind) {
       const query = "{ myself { secrets { id name description } } }";
       const answer =
         kind === "secrets"
           ? await call("POST", addresses.graphqlUrl, { query })
           : await call("GET", `${addresses.baseUrl}/${kind}`);
-      expectAnswer(answer, 200);
+      expectResponse(answer, 200);
       return z
         .array(z.unknown())
         .parse(kind === "secrets" ? at(answer.json, "data", "myself", "secrets") : answer.json);
@@ -106,7 +106,7 @@ export async function useRolloutBench(): Promise<RolloutBench> {
       running.child.kill("SIGKILL");
       await running.ended;
       ({ running, addresses } = await start());
-      proxy.pointAt(addresses.serverlessUrl);
+      proxy.forwardTo(addresses.serverlessUrl);
     },
   };
 }

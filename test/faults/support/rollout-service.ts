@@ -1,5 +1,5 @@
 import { createService } from "serverless-compute-local";
-import { swiftClock } from "../../support/swift-clock";
+import { acceleratedClock } from "../../support/accelerated-clock";
 
 /** A service in its own, killable process. Arguments: data folder, handler file, start and speed of the clock. */
 const [dataFolder = "", handler = "", since = "", times = ""] = process.argv.slice(2);
@@ -8,7 +8,7 @@ createService({
   port: 0,
   dataFolder,
   images: { versioned: handler },
-  clock: swiftClock(Number(since), Number(times)),
+  clock: acceleratedClock(Number(times), Number(since)),
   templateRelease: 2000,
   deleteNeedsScaleDown: true,
   rateLimits: "off",

@@ -4,14 +4,14 @@ import type { Run } from "./deployment";
 import type { Random } from "./random";
 
 const faults: readonly Fault[] = [
-  { kind: "dropBeforeSend" },
-  { kind: "dropAfterAnswer" },
-  { kind: "delay", ms: 3 },
+  { kind: "dropRequest" },
+  { kind: "dropResponse" },
+  { kind: "delayRequest", ms: 3 },
   { kind: "reset" },
-  { kind: "reset", carriedOut: true },
+  { kind: "reset", applied: true },
   { kind: "halfBody" },
   ...([429, 500, 502, 503, 504] as const).map((status): Fault => ({ kind: "status", status })),
-  ...([500, 502, 504] as const).map((status): Fault => ({ kind: "status", status, carriedOut: true })),
+  ...([500, 502, 504] as const).map((status): Fault => ({ kind: "status", status, applied: true })),
   { kind: "status", status: 429, retryAfter: "2" },
 ];
 
@@ -20,7 +20,7 @@ const faults: readonly Fault[] = [
  * alone, at any request, are frequent: a kill during a create is the hardest to repair.
  */
 export function sabotage(proxy: RecordingProxy, random: Random): string[] {
-  const passed: Fault = { kind: "delay", ms: 0 };
+  const passed: Fault = { kind: "delayRequest", ms: 0 };
   const plan: Fault[] = [];
   const onlyKilled = random.chance(0.4);
   for (let count = onlyKilled ? 0 : random.int(0, 5); count > 0; count--) {
@@ -31,7 +31,7 @@ export function sabotage(proxy: RecordingProxy, random: Random): string[] {
   }
   if (onlyKilled || random.chance(0.3)) {
     plan.push(...Array.from({ length: random.int(0, onlyKilled ? 16 : 6) }, () => passed));
-    plan.push({ kind: "clientGone", carriedOut: random.chance(0.7) });
+    plan.push({ kind: "clientGone", applied: random.chance(0.7) });
   }
   for (const fault of plan) proxy.inject({}, fault);
   return plan.filter((fault) => fault !== passed).map((fault) => JSON.stringify(fault));
@@ -52,6 +52,6 @@ export function processOf(context: Context, proxy: RecordingProxy, random?: Rand
         if (--verbs === 0) stop.abort(new Error("the deployment was cancelled"));
       },
     },
-    killed: proxy.clientIsGone,
+    killed: proxy.isClientGone,
   };
 }

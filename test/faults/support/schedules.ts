@@ -37,7 +37,7 @@ export const idsIn = ({ state }: Deployment): string[] =>
 
 /** Fails unless the service has exactly the objects of the states, and their properties are equal. */
 export async function expectAgreement(
-  bench: Pick<LifecycleBench, "held">,
+  bench: Pick<LifecycleBench, "listObjects">,
   deployments: readonly Deployment[],
   { context }: Run,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function expectAgreement(
 const levels: Partial<Record<Declared["kind"], number>> = { ServerlessEndpoint: 2, Template: 1 };
 
 /** Deletes all objects of the service, because remains of a failed schedule must not fail the next one. */
-export async function removeAll(bench: Pick<LifecycleBench, "held">, run: Run): Promise<void> {
+export async function removeAll(bench: Pick<LifecycleBench, "listObjects">, run: Run): Promise<void> {
   const { state, destroy } = createDeployment();
   for (const { kind, id } of await heldObjects(bench))
     state.resources.set(id, { kind, level: levels[kind] ?? 0, id, outputs: {} });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { dialect } from "../../support/dialect";
 import { type EngineService, useCrowdedService } from "../../support/engine-service";
 import { createStack, type Stack } from "../../support/pulumi";
-import { noteSecret } from "../../support/secret-scan";
+import { registerSecret } from "../../support/secret-scan";
 
 /** A language for plugin programs, with its version of the example. */
 export interface ProgramLanguage {
@@ -30,7 +30,7 @@ export function lifeIn(language: ProgramLanguage): void {
     await mkdir(join(program, "node_modules"), { recursive: true });
     await symlink(join(inject("packed"), name), join(program, name));
     await language.install?.(program);
-    noteSecret("sesame-61b0", "a secret of the stack's config");
+    registerSecret("sesame-61b0", "a secret of the stack's config");
     const { code, output } = await stack.command(["config", "set", "--secret", "hubToken", "sesame-61b0"]);
     expect(code, output).toBe(0);
   });
@@ -48,7 +48,7 @@ export function lifeIn(language: ProgramLanguage): void {
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject(everyOne("create"));
     const { output } = await stack.command(["stack", "output", "--json"]);
-    const [endpoint] = (await service.holdings()).endpoints;
+    const [endpoint] = (await service.listObjects()).endpoints;
     const url = `${service.proxy.origin}/v2/${endpoint?.id}`;
     expect(JSON.parse(output)).toEqual({ url, answer: { text: "pong" } });
   });
@@ -66,7 +66,7 @@ export function lifeIn(language: ProgramLanguage): void {
   it("destroys everything", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
-    expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+    expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
     if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
   });
 }

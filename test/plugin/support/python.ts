@@ -5,7 +5,7 @@ import { ToolMissing } from "../../../scripts/child.mjs";
 import { findHost } from "../../../scripts/cli/hosts.mjs";
 import type { GeneratedSdk } from "../../../scripts/generate/sdks.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
-import { pythonWith, succeed } from "../../support/python-environment";
+import { pythonWith, runChecked } from "../../support/python-environment";
 import { repository } from "./sdk";
 
 /** Packages of the virtual environment: Pulumi's SDK, and the generated SDK's runtime and build dependencies. */
@@ -28,13 +28,13 @@ const packages = (): Promise<string> =>
 /** Creates an environment with those packages and the SDK, like `pip install -r requirements.txt`. */
 async function makeEnvironment(sdk: string, venv: string): Promise<void> {
   const python = await packages();
-  await succeed(python, ["-m", "venv", "--without-pip", venv]);
+  await runChecked(python, ["-m", "venv", "--without-pip", venv]);
   const [version = ""] = await readdir(join(venv, "lib"));
   const site = (root: string): string => join(root, "lib", version, "site-packages");
   await writeFile(join(site(venv), "packages.pth"), `${site(dirname(dirname(python)))}\n`);
   // The build writes into the folder it builds from, which is the test's own.
   const flags = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--no-build-isolation"];
-  await succeed(join(venv, "bin", "python"), ["-m", "pip", "install", ...flags, sdk]);
+  await runChecked(join(venv, "bin", "python"), ["-m", "pip", "install", ...flags, sdk]);
 }
 
 /**

@@ -3,46 +3,50 @@ import { apiErrorOf, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
 
 test("limits the calls in flight, and all of them complete", async () => {
-  const { clients, seen } = await startRig((_request, count) => (count <= 3 ? { does: "hang" } : json([])), {
+  const { clients, requests } = await startRig((_request, count) => (count <= 3 ? { action: "hang" } : json([])), {
     maxInFlight: 3,
     attemptTimeout: 10_000,
   });
   const ends = new AbortController();
   const hanging = Array.from({ length: 3 }, () => clients.management.listEndpoints({ signal: ends.signal }));
-  await expect.poll(() => seen.length).toBe(3);
+  await expect.poll(() => requests.length).toBe(3);
   const waiting = Array.from({ length: 5 }, () => clients.management.listEndpoints());
   await new Promise((resolve) => setTimeout(resolve, 30));
-  expect(seen).toHaveLength(3);
+  expect(requests).toHaveLength(3);
   ends.abort(new Error("enough"));
   await expect(Promise.all(hanging)).rejects.toThrow("enough");
   await Promise.all(waiting);
-  expect(seen).toHaveLength(8);
+  expect(requests).toHaveLength(8);
 });
 
 test("the deadline ends a call between attempts", async () => {
-  const { clients, clock, failure, seen } = await startRig([{ does: "answer", status: 500 }], { callTimeout: 600 });
+  const { clients, clock, failure, requests } = await startRig([{ action: "respond", status: 500 }], {
+    callTimeout: 600,
+  });
   const start = clock.now();
   expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "server_error" });
-  expect(seen).toHaveLength(3);
+  expect(requests).toHaveLength(3);
   expect(clock.now() - start).toBeLessThanOrEqual(600);
 });
 
 test("a call's own deadline also shortens a hanging attempt", async () => {
-  const { clients, failure, result, seen } = await startRig([json([]), { does: "hang" }], { attemptTimeout: 10_000 });
+  const { clients, failure, result, requests } = await startRig([json([]), { action: "hang" }], {
+    attemptTimeout: 10_000,
+  });
   // On an open connection, only the response can be late.
   await result(clients.management.listEndpoints());
   const error = await failure(clients.management.listEndpoints({ timeout: 100 }));
   expect(error).toMatchObject({ category: "timeout", code: "answer_timeout", ambiguous: false });
   expect(error.message).toBe("no response within 0.1 s");
-  expect(seen.length).toBeLessThanOrEqual(2);
+  expect(requests.length).toBeLessThanOrEqual(2);
 });
 
 test.each([{ attemptTimeout: 20 }, { callTimeout: 20 }])("a long /runsync is not cut off by %j", async (setting) => {
-  const { clients, seen } = await startRig([{ does: "hang" }], setting);
+  const { clients, requests } = await startRig([{ action: "hang" }], setting);
   const ends = new AbortController();
   const call = clients.jobs.runsync("ep", { input: {} }, { wait: 5000, signal: ends.signal });
   call.catch(() => undefined);
-  await expect.poll(() => seen.length).toBe(1);
+  await expect.poll(() => requests.length).toBe(1);
   const first = await Promise.race([call, new Promise((resolve) => setTimeout(resolve, 50, "still waiting"))]);
   expect(first).toBe("still waiting");
   ends.abort(new Error("enough"));
@@ -51,28 +55,28 @@ test.each([{ attemptTimeout: 20 }, { callTimeout: 20 }])("a long /runsync is not
 
 const reason = new Error("the person pressed Ctrl-C");
 const stages: [string, Behaviour, (seen: unknown[], waiting: () => number) => boolean][] = [
-  ["the request is in flight", { does: "hang" }, (seen) => seen.length === 1],
-  ["it waits before the next try", { does: "answer", status: 500 }, (_seen, waiting) => waiting() === 1],
+  ["the request is in flight", { action: "hang" }, (seen) => seen.length === 1],
+  ["it waits before the next try", { action: "respond", status: 500 }, (_seen, waiting) => waiting() === 1],
   [
     "it waits out a Retry-After",
-    { does: "answer", status: 429, headers: { "retry-after": "60" } },
+    { action: "respond", status: 429, headers: { "retry-after": "60" } },
     (_seen, waiting) => waiting() === 1,
   ],
 ];
 
 test.each(stages)("an abort ends a call with the signal's reason while %s", async (_when, behaviour, reached) => {
-  const { clients, clock, seen } = await startRig([behaviour]);
+  const { clients, clock, requests } = await startRig([behaviour]);
   const ends = new AbortController();
   const call = clients.management.listEndpoints({ signal: ends.signal });
   const outcome = call.catch((error: unknown) => error);
-  await expect.poll(() => reached(seen, () => clock.waiting)).toBe(true);
+  await expect.poll(() => reached(requests, () => clock.waiting)).toBe(true);
   ends.abort(reason);
   expect(await outcome).toBe(reason);
-  expect(seen).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test("an abort during the connection sends nothing", async () => {
-  const { clients, seen, connections } = await startRig([json([])]);
+  const { clients, requests, connections } = await startRig([json([])]);
   const ends = new AbortController();
   const outcome = clients.management.listEndpoints({ signal: ends.signal }).catch((error: unknown) => error);
   await new Promise((resolve) => process.nextTick(resolve));
@@ -80,15 +84,15 @@ test("an abort during the connection sends nothing", async () => {
   expect(await outcome).toBe(reason);
   await expect.poll(() => connections()).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(seen).toHaveLength(0);
+  expect(requests).toHaveLength(0);
   expect(clients.requestCount()).toBe(0);
 });
 
 test("a call under an aborted signal sends nothing", async () => {
-  const { clients, seen } = await startRig([json([])]);
+  const { clients, requests } = await startRig([json([])]);
   await expect(clients.management.listEndpoints({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   await expect(clients.management.listSecrets({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-  expect(seen).toHaveLength(0);
+  expect(requests).toHaveLength(0);
 });
 
 test("many calls under one signal raise no warning", async () => {
@@ -104,7 +108,7 @@ test("many calls under one signal raise no warning", async () => {
 });
 
 test("requests are counted including their retries", async () => {
-  const { clients, result } = await startRig([{ does: "answer", status: 500 }, { does: "hang up" }, json([])]);
+  const { clients, result } = await startRig([{ action: "respond", status: 500 }, { action: "hang up" }, json([])]);
   await result(clients.management.listEndpoints());
   expect(clients.requestCount()).toBe(3);
   await apiErrorOf(clients.management.deleteEndpoint(""));

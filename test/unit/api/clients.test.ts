@@ -75,7 +75,7 @@ test("trailing slashes of an address are ignored", async () => {
   await clients.management.listEndpoints();
   await clients.management.listSecrets();
   await clients.jobs.run("ep", { input: {} });
-  expect(server.seen.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/run"]);
+  expect(server.requests.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/run"]);
   expect(clients.jobs.url("ep")).toBe(`${server.origin}/v2/ep`);
 });
 
@@ -97,5 +97,5 @@ test("every API reports a wrong key, once", async () => {
   for (const outcome of outcomes) {
     expect(outcome.status === "rejected" && isApiError(outcome.reason, "auth")).toBe(true);
   }
-  expect(server.seen).toHaveLength(3);
+  expect(server.requests).toHaveLength(3);
 });

@@ -3,17 +3,17 @@ import { isApiError } from "serverless-compute-api";
 import { expect, test } from "vitest";
 import { startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
-import { volumeAnswer } from "../../support/records";
+import { volumeRecord } from "../../support/records";
 
 const fault = fc.constantFrom<Behaviour[]>(
-  { does: "hang up" },
-  { does: "hang up unread" },
-  { does: "reset" },
-  { does: "answer", status: 500 },
-  { does: "answer", status: 503 },
-  { does: "answer", status: 429 },
-  { does: "answer", status: 429, headers: { "retry-after": "2" } },
-  { does: "answer half", status: 200, body: '{"id":"v"}' },
+  { action: "hang up" },
+  { action: "hang up unread" },
+  { action: "reset" },
+  { action: "respond", status: 500 },
+  { action: "respond", status: 503 },
+  { action: "respond", status: 429 },
+  { action: "respond", status: 429, headers: { "retry-after": "2" } },
+  { action: "truncate", status: 200, body: '{"id":"v"}' },
   json({ id: "v" }),
 );
 
@@ -21,11 +21,11 @@ test("with many calls and random faults, every call ends and no create is sent t
   await fc.assert(
     fc.asyncProperty(fc.array(fault, { minLength: 60, maxLength: 60 }), async (faults) => {
       const made = new Map<string, number>();
-      const { clients, result, seen } = await startRig(
+      const { clients, result, requests } = await startRig(
         ({ method, body }, count) => {
-          const behaviour = faults[count % 120] ?? json(method === "POST" ? volumeAnswer() : [volumeAnswer()]);
+          const behaviour = faults[count % 120] ?? json(method === "POST" ? volumeRecord() : [volumeRecord()]);
           // Only a 429 guarantees that the request had no effect.
-          const refused = behaviour.does === "answer" && behaviour.status === 429;
+          const refused = behaviour.action === "respond" && behaviour.status === 429;
           if (method === "POST" && !refused) made.set(body, (made.get(body) ?? 0) + 1);
           return behaviour;
         },
@@ -40,7 +40,7 @@ test("with many calls and random faults, every call ends and no create is sent t
       for (const outcome of outcomes) {
         if (outcome.status === "rejected") expect(isApiError(outcome.reason), String(outcome.reason)).toBe(true);
       }
-      expect(seen.length).toBeLessThanOrEqual(clients.requestCount());
+      expect(requests.length).toBeLessThanOrEqual(clients.requestCount());
     }),
     { numRuns: 15 },
   );

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
-import { templateAnswer, templateInput } from "../../support/records";
+import { templateInput, templateRecord } from "../../support/records";
 
 const posted = z.object({ query: z.string(), operationName: z.string(), variables: z.unknown().optional() });
 const data = (value: unknown) => json({ data: value });
@@ -13,9 +13,9 @@ const credentials = { username: "robot", password: "hushed" };
 
 /** Successful response of each operation. */
 const answers: Record<string, unknown> = {
-  saveTemplate: { saveTemplate: templateAnswer() },
-  podTemplate: { podTemplate: templateAnswer() },
-  podTemplates: { myself: { podTemplates: [templateAnswer()] } },
+  saveTemplate: { saveTemplate: templateRecord() },
+  podTemplate: { podTemplate: templateRecord() },
+  podTemplates: { myself: { podTemplates: [templateRecord()] } },
   deleteTemplate: { deleteTemplate: null },
   secretCreate: { secretCreate: { id: "s1", name: "hub", description: null } },
   secrets: { myself: { secrets: [{ id: "s1", name: "hub", description: "for the hub" }] } },
@@ -29,7 +29,7 @@ const answers: Record<string, unknown> = {
 };
 
 test("each operation sends its values as variables, never in the text", async () => {
-  const { clients, seen } = await startRig(({ body }) => {
+  const { clients, requests } = await startRig(({ body }) => {
     return data(answers[posted.parse(JSON.parse(body)).operationName]);
   });
   const { management } = clients;
@@ -46,7 +46,7 @@ test("each operation sends its values as variables, never in the text", async ()
   expect(await management.listRegistryAuths()).toEqual([{ id: "r1", name: "ghcr" }]);
   await management.updateRegistryAuth({ id: "r1", ...credentials });
   await management.deleteRegistryAuth("r1");
-  const sent = seen.map(({ body }) => posted.parse(JSON.parse(body)));
+  const sent = requests.map(({ body }) => posted.parse(JSON.parse(body)));
   expect(sent.map(({ operationName, variables }) => [operationName, variables])).toEqual([
     ["saveTemplate", { input: { ...templateInput, name: 'a"}){x', env: [{ key: "MODEL", value: "mistral-7b" }] } }],
     ["podTemplate", { id: "t1" }],
@@ -63,25 +63,25 @@ test("each operation sends its values as variables, never in the text", async ()
     ["deleteRegistryAuth", { id: "r1" }],
   ]);
   for (const { query } of sent) expect(query).not.toMatch(/quiet|hushed|chat-dev|"/);
-  for (const { method, url, headers } of seen) {
+  for (const { method, url, headers } of requests) {
     expect([method, url, headers["content-type"]]).toEqual(["POST", "/graphql", "application/json"]);
   }
 });
 
 test("a new template sends its credentials only if it has any", async () => {
-  const { clients, seen } = await startRig([data(answers["saveTemplate"])]);
+  const { clients, requests } = await startRig([data(answers["saveTemplate"])]);
   await clients.management.createTemplate({ ...templateInput, containerRegistryAuthId: "r1" });
   await clients.management.createTemplate({ ...templateInput, containerRegistryAuthId: null });
-  const sent = seen.map(({ body }) => JSON.parse(body).variables.input.containerRegistryAuthId);
+  const sent = requests.map(({ body }) => JSON.parse(body).variables.input.containerRegistryAuthId);
   expect(sent).toEqual(["r1", undefined]);
 });
 
 test("an update of a missing template is an error of its read", async () => {
-  const { clients, seen } = await startRig([data({ podTemplate: null })]);
+  const { clients, requests } = await startRig([data({ podTemplate: null })]);
   const error = await apiErrorOf(clients.management.updateTemplate("t1", { readme: "x" }));
   expect(error).toMatchObject({ category: "missing", message: 'template "t1" not found' });
   expect(error.request.operation).toBe("podTemplate");
-  expect(seen).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test("a template has one form, whatever fields the service omits", async () => {
@@ -130,11 +130,11 @@ test.each([
 describe("an error in the response", () => {
   test("is an error of the operation, with its category", async () => {
     const message = 'template "chat" is in use by endpoint "chat" (jpnw0v75y3qoql)';
-    const { clients, seen } = await startRig([refusal(message)]);
+    const { clients, requests } = await startRig([refusal(message)]);
     const error = await apiErrorOf(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "inUse", code: "in_use", message, retryable: false, ambiguous: false });
     expect(error.request).toMatchObject({ method: "POST", operation: "saveTemplate" });
-    expect(seen).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test("is read although the status is an error, too", async () => {
@@ -147,7 +147,7 @@ describe("an error in the response", () => {
   });
 
   test("about the service itself is a server error: reads are retried, creates are not", async () => {
-    const { clients, failure, result, seen } = await startRig([
+    const { clients, failure, result, requests } = await startRig([
       refusal("Unexpected error."),
       refusal("Unexpected error."),
       data(answers["secrets"]),
@@ -155,35 +155,35 @@ describe("an error in the response", () => {
     const error = await failure(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "server", ambiguous: true });
     expect(await result(clients.management.listSecrets())).toHaveLength(1);
-    expect(seen).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   test("about the rate is retried after a wait, also for a create", async () => {
-    const { clients, result, seen } = await startRig([refusal("Too many requests"), data(answers["secretCreate"])]);
+    const { clients, result, requests } = await startRig([refusal("Too many requests"), data(answers["secretCreate"])]);
     await result(clients.management.createSecret({ name: "hub", value: "v" }));
-    expect(seen).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 });
 
 describe("an invalid response", () => {
   test.each([
-    ["a page", { does: "answer", status: 200, body: "<html></html>" } as const, "not a GraphQL response"],
-    ["half a JSON text", { does: "answer", status: 200, body: '{"data":{"pod' } as const, "not a GraphQL response"],
+    ["a page", { action: "respond", status: 200, body: "<html></html>" } as const, "not a GraphQL response"],
+    ["half a JSON text", { action: "respond", status: 200, body: '{"data":{"pod' } as const, "not a GraphQL response"],
     ["null", json(null), "not a GraphQL response"],
     ["data null without a reason", json({ data: null }), "expected object"],
     ["a template without an id", data({ saveTemplate: { name: "x" } }), '"saveTemplate.id"'],
     ["a template that is null", data({ saveTemplate: null }), '"saveTemplate"'],
   ])("%s may mean that the template was created", async (_what, answer, named) => {
-    const { clients, seen } = await startRig([answer]);
+    const { clients, requests } = await startRig([answer]);
     const error = await apiErrorOf(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
     expect(error.message).toContain(named);
-    expect(seen).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });
 
 test("a wrong path of the GraphQL address does not read as a missing template", async () => {
-  const { clients } = await startRig([{ does: "answer", status: 404 }]);
+  const { clients } = await startRig([{ action: "respond", status: 404 }]);
   expect(await apiErrorOf(clients.management.readTemplate("t1"))).toMatchObject({ code: "wrong_address" });
 });
 
@@ -201,9 +201,9 @@ test.each<[operation: string, subject: string, call: (management: Management) =>
   ["updateRegistryAuth", "registry auth id", (management) => management.updateRegistryAuth({ ...credentials, id: "" })],
   ["deleteRegistryAuth", "registry auth id", (management) => management.deleteRegistryAuth("")],
 ])("%s with an empty %s is rejected before any request", async (operation, subject, call) => {
-  const { clients, seen } = await startRig([json({})]);
+  const { clients, requests } = await startRig([json({})]);
   const error = await apiErrorOf(call(clients.management));
   expect(error).toMatchObject({ code: "invalid_argument", message: `the ${subject} is "": it must not be empty` });
   expect(error.request.operation).toBe(operation);
-  expect(seen).toHaveLength(0);
+  expect(requests).toHaveLength(0);
 });

@@ -28,7 +28,7 @@ async function outputsOf({ clients, clock }: Rig): Promise<unknown[]> {
   return chunks.map(({ output }) => output);
 }
 
-const paths = ({ seen }: Rig) => seen.map(({ url }) => url.split("/")[3]);
+const paths = ({ requests }: Rig) => requests.map(({ url }) => url.split("/")[3]);
 
 test("an envelope is read until its status is final", async () => {
   const rig = await serving([
@@ -81,7 +81,7 @@ test("a reader that stops early sends no more requests", async () => {
   for await (const { output } of rig.clients.jobs.stream("ep", "job")) {
     if (output === 2) break;
   }
-  expect(rig.seen).toHaveLength(1);
+  expect(rig.requests).toHaveLength(1);
 });
 
 test("an unknown job rejects as missing", async () => {

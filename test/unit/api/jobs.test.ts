@@ -5,7 +5,7 @@ import { json } from "../../support/faulty-server";
 const job = { id: "job-1", status: "IN_QUEUE" };
 
 test("each operation sends the request of the interface", async () => {
-  const { clients, seen } = await startRig(({ url }) => {
+  const { clients, requests } = await startRig(({ url }) => {
     if (url.endsWith("/purge-queue")) return json({ removed: 3, status: "completed" });
     if (url.endsWith("/health")) return json({ jobs: { completed: 1 }, workers: { idle: 2, throttled: 1 } });
     return json(job);
@@ -22,7 +22,7 @@ test("each operation sends the request of the interface", async () => {
     jobs: { completed: 1, failed: 0, inQueue: 0 },
     workers: { idle: 2, running: 0, throttled: 1 },
   });
-  expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
+  expect(requests.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
     'POST /v2/ep/run {"input":{"a":1},"policy":{"ttl":20000}}',
     'POST /v2/ep/runsync {"input":{}}',
     'POST /v2/ep/runsync?wait=1000 {"input":{}}',
@@ -32,7 +32,7 @@ test("each operation sends the request of the interface", async () => {
     "POST /v2/ep/purge-queue {}",
     "GET /v2/ep/health",
   ]);
-  for (const { method, headers } of seen) {
+  for (const { method, headers } of requests) {
     expect(headers["content-type"]).toBe(method === "POST" ? "application/json" : undefined);
   }
 });
@@ -65,23 +65,23 @@ test.each([
   ["run", 10 * 1024 * 1024],
   ["runsync", 20 * 1024 * 1024],
 ] as const)("a payload over the limit of /%s is rejected before any request", async (operation, most) => {
-  const { clients, seen } = await startRig([json(job)]);
+  const { clients, requests } = await startRig([json(job)]);
   const error = await apiErrorOf(clients.jobs[operation]("ep", { input: { text: "x".repeat(most) } }));
   expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", ambiguous: false });
   expect(error.message).toContain(String(most));
-  expect(seen).toHaveLength(0);
+  expect(requests).toHaveLength(0);
 });
 
 test.each([999, 300_001, 1500.5, Number.NaN])("a wait of %s is rejected before any request", async (wait) => {
-  const { clients, seen } = await startRig([json(job)]);
+  const { clients, requests } = await startRig([json(job)]);
   const error = await apiErrorOf(clients.jobs.runsync("ep", { input: {} }, { wait }));
   expect(error.message).toBe(`wait is ${wait}: it must be a whole number of ms from 1000 to 300000`);
-  expect(seen).toHaveLength(0);
+  expect(requests).toHaveLength(0);
 });
 
 test.each(["", ".."])("the job id %j is rejected before any request", async (id) => {
-  const { clients, seen } = await startRig([json(job)]);
+  const { clients, requests } = await startRig([json(job)]);
   expect(await apiErrorOf(clients.jobs.cancel("ep", id))).toMatchObject({ code: "invalid_argument" });
   expect(await apiErrorOf(clients.jobs.status(id, "job-1"))).toMatchObject({ code: "invalid_argument" });
-  expect(seen).toHaveLength(0);
+  expect(requests).toHaveLength(0);
 });

@@ -1,43 +1,43 @@
 import { describe, expect, test } from "vitest";
-import { type Rig, startRig, waitsOf } from "../../support/client-rig";
+import { type Rig, recordRetryDelays, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
-import { endpointAnswer, templateAnswer, templateInput, volumeAnswer } from "../../support/records";
+import { endpointRecord, templateInput, templateRecord, volumeRecord } from "../../support/records";
 
-const page = { does: "answer", status: 502, headers: { "content-type": "text/html" } } as const;
-const half = { does: "answer half", status: 200, body: '{"id":"abc"}' } as const;
+const page = { action: "respond", status: 502, headers: { "content-type": "text/html" } } as const;
+const half = { action: "truncate", status: 200, body: '{"id":"abc"}' } as const;
 const credentials = { username: "robot", password: "hushed" };
 const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
 
 /** Failures after which the request may have been applied. */
 test.each<[string, Behaviour, code: string]>([
-  ["the connection ends before the body is read", { does: "hang up unread" }, "connection_lost"],
-  ["the connection ends after the body was read", { does: "hang up" }, "connection_lost"],
-  ["the connection is reset after the body was read", { does: "reset" }, "connection_lost"],
+  ["the connection ends before the body is read", { action: "hang up unread" }, "connection_lost"],
+  ["the connection ends after the body was read", { action: "hang up" }, "connection_lost"],
+  ["the connection is reset after the body was read", { action: "reset" }, "connection_lost"],
   ["the connection ends in the middle of the answer", half, "connection_lost"],
   ["the connection ends in the middle of a chunked answer", { ...half, chunked: true }, "connection_lost"],
-  ["no answer comes in time", { does: "hang" }, "answer_timeout"],
+  ["no answer comes in time", { action: "hang" }, "answer_timeout"],
   ["the answer is a 500", json({ message: "out of cheese" }, 500), "server_error"],
   ["the answer is a 502 page of a proxy", { ...page, body: "<html><title>Bad Gateway</title></html>" }, "server_error"],
   ["the answer is a 503", json({ message: "upstream" }, 503), "unavailable"],
   ["the answer is a 504", json({ error: "upstream" }, 504), "server_error"],
 ])("if %s, a create is not retried and its error states it, and a read is retried", async (_when, fault, code) => {
   // Short only where it is expected to expire, because responses are slow on a busy machine.
-  const settings = { attemptTimeout: fault.does === "hang" ? 1000 : 10_000 };
+  const settings = { attemptTimeout: fault.action === "hang" ? 1000 : 10_000 };
   const create = await startRig([fault], settings);
-  const read = await startRig([fault, json(endpointAnswer())], settings);
+  const read = await startRig([fault, json(endpointRecord())], settings);
   const [error, endpoint] = await Promise.all([
     create.failure(create.clients.management.createNetworkVolume(volume)),
     read.result(read.clients.management.readEndpoint("abc")),
   ]);
   expect(error).toMatchObject({ code, ambiguous: true, retryable: true });
   expect(error.request.method).toBe("POST");
-  expect(create.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(["POST /v1/networkvolumes"]);
+  expect(create.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(["POST /v1/networkvolumes"]);
   expect(endpoint).toMatchObject({ name: "chat-dev" });
-  expect(read.seen).toHaveLength(2);
+  expect(read.requests).toHaveLength(2);
 });
 
 describe("after a lost response", () => {
-  const lost: Behaviour = { does: "hang up" };
+  const lost: Behaviour = { action: "hang up" };
 
   test.each<[string, (clients: Rig["clients"]) => Promise<unknown>]>([
     ["a new template", ({ management }) => management.createTemplate(templateInput)],
@@ -48,12 +48,12 @@ describe("after a lost response", () => {
     ["/run", ({ jobs }) => jobs.run("ep", { input: {} })],
     ["/retry", ({ jobs }) => jobs.retry("ep", "job")],
   ])("%s is not retried", async (_what, send) => {
-    const { clients, failure, seen } = await startRig([lost]);
+    const { clients, failure, requests } = await startRig([lost]);
     expect(await failure(send(clients))).toMatchObject({ code: "connection_lost", ambiguous: true });
-    expect(seen).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  const template = json({ data: { podTemplate: templateAnswer() } });
+  const template = json({ data: { podTemplate: templateRecord() } });
   type RetriedCall = [string, Behaviour[], (clients: Rig["clients"]) => Promise<unknown>];
   const secretCalls: [string, RetriedCall[2]][] = [
     ["a new value of a secret", ({ management }) => management.updateSecretValue({ id: "s1", value: "quiet" })],
@@ -66,12 +66,12 @@ describe("after a lost response", () => {
     ["the delete of credentials", ({ management }) => management.deleteRegistryAuth("r1")],
   ];
   test.each<RetriedCall>([
-    ["an update", [json(volumeAnswer())], ({ management }) => management.updateNetworkVolume("abc", { size: 200 })],
-    ["an update of an endpoint", [json(endpointAnswer())], ({ management }) => management.updateEndpoint("abc", {})],
-    ["a delete", [{ does: "answer", status: 204 }], ({ management }) => management.deleteEndpoint("abc")],
+    ["an update", [json(volumeRecord())], ({ management }) => management.updateNetworkVolume("abc", { size: 200 })],
+    ["an update of an endpoint", [json(endpointRecord())], ({ management }) => management.updateEndpoint("abc", {})],
+    ["a delete", [{ action: "respond", status: 204 }], ({ management }) => management.deleteEndpoint("abc")],
     [
       "an update of a template",
-      [template, json({ data: { saveTemplate: templateAnswer() } })],
+      [template, json({ data: { saveTemplate: templateRecord() } })],
       ({ management }) => management.updateTemplate("30zmvf89kd", { readme: "x" }),
     ],
     ...secretCalls.map(([what, send]): RetriedCall => [what, [json({ data: {} })], send]),
@@ -79,17 +79,17 @@ describe("after a lost response", () => {
   ])("%s is retried until a response arrives", async (_what, answers, send) => {
     const last = answers.at(-1) ?? lost;
     const plan = [...answers.slice(0, -1), lost, lost, last];
-    const { clients, result, seen } = await startRig(plan);
+    const { clients, result, requests } = await startRig(plan);
     await result(send(clients));
-    expect(seen).toHaveLength(plan.length);
+    expect(requests).toHaveLength(plan.length);
   });
 
   test("a read fails after six attempts with growing waits", async () => {
-    const { clients, failure, seen } = await startRig([lost]);
-    const { waits, onRetry } = waitsOf();
+    const { clients, failure, requests } = await startRig([lost]);
+    const { delays, onRetry } = recordRetryDelays();
     const error = await failure(clients.management.listEndpoints({ onRetry }));
     expect(error).toMatchObject({ code: "connection_lost", retryable: true });
-    expect(seen).toHaveLength(6);
-    expect(waits).toEqual([125, 250, 500, 1000, 2000]);
+    expect(requests).toHaveLength(6);
+    expect(delays).toEqual([125, 250, 500, 1000, 2000]);
   });
 });

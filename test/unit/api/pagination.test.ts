@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { startRig } from "../../support/client-rig";
-import { type Behaviour, json, type SeenRequest } from "../../support/faulty-server";
+import { type Behaviour, json, type ReceivedRequest } from "../../support/faulty-server";
 
 const v2 = { dialect: "v2" } as const;
-const cursorOf = ({ url }: SeenRequest): string | null => new URL(url, "http://service").searchParams.get("cursor");
+const cursorOf = ({ url }: ReceivedRequest): string | null => new URL(url, "http://service").searchParams.get("cursor");
 
 /** A page of one element, with the cursor of the next page if there is one. */
 const page = (key: string, element: object, nextCursor: string | null): Behaviour =>
@@ -17,22 +17,26 @@ const endpoint = (id: string, templateId: string) => ({
 
 describe("a list of REST v2 in pages", () => {
   test("is read to its last page", async () => {
-    const { clients, seen } = await startRig((request) => {
+    const { clients, requests } = await startRig((request) => {
       const cursor = Number(cursorOf(request) ?? 1);
       return page("templates", { id: `t${cursor}`, name: `${cursor}` }, cursor < 3 ? `${cursor + 1}` : null);
     }, v2);
     expect((await clients.management.listTemplates()).map(({ id }) => id)).toEqual(["t1", "t2", "t3"]);
-    expect(seen.map(({ url }) => url)).toEqual(["/v1/templates", "/v1/templates?cursor=2", "/v1/templates?cursor=3"]);
+    expect(requests.map(({ url }) => url)).toEqual([
+      "/v1/templates",
+      "/v1/templates?cursor=2",
+      "/v1/templates?cursor=3",
+    ]);
   });
 
   test("sends a cursor back unchanged", async () => {
     const cursor = "a+b/c=&d é";
-    const { clients, seen } = await startRig(
+    const { clients, requests } = await startRig(
       (request) => page("templates", { id: "t", name: "t" }, cursorOf(request) === null ? cursor : null),
       v2,
     );
     await clients.management.listTemplates();
-    expect(seen.map(cursorOf)).toEqual([null, cursor]);
+    expect(requests.map(cursorOf)).toEqual([null, cursor]);
   });
 
   test("finds every copy of a template", async () => {
@@ -47,9 +51,9 @@ describe("a list of REST v2 in pages", () => {
   });
 
   test("without pagination is a single page", async () => {
-    const { clients, seen } = await startRig([json({ templates: [{ id: "t", name: "t" }] })], v2);
+    const { clients, requests } = await startRig([json({ templates: [{ id: "t", name: "t" }] })], v2);
     expect(await clients.management.listTemplates()).toHaveLength(1);
-    expect(seen).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test.each<[string, Behaviour, string]>([
@@ -65,11 +69,11 @@ describe("a list of REST v2 in pages", () => {
     ],
     ["has a malformed pagination", json({ templates: [], pagination: { nextCursor: 3 } }), '"pagination.nextCursor"'],
   ])("that %s rejects", async (_what, answer, message) => {
-    const { clients, failure, seen } = await startRig([answer], v2);
+    const { clients, failure, requests } = await startRig([answer], v2);
     const error = await failure(clients.management.listTemplates());
     expect(error).toMatchObject({ category: "server", code: "unexpected_answer", ambiguous: false });
     expect(error.message).toContain(message);
-    expect(seen.length).toBeLessThanOrEqual(2);
+    expect(requests.length).toBeLessThanOrEqual(2);
   });
 
   test("rejects if a later page fails", async () => {

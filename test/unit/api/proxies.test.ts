@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { apiErrorOf, apiKey, runClock } from "../../support/client-rig";
 import { type ConnectProxy, startConnectProxy } from "../../support/connect-proxy";
 import { type FaultyServer, json, startFaultyServer } from "../../support/faulty-server";
-import { deadOrigin } from "../../support/loopback";
+import { unusedOrigin } from "../../support/loopback";
 import { ManualClock } from "../../support/manual-clock";
 
 function clientsFor(origin: string, proxies: Proxies) {
@@ -27,15 +27,15 @@ async function proxyTo(goal: string | number): Promise<ConnectProxy> {
 }
 
 test("calls go through the proxy, with credentials for the proxy only", async () => {
-  const { origin, seen } = await service();
+  const { origin, requests } = await service();
   const proxy = await proxyTo(origin);
   const { management } = clientsFor("http://service.test:8080", { http: proxy.origin.replace("//", "//ann:s3same@") });
   expect(await management.listEndpoints()).toEqual([]);
   const authorization = `Basic ${Buffer.from("ann:s3same").toString("base64")}`;
-  expect(proxy.asked).toEqual([{ target: "service.test:8080", authorization }]);
-  expect(seen.map(({ method, url, headers }) => [method, url, headers.host, headers["proxy-authorization"]])).toEqual([
-    ["GET", "/v1/endpoints", "service.test:8080", undefined],
-  ]);
+  expect(proxy.requests).toEqual([{ target: "service.test:8080", authorization }]);
+  expect(
+    requests.map(({ method, url, headers }) => [method, url, headers.host, headers["proxy-authorization"]]),
+  ).toEqual([["GET", "/v1/endpoints", "service.test:8080", undefined]]);
 });
 
 test("https addresses use the https proxy, and the http proxy as a fallback", async () => {
@@ -44,17 +44,17 @@ test("https addresses use the https proxy, and the http proxy as a fallback", as
     const { management, clock } = clientsFor("https://service.test", proxies);
     await runClock(clock, apiErrorOf(management.listEndpoints()));
   }
-  expect(refusing.asked.map(({ target }) => target)).toEqual(["service.test:443", "service.test:443"]);
+  expect(refusing.requests.map(({ target }) => target)).toEqual(["service.test:443", "service.test:443"]);
 });
 
 test("loopback addresses never use a proxy", async () => {
-  const { origin, seen } = await service();
+  const { origin, requests } = await service();
   const proxy = await proxyTo(origin);
   for (const local of [origin, origin.replace("127.0.0.1", "localhost")]) {
     const { management } = clientsFor(local, { http: proxy.origin, https: proxy.origin });
     expect(await management.listEndpoints()).toEqual([]);
   }
-  expect([proxy.asked, seen.length]).toEqual([[], 2]);
+  expect([proxy.requests, requests.length]).toEqual([[], 2]);
 });
 
 test("hosts in NO_PROXY are reached directly", async () => {
@@ -65,7 +65,7 @@ test("hosts in NO_PROXY are reached directly", async () => {
   });
   const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
   expect(error.message).toContain("api.service.invalid");
-  expect(proxy.asked).toEqual([]);
+  expect(proxy.requests).toEqual([]);
 });
 
 test("a proxy's rejection fails immediately, without its password; a create was certainly not applied", async () => {
@@ -78,11 +78,11 @@ test("a proxy's rejection fails immediately, without its password; a create was 
   expect(error).toMatchObject({ category: "network", code: "proxied", retryable: false, ambiguous: false });
   expect(error.message).toContain("407");
   expect(`${error.stack}${String(error.cause)}`).not.toContain("s3same");
-  expect(proxy.asked).toHaveLength(1);
+  expect(proxy.requests).toHaveLength(1);
 });
 
 test("an unreachable proxy fails after three attempts", async () => {
-  const { management, clock } = clientsFor("http://service.test", { http: await deadOrigin() });
+  const { management, clock } = clientsFor("http://service.test", { http: await unusedOrigin() });
   const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
   expect(error).toMatchObject({ category: "network", code: "proxied", ambiguous: false });
   expect(error.message).toContain("ECONNREFUSED");

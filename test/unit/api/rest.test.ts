@@ -2,14 +2,14 @@ import type { UnreadableElement } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
-import { endpointAnswer, templateAnswer, volumeAnswer } from "../../support/records";
+import { endpointRecord, templateRecord, volumeRecord } from "../../support/records";
 
-const gone = { does: "answer", status: 204 } as const;
+const gone = { action: "respond", status: 204 } as const;
 
 test("each operation sends the request of the interface", async () => {
-  const { clients, seen } = await startRig((request) => {
+  const { clients, requests } = await startRig((request) => {
     if (request.method === "DELETE") return gone;
-    const noun = request.url.includes("networkvolumes") ? volumeAnswer() : endpointAnswer();
+    const noun = request.url.includes("networkvolumes") ? volumeRecord() : endpointRecord();
     return json(request.method === "GET" && !request.url.includes("/id") ? [noun] : noun);
   });
   const { management } = clients;
@@ -23,7 +23,7 @@ test("each operation sends the request of the interface", async () => {
   await management.listNetworkVolumes();
   await management.updateNetworkVolume("id2", { size: 20 });
   await management.deleteNetworkVolume("id2");
-  expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
+  expect(requests.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
     'POST /v1/endpoints {"name":"chat","templateId":"t","workersMax":2}',
     "GET /v1/endpoints/id1?includeTemplate=true",
     "GET /v1/endpoints",
@@ -35,32 +35,32 @@ test("each operation sends the request of the interface", async () => {
     'PATCH /v1/networkvolumes/id2 {"size":20}',
     "DELETE /v1/networkvolumes/id2",
   ]);
-  for (const { body, headers } of seen) {
+  for (const { body, headers } of requests) {
     expect(headers["content-type"]).toBe(body === "" ? undefined : "application/json");
   }
 });
 
 test("workers are read with the version of their endpoint", async () => {
   const worker = { id: "w1", version: 2, desiredStatus: "RUNNING" };
-  const plan = [json(endpointAnswer({ version: 3, workers: [worker] })), json(endpointAnswer({ workers: null }))];
-  const { clients, seen } = await startRig(plan);
+  const plan = [json(endpointRecord({ version: 3, workers: [worker] })), json(endpointRecord({ workers: null }))];
+  const { clients, requests } = await startRig(plan);
   expect(await clients.management.readWorkers("id1")).toEqual({
     version: 3,
     workers: [expect.objectContaining(worker)],
   });
   expect(await clients.management.readWorkers("id1")).toEqual({ version: undefined, workers: [] });
-  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual(
+  expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual(
     Array<string>(2).fill("GET /v1/endpoints/id1?includeWorkers=true"),
   );
 });
 
 test("a create for CPUs sends GPU settings only with GPU types, CPU flavours only if it has any, and no null", async () => {
-  const { clients, seen } = await startRig([json(endpointAnswer())]);
+  const { clients, requests } = await startRig([json(endpointRecord())]);
   const cpu = { name: "chat", templateId: "t", computeType: "CPU", gpuCount: 1, networkVolumeId: null } as const;
   await clients.management.createEndpoint({ ...cpu, cpuFlavorIds: [] });
   await clients.management.createEndpoint({ ...cpu, gpuTypeIds: ["NVIDIA L4"], cpuFlavorIds: ["cpu3c"] });
   await clients.management.createEndpoint({ ...cpu, computeType: "GPU" });
-  expect(seen.map(({ body }) => JSON.parse(body))).toEqual([
+  expect(requests.map(({ body }) => JSON.parse(body))).toEqual([
     { name: "chat", templateId: "t", computeType: "CPU" },
     {
       name: "chat",
@@ -76,12 +76,12 @@ test("a create for CPUs sends GPU settings only with GPU types, CPU flavours onl
 
 test("the copies of a template are the endpoints whose template names it in its environment", async () => {
   const template = (id: string, originalId?: string) => ({
-    ...templateAnswer({ id }),
+    ...templateRecord({ id }),
     env: originalId === undefined ? [] : [{ key: "SERVERLESS_COMPUTE_TEMPLATE_ID", value: originalId }],
   });
-  const endpoint = (id: string, bound: { id: string }) => endpointAnswer({ id, templateId: bound.id, template: bound });
+  const endpoint = (id: string, bound: { id: string }) => endpointRecord({ id, templateId: bound.id, template: bound });
   const copy = template("copy1", "original1");
-  const { clients, seen } = await startRig(({ method }) =>
+  const { clients, requests } = await startRig(({ method }) =>
     method === "POST"
       ? json({ data: { podTemplate: { ...copy, dockerArgs: "--fast" } } })
       : json([
@@ -93,14 +93,14 @@ test("the copies of a template are the endpoints whose template names it in its 
   const copies = await clients.management.listCopies("original1");
   expect(copies).toEqual([expect.objectContaining({ id: "e1", templateId: "original1", copyId: "copy1" })]);
   expect(copies[0]?.container).toMatchObject({ dockerArgs: "--fast", env: {} });
-  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+  expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
     "GET /v1/endpoints?includeTemplate=true",
     "POST /graphql",
   ]);
 });
 
 test("unknown fields are ignored, and missing fields are not errors", async () => {
-  const { clients } = await startRig([json(endpointAnswer({ shinyNewField: 1, gpuTypeIds: null }))]);
+  const { clients } = await startRig([json(endpointRecord({ shinyNewField: 1, gpuTypeIds: null }))]);
   const endpoint = await clients.management.readEndpoint("id");
   expect(endpoint).toMatchObject({ gpuTypeIds: [], dataCenterIds: [] });
   expect(endpoint?.computeType).toBeUndefined();
@@ -108,7 +108,7 @@ test("unknown fields are ignored, and missing fields are not errors", async () =
 
 describe("an invalid id", () => {
   test.each(["", " ", ".", ".."])("%j is rejected before any request", async (id) => {
-    const { clients, seen } = await startRig([gone]);
+    const { clients, requests } = await startRig([gone]);
     const { management } = clients;
     const calls = [
       management.deleteEndpoint(id),
@@ -123,13 +123,13 @@ describe("an invalid id", () => {
       expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", ambiguous: false });
       expect(error.message).toContain(JSON.stringify(id));
     }
-    expect(seen).toHaveLength(0);
+    expect(requests).toHaveLength(0);
   });
 
   test.each(["a/b", "../x", "a?b=c", "%2e%2e", "ü#"])("%j stays one segment of the path", async (id) => {
-    const { clients, seen } = await startRig([gone]);
+    const { clients, requests } = await startRig([gone]);
     await clients.management.deleteEndpoint(id);
-    expect(seen[0]?.url).toBe(`/v1/endpoints/${encodeURIComponent(id)}`);
+    expect(requests[0]?.url).toBe(`/v1/endpoints/${encodeURIComponent(id)}`);
   });
 });
 
@@ -153,7 +153,7 @@ describe("a missing object", () => {
 
   test.each([
     ["a route that a web server does not have", json({ message: "Route GET:/endpoints/x not found" }, 404)],
-    ["a page", { does: "answer", status: 404, body: "<!doctype html><title>Not here</title>" } as const],
+    ["a page", { action: "respond", status: 404, body: "<!doctype html><title>Not here</title>" } as const],
   ])("%s is a wrong address, not a missing object", async (_what, answer) => {
     const { clients } = await startRig([answer]);
     const error = await apiErrorOf(clients.management.readEndpoint("x"));
@@ -161,7 +161,7 @@ describe("a missing object", () => {
   });
 
   test("a missing collection is a wrong address", async () => {
-    const { clients } = await startRig([{ does: "answer", status: 404 }]);
+    const { clients } = await startRig([{ action: "respond", status: 404 }]);
     expect(await apiErrorOf(clients.management.listEndpoints())).toMatchObject({ code: "wrong_address" });
   });
 });
@@ -177,60 +177,60 @@ describe("a template that the service does not know yet", () => {
   const unknown = json({ message: 'templateId: template "t" does not exist' }, 400);
 
   test("is retried every 250 ms by a create and by an update that sets it", async () => {
-    const { clients, clock, result, seen } = await startRig((_request, count) =>
-      count % 4 === 0 ? json(endpointAnswer()) : unknown,
+    const { clients, clock, result, requests } = await startRig((_request, count) =>
+      count % 4 === 0 ? json(endpointRecord()) : unknown,
     );
     const start = clock.now();
     await result(clients.management.createEndpoint({ templateId: "t" }));
-    expect(seen).toHaveLength(4);
+    expect(requests).toHaveLength(4);
     expect(clock.now() - start).toBe(750);
     await result(clients.management.updateEndpoint("id", { templateId: "t" }));
-    expect(seen).toHaveLength(8);
+    expect(requests).toHaveLength(8);
   });
 
   test("fails after ten retries", async () => {
-    const { clients, failure, seen } = await startRig([unknown]);
+    const { clients, failure, requests } = await startRig([unknown]);
     const error = await failure(clients.management.createEndpoint({ templateId: "t" }));
     expect(error).toMatchObject({ category: "invalid", code: "template_not_found", ambiguous: false });
-    expect(seen).toHaveLength(11);
+    expect(requests).toHaveLength(11);
   });
 
   test("is not awaited by an update that does not name one", async () => {
-    const { clients, failure, seen } = await startRig([json({ message: 'endpoint "id" not found' }, 404)]);
+    const { clients, failure, requests } = await startRig([json({ message: 'endpoint "id" not found' }, 404)]);
     expect(await failure(clients.management.updateEndpoint("id", { workersMax: 1 }))).toMatchObject({
       category: "missing",
     });
-    expect(seen).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });
 
 describe("an invalid response", () => {
   const cases: [string, Parameters<typeof startRig>[0], string][] = [
-    ["is half of a JSON text", [{ does: "answer", status: 200, body: '{"id":"a' }], "not valid JSON"],
-    ["is empty", [{ does: "answer", status: 200 }], "not valid JSON"],
-    ["is a page", [{ does: "answer", status: 200, body: "<html></html>" }], "not valid JSON"],
+    ["is half of a JSON text", [{ action: "respond", status: 200, body: '{"id":"a' }], "not valid JSON"],
+    ["is empty", [{ action: "respond", status: 200 }], "not valid JSON"],
+    ["is a page", [{ action: "respond", status: 200, body: "<html></html>" }], "not valid JSON"],
     ["lacks a field", [json({ name: "v", size: 1, dataCenterId: "EU" })], '"id"'],
-    ["has a field of another type", [json(volumeAnswer({ size: "big" }))], '"size"'],
+    ["has a field of another type", [json(volumeRecord({ size: "big" }))], '"size"'],
     ["is null", [json(null)], "expected object"],
   ];
 
   test.each(cases)("that %s is named, and a create may have been applied", async (_what, plan, named) => {
-    const { clients, seen } = await startRig(plan);
+    const { clients, requests } = await startRig(plan);
     const { management } = clients;
     const created = await apiErrorOf(management.createNetworkVolume({ name: "v", size: 1, dataCenterId: "EU" }));
     expect(created).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
     expect(created.message).toContain(named);
     const read = await apiErrorOf(management.readNetworkVolume("v"));
     expect(read).toMatchObject({ code: "unexpected_answer", ambiguous: false });
-    expect(seen).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   test("in a list names the element, and does not affect the others if the caller handles it", async () => {
-    const { clients } = await startRig([json([volumeAnswer(), volumeAnswer({ id: "bad", name: 3 }), null])]);
+    const { clients } = await startRig([json([volumeRecord(), volumeRecord({ id: "bad", name: 3 }), null])]);
     expect((await apiErrorOf(clients.management.listNetworkVolumes())).message).toContain('"[1].name"');
     const unreadable: UnreadableElement[] = [];
     const found = await clients.management.listNetworkVolumes({ onUnreadable: (one) => void unreadable.push(one) });
-    expect(found).toEqual([volumeAnswer()]);
+    expect(found).toEqual([volumeRecord()]);
     expect(unreadable.map(({ id, name, error }) => [id, name, error.code, error.message])).toEqual([
       ["bad", undefined, "unexpected_answer", expect.stringContaining('"[1].name"')],
       [undefined, undefined, "unexpected_answer", expect.stringContaining('"[2]"')],

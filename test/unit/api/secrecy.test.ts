@@ -31,11 +31,11 @@ const echoes: [string, Behaviour][] = [
   ["in a 500", json({ error: `Bearer ${apiKey}` }, 500)],
   ["in a GraphQL error", json({ errors: [{ message: `no user for ${apiKey}` }], data: null })],
   ["escaped, in an address", json({ message: `see /graphql?api_key=${encodeURIComponent(apiKey)}` }, 400)],
-  ["in the address of a redirect", { does: "answer", status: 302, headers: { location: `/x?api_key=${apiKey}` } }],
-  ["in an HTML page", { does: "answer", status: 502, body: `<html><title>${apiKey}</title></html>` }],
-  ["in a long text, where it would be cut", { does: "answer", status: 400, body: `${"x".repeat(490)}${apiKey}` }],
+  ["in the address of a redirect", { action: "respond", status: 302, headers: { location: `/x?api_key=${apiKey}` } }],
+  ["in an HTML page", { action: "respond", status: 502, body: `<html><title>${apiKey}</title></html>` }],
+  ["in a long text, where it would be cut", { action: "respond", status: 400, body: `${"x".repeat(490)}${apiKey}` }],
   ["as a field of the wrong type", json({ id: apiKey, name: [apiKey], templateId: "t" })],
-  ["as text that is no JSON", { does: "answer", status: 200, body: apiKey }],
+  ["as text that is no JSON", { action: "respond", status: 200, body: apiKey }],
 ];
 
 describe.each(echoes)("a key that the service echoes %s", (_where, answer) => {
@@ -105,7 +105,7 @@ test("a secret's value is in no error for a response that is not GraphQL", async
 });
 
 test("the key is in no connection error", async () => {
-  const { clients, failure } = await startRig([{ does: "reset" }]);
+  const { clients, failure } = await startRig([{ action: "reset" }]);
   const error = await failure(clients.management.createEndpoint({ templateId: "t" }));
   expect(error.cause).toBeInstanceOf(Error);
   expectNone(error, apiKey);
@@ -124,12 +124,12 @@ test("the key is in no error of a peer that echoes it", async () => {
 });
 
 test("the key is in the Authorization header only, never in an address", async () => {
-  const { clients, failure, seen } = await startRig([json({ message: "no" }, 400)]);
+  const { clients, failure, requests } = await startRig([json({ message: "no" }, 400)]);
   await failure(clients.management.listEndpoints());
   await failure(clients.management.listTemplates());
   await failure(clients.jobs.health("ep"));
-  expect(seen.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill(`Bearer ${apiKey}`));
-  expect(seen.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/health"]);
+  expect(requests.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill(`Bearer ${apiKey}`));
+  expect(requests.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/health"]);
 });
 
 test("inspecting the clients does not show the key", async () => {

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { startRig, waitsOf } from "../../support/client-rig";
+import { recordRetryDelays, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
-import { volumeAnswer } from "../../support/records";
+import { volumeRecord } from "../../support/records";
 
 const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
 const busy = (status: number, retryAfter?: string): Behaviour =>
   json({ message: "later" }, status, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 
 test("a create with a 429 is retried, because it was not applied", async () => {
-  const { clients, result, seen } = await startRig([busy(429), busy(429), json(volumeAnswer())]);
+  const { clients, result, requests } = await startRig([busy(429), busy(429), json(volumeRecord())]);
   await result(clients.management.createNetworkVolume(volume));
-  expect(seen).toHaveLength(3);
+  expect(requests).toHaveLength(3);
 });
 
 describe.each([429, 503])("if the service responds with %i", (status) => {
@@ -20,42 +20,42 @@ describe.each([429, 503])("if the service responds with %i", (status) => {
     ["that is invalid is ignored", "soon", 125],
   ])("a Retry-After %s", async (_what, retryAfter, wait) => {
     const { clients, clock, result } = await startRig([busy(status, retryAfter), json([])]);
-    const { waits, onRetry } = waitsOf();
+    const { delays, onRetry } = recordRetryDelays();
     const start = clock.now();
     await result(clients.management.listEndpoints({ onRetry }));
-    expect(waits).toEqual([wait]);
+    expect(delays).toEqual([wait]);
     expect(clock.now() - start).toBeGreaterThanOrEqual(wait);
   });
 
   test("a Retry-After past the deadline fails immediately and names the wait", async () => {
-    const { clients, clock, failure, seen } = await startRig([busy(status, "3600")], { callTimeout: 10_000 });
+    const { clients, clock, failure, requests } = await startRig([busy(status, "3600")], { callTimeout: 10_000 });
     const start = clock.now();
     const error = await failure(clients.management.listEndpoints());
     expect(error).toMatchObject({ category: "throttled", status, retryAfter: 3_600_000, ambiguous: false });
     expect(clock.now()).toBe(start);
-    expect(seen).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });
 
 test("a service that stays busy fails before the deadline", async () => {
-  const { clients, clock, failure, seen } = await startRig([busy(429)], { callTimeout: 120_000 });
+  const { clients, clock, failure, requests } = await startRig([busy(429)], { callTimeout: 120_000 });
   const start = clock.now();
   expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "rate_limited" });
-  expect(seen.length).toBeLessThanOrEqual(12);
+  expect(requests.length).toBeLessThanOrEqual(12);
   expect(clock.now() - start).toBeLessThan(120_000);
 });
 
 test.each([429, 503])("Retry-After of a %i also delays the other calls to that address", async (status) => {
-  const { clients, clock, result, seen } = await startRig((_request, count) =>
+  const { clients, clock, result, requests } = await startRig((_request, count) =>
     count === 1 ? busy(status, "5") : json([]),
   );
   const first = clients.management.listEndpoints();
   while (clock.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   const others = Array.from({ length: 20 }, () => clients.management.listNetworkVolumes());
   await clock.advance(4999);
-  expect(seen).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   await result(Promise.all([first, ...others]));
-  expect(seen).toHaveLength(22);
+  expect(requests).toHaveLength(22);
 });
 
 test("calls delayed by a 429 do not resume all at once", async () => {
@@ -79,7 +79,7 @@ test("calls delayed by a 429 do not resume all at once", async () => {
 });
 
 test("a paused address rejects calls whose deadline is before the end of the pause", async () => {
-  const { clients, clock, failure, result, seen } = await startRig((_request, count) =>
+  const { clients, clock, failure, result, requests } = await startRig((_request, count) =>
     count === 1 ? busy(429, "30") : json([]),
   );
   const first = clients.management.listEndpoints();
@@ -88,17 +88,17 @@ test("a paused address rejects calls whose deadline is before the end of the pau
   expect(error).toMatchObject({ category: "throttled", code: "rate_limited", ambiguous: false });
   expect(error.message).toContain("30 s");
   await result(first);
-  expect(seen).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test("a 429 of one job operation does not delay the others", async () => {
-  const { clients, result, seen } = await startRig((request, count) =>
+  const { clients, result, requests } = await startRig((request, count) =>
     count === 1
       ? busy(429, "60")
       : json(request.url.includes("cancel") ? { id: "j", status: "CANCELLED" } : { removed: 0, status: "completed" }),
   );
   const purge = clients.jobs.purgeQueue("ep");
-  await expect.poll(() => seen.length).toBe(1);
+  await expect.poll(() => requests.length).toBe(1);
   expect(await clients.jobs.cancel("ep", "j")).toMatchObject({ status: "CANCELLED" });
   expect(await result(purge)).toBe(0);
 });
@@ -140,13 +140,13 @@ describe("in REST v2, with limits per user and errors as problem+json,", () => {
       17_000,
     ],
   ])("a 429 with %s is retried after the wait that it names", async (_what, headers, least) => {
-    const { clients, clock, result, seen } = await startRig([problem(headers), template], v2);
-    const { waits, onRetry } = waitsOf();
+    const { clients, clock, result, requests } = await startRig([problem(headers), template], v2);
+    const { delays, onRetry } = recordRetryDelays();
     const start = clock.now();
     expect(await result(clients.management.listTemplates({ onRetry }))).toEqual([]);
-    expect(seen).toHaveLength(2);
-    expect(waits).toHaveLength(1);
-    expect(waits[0]).toBeGreaterThanOrEqual(least);
+    expect(requests).toHaveLength(2);
+    expect(delays).toHaveLength(1);
+    expect(delays[0]).toBeGreaterThanOrEqual(least);
     expect(clock.now() - start).toBeLessThan(least + 6000);
   });
 

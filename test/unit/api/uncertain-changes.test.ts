@@ -10,14 +10,14 @@ const secret = { id: "s1", name: "hub", createdAt: "2026-11-01T00:00:00Z", descr
 /** Clients of REST v2 whose server responds as planned, and the methods of the requests so far. */
 async function startV2(plan: Behaviour[]) {
   const rig = await startRig(plan, { dialect: "v2" });
-  return { ...rig, methods: () => rig.seen.map(({ method }) => method) };
+  return { ...rig, methods: () => rig.requests.map(({ method }) => method) };
 }
 
 describe("a PATCH of REST v2 with a lost response", () => {
   test.each<[string, Behaviour]>([
     ["a 500", json({ title: "Internal Server Error", status: 500 }, 500)],
     ["a 503", unavailable],
-    ["a lost connection", { does: "reset" }],
+    ["a lost connection", { action: "reset" }],
   ])("by %s is not retried if a read shows the change", async (_fault, fault) => {
     const { clients, result, methods } = await startV2([fault, json(volume(200))]);
     const changed = await result(clients.management.updateNetworkVolume("v1", { size: 200 }));

@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import { createServer as createRawServer } from "node:net";
 import { createClients } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
-import { apiErrorOf, apiKey, runClock, waitsOf } from "../../support/client-rig";
-import { deadOrigin, listenOnLoopback, shut } from "../../support/loopback";
+import { apiErrorOf, apiKey, recordRetryDelays, runClock } from "../../support/client-rig";
+import { closeServer, listenOnLoopback, unusedOrigin } from "../../support/loopback";
 import { ManualClock } from "../../support/manual-clock";
-import { volumeAnswer } from "../../support/records";
+import { volumeRecord } from "../../support/records";
 
 const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
 
@@ -18,26 +18,26 @@ function clientsFor(origin: string) {
 }
 
 test("an unreachable service fails within three attempts and three seconds", async () => {
-  const { clients, clock } = clientsFor(await deadOrigin());
-  const { waits, onRetry } = waitsOf();
+  const { clients, clock } = clientsFor(await unusedOrigin());
+  const { delays, onRetry } = recordRetryDelays();
   const start = clock.now();
   const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints({ onRetry })));
   expect(error).toMatchObject({ category: "network", code: "connection_refused", ambiguous: false });
   expect(error.message).toContain("ECONNREFUSED");
-  expect(waits).toHaveLength(2);
+  expect(delays).toHaveLength(2);
   expect(clock.now() - start).toBeLessThanOrEqual(3000);
   expect(clients.requestCount()).toBe(0);
 });
 
 test("a create waits for a service that is starting, because nothing was sent", async () => {
-  const origin = await deadOrigin();
+  const origin = await unusedOrigin();
   const { clients, clock } = clientsFor(origin);
   let creates = 0;
   const server = createServer((_request, response) => {
     creates += 1;
-    response.end(JSON.stringify(volumeAnswer()));
+    response.end(JSON.stringify(volumeRecord()));
   });
-  onTestFinished(() => shut(server));
+  onTestFinished(() => closeServer(server));
   const started: Promise<void>[] = [];
   const onRetry = () => {
     if (started.length > 0) return;
@@ -65,7 +65,7 @@ test("a peer that does not speak HTTP fails immediately", async () => {
 test("https to a service without TLS fails immediately as a TLS error", async () => {
   const server = createServer();
   const origin = await listenOnLoopback(server);
-  onTestFinished(() => shut(server));
+  onTestFinished(() => closeServer(server));
   const { clients, clock } = clientsFor(origin.replace("http:", "https:"));
   const error = await runClock(clock, apiErrorOf(clients.management.createNetworkVolume(volume)));
   expect(error).toMatchObject({ code: "not_tls", retryable: false, ambiguous: false });
@@ -73,7 +73,7 @@ test("https to a service without TLS fails immediately as a TLS error", async ()
 });
 
 test("a call after close rejects immediately", async () => {
-  const { clients, clock } = clientsFor(await deadOrigin());
+  const { clients, clock } = clientsFor(await unusedOrigin());
   await clients.close();
   const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints()));
   expect(error).toMatchObject({ category: "network", code: "closed", retryable: false });

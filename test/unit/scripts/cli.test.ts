@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFi
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CliMissing, findCli } from "../../../scripts/cli/cli.mjs";
-import { deadOrigin } from "../../support/loopback";
+import { unusedOrigin } from "../../support/loopback";
 import {
   serve,
   serveRelease,
@@ -61,7 +61,7 @@ describe("if nothing works", () => {
       return error instanceof CliMissing ? error.isAbsent : error;
     };
     expect(await isAbsent({})).toBe(true);
-    expect(await isAbsent({ downloadAddress: await deadOrigin() })).toBe(true);
+    expect(await isAbsent({ downloadAddress: await unusedOrigin() })).toBe(true);
     const go = join(temporaryFolder(), "go");
     writeGo(go, { saying: "go1.22.4" });
     expect(await isAbsent({ go })).toBe(true);
@@ -196,7 +196,7 @@ describe("the official download", () => {
   });
 
   test("reports an unreachable server in one line", async () => {
-    const options = { ...(await nothing()), downloadAddress: await deadOrigin() };
+    const options = { ...(await nothing()), downloadAddress: await unusedOrigin() };
     await expect(findCli(options)).rejects.toThrow(/download from http:.*: connect ECONNREFUSED .*\n/);
   });
 });

@@ -70,7 +70,7 @@ test("names the address and the reason if the service cannot be reached", async 
 });
 
 test("deletes the created objects after Ctrl-C, also one that is being created; without --volume there is no volume", async () => {
-  proxy.inject({ method: "POST", path: "/v2/serverless" }, { kind: "answerLate", ms: 300 });
+  proxy.inject({ method: "POST", path: "/v2/serverless" }, { kind: "delayResponse", ms: 300 });
   const { child, ended } = start("--target", "local");
   await expect
     .poll(() => proxy.requests.some(({ method, path }) => method === "POST" && path === "/v2/serverless"))
@@ -85,7 +85,7 @@ test("deletes the created objects after Ctrl-C, also one that is being created; 
 });
 
 test("finds an object with a lost create response by its name, and repeats a failed delete", async () => {
-  proxy.inject({ method: "POST", path: "/v2/templates" }, { kind: "dropAfterAnswer" });
+  proxy.inject({ method: "POST", path: "/v2/templates" }, { kind: "dropResponse" });
   proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 500 });
   const { code, text } = await start("--target", "local").ended;
   expect(text).toMatch(/^FAILED/m);

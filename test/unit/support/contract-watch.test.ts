@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { takeViolations, tolerateViolations } from "../../support/contract-watch";
+import { drainViolations, tolerateViolations } from "../../support/contract-watch";
 import { type Behaviour, json, startFaultyServer } from "../../support/faulty-server";
 import { startRecordingProxy } from "../../support/recording-proxy";
 
@@ -27,13 +27,13 @@ test("valid traffic causes no violation, and paths of other APIs are not checked
   await call("GET", "/v2/network-volumes/v1");
   await call("GET", "/v1/networkvolumes/v1");
   await call("POST", "/v2/some-endpoint/run", { input: {} });
-  expect(takeViolations()).toEqual([]);
+  expect(drainViolations()).toEqual([]);
 });
 
 test("a violation names route, property and rule, of the request and of the response", async () => {
   const { call } = await start([json({ ...volume, size: "20" }, 201)]);
   await call("POST", "/v2/network-volumes", { name: "models", size: 5, dataCenter: "EU-RO-1" });
-  expect(takeViolations()).toEqual([
+  expect(drainViolations()).toEqual([
     "POST /v2/network-volumes: request: body.size: minimum: must be >= 10",
     "POST /v2/network-volumes: response: body.size: type: must be integer",
   ]);
@@ -43,7 +43,7 @@ test("REST v1 is checked as far as it is described", async () => {
   const { call } = await start([json({ id: "e1", idleTimeout: "5" }), json({ message: "no such endpoint" }, 404)]);
   await call("PATCH", "/v1/endpoints/e1", { minCudaVersion: null, computeType: "CPU" });
   await call("GET", "/v1/endpoints/e2?includeTemplate=maybe");
-  expect(takeViolations()).toEqual([
+  expect(drainViolations()).toEqual([
     "PATCH /v1/endpoints/{id}: request: body.computeType: additionalProperties: must NOT have additional properties",
     "PATCH /v1/endpoints/{id}: request: body.minCudaVersion: type: must be string",
     "PATCH /v1/endpoints/{id}: response: body.idleTimeout: type: must be integer",
@@ -59,14 +59,14 @@ test("responses of the proxy itself are not checked, those of the origin are", a
   proxy.inject({}, { kind: "halfBody" });
   await call("GET", "/v2/network-volumes");
   const missing = "required: must have required property 'networkVolumes'";
-  expect(takeViolations()).toEqual([`GET /v2/network-volumes: response: body.networkVolumes: ${missing}`]);
+  expect(drainViolations()).toEqual([`GET /v2/network-volumes: response: body.networkVolumes: ${missing}`]);
 });
 
 test("violations that a test file tolerates are ignored, no others", async () => {
   tolerateViolations(/^POST \/v2\/registries: request: body\.password: /);
   const { call } = await start([json({ title: "x", status: 422, detail: "y" }, 422, { "content-type": "text/plain" })]);
   await call("POST", "/v2/registries", { name: "mine", username: "" });
-  expect(takeViolations()).toEqual([
+  expect(drainViolations()).toEqual([
     "POST /v2/registries: request: body.username: minLength: must NOT have fewer than 1 characters",
     "POST /v2/registries: response: headers.Content-Type: must be application/problem+json",
   ]);

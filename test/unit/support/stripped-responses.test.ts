@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { strippedResponse } from "../../support/stripped-responses";
+import { stripResponse } from "../../support/stripped-responses";
 
 const strip = (path: string, body: object, status = 200): unknown =>
-  JSON.parse(strippedResponse("GET", path, status, JSON.stringify(body)));
+  JSON.parse(stripResponse("GET", path, status, JSON.stringify(body)));
 
 test("a response of REST v2 keeps the described fields at every depth", () => {
   const workers = { min: 0, max: 3, more: 1 };
@@ -36,5 +36,5 @@ test("responses that no contract describes are unchanged", () => {
   const job = { id: "j1", status: "COMPLETED" };
   expect(strip("/v2/some-endpoint/status/j1", job)).toEqual(job);
   expect(strip("/v2/account/limits", { spendRate: { any: 1 }, more: 1 })).toEqual({ spendRate: { any: 1 } });
-  expect(strippedResponse("DELETE", "/v2/serverless/e1", 204, "")).toBe("");
+  expect(stripResponse("DELETE", "/v2/serverless/e1", 204, "")).toBe("");
 });

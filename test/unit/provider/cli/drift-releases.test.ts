@@ -8,7 +8,7 @@ import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { expectResponse, send, stringAt } from "../../../support/raw-http";
 import { environmentOf, recordingTerminal, useFolder } from "./terminal";
 
 const bench = await useLifecycleBench();
@@ -34,7 +34,7 @@ const endpoint = (of: Made, dialect?: Dialect): Promise<Made> =>
 /** Changes an object past the provider. */
 async function patch(path: string, json: object): Promise<void> {
   const { apiKey } = bench.addresses;
-  expectAnswer(await send("PATCH", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }), 200);
+  expectResponse(await send("PATCH", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }), 200);
 }
 
 /** The report of a refresh of these resources, and the requests for it. */
@@ -55,9 +55,9 @@ async function report(made: Made[], format: DriftFlags["format"] = "text", varia
   const file = join(folder, "refresh.json");
   await writeFile(file, JSON.stringify({ steps }));
   const { io, printed } = recordingTerminal();
-  bench.asked();
+  bench.drainRequests();
   const code = await drift({ file, format }, io, { ...environmentOf(bench), ...variables });
-  return { code, ...printed(), asked: bench.asked() };
+  return { code, ...printed(), asked: bench.drainRequests() };
 }
 
 const at = (): string => new Date(bench.clock.now()).toISOString();
@@ -71,7 +71,7 @@ describe("an endpoint whose image was changed outside", () => {
     const chat = await endpoint(worker);
     ({ id } = chat);
     made = [worker, chat];
-    await bench.clock.leap(60_000);
+    await bench.clock.advance(60_000);
     await patch(`serverless/${id}`, { image: "acme/echo:9" });
     const { apiKey } = bench.addresses;
     const releases = await send("GET", `${bench.proxy.origin}/v2/serverless/${id}/releases`, { key: apiKey });
@@ -153,7 +153,7 @@ describe("a template with a bound endpoint", () => {
   test("gets the release of each property that releases describe, and none for values of variables", async () => {
     const worker = await template({ containerDiskInGb: 10, dockerStartCmd: ["a"], ports: "80/http, 22/tcp" }, "v1");
     const chat = await endpoint(worker, "v1");
-    await bench.clock.leap(60_000);
+    await bench.clock.advance(60_000);
     await patch(`templates/${worker.id}`, { image: "acme/echo:7", disk: 20, cmd: ["b"], ports: ["80/http"] });
     await patch(`templates/${worker.id}`, { env: { MODE: "fast", EXTRA: "1" } });
     await patch(`templates/${worker.id}`, { image: "acme/echo:9" });

@@ -7,7 +7,7 @@ import { kinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { send, stringAt } from "../../../support/raw-http";
-import { noteSecret } from "../../../support/secret-scan";
+import { registerSecret } from "../../../support/secret-scan";
 import { command, environmentOf, recordingTerminal, useFolder } from "./terminal";
 
 const bench = await useLifecycleBench();
@@ -16,7 +16,7 @@ const folder = useFolder();
 const secrets = { value: "sesame-88d1", password: "whisper-88d2" };
 
 beforeAll(async () => {
-  for (const value of Object.values(secrets)) noteSecret(value, "a secret of the account");
+  for (const value of Object.values(secrets)) registerSecret(value, "a secret of the account");
   const made = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
   await bench.graphql(`mutation { secretCreate(input: { name: "token", value: "${secrets.value}" }) { id } }`);
@@ -44,10 +44,10 @@ const left = async (): Promise<string[]> => (await readdir(folder)).filter((name
 
 describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) => {
   it("writes a program and the import file with each object once, and only reads", async () => {
-    bench.asked();
+    bench.drainRequests();
     const { code, out, stdout, stderr } = await run({ dialect });
     expect(code, stdout).toBe(0);
-    const asked = bench.asked();
+    const asked = bench.drainRequests();
     expect(asked.length).toBeLessThanOrEqual(6);
     expect(asked.filter((line) => !/^GET |^POST \/graphql$/.test(line))).toEqual([]);
     expect(await filesIn(out)).toEqual(["Pulumi.yaml", "import.json", "index.ts", "package.json", "tsconfig.json"]);
@@ -157,9 +157,9 @@ describe("nothing is written", () => {
   ])("%s", async (_, prepare, message) => {
     const out = join(folder, `taken-${++count}`);
     await prepare(out);
-    bench.asked();
+    bench.drainRequests();
     await expect(run({ out })).rejects.toThrow(`${out}: ${message}`);
-    expect(bench.asked()).toEqual([]);
+    expect(bench.drainRequests()).toEqual([]);
   });
 
   it("if the key lacks a permission; a second run succeeds", async () => {

@@ -35,10 +35,10 @@ async function run(from: MoveFlags["from"], text: string, dialect = "v2", key = 
 
 describe.each(Object.entries(recordedStates))("a state of %s", (_, { from, text }) => {
   it.each(["v1", "v2"])("becomes a program with the same objects and names in dialect %s", async (dialect) => {
-    bench.asked();
+    bench.drainRequests();
     const { code, out, report } = await run(from, text(ids), dialect);
     expect(code).toBe(3);
-    expect(bench.asked().filter((line) => !/^GET |^POST \/graphql$/.test(line))).toEqual([]);
+    expect(bench.drainRequests().filter((line) => !/^GET |^POST \/graphql$/.test(line))).toEqual([]);
     const named = Object.fromEntries(report.resources.map(({ id, name }: { id: string; name: string }) => [id, name]));
     expect(named).toMatchObject({ [ids.template]: "worker-template", [ids.endpoint]: "llm-endpoint" });
     expect(named[ids.volume]).toMatch(/^models(-0)?-volume$/);
@@ -148,9 +148,9 @@ it.each<[MoveFlags["from"], string, string]>([
   ["runpod-pulumi", '{"deployment": {"resources": null}}', "--from runpod-pulumi: the state has no resources of this"],
 ])("rejects input for %s that is not its state, and writes nothing", async (from, text, message) => {
   const before = await readdir(folder);
-  bench.asked();
+  bench.drainRequests();
   await expect(run(from, text)).rejects.toThrow(message);
-  expect(bench.asked()).toEqual([]);
+  expect(bench.drainRequests()).toEqual([]);
   expect(await readdir(folder)).toEqual(before);
 });
 

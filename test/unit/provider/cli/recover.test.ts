@@ -213,7 +213,7 @@ describe("the state", () => {
       Other pending operations; \`pulumi refresh\` completes them:
         updating urn:pulumi:dev::shop::serverless-compute:index:Template::chat"
     `);
-    expect(bench.asked()).toEqual([]);
+    expect(bench.drainRequests()).toEqual([]);
   });
 
   it("without pending operations and leftovers needs no recovery", async () => {

@@ -20,11 +20,11 @@ describe("reads of one kind", () => {
     const context = bench.context();
     const sizeOf = async (id: string) => (await kinds.NetworkVolume.read(id, olds, context))?.inputs["size"];
     await sizeOf(first);
-    await bench.clock.leap(1000);
+    await bench.clock.advance(1000);
     await sizeOf(second);
-    expect(bench.asked()).toEqual(["GET /v1/networkvolumes"]);
+    expect(bench.drainRequests()).toEqual(["GET /v1/networkvolumes"]);
     await bench.rest("PATCH", `/networkvolumes/${third}`, { size: 5 });
-    await bench.clock.leap(2000);
+    await bench.clock.advance(2000);
     expect(await sizeOf(third)).toBe(5);
   });
 
@@ -50,7 +50,7 @@ describe("reads of one kind", () => {
     ]);
     expect(there?.id).toBe(id);
     expect(gone).toBeUndefined();
-    expect(bench.asked()).toEqual(["GET /v1/networkvolumes", "GET /v1/networkvolumes/aaaaaaaaaa"]);
+    expect(bench.drainRequests()).toEqual(["GET /v1/networkvolumes", "GET /v1/networkvolumes/aaaaaaaaaa"]);
   });
 
   test("fail together, each with its own name", async () => {
@@ -66,6 +66,6 @@ describe("reads of one kind", () => {
   test("of several clients are separate", async () => {
     const [id = ""] = await volumes(1);
     await Promise.all([bench.context(), bench.context()].map((context) => kinds.NetworkVolume.read(id, olds, context)));
-    expect(bench.asked()).toHaveLength(2);
+    expect(bench.drainRequests()).toHaveLength(2);
   });
 });

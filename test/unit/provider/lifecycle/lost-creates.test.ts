@@ -11,11 +11,11 @@ const bench = await useLifecycleBench();
 const cases = await objectCases(bench);
 
 const lost: [string, Fault][] = [
-  ["the response is dropped after the service created it", { kind: "dropAfterAnswer" }],
-  ["the connection is reset after the service created it", { kind: "reset", carriedOut: true }],
+  ["the response is dropped after the service created it", { kind: "dropResponse" }],
+  ["the connection is reset after the service created it", { kind: "reset", applied: true }],
   ["half of the response arrives", { kind: "halfBody" }],
-  ["a 502 replaces the response", { kind: "status", status: 502, carriedOut: true }],
-  ["a 503 replaces the response", { kind: "status", status: 503, carriedOut: true }],
+  ["a 502 replaces the response", { kind: "status", status: 502, applied: true }],
+  ["a 503 replaces the response", { kind: "status", status: 503, applied: true }],
   ["a 503 arrives and nothing was created", { kind: "status", status: 503, retryAfter: "5" }],
   ["a 504 arrives and nothing was created", { kind: "status", status: 504 }],
   ["a 500 arrives and nothing was created", { kind: "status", status: 500 }],
@@ -45,7 +45,7 @@ describe.each(namedCases)(
     test("creates one object although two responses are lost", async () => {
       const name = freshName();
       bench.proxy.inject(create, { kind: "status", status: 504 });
-      bench.proxy.inject(create, { kind: "dropAfterAnswer" });
+      bench.proxy.inject(create, { kind: "dropResponse" });
       const { id } = await lifecycle.create(inputsOf(name), context());
       expect(await idsOf(name)).toEqual([id]);
     });
@@ -61,9 +61,9 @@ describe.each(namedCases)(
 
     test("five creates list the existing objects once, and only under names of the program", async () => {
       const shared = context();
-      bench.asked();
+      bench.drainRequests();
       await Promise.all(Array.from({ length: 5 }, () => lifecycle.create(inputsOf(freshName()), shared)));
-      expect(bench.asked()).toHaveLength(hasUniqueName ? 5 : 6);
+      expect(bench.drainRequests()).toHaveLength(hasUniqueName ? 5 : 6);
     });
   },
 );
@@ -90,7 +90,7 @@ describe.each(cases)(
     });
 
     test("is reported as lost if the lookup fails, too", async () => {
-      bench.proxy.inject(create, { kind: "dropAfterAnswer" });
+      bench.proxy.inject(create, { kind: "dropResponse" });
       bench.proxy.inject(listMatch(held), { kind: "status", status: 403 }, 20);
       const creating = lifecycle.create(inputsOf(freshName()), bench.context({ hasUniqueName: true }));
       await expect(creating).rejects.toThrow("The lookup failed.");
@@ -111,9 +111,11 @@ describe("two creates with the same name and inputs at once", () => {
   test("create an object each although one response is lost", async () => {
     const context = bench.context();
     const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("twins-dev")).inputs;
-    bench.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "dropAfterAnswer" });
+    bench.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "dropResponse" });
     const made = await Promise.all([1, 2, 3].map(() => kinds.NetworkVolume.create(inputs, context)));
-    const held = (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "twins-dev");
+    const held = (await bench.listObjects("networkvolumes"))
+      .map(propertiesIn)
+      .filter(({ name }) => name === "twins-dev");
     expect(new Set(made.map(({ id }) => id))).toEqual(new Set(held.map(({ id }) => id)));
     expect(held).toHaveLength(3);
   });
@@ -125,14 +127,14 @@ test("a volume that another deployment creates under the same name is not mistak
   const path = "/v1/networkvolumes";
   const context = bench.context();
   await kinds.NetworkVolume.create(inputsOf("first"), context);
-  bench.proxy.inject({ method: "POST", path }, { kind: "dropAfterAnswer" });
-  bench.proxy.inject({ method: "GET", path }, { kind: "delay", ms: 500 });
+  bench.proxy.inject({ method: "POST", path }, { kind: "dropResponse" });
+  bench.proxy.inject({ method: "GET", path }, { kind: "delayRequest", ms: 500 });
   const creating = kinds.NetworkVolume.create(inputsOf("shared"), context).catch((error: unknown) => String(error));
-  while (!bench.proxy.requests.some(({ fault }) => fault === "delay"))
+  while (!bench.proxy.requests.some(({ fault }) => fault === "delayRequest"))
     await new Promise((resolve) => setTimeout(resolve, 2));
   await bench.rest("POST", "/networkvolumes", inputsOf("shared"));
   const failure = await creating;
-  const both = (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "shared");
+  const both = (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "shared");
   expect(both).toHaveLength(2);
   expect(failure).toContain("only one of them was created for it");
   for (const { id } of both) expect(failure).toContain(String(id));
@@ -143,13 +145,13 @@ test("a created object that lists show late is found without a second request", 
   const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("late-dev")).inputs;
   let lists = 0;
   bench.proxy.clear();
-  bench.proxy.inject({ method: "POST", path }, { kind: "dropAfterAnswer" });
+  bench.proxy.inject({ method: "POST", path }, { kind: "dropResponse" });
   bench.proxy.alter(listMatch("networkvolumes"), (answer) =>
     withLists(answer, (list) => (++lists < 3 ? list.filter(({ name }) => name !== "late-dev") : list)),
   );
   const { id } = await kinds.NetworkVolume.create(inputs, bench.context({ hasUniqueName: true }));
   expect(bench.proxy.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
-  const held = (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "late-dev");
+  const held = (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "late-dev");
   expect(held).toMatchObject([{ id }]);
   bench.proxy.clear();
 });
@@ -158,7 +160,7 @@ describe("a first request that arrives after the retry", () => {
   const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("straggler-dev")).inputs;
   const create: Match = { method: "POST", path: "/v1/networkvolumes" };
   const named = async () =>
-    (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
+    (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
 
   /** A context for a generated, unique name. */
   const own = () => bench.context({ hasUniqueName: true });
@@ -166,8 +168,8 @@ describe("a first request that arrives after the retry", () => {
   /** The lookup finds nothing, then the first request arrives: created past the proxy, as on a slow network. */
   async function straggle(): Promise<void> {
     bench.proxy.inject(create, { kind: "status", status: 504 });
-    bench.proxy.inject(create, { kind: "delay", ms: 500 });
-    while (!bench.proxy.requests.some(({ fault }) => fault === "delay"))
+    bench.proxy.inject(create, { kind: "delayRequest", ms: 500 });
+    while (!bench.proxy.requests.some(({ fault }) => fault === "delayRequest"))
       await new Promise((resolve) => setTimeout(resolve, 2));
     await bench.rest("POST", "/networkvolumes", { name: "straggler-dev", size: 10, dataCenterId: "EU-RO-1" });
   }
@@ -184,7 +186,7 @@ describe("a first request that arrives after the retry", () => {
     const ids = (await named()).map((one) => String(one["id"]));
     expect(ids).toHaveLength(2);
     const other = ids.find((one) => one !== id);
-    expect(context.warned).toEqual([
+    expect(context.warnings).toEqual([
       expect.stringMatching(
         `^another NetworkVolume named "straggler-dev" was created at the same time \\(${other}\\), .*; delete it unless it is in use$`,
       ),

@@ -2,23 +2,24 @@ import { describe, expect, test } from "vitest";
 import { configCalls } from "../../../../provider/plugin/config-calls";
 import { createHost } from "../../../../provider/process/host";
 import { diffChanges } from "../../../../provider/protocol/messages";
-import { arrived, sent } from "../../../support/property-sets";
+import { engineProperties, roundTrip } from "../../../support/property-sets";
 
 const calls = configCalls(createHost(() => undefined));
 
 const check = (settings: object) => {
   const { inputs, failures = [] } = calls.checkConfig({
     urn: "",
-    olds: sent({}),
-    news: sent(settings),
+    olds: engineProperties({}),
+    news: engineProperties(settings),
     randomSeed: undefined,
     autonaming: undefined,
   });
-  return { reasons: failures.map(({ reason }) => reason), inputs: arrived(inputs) };
+  return { reasons: failures.map(({ reason }) => reason), inputs: roundTrip(inputs) };
 };
 
 const differ = (olds: object, news: object): boolean =>
-  calls.diffConfig({ id: "", urn: "", olds: sent(olds), news: sent(news) }).changes === diffChanges.some;
+  calls.diffConfig({ id: "", urn: "", olds: engineProperties(olds), news: engineProperties(news) }).changes ===
+  diffChanges.some;
 
 test("accepts numbers as numbers and as strings, and returns them unchanged", () => {
   for (const settings of [
@@ -70,7 +71,7 @@ test("treats a number and its string as equal, and reports other values as chang
 
 describe("a provider with other settings", () => {
   const replaces = (olds: object, news: object): readonly string[] =>
-    calls.diffConfig({ id: "", urn: "", olds: sent(olds), news: sent(news) }).replaces ?? [];
+    calls.diffConfig({ id: "", urn: "", olds: engineProperties(olds), news: engineProperties(news) }).replaces ?? [];
   const [local, other] = ["http://127.0.0.1:7337", "https://compute.example"];
 
   test.each<[string, object, object, string[]]>([

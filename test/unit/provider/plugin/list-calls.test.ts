@@ -5,7 +5,7 @@ import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { createHost } from "../../../../provider/process/host";
 import { kinds, objectKinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
-import { sent } from "../../../support/property-sets";
+import { engineProperties } from "../../../support/property-sets";
 import { stringAt } from "../../../support/raw-http";
 
 const bench = await useLifecycleBench();
@@ -36,7 +36,7 @@ type Asked = Partial<Parameters<ReturnType<typeof listCalls>["list"]>[0]>;
 const ask = (kind: string, asked: Asked = {}) =>
   listCalls(hostOf()).list({
     token: `serverless-compute:index:${kind}`,
-    query: sent({}),
+    query: engineProperties({}),
     limit: 0,
     pageSize: 0,
     continuationToken: "",
@@ -64,8 +64,8 @@ describe("a list", () => {
       id,
       urn: `urn:pulumi:dev::shop::serverless-compute:index:${kind}::x`,
       timeout: 0,
-      properties: sent({}),
-      inputs: sent({}),
+      properties: engineProperties({}),
+      inputs: engineProperties({}),
     });
     expect(read.id).toBe(id);
     expect(read.inputs?.properties["name"]).toBe(name);
@@ -80,22 +80,26 @@ describe("a list", () => {
   });
 
   test("has the objects whose names begin with namePrefix", async () => {
-    const query = sent({ namePrefix: "models-" });
+    const query = engineProperties({ namePrefix: "models-" });
     expect(await pagesOf({ query, pageSize: 3 })).toEqual([names("models-").slice(0, 3), names("models-").slice(3)]);
-    expect(await ask("NetworkVolume", { query: sent({ namePrefix: "nothing" }) })).toEqual([]);
+    expect(await ask("NetworkVolume", { query: engineProperties({ namePrefix: "nothing" }) })).toEqual([]);
   });
 
   test("is unknown if its query is", async () => {
     const query = { properties: { namePrefix: Unknown.value }, secretPaths: [] };
-    bench.asked();
+    bench.drainRequests();
     expect(await ask("NetworkVolume", { query })).toEqual([{ computed: {} }]);
-    expect(bench.asked()).toEqual([]);
+    expect(bench.drainRequests()).toEqual([]);
   });
 
   test.each<[string, Asked, string]>([
     ["a kind without objects", { token: "serverless-compute:index:JobInvoke" }, "JobInvoke cannot be listed; this pr"],
-    ["an unknown filter", { query: sent({ prefix: "a" }) }, "prefix: unknown list input; expected one of namePrefix"],
-    ["a prefix that is no text", { query: sent({ namePrefix: 1 }) }, "namePrefix: is 1; must be a string"],
+    [
+      "an unknown filter",
+      { query: engineProperties({ prefix: "a" }) },
+      "prefix: unknown list input; expected one of namePrefix",
+    ],
+    ["a prefix that is no text", { query: engineProperties({ namePrefix: 1 }) }, "namePrefix: is 1; must be a string"],
     [
       "a token of another provider",
       { continuationToken: "page-2" },

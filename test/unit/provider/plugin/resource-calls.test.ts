@@ -15,7 +15,7 @@ import { kinds } from "../../../../provider/resources";
 import { startRig } from "../../../support/client-rig";
 import { json } from "../../../support/faulty-server";
 import { longSecrets } from "../../../support/long-secrets";
-import { arrived, sent } from "../../../support/property-sets";
+import { engineProperties, roundTrip } from "../../../support/property-sets";
 import { asSecret, boxLifecycle } from "../dynamic/box";
 
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
@@ -49,8 +49,8 @@ beforeEach(async () => {
 
 const requestOf = (kind: string, news: object, olds: object = {}): Request<typeof checkRequest> => ({
   urn: urnOf(kind),
-  olds: sent(olds),
-  news: sent(news),
+  olds: engineProperties(olds),
+  news: engineProperties(news),
   randomSeed: undefined,
   autonaming: undefined,
 });
@@ -104,31 +104,31 @@ test("a check's failure names its property in Pulumi's property path syntax", as
 });
 
 test("a verb's message contains no secret, in whatever form the service echoes it", async () => {
-  const properties = sent({ name: asSecret(secret), size: 10, dataCenterId: "EU-RO-1" });
+  const properties = engineProperties({ name: asSecret(secret), size: 10, dataCenterId: "EU-RO-1" });
   const request = { urn: urnOf("NetworkVolume"), properties, timeout: 0, preview: false };
   const message = await failureOf(calls.create(request));
   expect(message).toMatch(/^NetworkVolume "\[secret\]\s": the service rejected the request: no "\[secret\](\\n)?"$/);
 });
 
 test("a lookup's message contains no secret", async () => {
-  const request = { token: "serverless-compute:index:getSecret", args: sent({ name: asSecret(secret) }) };
+  const request = { token: "serverless-compute:index:getSecret", args: engineProperties({ name: asSecret(secret) }) };
   const look = lookupCalls(await hostThatHears(`no ${secret}`));
   const message = await failureOf(look.invoke(request));
   expect(message).toMatch(/^Secret "\[secret\]\s": .*no \[secret\]$/);
 });
 
 test("a list that contains a secret is secret as a whole, because its elements may move", async () => {
-  const properties = sent({ tags: ["a", asSecret("4711")] });
+  const properties = engineProperties({ tags: ["a", asSecret("4711")] });
   const read = await calls.read({ id: "box-1", urn: urnOf("Box"), properties, inputs: properties, timeout: 0 });
-  expect(arrived(read.properties).secretPaths).toEqual([["tags"]]);
-  expect(arrived(read.inputs).secretPaths).toEqual([["tags"]]);
+  expect(roundTrip(read.properties).secretPaths).toEqual([["tags"]]);
+  expect(roundTrip(read.inputs).secretPaths).toEqual([["tags"]]);
 });
 
 test("a preview of a create leaves a generated name and its derived outputs unknown, because the update generates another", async () => {
   const previewOf = async (news: object) => {
     const { inputs } = await check("Secret", { value: "4711", ...news });
-    const request = { urn: urnOf("Secret"), properties: inputs ?? sent({}), timeout: 0, preview: true };
-    return arrived((await calls.create(request)).properties).properties;
+    const request = { urn: urnOf("Secret"), properties: inputs ?? engineProperties({}), timeout: 0, preview: true };
+    return roundTrip((await calls.create(request)).properties).properties;
   };
   expect(await previewOf({})).toMatchObject({ name: Unknown.value, reference: Unknown.value });
   expect(await previewOf({ name: "token" })).toMatchObject({ name: "token", reference: "{{ RUNPOD_SECRET_token }}" });
@@ -136,10 +136,13 @@ test("a preview of a create leaves a generated name and its derived outputs unkn
 
 test("a preview of an update keeps a generated name and the outputs that do not change, and changes nothing", async () => {
   const inputs = { name: "chat-dev-1234567", templateId: "t1", type: "LOAD_BALANCER" };
-  const [olds, news] = [sent({ ...inputs, url: "http://balancer" }), sent({ ...inputs, workersMax: 9 })];
+  const [olds, news] = [
+    engineProperties({ ...inputs, url: "http://balancer" }),
+    engineProperties({ ...inputs, workersMax: 9 }),
+  ];
   const request = { id: "e1", urn: urnOf("ServerlessEndpoint"), olds, news, timeout: 0, preview: true };
   const { properties } = await calls.update(request);
-  expect(arrived(properties).properties).toMatchObject({ ...inputs, workersMax: 9, url: "http://balancer" });
+  expect(roundTrip(properties).properties).toMatchObject({ ...inputs, workersMax: 9, url: "http://balancer" });
 });
 
 describe("a name", () => {
@@ -165,10 +168,10 @@ test("lets the engine print no value of a secret input that is absent here, as w
 });
 
 test("passes customTimeouts (in seconds, 0 for none) to each verb", async () => {
-  const properties = sent({ size: 1 });
+  const properties = engineProperties({ size: 1 });
   const same = { urn: urnOf("Box"), preview: false };
   await calls.create({ ...same, properties, timeout: 1.5 });
-  await calls.update({ ...same, id: "box-1", olds: properties, news: sent({ size: 2 }), timeout: 2 });
+  await calls.update({ ...same, id: "box-1", olds: properties, news: engineProperties({ size: 2 }), timeout: 2 });
   await calls.delete({ urn: urnOf("Box"), id: "box-1", properties, timeout: 0 });
   expect(timeouts).toEqual([1500, 2000, undefined]);
 });
@@ -180,8 +183,8 @@ describe("a diff", () => {
     const { detailedDiff, ...rest } = await calls.diff({
       id: "x",
       urn: urnOf(kind),
-      olds: sent(olds),
-      news: sent(news),
+      olds: engineProperties(olds),
+      news: engineProperties(news),
     });
     return {
       ...rest,

@@ -8,7 +8,7 @@ import { describe, expect, test, vi } from "vitest";
 import * as messages from "../../../../provider/protocol/messages";
 import { message, text } from "../../../../provider/protocol/protobuf";
 import { struct } from "../../../../provider/protocol/protobuf-struct";
-import { sent } from "../../../support/property-sets";
+import { engineProperties } from "../../../support/property-sets";
 
 /** Random messages for each comparison; 100,000 in all in the long form. */
 const numRuns = process.env["FULL"] ? 25_000 : 500;
@@ -66,7 +66,14 @@ describe("Pulumi's codec and ours read each other's messages", () => {
         update.setPreview(preview);
         update.setIgnorechangesList(["a", "b"]);
         const read = messages.updateRequest.decode(Buffer.from(update.serializeBinary()));
-        expect(read).toEqual({ id, urn: id, olds: sent(olds), news: sent(news), timeout: timeout / 7, preview });
+        expect(read).toEqual({
+          id,
+          urn: id,
+          olds: engineProperties(olds),
+          news: engineProperties(news),
+          timeout: timeout / 7,
+          preview,
+        });
 
         const asked = new pb.CheckRequest();
         const autonaming = new pb.CheckRequest.AutonamingOptions();
@@ -76,8 +83,8 @@ describe("Pulumi's codec and ours read each other's messages", () => {
         asked.setRandomseed(new Uint8Array(32));
         expect(messages.checkRequest.decode(Buffer.from(asked.serializeBinary()))).toEqual({
           urn: "",
-          olds: sent({}),
-          news: sent({}),
+          olds: engineProperties({}),
+          news: engineProperties({}),
           randomSeed: Buffer.alloc(32),
           autonaming: { proposedName: id, mode: messages.autonamingDisabled },
         });
@@ -89,7 +96,7 @@ describe("Pulumi's codec and ours read each other's messages", () => {
     const paths = fc.uniqueArray(anyText, { maxLength: 4 });
     check(
       fc.property(object, paths, fc.boolean(), anyText, (properties, keys, yes, reason) => {
-        const set = sent(properties);
+        const set = engineProperties(properties);
         const diff = pb.DiffResponse.deserializeBinary(
           messages.diffResponse.encode({
             replaces: keys,
@@ -137,7 +144,7 @@ test("a list's request, and each message of its stream", () => {
   asked.setContinuationToken("3:x");
   expect(messages.listRequest.decode(Buffer.from(asked.serializeBinary()))).toEqual({
     token: "serverless-compute:index:Secret",
-    query: sent({ namePrefix: "a" }),
+    query: engineProperties({ namePrefix: "a" }),
     limit: 7,
     pageSize: 3,
     continuationToken: "3:x",
@@ -185,7 +192,7 @@ describe("the options of a component", () => {
     expect({ dryRun, monitorEndpoint, inputs }).toEqual({
       dryRun: true,
       monitorEndpoint: "127.0.0.1:1",
-      inputs: sent({ template: { imageName: "a:1" } }),
+      inputs: engineProperties({ template: { imageName: "a:1" } }),
     });
 
     const written = messages.registerResourceRequest.encode({
@@ -194,7 +201,7 @@ describe("the options of a component", () => {
       acceptSecrets: true,
       supportsPartialValues: true,
       aliasSpecs: true,
-      object: sent({ a: 1 }),
+      object: engineProperties({ a: 1 }),
       propertyDependencies: inputDependencies,
     });
     const got = RegisterResourceRequest.deserializeBinary(written);

@@ -2,12 +2,12 @@ import { type Clock, type Dialect, systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
-import { concurrently } from "../../../support/concurrent-rows";
+import { acceleratedClock } from "../../../support/accelerated-clock";
+import { runConcurrently } from "../../../support/concurrent-rows";
 import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
 import { type BenchContext, handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { at, expectAnswer, send, stringAt } from "../../../support/raw-http";
-import { rushedClock } from "../../../support/rushed-clock";
+import { at, expectResponse, send, stringAt } from "../../../support/raw-http";
 
 const echo = handlerFile("echo");
 const bench = await useLifecycleBench({ images: { "acme/echo:1": echo, "acme/echo:2": echo }, rateLimits: "off" });
@@ -18,7 +18,7 @@ const faultsPath = (endpointId: string): string => `${serverlessUrl}/local/endpo
 
 /** Replaces the faults of an endpoint. */
 const inject = async (endpointId: string, faults: object): Promise<void> =>
-  expectAnswer(await send("PUT", faultsPath(endpointId), { key, json: faults }), 200);
+  expectResponse(await send("PUT", faultsPath(endpointId), { key, json: faults }), 200);
 
 const isCounted = (fault: string): boolean => !["delay", "workers", "noStock"].includes(fault);
 
@@ -99,7 +99,7 @@ describe.each(["async", "sync"])("a JobInvoke with the mode %s", (mode) => {
   // A /runsync of a job that ends in time is followed by no request to /status.
   const rows = faultTable("`JobInvoke`").filter(({ afterSubmission }) => mode === "async" || !afterSubmission);
 
-  const outcomeOf = concurrently(rows, async (row) => {
+  const outcomeOf = runConcurrently(rows, async (row) => {
     const endpoint = { name: `echo-${++names}`, templateId, workersMax: 1 };
     const endpointId = stringAt(await bench.rest("POST", "/endpoints", endpoint), "id");
     const input = { prompt: "ping" };
@@ -156,11 +156,14 @@ describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (spoken)
     const name = `echo-${++names}`;
     const first = inputsOf(name, await templateOf("acme/echo:1", spoken), {});
     const news = inputsOf(name, await templateOf("acme/echo:2", spoken), verify);
-    const { id, outputs } = await kinds.ServerlessEndpoint.create(first, bench.context({ clock: rushedClock }, spoken));
+    const { id, outputs } = await kinds.ServerlessEndpoint.create(
+      first,
+      bench.context({ clock: acceleratedClock(10) }, spoken),
+    );
     const outcome = await underFaults(
       id,
       row,
-      rushedClock,
+      acceleratedClock(10),
       spoken,
       async (context) => `version ${(await kinds.ServerlessEndpoint.update(id, outputs, news, context))["version"]}`,
     );
@@ -176,7 +179,7 @@ describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (spoken)
     afterSubmission: false,
     behaviour: "with attempts: 2 runs another job and succeeds",
   }));
-  const outcomeOf = concurrently([...rows, ...repeated], (row) => {
+  const outcomeOf = runConcurrently([...rows, ...repeated], (row) => {
     if (repeated.includes(row)) return rollOut(row, { attempts: 2 });
     return rollOut(row, row.behaviour.includes("verify.timeout") ? { timeout: 20 } : {});
   });

@@ -121,10 +121,10 @@ describe("a job with an unexpected result fails with an actionable message", () 
 
 describe("a submission with a lost response is not retried", () => {
   test.each<[string, Behaviour]>([
-    ["hang up", { does: "hang up" }],
-    ["reset", { does: "reset" }],
+    ["hang up", { action: "hang up" }],
+    ["reset", { action: "reset" }],
     ["500", json({ error: "oops" }, 500)],
-    ["half an answer", { does: "answer half", status: 200, body: '{"id": "j1", "status": "IN_QUEUE"}' }],
+    ["half an answer", { action: "truncate", status: 200, body: '{"id": "j1", "status": "IN_QUEUE"}' }],
   ])("%s", async (_, behaviour) => {
     for (const mode of ["async", "sync"]) {
       const { context, calls } = await startJobApi({ run: () => behaviour, runsync: () => behaviour });
@@ -137,7 +137,7 @@ describe("a submission with a lost response is not retried", () => {
 
 describe("a job that exceeds its timeout", () => {
   test("is cancelled, with its progress and the next step in the message", async () => {
-    const { context, calls, shown, clock } = await startJobApi({
+    const { context, calls, messages, clock } = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: () => job("IN_QUEUE"),
       cancel: () => job("CANCELLED"),
@@ -149,14 +149,14 @@ describe("a job that exceeds its timeout", () => {
     expect(message).toContain("Raise workersMax");
     expect(calls.filter((one) => one === "cancel")).toHaveLength(1);
     expect(clock.now()).toBe(30_000);
-    expect(shown).toContain("job j1 IN_QUEUE: 0 s of at most 30 s");
+    expect(messages).toContain("job j1 IN_QUEUE: 0 s of at most 30 s");
     // Every 250 ms in the first 5 s, every 400 ms after them.
     expect(calls.filter((one) => one === "status").length).toBe(83);
   });
 
   test("reports the service's reason for its wait, during the wait and at the end", async () => {
     const reason = 'the image "acme/chat:1" has no command on this machine';
-    const { context, calls, shown } = await startJobApi({
+    const { context, calls, messages } = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: () => job("IN_QUEUE"),
       cancel: () => job("CANCELLED"),
@@ -167,7 +167,7 @@ describe("a job that exceeds its timeout", () => {
     expect(message).toMatch(
       /1 throttled\nthe image "acme\/chat:1" has no command on this machine\n\[secret\]\nNo worker/,
     );
-    const [early, late] = [shown.slice(0, 3), shown.slice(-2)];
+    const [early, late] = [messages.slice(0, 3), messages.slice(-2)];
     expect(early.filter((text) => text.includes(reason))).toEqual([]);
     for (const text of late)
       expect(text).toMatch(/^job j1 IN_QUEUE: \d+ s of at most 30 s; the image "acme\/chat:1" has .*machine$/);

@@ -65,20 +65,20 @@ describe("polls report no more progress lines than with intervals of 2 s", () =>
     { seconds: 600, before: 305 },
   ])("for a job of $seconds s: at most $before", async ({ seconds, before }) => {
     for (const queued of [0, seconds * 300]) {
-      const { context, shown } = await startJob(seconds * 1000, queued);
+      const { context, messages } = await startJob(seconds * 1000, queued);
       await JobInvoke.create(inputs, context);
-      expect(shown.length).toBeLessThanOrEqual(before);
+      expect(messages.length).toBeLessThanOrEqual(before);
       // Progress is still reported.
-      expect(shown.length).toBeGreaterThan(seconds / 3);
+      expect(messages.length).toBeGreaterThan(seconds / 3);
     }
   });
 
   test("a changed status and the reason for missing workers are reported by the poll that finds them", async () => {
-    const { context, shown } = await startJob(30_000, 20_300);
+    const { context, messages } = await startJob(30_000, 20_300);
     await JobInvoke.create(inputs, context);
-    const firstWith = (text: string): string | undefined => shown.find((line) => line.includes(text));
+    const firstWith = (text: string): string | undefined => messages.find((line) => line.includes(text));
     expect(firstWith("pulling the image")).toBe("job j1 IN_QUEUE: 5 s of at most 4000 s; pulling the image");
     expect(firstWith("IN_PROGRESS")).toMatch(/^job j1 IN_PROGRESS: 2[01] s of at most 4000 s$/);
-    expect(shown.at(-1)).toBe("job j1 COMPLETED");
+    expect(messages.at(-1)).toBe("job j1 COMPLETED");
   });
 });

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { invokeJob } from "../../../../provider/functions/program-calls";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
+import { acceleratedClock } from "../../../support/accelerated-clock";
 import { handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { at, send, stringAt } from "../../../support/raw-http";
-import { rushedClock } from "../../../support/rushed-clock";
 
 const handlers = ["echo", "fail", "slow"];
 const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
@@ -49,12 +49,12 @@ test("a job that no worker can run fails with the missing requirement", async ()
     await bench.rest("POST", "/endpoints", { name: "none", templateId, workersMax: 1 }),
     "id",
   );
-  const context = bench.context({ clock: rushedClock });
+  const context = bench.context({ clock: acceleratedClock(10) });
   const failure = await JobInvoke.create(inputsOf("echo", { endpointId, timeout: 10 }), context).catch(String);
   expect(failure).toMatch(
     /was still IN_QUEUE after \d+ s; it was cancelled\nendpoint: .* 1 throttled\nthe image[\s\S]*start the service with --image acme\/none:1=COMMAND/,
   );
-  expect(context.shown.at(-1)).toContain('the image "acme/none:1" has no command');
+  expect(context.progressMessages.at(-1)).toContain('the image "acme/none:1" has no command');
 });
 
 test.each(["async", "sync"])("a cancelled deployment cancels its running job, %s", async (mode) => {
@@ -87,7 +87,7 @@ describe("from a script", () => {
     await expect(invokeJob({ endpointId: "", input: {}, timeout: 0 }, { settings })).rejects.toThrow(
       'endpointId: is ""; must not be empty\ntimeout: is 0; must be a whole number from 1 to 604800',
     );
-    expect(bench.asked()).toEqual([]);
+    expect(bench.drainRequests()).toEqual([]);
   });
 
   test("a wrong key is one line", async () => {

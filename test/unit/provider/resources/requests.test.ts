@@ -4,17 +4,17 @@ import { describe, expect, test } from "vitest";
 import { invokeJob } from "../../../../provider/functions/program-calls";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
-import { concurrently } from "../../../support/concurrent-rows";
+import { acceleratedClock } from "../../../support/accelerated-clock";
+import { runConcurrently } from "../../../support/concurrent-rows";
 import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { at, expectAnswer, send } from "../../../support/raw-http";
-import { rushedClock } from "../../../support/rushed-clock";
+import { at, expectResponse, send } from "../../../support/raw-http";
 
 const server = fileURLToPath(new URL("../../../support/handlers/http-server.mjs", import.meta.url));
 const bench = await useLifecycleBench({ images: { "acme/server": server }, clock: systemClock, rateLimits: "off" });
 const { JobInvoke, ServerlessEndpoint, Template } = kinds;
-const context = () => bench.context({ clock: rushedClock }, "v2");
+const context = () => bench.context({ clock: acceleratedClock(10) }, "v2");
 let names = 0;
 
 /** Id of a new template whose image has the version as its tag and in its environment. */
@@ -115,12 +115,12 @@ describe("a JobInvoke with a request", () => {
 async function underFaults(endpointId: string, { faults }: FaultRow, verb: () => Promise<string>): Promise<string> {
   const { serverlessUrl, apiKey: key } = bench.addresses;
   const path = `${serverlessUrl}/local/endpoints/${endpointId}/faults`;
-  expectAnswer(await send("PUT", path, { key, json: faults }), 200);
+  expectResponse(await send("PUT", path, { key, json: faults }), 200);
   const text = await verb().catch(String);
   const { json } = await send("GET", path, { key });
   for (const [name, left] of Object.entries(Object(json)))
     if (typeof left === "number" && name !== "delay") expect(left, `${name} left`).toBe(0);
-  expectAnswer(await send("PUT", path, { key, json: {} }), 200);
+  expectResponse(await send("PUT", path, { key, json: {} }), 200);
   return text;
 }
 
@@ -138,7 +138,7 @@ describe("the request of a JobInvoke under faults", () => {
     "fails at `timeout`": /^JobFailure: GET \/a .* received no response: no response within [\d.]+ s/,
   };
   const rows = faultTable("`JobInvoke.request`");
-  const outcomeOf = concurrently(rows, async (row) => {
+  const outcomeOf = runConcurrently(rows, async (row) => {
     const inputs = inputsOf(`invoked-${++names}`, await templateOf("1"));
     const { id } = await ServerlessEndpoint.create(inputs, context());
     const news = invoked(id, { path: "/a" }, row.behaviour.includes("timeout") ? 1 : 300);
@@ -167,7 +167,7 @@ describe("the request of a verification under faults", () => {
     ),
   };
   const rows = faultTable("`verify.request`");
-  const outcomeOf = concurrently(rows, async (row) => {
+  const outcomeOf = runConcurrently(rows, async (row) => {
     const name = `verified-${++names}`;
     const verify = { request: { path: "/check" }, timeout: 300 };
     const first = inputsOf(name, await templateOf("1"), { verify });

@@ -12,7 +12,7 @@ const bench = await useLifecycleBench({ templateRelease: release });
 const { Template, ServerlessEndpoint } = kinds;
 
 // Only waits advance the clock, so that the duration of requests does not matter.
-beforeEach(() => onTestFinished(bench.clock.hold()));
+beforeEach(() => onTestFinished(bench.clock.freeze()));
 
 const makeTemplate = (name: string, context: Context) =>
   Template.create(Template.check({}, { imageName: "acme/chat:1" }, naming(name)).inputs, context);
@@ -21,7 +21,8 @@ const makeTemplate = (name: string, context: Context) =>
 async function foreignEndpoint(templateId: string, name: string): Promise<string> {
   return stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 0 }), "id");
 }
-const names = async (): Promise<unknown[]> => (await bench.held("templates")).map((one) => propertiesIn(one)["name"]);
+const names = async (): Promise<unknown[]> =>
+  (await bench.listObjects("templates")).map((one) => propertiesIn(one)["name"]);
 
 test("a template that gets a new endpoint during the wait fails at the limit and names that endpoint", async () => {
   const context = bench.context({ settings: { templateReleaseLimit: 40_000 } });
@@ -77,9 +78,11 @@ test("a template is deleted within 1.2 s of its release, with at most 60 request
   expect(late).toBeGreaterThanOrEqual(0);
   expect(late).toBeLessThanOrEqual(1200);
   expect(await names()).not.toContain("freed-dev");
-  expect(context.shown).toContain('waiting for the service to release template "freed-dev": 10 s of at most 150 s');
-  expect(context.shown.length, "a line every 5 s").toBeLessThanOrEqual(26);
-  expect(context.shown.length).toBeGreaterThan(20);
+  expect(context.progressMessages).toContain(
+    'waiting for the service to release template "freed-dev": 10 s of at most 150 s',
+  );
+  expect(context.progressMessages.length, "a line every 5 s").toBeLessThanOrEqual(26);
+  expect(context.progressMessages.length).toBeGreaterThan(20);
 });
 
 test("a template that was renamed outside the stack is deleted under its new name", async () => {
@@ -94,7 +97,8 @@ describe("an unmanaged template that has the name by now is not deleted", () => 
   const body = (name: string) => ({ name, imageName: "theirs:1", isServerless: true });
   const theirs = async (name: string): Promise<string> =>
     stringAt(await bench.rest("POST", "/templates", body(name)), "id");
-  const ids = async (): Promise<unknown[]> => (await bench.held("templates")).map((one) => propertiesIn(one)["id"]);
+  const ids = async (): Promise<unknown[]> =>
+    (await bench.listObjects("templates")).map((one) => propertiesIn(one)["id"]);
 
   test("if the stack's template is already deleted", async () => {
     const { id, outputs } = await makeTemplate("again-dev", bench.context());
@@ -113,7 +117,7 @@ describe("an unmanaged template that has the name by now is not deleted", () => 
         other ??= await theirs("lost-dev");
       },
     };
-    bench.proxy.inject({ body: /mutation deleteTemplate/ }, { kind: "reset", carriedOut: true });
+    bench.proxy.inject({ body: /mutation deleteTemplate/ }, { kind: "reset", applied: true });
     await Template.delete(id, outputs, bench.context({ clock }));
     expect(other).toBeDefined();
     expect(await ids()).toContain(other);

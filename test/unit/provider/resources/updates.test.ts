@@ -31,9 +31,9 @@ test("an endpoint's update sends only the properties that differ from the state"
   expect(await held(`/endpoints/${id}`)).toMatchObject({ ...changes, name: "new-dev", idleTimeout: 77 });
   expect(updated).toMatchObject({ ...news, version: 1 });
 
-  bench.asked();
+  bench.drainRequests();
   expect(await ServerlessEndpoint.update(id, updated, news, bench.context())).toEqual(updated);
-  expect(bench.asked()).toEqual([]);
+  expect(bench.drainRequests()).toEqual([]);
 });
 
 test("a volume's new name does not shrink a volume that was enlarged outside the stack", async () => {
@@ -56,9 +56,9 @@ test("a secret's value and description are separate requests, each sent only if 
     [{ description: "newer", value: "value-3d91" }, 2],
     [{ description: "newer", value: "value-3d91" }, 0],
   ] as const) {
-    bench.asked();
+    bench.drainRequests();
     outputs = await Secret.update(id, outputs, inputsOf(news), bench.context());
-    expect(bench.asked()).toHaveLength(requests);
+    expect(bench.drainRequests()).toHaveLength(requests);
     expect(outputs).toMatchObject(news);
   }
 });

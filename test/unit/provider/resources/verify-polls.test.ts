@@ -5,7 +5,7 @@ import type { Context } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { resolvedInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { verifyEndpoint } from "../../../../provider/resources/serverless-endpoint/verification";
-import { listenOnLoopback, shut } from "../../../support/loopback";
+import { closeServer, listenOnLoopback } from "../../../support/loopback";
 import { ManualClock } from "../../../support/manual-clock";
 import { naming } from "../../../support/naming";
 
@@ -45,7 +45,7 @@ const clients = createClients({
 });
 afterAll(async () => {
   await clients.close();
-  await shut(server);
+  await closeServer(server);
 });
 
 const count = 100;

@@ -2,10 +2,10 @@ import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
+import { acceleratedClock } from "../../../support/accelerated-clock";
 import { type BenchContext, handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { at, stringAt } from "../../../support/raw-http";
-import { rushedClock } from "../../../support/rushed-clock";
 
 const handlers = ["echo", "fail", "slow"];
 const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
@@ -25,7 +25,7 @@ for (const name of handlers) {
 const dialects: Dialect[] = process.env["FULL"] ? ["v1", "v2"] : ["v2"];
 
 describe.each(dialects)("with REST %s", (spoken) => {
-  const context = (more: object = {}): BenchContext => bench.context({ clock: rushedClock, ...more }, spoken);
+  const context = (more: object = {}): BenchContext => bench.context({ clock: acceleratedClock(10), ...more }, spoken);
   const inputsOf = (name: string, handler: string, news: Properties = {}): Properties => {
     const given = { templateId: templates.get(handler) ?? "", workersMax: 1, verify, ...news };
     const { inputs, failures } = ServerlessEndpoint.check({}, given, naming(`${name}-${spoken}`), [], spoken);
@@ -34,7 +34,7 @@ describe.each(dialects)("with REST %s", (spoken) => {
   };
   /** Jobs that were submitted and changes of endpoints that were sent since the last call. */
   const sent = (): { jobs: number; changes: number } => {
-    const asked = bench.asked();
+    const asked = bench.drainRequests();
     return {
       jobs: asked.filter((one) => one.endsWith("/run")).length,
       changes: asked.filter((one) => /^PATCH \/v\d\/(endpoints|serverless)/.test(one)).length,
@@ -84,7 +84,7 @@ describe.each(dialects)("with REST %s", (spoken) => {
     );
     expect(failure.outputs).toEqual({ ...outputs, version: 3 });
     expect(sent()).toEqual({ jobs: 1, changes: 2 });
-    expect(told.shown.join("\n")).toMatch(/of 1 workers on version 2|no workers yet on version 2/);
+    expect(told.progressMessages.join("\n")).toMatch(/of 1 workers on version 2|no workers yet on version 2/);
     expect(ServerlessEndpoint.diff(failure.outputs, inputsOf("back", "fail")).map(({ path }) => path)).toEqual([
       ["templateId"],
     ]);

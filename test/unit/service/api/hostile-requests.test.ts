@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, test, vi } from "vitest";
-import { at, expectAnswer, send } from "../../../support/raw-http";
+import { at, expectResponse, send } from "../../../support/raw-http";
 import { messageOf, useService } from "../resources/service-rig";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -37,7 +37,7 @@ test.each(["REST", "GraphQL"] as const)(
   async (api) => {
     const text = `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`;
     const answer = await send("POST", roots[api](), { key: key(), text });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(messageOf(answer)).toBe("body: must not nest deeper than 1000 levels");
   },
 );
@@ -51,13 +51,13 @@ describe("an excessive GraphQL query", () => {
     ["many mutations", `mutation { ${many(2000, (n) => `a${n}: secretDelete(id: "x")`)} }`],
   ])("%s: is rejected by its length", async (_what, query) => {
     const answer = await ask(query);
-    expectAnswer(answer, 400, { data: null });
+    expectResponse(answer, 400, { data: null });
     expect(messageOf(answer)).toContain("more that 10000 tokens");
   });
 
   test("with lists nested many times is rejected by its cost", async () => {
     const answer = await ask(`{ ${many(40, (n) => `d${n}: dataCenters { gpuAvailability { available } }`)} }`);
-    expectAnswer(answer, 200, { data: null });
+    expectResponse(answer, 200, { data: null });
     expect(messageOf(answer)).toBe("query: reads more than 10000 objects; request fewer objects");
   });
 
@@ -73,7 +73,7 @@ describe("an excessive GraphQL query", () => {
     ["operations", many(51, (n) => `query q${n} { __typename }`), "50 operations and fragments"],
   ])("with too many %s is rejected before its validation", async (_what, query, bound) => {
     const answer = await ask(query);
-    expectAnswer(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    expectResponse(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
     expect(messageOf(answer)).toBe(`query: has more than ${bound}; send several requests`);
   });
 
@@ -81,7 +81,7 @@ describe("an excessive GraphQL query", () => {
     const anonymous = (query: string) => send("POST", roots.GraphQL(), { json: { query } });
     const fields = "id name location gpuAvailability { available stockStatus gpuTypeId gpuTypeDisplayName }";
     const long = await anonymous(`{ ${many(700, (n) => `a${n}: dataCenters { ${fields} }`)} }`);
-    expectAnswer(long, 401);
+    expectResponse(long, 401);
     expect(at((await anonymous(`{ dataCenters { ${fields} } }`)).json, "data", "dataCenters", 0, "id")).toBeDefined();
   });
 
@@ -100,13 +100,13 @@ describe("an excessive GraphQL query", () => {
 
 test("REST: an image name of 1025 characters is rejected", async () => {
   const answer = await rig.rest("POST", "/templates", { name: "long", imageName: "a".repeat(1025) });
-  expectAnswer(answer, 400);
+  expectResponse(answer, 400);
   expect(messageOf(answer)).toMatch(/^imageName: .* is not allowed, must have 1024 characters or fewer$/s);
 });
 
 test("a fault is reported once, even if two rules find it", async () => {
   const answer = await rig.rest("POST", "/networkvolumes", { name: "v", size: 1e308, dataCenterId: "EU-RO-1" });
-  expectAnswer(answer, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });
+  expectResponse(answer, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });
 });
 
 test.each([

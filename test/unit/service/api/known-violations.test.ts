@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { at, expectAnswer, send } from "../../../support/raw-http";
+import { at, expectResponse, send } from "../../../support/raw-http";
 import { useService } from "../resources/service-rig";
 
 const rig = await useService();
@@ -15,7 +15,7 @@ const known = ["gpus", "gpus/NVIDIA%20A40", "cpus", "cpus/cpu3c"].map(
 );
 
 test.each(known)("GET %s is accepted and logged as a contract violation", async (query) => {
-  expectAnswer(await ask(rig, query), 200);
+  expectResponse(await ask(rig, query), 200);
   const route = `/v2${query.replace(/\?.*/, "").replace(/(NVIDIA.*|cpu3c)$/, ":id")}`;
   const lines = (await rig.log()).split("\n").filter((line) => line.includes("contract violation"));
   const logged = lines.map((line): unknown => JSON.parse(line)).find((line) => at(line, "route") === route);
@@ -26,7 +26,7 @@ test.each(known)("GET %s is accepted and logged as a contract violation", async 
 });
 
 test.each(known)("GET %s is 400 with the option strict", async (query) => {
-  expectAnswer(await ask(strict, query), 400, { detail: "include: must come with product" });
+  expectResponse(await ask(strict, query), 400, { detail: "include: must come with product" });
 });
 
 test.each(["gpus?product=POD", "gpus?count=2", "cpus?vcpuCount=4", "gpus?include=AVAILABILITY&cudaVersions=12"])(

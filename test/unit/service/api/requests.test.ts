@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send } from "../../../support/raw-http";
+import { at, expectResponse, send } from "../../../support/raw-http";
 import { useService } from "../resources/service-rig";
 
 const rig = await useService();
@@ -12,7 +12,7 @@ describe("an invalid request is rejected in the form of its API", () => {
   ])("a broken JSON body in %s, without quoting it", async (api, root, message) => {
     const url = api === "REST" ? `${root()}/templates` : root();
     const answer = await send("POST", url, { key: key(), text: '{"password": "hush' });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(message(answer.json)).toBe("body: must be valid JSON");
     expect(answer.text).not.toContain("hush");
   });
@@ -25,7 +25,7 @@ describe("an invalid request is rejected in the form of its API", () => {
     ["PATCH", "/containerregistryauth/some-id"],
   ])("%s %s is not a route of REST: 404", async (method, path) => {
     const answer = await rig.rest(method, path);
-    expectAnswer(answer, 404, { message: `route ${method} /v1${path} not found` });
+    expectResponse(answer, 404, { message: `route ${method} /v1${path} not found` });
   });
 
   test.each([
@@ -39,20 +39,20 @@ describe("an invalid request is rejected in the form of its API", () => {
     ],
   ])("an invalid address (%#) is reported without itself and its query", async (path, fault, message) => {
     const answer = await send("GET", `${rig.service().serverlessUrl}${path}?api_key=${key()}`);
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(message(answer.json)).toBe(fault);
     expect(answer.text).not.toContain(key());
   });
 
   test("an unknown path is reported without its query", async () => {
     const answer = await send("GET", `${rig.service().serverlessUrl}/nosuch?api_key=${key()}`);
-    expectAnswer(answer, 404);
+    expectResponse(answer, 404);
     expect(answer.text).not.toContain(key());
   });
 
   test("GET on the GraphQL address is not a route", async () => {
     const answer = await send("GET", rig.service().graphqlUrl, { headers: { accept: "text/html" } });
-    expectAnswer(answer, 404, { errors: [{ message: "route GET /graphql not found" }] });
+    expectResponse(answer, 404, { errors: [{ message: "route GET /graphql not found" }] });
   });
 
   test.each([["text/plain"], ["application/x-www-form-urlencoded"]])("a body sent as %s", async (type) => {
@@ -61,17 +61,17 @@ describe("an invalid request is rejected in the form of its API", () => {
       text: "name=x",
       headers: { "content-type": type },
     });
-    expectAnswer(answer, 400, { message: "header Content-Type: must be application/json" });
+    expectResponse(answer, 400, { message: "header Content-Type: must be application/json" });
   });
 
   test.each([["[]"], ["null"], ["7"], [""]])("the JSON body %j instead of an object", async (text) => {
     const answer = await send("POST", `${rig.service().baseUrl}/networkvolumes`, { key: key(), text });
-    expectAnswer(answer, 400, { message: "body: must be a JSON object" });
+    expectResponse(answer, 400, { message: "body: must be a JSON object" });
   });
 
   test("several faults are named together", async () => {
     const answer = await rig.rest("POST", "/networkvolumes", { name: "", size: 4001 });
-    expectAnswer(answer, 400, {
+    expectResponse(answer, 400, {
       message:
         'name: "" is not allowed, must not be empty; size: 4001 is not allowed, must be a whole number from 0 to 4000; dataCenterId: is required, must be a string',
     });
@@ -79,7 +79,7 @@ describe("an invalid request is rejected in the form of its API", () => {
 
   test("an id with unusual characters is an unknown id", async () => {
     for (const id of ["%2F..%2F", "a%20b", "'--", "x".repeat(300)]) {
-      expectAnswer(await rig.rest("GET", `/endpoints/${id}`), 404);
+      expectResponse(await rig.rest("GET", `/endpoints/${id}`), 404);
     }
   });
 });

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../../../service/store/database";
-import { askUntil, send, stringAt } from "../../../support/raw-http";
+import { pollUntil, send, stringAt } from "../../../support/raw-http";
 import { runLine, startService, useFolder } from "./command";
 
 /** Calls `work` while another program has the write lock of a folder's store. */
@@ -80,7 +80,7 @@ test("a disk that becomes unwritable is the reason in each response, in status a
   );
   const id = stringAt(await api("POST", "/v1/endpoints", { name: "e", templateId: template, workersMax: 1 }), "id");
   const job = stringAt(await api("POST", `/v2/${id}/run`, { input: {} }), "id");
-  await askUntil(
+  await pollUntil(
     () => api("GET", `/v2/${id}/status/${job}`),
     ({ json }) => JSON.stringify(json).includes("IN_PROGRESS"),
   );

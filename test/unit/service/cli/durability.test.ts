@@ -1,13 +1,17 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Answer, at, expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { at, expectResponse, type RawResponse, send, stringAt } from "../../../support/raw-http";
 import { type StartedService, startService, useFolder } from "./command";
 
 const folder = await useFolder();
 
-const rest = ({ addresses, apiKey }: StartedService, method: string, path: string, json?: unknown): Promise<Answer> =>
-  send(method, `${addresses.baseUrl}${path}`, { key: apiKey, json });
-const graphql = ({ addresses, apiKey }: StartedService, query: string): Promise<Answer> =>
+const rest = (
+  { addresses, apiKey }: StartedService,
+  method: string,
+  path: string,
+  json?: unknown,
+): Promise<RawResponse> => send(method, `${addresses.baseUrl}${path}`, { key: apiKey, json });
+const graphql = ({ addresses, apiKey }: StartedService, query: string): Promise<RawResponse> =>
   send("POST", addresses.graphqlUrl, { key: apiKey, json: { query } });
 
 /** Creates volumes until the service ends; returns the ids of the acknowledged ones. */
@@ -37,9 +41,10 @@ test("every acknowledged object survives a kill -9 during many writes, and the k
   const gone = stringAt(await rest(before, "POST", "/endpoints", { ...body, name: "gone" }), "id");
   await rest(before, "PATCH", `/templates/${templateId}`, { env: { A: "1" } });
   await graphql(before, 'mutation { secretCreate(input: {name: "token", value: "hush"}) { id } }');
-  expectAnswer(await rest(before, "DELETE", `/endpoints/${gone}`), 204);
+  expectResponse(await rest(before, "DELETE", `/endpoints/${gone}`), 204);
   const writers = Array.from({ length: 8 }, () => writeVolumes(before));
-  const listed = ({ json }: Answer): unknown[] => (Array.isArray(json) ? json.map((volume) => at(volume, "id")) : []);
+  const listed = ({ json }: RawResponse): unknown[] =>
+    Array.isArray(json) ? json.map((volume) => at(volume, "id")) : [];
   await expect.poll(async () => listed(await rest(before, "GET", "/networkvolumes")).length).toBeGreaterThan(200);
   before.child.kill("SIGKILL");
   await before.ended;
@@ -50,9 +55,9 @@ test("every acknowledged object survives a kill -9 during many writes, and the k
   expect(acknowledged.filter((id) => !left.includes(id))).toEqual([]);
   expect(after.apiKey).toBe(before.apiKey);
   const id = stringAt(kept, "id");
-  expectAnswer(await rest(after, "GET", `/endpoints/${id}`), 200, { ...body, version: 2 });
-  expectAnswer(await rest(after, "GET", `/networkvolumes/${volumeId}`), 200, { size: 5 });
-  expectAnswer(await rest(after, "GET", `/endpoints/${gone}`), 404);
+  expectResponse(await rest(after, "GET", `/endpoints/${id}`), 200, { ...body, version: 2 });
+  expectResponse(await rest(after, "GET", `/networkvolumes/${volumeId}`), 200, { size: 5 });
+  expectResponse(await rest(after, "GET", `/endpoints/${gone}`), 404);
   const secrets = await graphql(after, "{ myself { secrets { name } } }");
   expect(at(secrets.json, "data", "myself", "secrets")).toEqual([{ name: "token" }]);
   // The release clock was set by the deleted endpoint and again by this one.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { send } from "../../../support/raw-http";
-import { noteSecret } from "../../../support/secret-scan";
+import { registerSecret } from "../../../support/secret-scan";
 import { command, runLine, startService, useFolder } from "./command";
 
 const folder = await useFolder();
@@ -13,7 +13,7 @@ const link = /^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/;
 /** The link that opens the console. No file that the test leaves may contain it. */
 function linkIn(text: string): string {
   expect(text).toMatch(link);
-  noteSecret(new URL(text).searchParams.get("t") ?? "", "the token of a link");
+  registerSecret(new URL(text).searchParams.get("t") ?? "", "the token of a link");
   return text;
 }
 const opens = async (url: string): Promise<boolean> => (await send("GET", url)).headers.has("set-cookie");

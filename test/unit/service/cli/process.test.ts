@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { askUntil, expectAnswer, send, stringAt } from "../../../support/raw-http";
-import { noteSecret } from "../../../support/secret-scan";
+import { expectResponse, pollUntil, send, stringAt } from "../../../support/raw-http";
+import { registerSecret } from "../../../support/secret-scan";
 import { command, runLine, startService, useFolder } from "./command";
 
 const folder = await useFolder();
@@ -24,7 +24,7 @@ test(
     expect(apiKey).toMatch(/^[0-9a-f]{64}$/);
     expect(statSync(apiKeyFile).mode & 0o777).toBe(0o600);
     expect(statSync(data).mode & 0o777).toBe(0o700);
-    expectAnswer(await send("GET", `${baseUrl}/endpoints`, { key: apiKey }), 200);
+    expectResponse(await send("GET", `${baseUrl}/endpoints`, { key: apiKey }), 200);
     child.kill("SIGTERM");
     const { code, stdout, stderr } = await ended;
     expect(stdout.trim().split("\n")).toHaveLength(1);
@@ -60,7 +60,7 @@ test(
     child.kill("SIGINT");
     const { code, stdout, stderr } = await ended;
     const [, token = ""] = /^Open http:\/\/127\.0\.0\.1:\d+\/\?t=([\w-]{43})$/m.exec(stdout) ?? [];
-    noteSecret(token, "the token of a link");
+    registerSecret(token, "the token of a link");
     expect(token).not.toBe("");
     expect(stdout).toMatch(
       /REST v2 +http:\/\/127\.0\.0\.1:\d+\/v2 +contract: REST API 2\.0\.0, SDK 0\.2\.0, commit 71be666\n/,
@@ -87,7 +87,7 @@ test(
     const words = ["start", "--port", "0", "--ephemeral", "--json", "--image", `acme/slow:1=${slow}`];
     const { child, firstLine, ended } = command(words, { TMPDIR: temporary });
     const { apiKeyFile, consoleUrl, url } = JSON.parse(await firstLine());
-    noteSecret(new URL(consoleUrl).searchParams.get("t") ?? "", "the token of a link");
+    registerSecret(new URL(consoleUrl).searchParams.get("t") ?? "", "the token of a link");
     const used = dirname(apiKeyFile);
     expect(dirname(used)).toBe(temporary);
     const key = (await runLine("key", "--data", used)).out;
@@ -95,13 +95,13 @@ test(
     const json = { ...body, scaling: { type: "QUEUE_DELAY", queueDelay: 1 } };
     const id = stringAt(await send("POST", `${url}/v2/serverless`, { key, json }), "id");
     const job = (await runLine("run", id, '{"ms":30000}', "--data", used)).out;
-    await askUntil(
+    await pollUntil(
       () => send("GET", `${url}/v2/${id}/status/${JSON.parse(job).id}`, { key }),
       ({ text }) => text.includes("IN_PROGRESS"),
     );
     child.kill("SIGINT");
     for (const path of ["v2/serverless", "readyz"])
-      await askUntil(
+      await pollUntil(
         () => send("GET", `${url}/${path}`, { key }),
         ({ status }) => status === 503,
       );

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { noteServiceAddress } from "../../../../service/store/service-address";
-import { askUntil, at, send, stringAt } from "../../../support/raw-http";
+import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { command, runLine, startService, useFolder } from "./command";
 
 const folder = await useFolder();
@@ -27,7 +27,7 @@ test(
     const idleId = stringAt(await post(`${addresses.baseUrl}/endpoints`, idle), "id");
     const jobs = `${addresses.serverlessUrl}/v2/${id}`;
     for (let sent = 0; sent < 3; sent++) await post(`${jobs}/run`, { input: { ms: 30_000 } });
-    await askUntil(
+    await pollUntil(
       () => send("GET", `${jobs}/health`, { key }),
       (answer) => at(answer.json, "jobs", "inProgress") === 1,
     );

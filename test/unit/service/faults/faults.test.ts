@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createService, type EndpointFaults, type Service } from "serverless-compute-local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ManualClock } from "../../../support/manual-clock";
-import { type Answer, askUntil, at, send, stringAt } from "../../../support/raw-http";
+import { at, pollUntil, type RawResponse, send, stringAt } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 import { runLine } from "../cli/command";
 import { useJobRig } from "../jobs/support/job-rig";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await discardServiceFolder(folder);
 });
 
-const call = (method: string, path: string, json?: unknown): Promise<Answer> =>
+const call = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
   send(method, `${service.url}${path}`, { key: service.apiKey, json });
 
 /** A new endpoint with these faults. */
@@ -35,7 +35,7 @@ async function endpointWith(faults: EndpointFaults) {
   service.faults(id, faults);
   const run = async (input: object = {}) => stringAt(await call("POST", `/v2/${id}/run`, { input }), "id");
   const final = (job: string) =>
-    askUntil(
+    pollUntil(
       () => call("GET", `/v2/${id}/status/${job}`),
       ({ json }) => ["COMPLETED", "FAILED"].includes(String(at(json, "status"))),
     );
@@ -53,7 +53,7 @@ function expectMarked(id: string, text: string): void {
 describe("an injected fault", () => {
   test("tooManyRequests and serverErrors reject the next requests of the job API, then end", async () => {
     const { id } = await endpointWith({ tooManyRequests: 1, serverErrors: 2 });
-    const answers: Answer[] = [];
+    const answers: RawResponse[] = [];
     for (let request = 0; request < 4; request++) answers.push(await call("GET", `/v2/${id}/health`));
     expect(answers.map(({ status }) => status)).toEqual([429, 500, 500, 200]);
     expect(answers[0]?.headers.get("retry-after")).toBe("1");
@@ -102,7 +102,7 @@ describe("an injected fault", () => {
   test("workers: hang leaves the job in the queue and the worker initializing", async () => {
     const { id, run } = await endpointWith({ workers: "hang" });
     const job = await run();
-    const health = await askUntil(
+    const health = await pollUntil(
       () => call("GET", `/v2/${id}/health`),
       ({ json }) => at(json, "workers", "initializing") === 1,
     );
@@ -114,7 +114,7 @@ describe("an injected fault", () => {
   test("noStock starts no worker until it ends", async () => {
     const { id, run, final } = await endpointWith({ noStock: true });
     const job = await run();
-    const health = await askUntil(
+    const health = await pollUntil(
       () => call("GET", `/v2/${id}/health`),
       ({ json }) => at(json, "workers", "throttled") === 1,
     );
@@ -135,7 +135,7 @@ describe("an injected fault", () => {
     const health = callJobs("GET", "/health").finally(() => {
       ended = true;
     });
-    await askUntil(
+    await pollUntil(
       () => send("GET", path, { key }),
       () =>
         readFileSync(join(rig.dataFolder, "logs", `${id}.log`), "utf8").includes("a request is delayed by 60000 ms"),

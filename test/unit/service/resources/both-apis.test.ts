@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, stringAt } from "../../../support/raw-http";
+import { at, expectResponse, stringAt } from "../../../support/raw-http";
 import { freshName, messageOf, useService } from "./service-rig";
 
 const rig = await useService({ templateRelease: 0 });
@@ -29,9 +29,9 @@ describe("REST and GraphQL return the same template", () => {
       const input = { name: freshName("template"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
       const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id dockerArgs } }";
       const answer = await rig.graphql(save, { input });
-      expectAnswer(answer, 200, { data: { saveTemplate: { dockerArgs } } });
+      expectResponse(answer, 200, { data: { saveTemplate: { dockerArgs } } });
       const id = stringAt(answer, "data", "saveTemplate", "id");
-      expectAnswer(await rig.rest("GET", `/templates/${id}`), 200, { dockerArgs });
+      expectResponse(await rig.rest("GET", `/templates/${id}`), 200, { dockerArgs });
     }
   });
 
@@ -44,7 +44,7 @@ describe("REST and GraphQL return the same template", () => {
     const input = { name: freshName("template"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
     const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id dockerArgs } }";
     const answer = await rig.graphql(save, { input });
-    expectAnswer(answer, 200, { data: { saveTemplate: { dockerArgs } } });
+    expectResponse(answer, 200, { data: { saveTemplate: { dockerArgs } } });
     const path = `/templates/${stringAt(answer, "data", "saveTemplate", "id")}`;
     const read = async () => (await rig.rest("GET", path)).json;
     expect(await read()).toMatchObject({ dockerStartCmd: cmd, dockerEntrypoint: entrypoint });
@@ -62,7 +62,7 @@ describe("REST and GraphQL return the same template", () => {
     await rig.graphql(
       `mutation { saveTemplate(input: {id: "${id}", name: "${name}", containerDiskInGb: 7, volumeInGb: 0}) { id } }`,
     );
-    expectAnswer(await rig.rest("GET", `/templates/${id}`), 200, {
+    expectResponse(await rig.rest("GET", `/templates/${id}`), 200, {
       containerDiskInGb: 7,
       readme: "keep me",
       env: { A: "1" },
@@ -73,7 +73,7 @@ describe("REST and GraphQL return the same template", () => {
   test("PATCH with null clears optional fields", async () => {
     const id = await rig.template({ readme: "x", env: { A: "1" }, ports: ["1/http"], dockerStartCmd: ["x"] });
     const nulls = { readme: null, env: null, ports: null, dockerStartCmd: null };
-    expectAnswer(await rig.rest("PATCH", `/templates/${id}`, nulls), 200, {
+    expectResponse(await rig.rest("PATCH", `/templates/${id}`, nulls), 200, {
       readme: "",
       env: {},
       ports: [],
@@ -88,12 +88,12 @@ describe("both APIs enforce the same rules", () => {
 
   test("a serverless template has no volume, also after an update", async () => {
     const refusal = "volumeInGb: 5 is not allowed, must be 0 when isServerless is true";
-    expectAnswer(await rig.rest("POST", "/templates", body({ volumeInGb: 5 })), 400, { message: refusal });
+    expectResponse(await rig.rest("POST", "/templates", body({ volumeInGb: 5 })), 400, { message: refusal });
     const byGraphql = await rig.graphql(
       'mutation { saveTemplate(input: {name: "v", imageName: "x:1", containerDiskInGb: 5, volumeInGb: 5, isServerless: true}) { id } }',
     );
     expect(messageOf(byGraphql)).toBe(refusal);
     const pod = await rig.template({ isServerless: false, volumeInGb: 5 });
-    expectAnswer(await rig.rest("PATCH", `/templates/${pod}`, { isServerless: true }), 400, { message: refusal });
+    expectResponse(await rig.rest("PATCH", `/templates/${pod}`, { isServerless: true }), 400, { message: refusal });
   });
 });

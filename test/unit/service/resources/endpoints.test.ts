@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectAnswer } from "../../../support/raw-http";
+import { expectResponse } from "../../../support/raw-http";
 import { freshName, messageOf, useService } from "./service-rig";
 
 const rig = await useService({ templateRelease: 0 });
@@ -19,7 +19,7 @@ describe("an update of an endpoint is rejected as a whole", () => {
   test("if workersMax would fall below the current workersMin", async () => {
     const id = await rig.endpoint(await rig.template(), { workersMin: 2, workersMax: 4 });
     const answer = await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 1, idleTimeout: 60 });
-    expectAnswer(answer, 400);
+    expectResponse(answer, 400);
     expect(messageOf(answer)).toContain("workersMax: 1 is not allowed, must not be lower than workersMin");
     expect(await read(id)).toMatchObject({ workersMax: 4, idleTimeout: 5 });
   });
@@ -27,15 +27,15 @@ describe("an update of an endpoint is rejected as a whole", () => {
   test("if it names a missing template or volume", async () => {
     const id = await rig.endpoint(await rig.template());
     const template = await rig.rest("PATCH", `/endpoints/${id}`, { templateId: "nosuch" });
-    expectAnswer(template, 400, { message: 'templateId: template "nosuch" does not exist' });
+    expectResponse(template, 400, { message: 'templateId: template "nosuch" does not exist' });
     const volume = await rig.rest("PATCH", `/endpoints/${id}`, { networkVolumeIds: ["nosuch"] });
-    expectAnswer(volume, 400, { message: 'networkVolumeIds: network volume "nosuch" does not exist' });
+    expectResponse(volume, 400, { message: 'networkVolumeIds: network volume "nosuch" does not exist' });
   });
 
   test("if it changes computeType, which may be repeated", async () => {
     const id = await rig.endpoint(await rig.template(), { computeType: "CPU" });
-    expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "GPU" }), 400);
-    expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "CPU" }), 200, { computeType: "CPU" });
+    expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "GPU" }), 400);
+    expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "CPU" }), 200, { computeType: "CPU" });
   });
 });
 
@@ -46,15 +46,15 @@ describe("PATCH /endpoints/{id}", () => {
     const id = await rig.endpoint(await rig.template(), set);
     expect(await read(id)).toMatchObject(set);
     const cleared = { networkVolumeId: "", minCudaVersion: "" };
-    expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, cleared), 200, { minCudaVersion: "" });
+    expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, cleared), 200, { minCudaVersion: "" });
     expect(await read(id)).not.toHaveProperty("networkVolumeId");
-    expectAnswer(await rig.rest("DELETE", `/networkvolumes/${networkVolumeId}`), 204);
+    expectResponse(await rig.rest("DELETE", `/networkvolumes/${networkVolumeId}`), 204);
   });
 
   test("without fields changes nothing", async () => {
     const id = await rig.endpoint(await rig.template());
     const before = await read(id);
-    expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, {}), 200);
+    expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, {}), 200);
     expect(await read(id)).toEqual(before);
   });
 });
@@ -66,14 +66,14 @@ describe("saveEndpoint", () => {
     const wrong = await rig.graphql(saveEndpoint, { input: { ...input, idleTimeout: 0 } });
     expect(messageOf(wrong)).toContain("idleTimeout: 0 is not allowed, must be a whole number from 1 to 3600");
     expect((await rig.rest("GET", "/templates")).text).not.toContain(template.name);
-    expectAnswer(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
+    expectResponse(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
     expect((await rig.rest("GET", "/templates")).text).toContain(template.name);
   });
 
   test("accepts null for an omitted field of the nested template", async () => {
     const template = { name: freshName("inside"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: null, env: null };
     const input = { name: freshName("endpoint"), template, workersMax: 0, idleTimeout: null };
-    expectAnswer(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
+    expectResponse(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
   });
 
   test("keeps fields that GraphQL does not have", async () => {
@@ -81,7 +81,7 @@ describe("saveEndpoint", () => {
     const cpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 };
     const id = await rig.endpoint(templateId, cpu);
     const answer = await rig.graphql(saveEndpoint, { input: { id, name: "again", templateId } });
-    expectAnswer(answer, 200, { data: { saveEndpoint: { id } } });
+    expectResponse(answer, 200, { data: { saveEndpoint: { id } } });
     expect(await read(id)).toMatchObject({ instanceIds: ["cpu3c-4-8"], name: "again", idleTimeout: 10 });
   });
 

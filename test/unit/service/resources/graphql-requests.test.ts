@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, at, expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { at, expectResponse, type RawResponse, send, stringAt } from "../../../support/raw-http";
 import { useService } from "./service-rig";
 
 const rig = await useService();
-const post = (text: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const post = (text: string, headers: Record<string, string> = {}): Promise<RawResponse> =>
   send("POST", rig.service().graphqlUrl, { key: rig.service().apiKey, text, headers });
-const ask = (json: unknown): Promise<Answer> => post(JSON.stringify(json));
+const ask = (json: unknown): Promise<RawResponse> => post(JSON.stringify(json));
 const query = "{ myself { id } }";
 
 describe("a GraphQL request", () => {
@@ -16,7 +16,7 @@ describe("a GraphQL request", () => {
     ["a key that means something to the language only", { query, variables: JSON.parse('{ "__proto__": 1 }') }],
   ])("with %s returns only data, as JSON", async (_what, json) => {
     const answer = await ask(json);
-    expectAnswer(answer, 200);
+    expectResponse(answer, 200);
     expect(answer.json).toEqual({ data: { myself: { id: "local" } } });
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
@@ -42,15 +42,15 @@ describe("a GraphQL request", () => {
     ["a query nested far too deep", { query: "{ myself ".repeat(20_000) }, "query: is nested too deep"],
   ])("with %s returns 400 with data null and an error that names it", async (_what, json, message) => {
     const answer = await ask(json);
-    expectAnswer(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    expectResponse(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
     expect(stringAt(answer, "errors", 0, "message")).toContain(message);
     expect(answer.text).not.toContain("hush");
   });
 
   test("of unreasonable size is rejected in reasonable time", async () => {
     const answer = await ask({ query: `{ myself { ${"id ".repeat(50_000)} } }` });
-    expectAnswer(answer, 400);
-    expect(answer.took).toBeLessThan(5000);
+    expectResponse(answer, 400);
+    expect(answer.duration).toBeLessThan(5000);
   });
 
   test("with several mutations runs them in order, and a failure leaves no data", async () => {
@@ -60,7 +60,7 @@ describe("a GraphQL request", () => {
         second: deleteEndpoint(id: "nosuch")
       }`,
     });
-    expectAnswer(answer, 200, {
+    expectResponse(answer, 200, {
       data: null,
       errors: [{ path: ["second"], locations: [{ line: 3, column: 9 }], extensions: { code: "missingOnDelete" } }],
     });
@@ -71,7 +71,7 @@ describe("a GraphQL request", () => {
   test("may request the schema", async () => {
     const fields = `{ __schema { queryType { fields { name } } mutationType { fields { name } } } __typename }`;
     const answer = await ask({ query: fields });
-    expectAnswer(answer, 200, { data: { __typename: "Query" } });
+    expectResponse(answer, 200, { data: { __typename: "Query" } });
     expect(answer.text).toContain('"saveTemplate"');
   });
 
@@ -80,7 +80,7 @@ describe("a GraphQL request", () => {
     expect(accepting.headers.get("content-type")).toBe("application/json; charset=utf-8");
     for (const type of ["application/graphql", "application/x-www-form-urlencoded"]) {
       const answer = await post(query, { "content-type": type });
-      expectAnswer(answer, 400, {
+      expectResponse(answer, 400, {
         data: null,
         errors: [{ message: "header Content-Type: must be application/json" }],
       });
@@ -88,7 +88,7 @@ describe("a GraphQL request", () => {
     const byGet = await send("GET", `${rig.service().graphqlUrl}?query=${encodeURIComponent(query)}`, {
       key: rig.service().apiKey,
     });
-    expectAnswer(byGet, 404);
+    expectResponse(byGet, 404);
   });
 });
 

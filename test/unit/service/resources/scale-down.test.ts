@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectAnswer } from "../../../support/raw-http";
+import { expectResponse } from "../../../support/raw-http";
 import { messageOf, useService } from "./service-rig";
 
 const rig = await useService({ deleteNeedsScaleDown: true });
@@ -7,9 +7,9 @@ const rig = await useService({ deleteNeedsScaleDown: true });
 test("with deleteNeedsScaleDown REST v1 and GraphQL delete an endpoint only after workersMin and workersMax are 0", async () => {
   const id = await rig.endpoint(await rig.template(), { workersMax: 1 });
   const refusal = await rig.rest("DELETE", `/endpoints/${id}`);
-  expectAnswer(refusal, 400);
+  expectResponse(refusal, 400);
   expect(messageOf(await rig.graphql(`mutation { deleteEndpoint(id: "${id}") }`))).toBe(messageOf(refusal));
   expect(messageOf(refusal)).toContain("set workersMin and workersMax to 0 before");
-  expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 }), 200);
-  expectAnswer(await rig.rest("DELETE", `/endpoints/${id}`), 204);
+  expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 }), 200);
+  expectResponse(await rig.rest("DELETE", `/endpoints/${id}`), 204);
 });

@@ -1,17 +1,17 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Answer, expectAnswer, stringAt } from "../../../support/raw-http";
+import { expectResponse, type RawResponse, stringAt } from "../../../support/raw-http";
 import { type Fields, freshName, messageOf, useService } from "./service-rig";
 
 const rig = await useService();
 const loud = "very-loud-value";
 const secretCreate = "mutation ($input: SecretCreateInput!) { secretCreate(input: $input) { id name description } }";
-const create = (input: Fields): Promise<Answer> => rig.graphql(secretCreate, { input });
+const create = (input: Fields): Promise<RawResponse> => rig.graphql(secretCreate, { input });
 const literal = (value: string) => `mutation { secretCreate(input: ${value}) { id } }`;
 
 describe("an error about a secret never contains its value", () => {
-  test.each<[string, () => Promise<Answer>]>([
+  test.each<[string, () => Promise<RawResponse>]>([
     [
       "a taken name",
       async () => {
@@ -68,7 +68,7 @@ test("updates change updatedAt only, and return no value", async () => {
   const valued = await rig.graphql(
     `mutation { secretValueUpdate(input: {id: "${id}", value: "${loud}-2"}) { ${fields} } }`,
   );
-  expectAnswer(valued, 200, { data: { secretValueUpdate: { id, description: "first", createdAt, updatedAt } } });
+  expectResponse(valued, 200, { data: { secretValueUpdate: { id, description: "first", createdAt, updatedAt } } });
   expect(valued.text).not.toContain(loud);
 });
 

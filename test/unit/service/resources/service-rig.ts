@@ -8,7 +8,7 @@ import { createResources } from "../../../../service/resources";
 import type { TemplateChanges } from "../../../../service/resources/template-table";
 import { openDatabase } from "../../../../service/store/database";
 import { ManualClock } from "../../../support/manual-clock";
-import { type Answer, send, stringAt } from "../../../support/raw-http";
+import { type RawResponse, send, stringAt } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 
 /** Fields of a request body. */
@@ -64,7 +64,7 @@ export async function useService(options: ServiceOptions = {}) {
   });
 
   /** Calls REST v1; the path has no version prefix. */
-  const rest = (method: string, path: string, json?: unknown): Promise<Answer> =>
+  const rest = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
     send(method, `${service.baseUrl}${path}`, { key: service.apiKey, json });
   const made = async (path: string, fields: Fields): Promise<string> =>
     stringAt(await rest("POST", path, fields), "id");
@@ -73,7 +73,7 @@ export async function useService(options: ServiceOptions = {}) {
     clock,
     service: () => service,
     rest,
-    graphql: (query: string, variables?: Fields): Promise<Answer> =>
+    graphql: (query: string, variables?: Fields): Promise<RawResponse> =>
       send("POST", `${service.graphqlUrl}?api_key=${service.apiKey}`, { json: { query, variables } }),
     /** Id of a new serverless template. */
     template: (fields?: Fields): Promise<string> =>
@@ -88,5 +88,5 @@ export async function useService(options: ServiceOptions = {}) {
 }
 
 /** The message of an error response of either API. */
-export const messageOf = (answer: Answer): string =>
+export const messageOf = (answer: RawResponse): string =>
   answer.text.startsWith('{"data"') ? stringAt(answer, "errors", 0, "message") : stringAt(answer, "message");

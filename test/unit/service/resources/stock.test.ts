@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { StockEntries } from "../../../../service/resources/stock";
-import { type Answer, askUntil, at, send, stringAt } from "../../../support/raw-http";
+import { at, pollUntil, type RawResponse, send, stringAt } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 import { runLine } from "../cli/command";
 import { type Fields, useResources } from "./service-rig";
@@ -15,11 +15,11 @@ const available = "include=AVAILABILITY&product=SERVERLESS";
 async function serviceWith(options: ServiceOptions) {
   const service = await createService({ port: 0, ephemeral: true, images: { tool: "true" }, ...options });
   onTestFinished(() => service.stop(0));
-  const call = (method: string, path: string, json?: unknown): Promise<Answer> =>
+  const call = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
     send(method, `${service.url}${path}`, { key: service.apiKey, json });
   const graphql = (query: string) => call("POST", "/graphql", { query });
   let templates = 0;
-  const endpoint = async (fields: object = {}): Promise<Answer> => {
+  const endpoint = async (fields: object = {}): Promise<RawResponse> => {
     const template = { name: `template-${++templates}`, imageName: "tool", isServerless: true };
     const templateId = stringAt(await call("POST", "/v1/templates", template), "id");
     return call("POST", "/v1/endpoints", { templateId, gpuTypeIds: [l4], workersMax: 1, ...fields });
@@ -34,7 +34,7 @@ describe("stock", () => {
     const { call, endpoint } = await serviceWith({ stock: { [l4]: "NONE" } });
     const id = stringAt(await endpoint(), "id");
     const job = stringAt(await call("POST", `/v2/${id}/run`, { input: {} }), "id");
-    await askUntil(
+    await pollUntil(
       () => call("GET", `/v2/${id}/health`),
       ({ json }) => at(json, "workers", "throttled") === 1,
     );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { giveAway } from "../../../support/secret-scan";
+import { allowSecret } from "../../../support/secret-scan";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
@@ -59,7 +59,7 @@ test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript ar
 
 test("the output of workers is in the endpoint's log, without secret values", async () => {
   // Jobs receive and return it, so the store contains it; the log must not.
-  giveAway("s3cr3t-value");
+  allowSecret("s3cr3t-value");
   const rig = await useJobRig({ images, timings: shortTimings });
   await rig.graphql('mutation { secretCreate(input: {name: "hush", value: "s3cr3t-value"}) { id } }');
   const jobs = await rig.endpoint("tool", {}, { env: { SECRET: "{{ RUNPOD_SECRET_hush }}" } });

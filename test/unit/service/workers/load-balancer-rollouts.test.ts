@@ -18,11 +18,11 @@ test.each([1, 3])("16 clients see no error while a change replaces the workers a
   });
   const load = startHttpLoad(`${balancer.url}/?ms=1`, apiKey);
   const since = performance.now();
-  await load.reaches(least / 4);
+  await load.waitForCount(least / 4);
   await balancer.change({ env: { VERSION: "2" } });
   await balancer.rolledOut(2);
-  await load.respondsFrom("2");
-  await load.reaches(least);
+  await load.waitForVersion("2");
+  await load.waitForCount(least);
   const counts = await load.stop();
   if (process.env["FULL"])
     console.info(`workersMax ${max}: ${JSON.stringify(counts)} in ${Math.round(performance.now() - since)} ms`);
@@ -49,13 +49,13 @@ test("an old worker finishes its request, and gets no more once a new one is pro
 test("a version that is never healthy gets no requests, and its repair is rolled out", async () => {
   const balancer = await useLoadBalancer({ env: { VERSION: "1" }, workers: { min: 2, max: 2 } });
   const load = startHttpLoad(balancer.url, apiKey, 4);
-  await load.respondsFrom("1");
+  await load.waitForVersion("1");
   await balancer.change({ env: { VERSION: "2", BREAKS: "health" } });
   await expect.poll(async () => (await balancer.workers()).some(({ version }) => version === 2)).toBe(true);
   const before = load.counts["200 1"] ?? 0;
-  await load.reaches(before + 50);
+  await load.waitForCount(before + 50);
   await balancer.change({ env: { VERSION: "3" } });
   await balancer.rolledOut(3);
-  await load.respondsFrom("3");
+  await load.waitForVersion("3");
   expect(await load.stop()).toEqual({ "200 1": expect.any(Number), "200 3": expect.any(Number) });
 });

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as send } from "node:http";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { expect, test, vi } from "vitest";
-import { LeapingClock } from "../../../support/leaping-clock";
+import { OffsetClock } from "../../../support/offset-clock";
 import { apiKey, type LoadBalancer, useLoadBalancer } from "./support/load-balancer";
 
 // Real processes on a busy machine.
@@ -40,7 +40,7 @@ test("a WebSocket reaches a worker, which counts it as a request until it ends",
 });
 
 test("the end of a worker ends its WebSockets, and so does the time limit", async () => {
-  const clock = new LeapingClock();
+  const clock = new OffsetClock();
   const balancer = await useLoadBalancer({ workers: { min: 0, max: 2 } }, { requestProcessing: 60_000 }, { clock });
   const ended = (socket: Duplex | undefined) =>
     new Promise((resolve) =>
@@ -52,7 +52,7 @@ test("the end of a worker ends its WebSockets, and so does the time limit", asyn
   const first = await upgrade(balancer, "/");
   await Promise.all([ended(first.socket), balancer.request("/?die")]);
   const second = await upgrade(balancer, "/");
-  await Promise.all([ended(second.socket), clock.leap(60_000)]);
+  await Promise.all([ended(second.socket), clock.advance(60_000)]);
   await expect
     .poll(balancer.workers)
     .toSatisfy((all: { status: string }[]) => all.every(({ status }) => status === "IDLE"));

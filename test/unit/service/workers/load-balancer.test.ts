@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { parseServer } from "../../../../service/workers/worker-server";
-import { LeapingClock } from "../../../support/leaping-clock";
+import { OffsetClock } from "../../../support/offset-clock";
 import { apiKey, useLoadBalancer } from "./support/load-balancer";
 import { scratchFile } from "./support/programs";
 
@@ -120,7 +120,7 @@ test("requests get 502 with the last lines of workers that end before they are h
 });
 
 test("a worker that becomes unhealthy gets no more requests, and is replaced", async () => {
-  const clock = new LeapingClock();
+  const clock = new OffsetClock();
   const timings = { requestWait: 300, takeSilence: 600_000, secondLook: 50 };
   const balancer = await useLoadBalancer({ workers: { min: 1, max: 1 } }, timings, { clock });
   const { request, workers, seen, rolledOut } = balancer;
@@ -128,17 +128,17 @@ test("a worker that becomes unhealthy gets no more requests, and is replaced", a
   const { pid } = await seen("/?health=503");
   await expect.poll(workers).toMatchObject([{ status: "UNHEALTHY" }]);
   expect((await request("/")).status).toBe(400);
-  await clock.leap(600_000);
+  await clock.advance(600_000);
   await expect.poll(workers).toMatchObject([{ status: "IDLE" }]);
   expect((await seen("/")).pid).not.toBe(pid);
 });
 
 test("a worker that exceeds the time limit gets its client 524, and one that ends 502", async () => {
-  const clock = new LeapingClock();
+  const clock = new OffsetClock();
   const { request, workers } = await useLoadBalancer({}, { requestProcessing: 60_000 }, { clock });
   const slow = request(`/?until=${scratchFile()}`);
   await expect.poll(workers).toMatchObject([{ status: "RUNNING" }]);
-  await clock.leap(60_000);
+  await clock.advance(60_000);
   const late = await slow;
   expect([late.status, await late.json()]).toEqual([
     524,
@@ -172,7 +172,7 @@ test("a request of 30 MB passes, a larger one gets 413; a larger response, and o
 });
 
 test("requests start one worker for each requestCount, and idle workers end", async () => {
-  const clock = new LeapingClock();
+  const clock = new OffsetClock();
   const scaling = { type: "REQUEST_COUNT", requestCount: 2 };
   const fields = { scaling, workers: { min: 0, max: 3, idleTimeout: 3600 } };
   const { request, workers } = await useLoadBalancer(fields, {}, { clock });
@@ -184,7 +184,7 @@ test("requests start one worker for each requestCount, and idle workers end", as
   writeFileSync(until, "");
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   await expect.poll(workers).toEqual(Array(3).fill(expect.objectContaining({ status: "IDLE" })));
-  await clock.leap(3_600_000);
+  await clock.advance(3_600_000);
   await expect.poll(workers).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LeapingClock } from "../../../support/leaping-clock";
+import { OffsetClock } from "../../../support/offset-clock";
 import { useRemoteEndpoint } from "./support/remote-worker";
 
 test("a remote worker that works during a restart of the service sends its result: COMPLETED, run once", async () => {
@@ -20,7 +20,7 @@ test("a remote worker that works during a restart of the service sends its resul
 });
 
 test("a ping within returnGrace keeps the job, and the worker's silence is monitored from then on", async () => {
-  const clock = new LeapingClock();
+  const clock = new OffsetClock();
   const { rig, jobs, as } = await useRemoteEndpoint({
     timings: { returnGrace: 100_000, pingSilence: 200_000 },
     clock,
@@ -29,10 +29,10 @@ test("a ping within returnGrace keeps the job, and the worker's silence is monit
   await as("far").take();
   await rig.restart();
   await as("far").ping(`job_id=${id}`);
-  await clock.leap(150_000);
+  await clock.advance(150_000);
   await new Promise((resolve) => setTimeout(resolve, 50));
   await jobs.reaches(id, "IN_PROGRESS");
-  await clock.leap(50_000);
+  await clock.advance(50_000);
   await jobs.reaches(id, "IN_QUEUE");
 });
 

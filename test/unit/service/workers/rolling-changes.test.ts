@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { startLoad, tally } from "../../../support/steady-load";
+import { countResults, startLoad } from "../../../support/steady-load";
 import { useRollingEndpoint } from "./support/rolling";
 
 // Real processes on a busy machine.
@@ -13,8 +13,11 @@ test("a second change during a rollout continues from there: the oldest workers 
   await expect.poll(() => endpoint.versions()).toContain(2);
   await endpoint.deploy({ VERSION: "3" });
   await endpoint.rolledOut(3);
-  await load.answeredBy("3");
-  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 3": expect.any(Number) });
+  await load.completedBy("3");
+  expect(countResults(await load.stop())).toEqual({
+    "COMPLETED 1": expect.any(Number),
+    "COMPLETED 3": expect.any(Number),
+  });
   expect(endpoint.most()).toBeLessThanOrEqual(3);
   await expect.poll(() => endpoint.workers()).toHaveLength(3);
 });
@@ -49,5 +52,5 @@ test("a change of the workers' hardware replaces them within the same version", 
   for (const { finish } of running) finish();
   await endpoint.rolledOut(1);
   expect((await endpoint.workers()).filter(({ id }) => before.includes(id))).toEqual([]);
-  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+  expect(countResults(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
 });

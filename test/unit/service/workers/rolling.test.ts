@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { at } from "../../../support/raw-http";
-import { startLoad, tally } from "../../../support/steady-load";
+import { countResults, startLoad } from "../../../support/steady-load";
 import { useRollingEndpoint } from "./support/rolling";
 
 // Real processes on a busy machine.
@@ -14,9 +14,9 @@ test.each([1, 3])(
     await endpoint.answersFrom("1");
     await endpoint.deploy({ VERSION: "2" });
     await endpoint.rolledOut(2);
-    await load.answeredBy("2");
+    await load.completedBy("2");
     const ends = await load.stop();
-    expect(tally(ends)).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 2": expect.any(Number) });
+    expect(countResults(ends)).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 2": expect.any(Number) });
     expect(endpoint.most()).toBeLessThanOrEqual(3);
     await expect.poll(() => endpoint.workers()).toMatchObject({ length: workersMin });
   },
@@ -56,8 +56,11 @@ test.each(["start", "silence"])(
     await endpoint.answersFrom("1");
     await endpoint.deploy({ VERSION: "3" });
     await endpoint.rolledOut(3);
-    await load.answeredBy("3");
-    expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 3": expect.any(Number) });
+    await load.completedBy("3");
+    expect(countResults(await load.stop())).toEqual({
+      "COMPLETED 1": expect.any(Number),
+      "COMPLETED 3": expect.any(Number),
+    });
     expect(endpoint.most()).toBeLessThanOrEqual(2);
   },
 );
@@ -70,7 +73,7 @@ test("at workersMax 1 jobs wait while a version does not start, and run after th
   await endpoint.moreStarts(5);
   await endpoint.deploy({ VERSION: "1" });
   await endpoint.rolledOut(3);
-  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+  expect(countResults(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
   expect(endpoint.most()).toBe(1);
 });
 
@@ -85,7 +88,7 @@ test("jobs taken by a hanging version run after the rollback, and all others mea
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "1" });
   await endpoint.rolledOut(3);
-  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+  expect(countResults(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
   expect(endpoint.most()).toBeLessThanOrEqual(2);
 });
 
@@ -97,5 +100,5 @@ test("a version that crashes in its jobs fails none of those that old workers ca
   await endpoint.moreStarts(3);
   await endpoint.deploy({ VERSION: "1" });
   await endpoint.rolledOut(3);
-  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+  expect(countResults(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
 });

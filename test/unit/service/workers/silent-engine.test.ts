@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { LeapingClock } from "../../../support/leaping-clock";
+import { OffsetClock } from "../../../support/offset-clock";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
@@ -25,7 +25,7 @@ async function useSilentEngine() {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
-  const clock = new LeapingClock();
+  const clock = new OffsetClock();
   const rig = await useJobRig({ images, timings: { ...shortTimings, takeHold: 100 }, runtime: "auto", clock });
   return { rig, clock, jobs: await rig.endpoint("tool"), asked: () => sockets.length };
 }
@@ -41,7 +41,7 @@ test("an unresponsive engine is not used for images with a command, and delays n
   // Whether it will run is unknown, so /health reports no problem.
   expect(await container.health()).not.toHaveProperty("message");
   expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
-  await clock.leap(tooLong);
+  await clock.advance(tooLong);
   await container.healthBecomes(({ message = "" }) => /no Docker Engine responds at .*in time/.test(message));
   expect(await container.reaches(waiting, "IN_QUEUE")).not.toHaveProperty("error");
 });
@@ -55,6 +55,6 @@ test("an engine that may run containers of a killed service is checked before an
   await expect.poll(asked).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await jobs.health()).workers).toMatchObject({ initializing: 0, idle: 0, running: 0 });
-  await clock.leap(tooLong);
+  await clock.advance(tooLong);
   expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED" });
 });

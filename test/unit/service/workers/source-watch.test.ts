@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { watchSources } from "../../../../service/workers/source-watch";
-import { askUntil, at, send, stringAt } from "../../../support/raw-http";
+import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { makeEndpoint, useConsoleService } from "../console/support/console-rig";
 
 function folderOf(): string {
@@ -110,7 +110,7 @@ test("start --watch: workers finish their job when their handler is saved, the n
   const reported = async () => (await log(`logs/${id}.log`)).split(why).length - 1;
 
   const long = await run({ until });
-  await askUntil(
+  await pollUntil(
     () => send("GET", `${jobs}/status/${long}`, { key }),
     ({ json }) => at(json, "status") === "IN_PROGRESS",
   );

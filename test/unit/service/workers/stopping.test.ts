@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { LeapingClock } from "../../../support/leaping-clock";
+import { OffsetClock } from "../../../support/offset-clock";
 import { type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
 
@@ -26,16 +26,16 @@ test("a running job that is cancelled is CANCELLED immediately; a handler that o
 });
 
 test("a running job that hangs ends at its ttl with its worker, and the next job runs on another", async () => {
-  const clock = new LeapingClock();
+  const clock = new OffsetClock();
   const rig = await rigOf({}, clock);
   const jobs = await rig.endpoint("tool");
   const pid = await pidOf(jobs);
   const id = await jobs.run({ do: "hang" }, { policy: { ttl: 60_000 } });
   await jobs.reaches(id, "IN_PROGRESS");
-  await clock.leap(30_000);
+  await clock.advance(30_000);
   expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ id });
   expect(isAlive(pid)).toBe(true);
-  await clock.leap(30_001);
+  await clock.advance(30_001);
   await expect.poll(async () => (await jobs.call("GET", `/status/${id}`)).status).toBe(404);
   await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
   expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { expect, onTestFinished } from "vitest";
 import { send, stringAt } from "../../../../support/raw-http";
-import { noteSecret } from "../../../../support/secret-scan";
+import { registerSecret } from "../../../../support/secret-scan";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
 
 /** Headers of a browser request from the console's own page. */
@@ -20,7 +20,7 @@ export const pageHeaders = (serverlessUrl: string, cookie: string): Record<strin
 export async function useConsoleService(options: ServiceOptions = {}): Promise<Service & { dataFolder: string }> {
   const dataFolder = await mkdtemp(join(tmpdir(), "console-"));
   const service = await createService({ port: 0, dataFolder, runtime: "none", logLevel: "debug", ...options });
-  if (service.consoleUrl !== undefined) noteSecret(tokenOf(service.consoleUrl), "the token of a link");
+  if (service.consoleUrl !== undefined) registerSecret(tokenOf(service.consoleUrl), "the token of a link");
   onTestFinished(async () => {
     await service.stop(0);
     await discardServiceFolder(dataFolder);
@@ -36,7 +36,7 @@ export async function openLink(link: string | undefined): Promise<string> {
   const opened = await send("GET", link ?? "");
   expect(opened.status, opened.text).toBe(303);
   const [cookie = ""] = (opened.headers.get("set-cookie") ?? "").split(";");
-  noteSecret(cookie.split("=")[1] ?? "", "a session of the console");
+  registerSecret(cookie.split("=")[1] ?? "", "a session of the console");
   return cookie;
 }
 

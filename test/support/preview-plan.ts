@@ -9,20 +9,20 @@ const planShape = z.looseObject({
 const nameOf = (urn: string): string => urn.slice(urn.lastIndexOf("::") + 2);
 
 /** A preview's steps and the inputs that it plans, by the name of the resource. */
-export interface Plan {
+export interface PreviewPlan {
   steps: Record<string, string>;
   inputs: Record<string, Record<string, unknown> | undefined>;
 }
 
 /** Runs a preview with output in JSON; `env` is added to the stack's environment. */
-export async function plan(stack: Stack, env: Record<string, string> = {}): Promise<Plan> {
+export async function previewPlan(stack: Stack, env: Record<string, string> = {}): Promise<PreviewPlan> {
   const { code, output } = await stack.command(["preview", "--json", "--show-sames"], { env });
   expect(code, output).toBe(0);
   const { steps } = planShape.parse(JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1)));
-  const ours = steps.filter(({ urn }) => !/::pulumi:|shop:index:Group::/.test(urn));
+  const resourceSteps = steps.filter(({ urn }) => !/::pulumi:|shop:index:Group::/.test(urn));
   return {
-    steps: Object.fromEntries(ours.map(({ op, urn }) => [nameOf(urn), op])),
-    inputs: Object.fromEntries(ours.map(({ urn, newState }) => [nameOf(urn), newState?.inputs])),
+    steps: Object.fromEntries(resourceSteps.map(({ op, urn }) => [nameOf(urn), op])),
+    inputs: Object.fromEntries(resourceSteps.map(({ urn, newState }) => [nameOf(urn), newState?.inputs])),
   };
 }
 

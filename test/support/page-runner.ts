@@ -5,19 +5,19 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { endGroup, run } from "../../scripts/child.mjs";
 import { type Block, parsePage } from "../../scripts/docs/pages.mjs";
-import { fillDataFolder, isCrowded, many } from "./crowded-account";
+import { crowdedCounts, fillDataFolder, isCrowded } from "./crowded-account";
 import { freePort } from "./loopback";
 import { discardServiceFolder } from "./service-artefacts";
 
 /** A block of a page that ran, and its output. */
-export interface Ran {
+export interface BlockRun {
   block: Block;
   output: string;
   seconds: number;
 }
 
 /** Folder and environment in which a page is followed. */
-export interface PageRoom {
+export interface PageEnvironment {
   folder: string;
   env: NodeJS.ProcessEnv;
 }
@@ -26,18 +26,18 @@ export interface PageOptions {
   /** Blocks that a reader skips, such as those of another system. */
   skip?(block: Block): boolean;
   /** Timeout of a block, ms. */
-  patience?: number;
+  timeout?: number;
   /**
    * True to run more commands than the page has: after each `pulumi up` a preview and a refresh, which must find no changes, and
    * before `pulumi destroy` an update. With FULL=1, services that the page starts have 1,200 objects, one object per
    * page and no rate limits.
    */
-  wholeLife?: boolean;
+  fullLifecycle?: boolean;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const startsService = /^npx --no serverless-compute-local start\b(?!.*&\s*$)/m;
-const asksNothing = /--preview-only/;
+const readsOnly = /--preview-only/;
 /** Commands that fail if a deployed program has changes. */
 const noChanges = [
   "env -u PULUMI_SKIP_CONFIRMATIONS pulumi preview --expect-no-changes",
@@ -50,23 +50,23 @@ const update = [
   noChanges,
 ].join("\n");
 /** The service's default port, which the addresses in pages have. */
-const ownPort = "7337";
+const defaultPort = "7337";
 
 /**
  * Compares a command's output with the page: each line of the page must occur in this order; `…` matches anything.
  * Returns the first missing line.
  */
-export function missingLine(expected: string, printed: string): string | undefined {
-  let rest = printed;
+export function missingLine(expected: string, output: string): string | undefined {
+  let remaining = output;
   for (const line of expected.split("\n")) {
     if (line.trim() === "" || line.trim() === "…") continue;
     const parts = line
       .trim()
       .split("…")
-      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"));
-    const found = new RegExp(parts.join(".*")).exec(rest);
-    if (!found) return line;
-    rest = rest.slice(found.index + found[0].length);
+      .map((pattern) => pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"));
+    const match = new RegExp(parts.join(".*")).exec(remaining);
+    if (!match) return line;
+    remaining = remaining.slice(match.index + match[0].length);
   }
   return undefined;
 }
@@ -76,16 +76,20 @@ export function missingLine(expected: string, printed: string): string | undefin
  * block without a language that a test runs is the output of the previous one. A command that starts the local service in
  * the foreground keeps running until the end of the page, on its own port. Fails at the first failing command.
  */
-export async function followPage(path: string, { folder, env }: PageRoom, options: PageOptions = {}): Promise<Ran[]> {
-  const { skip = () => false, patience = 280_000, wholeLife = false } = options;
+export async function followPage(
+  path: string,
+  { folder, env }: PageEnvironment,
+  options: PageOptions = {},
+): Promise<BlockRun[]> {
+  const { skip = () => false, timeout = 280_000, fullLifecycle = false } = options;
   const page = parsePage(path, await readFile(join(root, path), "utf8"));
-  const fills = wholeLife && isCrowded && page.blocks.some(({ text }) => startsService.test(text));
-  if (fills) await fillDataFolder(join(folder, ".serverless-compute", "service"), many);
+  const fillsAccount = fullLifecycle && isCrowded && page.blocks.some(({ text }) => startsService.test(text));
+  if (fillsAccount) await fillDataFolder(join(folder, ".serverless-compute", "service"), crowdedCounts);
   const port = await freePort();
   // Outside the folder, because readers have no such files.
   const shell = await mkdtemp(join(tmpdir(), "page-shell-"));
   const services: Service[] = [];
-  const ran: Ran[] = [];
+  const runs: BlockRun[] = [];
   const addresses = {
     SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:${port}/v2`,
     SERVERLESS_COMPUTE_GRAPHQL_URL: `http://127.0.0.1:${port}/graphql`,
@@ -93,31 +97,31 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
     // A running service takes precedence over one that the page starts.
     ...env,
   };
-  const follow = async (block: Block): Promise<void> => {
-    const where = `${path}:${block.line}`;
+  const runBlock = async (block: Block): Promise<void> => {
+    const location = `${path}:${block.line}`;
     if (block.file) {
       await mkdir(dirname(join(folder, block.file)), { recursive: true });
       await writeFile(join(folder, block.file), block.text);
     } else if (block.language === "sh") {
       const commands = block.text
-        .replaceAll(`127.0.0.1:${ownPort}`, `127.0.0.1:${port}`)
+        .replaceAll(`127.0.0.1:${defaultPort}`, `127.0.0.1:${port}`)
         // The programs of pages use REST v2 only, so they work after the retirement of the other APIs.
         .replaceAll(
           "serverless-compute-local start",
-          `serverless-compute-local start --port ${port} --retire v1,graphql${fills ? " --page-size 1 --rate-limits off" : ""}`,
+          `serverless-compute-local start --port ${port} --retire v1,graphql${fillsAccount ? " --page-size 1 --rate-limits off" : ""}`,
         )
-        .replaceAll(/^pulumi up$/gm, (up) => (wholeLife ? `${up}\n${noChanges}` : up))
-        .replaceAll(/^pulumi destroy$/gm, (destroy) => (wholeLife ? `${update}\n${destroy}` : destroy));
+        .replaceAll(/^pulumi up$/gm, (command) => (fullLifecycle ? `${command}\n${noChanges}` : command))
+        .replaceAll(/^pulumi destroy$/gm, (command) => (fullLifecycle ? `${update}\n${command}` : command));
       const script = [
         // Variables persist across blocks, as in one terminal.
         "set -aeo pipefail",
         `[ ! -f ${shell}/env ] || { . ${shell}/env; cd "$(cat ${shell}/cwd)"; }`,
         // Commands that only read do not ask for confirmation and reject the option to skip it.
-        asksNothing.test(block.text) ? "unset PULUMI_SKIP_CONFIRMATIONS" : "export PULUMI_SKIP_CONFIRMATIONS=true",
+        readsOnly.test(block.text) ? "unset PULUMI_SKIP_CONFIRMATIONS" : "export PULUMI_SKIP_CONFIRMATIONS=true",
         commands,
         `export -p >${shell}/env; pwd >${shell}/cwd`,
       ].join("\n");
-      const started = Date.now();
+      const startTime = Date.now();
       if (startsService.test(block.text)) {
         services.push(await startService(script, { folder, env: addresses }));
         return;
@@ -125,24 +129,25 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
       const finished = await run("bash", ["-c", script], {
         cwd: folder,
         env: addresses,
-        timeout: patience,
+        timeout,
       });
       const output = finished.stdout + finished.stderr;
-      const logs = services.map(({ said }) => said()).join("\n");
+      const logs = services.map(({ output }) => output()).join("\n");
       if (finished.code !== 0)
-        throw new Error(`${where} failed with ${finished.code}:\n${block.text}\n${output}\n${logs}`);
-      ran.push({ block, output, seconds: (Date.now() - started) / 1000 });
+        throw new Error(`${location} failed with ${finished.code}:\n${block.text}\n${output}\n${logs}`);
+      runs.push({ block, output, seconds: (Date.now() - startTime) / 1000 });
     } else if (block.language === "" && block.mark?.kind === "run") {
-      const before = ran.at(-1);
-      const missing = missingLine(block.text, before?.output ?? "");
-      if (missing !== undefined) throw new Error(`${where}: the line was not printed: ${missing}\n${before?.output}`);
+      const previous = runs.at(-1);
+      const missingText = missingLine(block.text, previous?.output ?? "");
+      if (missingText !== undefined)
+        throw new Error(`${location}: the line was not printed: ${missingText}\n${previous?.output}`);
     }
   };
   try {
     for (const block of page.blocks) {
-      if (block.mark?.kind !== "not run" && !skip(block)) await follow(block);
+      if (block.mark?.kind !== "not run" && !skip(block)) await runBlock(block);
     }
-    return ran;
+    return runs;
   } finally {
     await Promise.all(services.map(({ stop }) => stop()));
     await rm(shell, { recursive: true, force: true });
@@ -153,12 +158,12 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
 }
 
 interface Service {
-  said(): string;
+  output(): string;
   stop(): Promise<void>;
 }
 
 /** Starts a command that keeps running, and waits for its first output. */
-async function startService(script: string, { folder, env }: PageRoom): Promise<Service> {
+async function startService(script: string, { folder, env }: PageEnvironment): Promise<Service> {
   const child: ChildProcess = spawn("bash", ["-c", script], {
     cwd: folder,
     env,
@@ -167,16 +172,16 @@ async function startService(script: string, { folder, env }: PageRoom): Promise<
   });
   let text = "";
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const spoken = new Promise<void>((resolve) => {
+  const firstOutput = new Promise<void>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding("utf8").on("data", (part) => {
-        text += part;
+      stream?.setEncoding("utf8").on("data", (pattern) => {
+        text += pattern;
         resolve();
       });
   });
-  await Promise.race([spoken, ended]);
+  await Promise.race([firstOutput, ended]);
   return {
-    said: () => text,
+    output: () => text,
     stop: async () => {
       endGroup(child, "SIGTERM");
       const timer = setTimeout(() => endGroup(child, "SIGKILL"), 20_000);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** A scripted response. */
-export interface WholeAnswer {
+export interface ScriptedResponse {
   status: number;
   headers?: Record<string, string>;
   body?: string;
@@ -18,12 +18,12 @@ export function reset(request: IncomingMessage): void {
 }
 
 /** Sends the head and half of the body, then ends the connection; without a body, just ends it. */
-export function answerHalf(response: ServerResponse, answer: WholeAnswer & { chunked?: boolean }): void {
-  const body = Buffer.from(answer.body ?? "");
+export function sendHalf(response: ServerResponse, scripted: ScriptedResponse & { chunked?: boolean }): void {
+  const body = Buffer.from(scripted.body ?? "");
   if (body.length === 0) return void response.socket?.destroy();
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    ...(answer.chunked ? {} : { "content-length": body.length }),
+  response.writeHead(scripted.status, {
+    ...scripted.headers,
+    ...(scripted.chunked ? {} : { "content-length": body.length }),
   });
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.socket?.destroy());
 }
