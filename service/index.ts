@@ -169,7 +169,7 @@ async function startService(
   const sourceWatch = settings.watch ? watchSources({ images, onSave, onNotice: settings.onNotice }) : undefined;
 
   const stop = async (deadline: number): Promise<void> => {
-    server.refuseUsers();
+    server.rejectUsers();
     forgetServiceAddress(dataFolder);
     sourceWatch?.close();
     console?.close();

@@ -44,7 +44,7 @@ export function createJobPath(
     workers,
     forget(endpointId) {
       workers.disconnectEndpoint(endpointId);
-      rateLimits.forget(endpointId);
+      rateLimits.removeEndpoint(endpointId);
       faults.forget(endpointId);
     },
     clock,

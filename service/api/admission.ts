@@ -13,32 +13,34 @@ interface RateLimits {
    * in the window or concurrently.
    */
   admit(endpointId: string, operation: LimitedOperation, reply: Pick<FastifyReply, "raw">): void;
-  forget(endpointId: string): void;
+  removeEndpoint(endpointId: string): void;
 }
 
 /**
  * Growth of a limit per running worker, as a fraction of the base limit; not defined by the interface. With more than ten running workers,
  * all limits grow, including the limit of concurrent requests.
  */
-const perWorker = 1 / 10;
+const growthPerWorker = 1 / 10;
 
 /** The effective limit: the maximum of the base limit and the workers' total. */
-const effective = (base: number, workers: number): number => Math.max(base, Math.floor(workers * base * perWorker));
+const effectiveLimit = (base: number, workers: number): number =>
+  Math.max(base, Math.floor(workers * base * growthPerWorker));
 
 /** Admits all requests, for load tests of handlers. */
-export const noRateLimits: RateLimits = { admit: () => undefined, forget: () => undefined };
+export const noRateLimits: RateLimits = { admit: () => undefined, removeEndpoint: () => undefined };
 
 interface Usage {
   /** Times of the requests in the window, oldest first. */
   times: number[];
-  open: number;
+  openRequests: number;
 }
 
 /** Removes requests outside the window; returns the number of requests in it. */
 function countRecent({ times }: Usage, now: number): number {
   // A time in the future means that the clock was set back, so its age is unknown.
-  const isOut = (time: number | undefined): boolean => time !== undefined && (time <= now - rateWindow || time > now);
-  while (isOut(times[0])) times.shift();
+  const isOutside = (time: number | undefined): boolean =>
+    time !== undefined && (time <= now - rateWindow || time > now);
+  while (isOutside(times[0])) times.shift();
   return times.length;
 }
 
@@ -49,15 +51,15 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
   function usageOf(endpointId: string, operation: LimitedOperation): Usage {
     const operations = usages.get(endpointId) ?? new Map<LimitedOperation, Usage>();
     usages.set(endpointId, operations);
-    const usage = operations.get(operation) ?? { times: [], open: 0 };
+    const usage = operations.get(operation) ?? { times: [], openRequests: 0 };
     operations.set(operation, usage);
     return usage;
   }
 
-  function refuse(operation: LimitedOperation, what: string, seconds: number): never {
+  function reject(operation: LimitedOperation, limitText: string, seconds: number): never {
     throw new ServiceError(
       "tooManyRequests",
-      `too many requests: /${operation} of this endpoint accepts ${what}; retry in ${seconds} s`,
+      `too many requests: /${operation} of this endpoint accepts ${limitText}; retry in ${seconds} s`,
       { "retry-after": String(seconds) },
     );
   }
@@ -67,24 +69,24 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
       const { requests, concurrent } = rateLimits[operation];
       const usage = usageOf(endpointId, operation);
       const now = clock.now();
-      const recent = countRecent(usage, now);
+      const recentCount = countRecent(usage, now);
       // Workers are counted only once the base limit is reached.
-      const atBase = recent < requests && usage.open < (concurrent ?? Number.POSITIVE_INFINITY);
-      const workers = atBase ? 0 : runningWorkers(endpointId);
-      const limit = effective(requests, workers);
-      if (recent >= limit) {
-        const wait = (usage.times[0] ?? now) + rateWindow - now;
-        refuse(operation, `${limit} requests per ${rateWindow / 1000} s`, Math.ceil(wait / 1000));
+      const isBelowBase = recentCount < requests && usage.openRequests < (concurrent ?? Number.POSITIVE_INFINITY);
+      const workers = isBelowBase ? 0 : runningWorkers(endpointId);
+      const limit = effectiveLimit(requests, workers);
+      if (recentCount >= limit) {
+        const waitTime = (usage.times[0] ?? now) + rateWindow - now;
+        reject(operation, `${limit} requests per ${rateWindow / 1000} s`, Math.ceil(waitTime / 1000));
       }
-      const atOnce = concurrent === undefined ? Number.POSITIVE_INFINITY : effective(concurrent, workers);
-      if (usage.open >= atOnce) refuse(operation, `${atOnce} concurrent requests`, 1);
+      const maxConcurrent = concurrent === undefined ? Number.POSITIVE_INFINITY : effectiveLimit(concurrent, workers);
+      if (usage.openRequests >= maxConcurrent) reject(operation, `${maxConcurrent} concurrent requests`, 1);
       usage.times.push(now);
-      usage.open++;
+      usage.openRequests++;
       reply.raw.once("close", () => {
-        usage.open--;
+        usage.openRequests--;
       });
     },
-    forget: (endpointId) => void usages.delete(endpointId),
+    removeEndpoint: (endpointId) => void usages.delete(endpointId),
   };
 }
 
@@ -120,8 +122,8 @@ export const createAdmission =
           `endpoint "${endpointId}" is a load balancer: it has no queue and accepts no jobs`,
         );
       if (operation) limits.admit(endpointId, operation, reply);
-      const injected = faults.ofRequest(endpointId, reply.raw);
-      if (injected) injected.then(() => done(), done);
+      const delay = faults.ofRequest(endpointId, reply.raw);
+      if (delay) delay.then(() => done(), done);
       else done();
     },
     onSend(_request, reply, _payload, done) {

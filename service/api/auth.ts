@@ -4,17 +4,17 @@ import { ServiceError } from "../errors";
 
 export type Auth = ReturnType<typeof createAuth>;
 
-const bearer = (header: string | undefined): string | undefined => /^Bearer +(\S+)\s*$/i.exec(header ?? "")?.[1];
+const bearerToken = (header: string | undefined): string | undefined => /^Bearer +(\S+)\s*$/i.exec(header ?? "")?.[1];
 
 /** Checks API keys in the form of each API (interface: Authentication). The checks throw a ServiceError `unauthorized`. */
 export function createAuth(apiKey: string) {
-  const expected = Buffer.from(apiKey);
+  const expectedBytes = Buffer.from(apiKey);
   /** Compares keys in constant time for keys of the same length. */
   const apiKeyMatches = (key: string | undefined): boolean => {
     if (key === undefined) return false;
-    const given = Buffer.from(key);
+    const keyBytes = Buffer.from(key);
     // The length of the keys is not secret.
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    return keyBytes.length === expectedBytes.length && timingSafeEqual(keyBytes, expectedBytes);
   };
   const check = (form: string, ...keys: (string | undefined)[]): void => {
     if (keys.some(apiKeyMatches)) return;
@@ -23,22 +23,30 @@ export function createAuth(apiKey: string) {
   return {
     /** REST: only `Authorization: Bearer <key>`. */
     checkRest: ({ headers }: FastifyRequest): void =>
-      check("the header Authorization: Bearer <key>", bearer(headers.authorization)),
+      check("the header Authorization: Bearer <key>", bearerToken(headers.authorization)),
     /** REST v2: as REST, with its own messages. Returns the error for a missing or wrong key. */
     restV2Fault: ({ headers }: FastifyRequest): ServiceError | undefined => {
-      const key = bearer(headers.authorization);
+      const key = bearerToken(headers.authorization);
       if (apiKeyMatches(key)) return;
       return new ServiceError("unauthorized", key === undefined ? "missing bearer token" : "invalid API key");
     },
     /** Job API: `Authorization: Bearer <key>` or the bare key. */
     checkJobs: ({ headers }: Pick<FastifyRequest, "headers">): void =>
-      check("the header Authorization: Bearer <key>", bearer(headers.authorization), headers.authorization?.trim()),
+      check(
+        "the header Authorization: Bearer <key>",
+        bearerToken(headers.authorization),
+        headers.authorization?.trim(),
+      ),
     /** Returns whether a GraphQL request has a key, valid or not. */
     hasGraphqlKey: ({ headers, query }: FastifyRequest): boolean =>
       (queryKey(query) ?? headers.authorization) !== undefined,
     /** GraphQL: `?api_key=<key>` or `Authorization: Bearer <key>`. */
     checkGraphql: ({ headers, query }: FastifyRequest): void =>
-      check("?api_key=<key> or the header Authorization: Bearer <key>", queryKey(query), bearer(headers.authorization)),
+      check(
+        "?api_key=<key> or the header Authorization: Bearer <key>",
+        queryKey(query),
+        bearerToken(headers.authorization),
+      ),
   };
 }
 

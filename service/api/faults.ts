@@ -23,9 +23,9 @@ export function createFaultControl({
   return {
     read,
     /** Replaces all faults of an endpoint; throws a ServiceError `invalid` for an invalid fault. */
-    replace(endpointId: string, given: unknown): EndpointFaults {
+    replace(endpointId: string, input: unknown): EndpointFaults {
       read(endpointId);
-      faults.set(endpointId, parseInput(faultShape, given));
+      faults.set(endpointId, parseInput(faultShape, input));
       review(endpointId);
       return faults.of(endpointId);
     },

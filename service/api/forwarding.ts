@@ -6,7 +6,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { ServiceError } from "../errors";
 import type { Lease } from "../workers/balancer";
-import { readAway } from "./request-body";
+import { discardBody } from "./request-body";
 
 /** The connection of a WebSocket request. */
 export interface Upgrade {
@@ -17,28 +17,30 @@ export interface Upgrade {
 }
 
 const payloadLimit = limits.loadBalancerPayload;
-const shownLimit = `${payloadLimit / 1024 ** 2} MB`;
+const limitText = `${payloadLimit / 1024 ** 2} MB`;
 
 /** The error for a request body above the limit. */
 export const bodyTooLarge = (): ServiceError =>
-  new ServiceError("tooLarge", `body: is too large; the limit is ${shownLimit} (${payloadLimit} bytes)`);
+  new ServiceError("tooLarge", `body: is too large; the limit is ${limitText} (${payloadLimit} bytes)`);
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), which a proxy does not forward. */
 const hopByHop = ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
 
 /** A message's headers for the next hop, as alternating names and values, without hop-by-hop and `omitted` headers. */
 function forwardedHeaders({ headers, rawHeaders }: IncomingMessage, omitted: string[] = []): string[] {
-  const named = (headers.connection ?? "").toLowerCase().split(/\s*,\s*/);
-  const dropped = new Set([...hopByHop, ...named, ...omitted]);
-  return rawHeaders.filter((_text, at) => !dropped.has((rawHeaders[at - (at % 2)] ?? "").toLowerCase()));
+  const connectionHeaders = (headers.connection ?? "").toLowerCase().split(/\s*,\s*/);
+  const droppedHeaders = new Set([...hopByHop, ...connectionHeaders, ...omitted]);
+  return rawHeaders.filter(
+    (_text, index) => !droppedHeaders.has((rawHeaders[index - (index % 2)] ?? "").toLowerCase()),
+  );
 }
 
 /** The endpoint's prefix of a request's path, which is not forwarded. */
-const addressOf = /^\/[^/]+\/[^/?]*/;
+const endpointPrefix = /^\/[^/]+\/[^/?]*/;
 
 /** A request's headers for the worker: without the API key, but with the address used by the client. */
 function requestHeaders({ raw, ip, protocol, host }: FastifyRequest, isUpgrade: boolean): string[] {
-  const [prefix = ""] = addressOf.exec(raw.url ?? "") ?? [];
+  const [prefix = ""] = endpointPrefix.exec(raw.url ?? "") ?? [];
   const headers = forwardedHeaders(raw, ["authorization", "expect"]);
   headers.push("x-forwarded-for", ip, "x-forwarded-host", host, "x-forwarded-proto", protocol);
   headers.push("x-forwarded-prefix", prefix, "connection", isUpgrade ? "upgrade" : "close");
@@ -78,83 +80,94 @@ export function forward(
   const client = reply.raw;
   const connection = upgrade?.socket ?? client;
   return new Promise((resolve, reject) => {
-    const path = (raw.url ?? "").replace(addressOf, "").replace(/^(?!\/)/, "/");
+    const path = (raw.url ?? "").replace(endpointPrefix, "").replace(/^(?!\/)/, "/");
     const headers = requestHeaders(request, upgrade !== undefined);
-    const sent = send({ host: server.host, port: server.port, path, method: request.method, headers, agent: false });
-    const over = new AbortController();
-    let begun = false;
-    let worked = false;
+    const workerRequest = send({
+      host: server.host,
+      port: server.port,
+      path,
+      method: request.method,
+      headers,
+      agent: false,
+    });
+    const ended = new AbortController();
+    let hasBegun = false;
+    let succeeded = false;
 
-    function begin(): void {
-      if (!begun) reply.hijack();
-      begun = true;
+    function beginResponse(): void {
+      if (!hasBegun) reply.hijack();
+      hasBegun = true;
     }
-    function fail(error: ServiceError): void {
-      raw.unpipe(sent);
-      sent.destroy();
-      if (begun) return void connection.destroy();
+    function failExchange(error: ServiceError): void {
+      raw.unpipe(workerRequest);
+      workerRequest.destroy();
+      if (hasBegun) return void connection.destroy();
       // Otherwise, a client that is still sending would get a connection error instead of the error response.
-      const ready = upgrade ? Promise.resolve() : readAway(raw);
-      void ready.then(() => reject(error));
+      const bodyRead = upgrade ? Promise.resolve() : discardBody(raw);
+      void bodyRead.then(() => reject(error));
     }
-    const failed = (what: string): void => fail(new ServiceError("badGateway", `worker ${workerId}: ${what}`));
+    const failWorker = (problem: string): void =>
+      failExchange(new ServiceError("badGateway", `worker ${workerId}: ${problem}`));
 
     connection.once("close", () => {
-      begin();
-      over.abort();
-      sent.destroy();
-      resolve(worked);
+      beginResponse();
+      ended.abort();
+      workerRequest.destroy();
+      resolve(succeeded);
     });
-    clock.sleep(timeLimit, over.signal).then(
-      () => fail(new ServiceError("processingTimedOut", `worker ${workerId}: did not finish in ${timeLimit / 1000} s`)),
+    clock.sleep(timeLimit, ended.signal).then(
+      () =>
+        failExchange(
+          new ServiceError("processingTimedOut", `worker ${workerId}: did not finish in ${timeLimit / 1000} s`),
+        ),
       () => undefined,
     );
-    sent.on("error", (error) => begun || failed(`the request failed: ${error.message}`));
-    sent.on("response", (response) => {
+    workerRequest.on("error", (error) => hasBegun || failWorker(`the request failed: ${error.message}`));
+    workerRequest.on("response", (response) => {
       const { statusCode = 502, statusMessage } = response;
-      begin();
+      beginResponse();
       if (isDropped()) return void client.destroy();
-      worked = statusCode < 500;
+      succeeded = statusCode < 500;
       client.writeHead(statusCode, statusMessage, [...forwardedHeaders(response), "x-worker-id", workerId]);
-      onExcess(response, () => failed(`its response exceeds ${shownLimit}`));
+      checkSize(response, () => failWorker(`its response exceeds ${limitText}`));
       response.on("error", () => undefined);
-      response.once("close", () => response.complete || failed("its response ended early"));
+      response.once("close", () => response.complete || failWorker("its response ended early"));
       response.pipe(client);
     });
-    sent.on("upgrade", (response, worker, workerHead) => {
-      if (!upgrade) return failed("it switched protocols without a request to do so");
-      begin();
-      worked = true;
-      join(upgrade, response, worker, workerHead);
+    workerRequest.on("upgrade", (response, worker, workerHead) => {
+      if (!upgrade) return failWorker("it switched protocols without a request to do so");
+      beginResponse();
+      succeeded = true;
+      joinSockets(upgrade, response, worker, workerHead);
     });
-    if (upgrade) return void sent.end();
-    onExcess(raw, () => fail(bodyTooLarge()));
-    raw.pipe(sent);
+    if (upgrade) return void workerRequest.end();
+    checkSize(raw, () => failExchange(bodyTooLarge()));
+    raw.pipe(workerRequest);
   });
 }
 
 /** Calls `exceed` once a body exceeds the limit. */
-function onExcess(body: IncomingMessage, exceed: () => void): void {
+function checkSize(body: IncomingMessage, onExceeded: () => void): void {
   let bytes = 0;
   const count = (part: Buffer): void => {
     bytes += part.length;
     if (bytes <= payloadLimit) return;
     body.off("data", count);
-    exceed();
+    onExceeded();
   };
   body.on("data", count);
 }
 
 /** Connects the sockets of the client and of the worker, which accepted the upgrade; each ends with the other. */
-function join(
-  { socket, head, response: unused }: Upgrade,
+function joinSockets(
+  { socket, head, response: upgradeResponse }: Upgrade,
   { rawHeaders, statusCode = 101 }: IncomingMessage,
   worker: Duplex,
   workerHead: Buffer,
 ): void {
-  unused.detachSocket(socket);
-  const fields = rawHeaders.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  socket.write(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${fields.join("")}\r\n`, "latin1");
+  upgradeResponse.detachSocket(socket);
+  const headerLines = rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  socket.write(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${headerLines.join("")}\r\n`, "latin1");
   socket.write(workerHead);
   worker.write(head);
   worker.on("error", () => undefined).once("close", () => socket.destroy());

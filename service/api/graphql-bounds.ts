@@ -26,11 +26,11 @@ interface Size {
   depth: number;
 }
 
-const none: Size = { fields: 0, aliases: 0, depth: 0 };
-const plus = (one: Size, other: Size): Size => ({
-  fields: one.fields + other.fields,
-  aliases: one.aliases + other.aliases,
-  depth: Math.max(one.depth, other.depth),
+const emptySize: Size = { fields: 0, aliases: 0, depth: 0 };
+const addSizes = (left: Size, right: Size): Size => ({
+  fields: left.fields + right.fields,
+  aliases: left.aliases + right.aliases,
+  depth: Math.max(left.depth, right.depth),
 });
 
 /** Throws a ServiceError `invalid` for a document beyond the bounds, in linear time. */
@@ -39,39 +39,39 @@ export function checkDocument({ definitions }: DocumentNode): void {
   const fragments = new Map<string, SelectionSetNode>();
   for (const definition of definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition.selectionSet);
-  const measured = new Map<string, Size>();
+  const sizes = new Map<string, Size>();
 
   function fragmentSize(name: string): Size {
-    const known = measured.get(name);
-    if (known) return known;
+    const cached = sizes.get(name);
+    if (cached) return cached;
     // Validation reports a recursive fragment.
-    measured.set(name, none);
+    sizes.set(name, emptySize);
     const size = sizeOf(fragments.get(name));
-    measured.set(name, size);
+    sizes.set(name, size);
     return size;
   }
-  function sizeOf(set: SelectionSetNode | undefined): Size {
-    let size = none;
-    for (const selection of set?.selections ?? []) {
-      if (selection.kind === Kind.FRAGMENT_SPREAD) size = plus(size, fragmentSize(selection.name.value));
-      else if (selection.kind === Kind.INLINE_FRAGMENT) size = plus(size, sizeOf(selection.selectionSet));
+  function sizeOf(selectionSet: SelectionSetNode | undefined): Size {
+    let size = emptySize;
+    for (const selection of selectionSet?.selections ?? []) {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) size = addSizes(size, fragmentSize(selection.name.value));
+      else if (selection.kind === Kind.INLINE_FRAGMENT) size = addSizes(size, sizeOf(selection.selectionSet));
       else {
         const { fields, aliases, depth } = sizeOf(selection.selectionSet);
-        const own = { fields: fields + 1, aliases: aliases + (selection.alias ? 1 : 0), depth: depth + 1 };
-        size = plus(size, own);
+        const fieldSize = { fields: fields + 1, aliases: aliases + (selection.alias ? 1 : 0), depth: depth + 1 };
+        size = addSizes(size, fieldSize);
       }
     }
     return size;
   }
 
-  let whole = none;
+  let total = emptySize;
   for (const definition of definitions)
-    if ("selectionSet" in definition) whole = plus(whole, sizeOf(definition.selectionSet));
-  check("fields", whole.fields, graphqlBounds.fields);
-  check("aliases", whole.aliases, graphqlBounds.aliases);
-  check("levels", whole.depth, graphqlBounds.depth);
+    if ("selectionSet" in definition) total = addSizes(total, sizeOf(definition.selectionSet));
+  check("fields", total.fields, graphqlBounds.fields);
+  check("aliases", total.aliases, graphqlBounds.aliases);
+  check("levels", total.depth, graphqlBounds.depth);
 }
 
-function check(what: string, count: number, most: number): void {
-  if (count > most) throw new ServiceError("invalid", `query: has more than ${most} ${what}; send several requests`);
+function check(noun: string, count: number, max: number): void {
+  if (count > max) throw new ServiceError("invalid", `query: has more than ${max} ${noun}; send several requests`);
 }

@@ -65,14 +65,14 @@ type EndpointInput = z.output<typeof endpointInput>;
 
 /** Reads the input of saveEndpoint. */
 export function readEndpointInput(input: object): EndpointInput {
-  const read = parseInput(endpointInput, withoutNulls(input));
-  if (read.type === "LB") {
+  const values = parseInput(endpointInput, withoutNulls(input));
+  if (values.type === "LB") {
     throw new ServiceError(
       "invalid",
       `type: "LB" is not allowed, must be "QB": this service runs queue-based endpoints`,
     );
   }
-  return read;
+  return values;
 }
 
 /** Endpoint values of saveEndpoint. Fields that GraphQL lacks are kept from `current`; omitted fields are reset. */
@@ -81,22 +81,22 @@ export function endpointValues(
   templateId: string | undefined,
   current: EndpointRow | undefined,
 ): EndpointValues {
-  const { id, type, template, gpuIds, locations, allowedCudaVersions, flashBootType, ...same } = input;
+  const { id, type, template, gpuIds, locations, allowedCudaVersions, flashBootType, ...sharedFields } = input;
   return {
-    ...same,
+    ...sharedFields,
     templateId,
-    computeType: same.instanceIds?.length ? "CPU" : current?.computeType,
-    instanceIds: same.instanceIds?.length ? same.instanceIds : current?.instanceIds,
+    computeType: sharedFields.instanceIds?.length ? "CPU" : current?.computeType,
+    instanceIds: sharedFields.instanceIds?.length ? sharedFields.instanceIds : current?.instanceIds,
     gpuTypeIds: gpuTypesOf(gpuIds ?? ""),
     gpuIds,
     dataCenterIds: splitList(locations),
-    networkVolumeIds: same.networkVolumeIds?.map(({ networkVolumeId }) => networkVolumeId),
+    networkVolumeIds: sharedFields.networkVolumeIds?.map(({ networkVolumeId }) => networkVolumeId),
     // Clients send 0 for the default limit.
-    executionTimeoutMs: same.executionTimeoutMs || undefined,
+    executionTimeoutMs: sharedFields.executionTimeoutMs || undefined,
     allowedCudaVersions: splitList(allowedCudaVersions),
     flashboot: flashBootType !== "OFF",
     flashbootPriority: flashBootType === "PRIORITY_FLASHBOOT" || undefined,
-    modelReferences: same.modelReferences?.filter((reference) => reference !== null),
+    modelReferences: sharedFields.modelReferences?.filter((reference) => reference !== null),
   };
 }
 
@@ -156,8 +156,8 @@ export const gpuTypeRecord = (type: (typeof gpuTypes)[number], level: Level) => 
     const { gpuCount, dataCenterId, allowedCudaVersions } = input ?? {};
     const isLimited = allowedCudaVersions != null && allowedCudaVersions.length > 0;
     const versions = cudaVersionsOf(type).filter((version) => !isLimited || allowedCudaVersions.includes(version));
-    const fits = (gpuCount ?? 1) <= maxPerWorker.gpus && (!isLimited || versions.length > 0);
-    const stockStatus = fits ? statuses[level(type.id, dataCenterId ? [dataCenterId] : undefined)] : null;
+    const isAvailable = (gpuCount ?? 1) <= maxPerWorker.gpus && (!isLimited || versions.length > 0);
+    const stockStatus = isAvailable ? statuses[level(type.id, dataCenterId ? [dataCenterId] : undefined)] : null;
     const availability = stockStatus === null ? "UNAVAILABLE" : "AVAILABLE";
     return {
       gpuName: type.displayName,
@@ -179,9 +179,9 @@ export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number], level: Leve
   maxVcpu: maxPerWorker.vcpus,
   specifics({ input }: Input<{ dataCenterId: string; instanceId: string }>) {
     const { dataCenterId, instanceId } = input ?? {};
-    const fits = !instanceId || instanceOf(instanceId).vcpuCount <= maxPerWorker.vcpus;
-    const places = dataCenterId ? [dataCenterId] : undefined;
-    return { stockStatus: fits ? statuses[level(flavor.id, places)] : null, securePrice: 0, slsPrice: 0 };
+    const isAvailable = !instanceId || instanceOf(instanceId).vcpuCount <= maxPerWorker.vcpus;
+    const dataCenterIds = dataCenterId ? [dataCenterId] : undefined;
+    return { stockStatus: isAvailable ? statuses[level(flavor.id, dataCenterIds)] : null, securePrice: 0, slsPrice: 0 };
   },
 });
 

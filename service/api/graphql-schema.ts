@@ -10,15 +10,15 @@ function typeOf(shape: z.core.$ZodType): string {
   return shape instanceof z.ZodArray ? `[${typeOf(shape.element)}]` : "String";
 }
 
-/** The properties of a kind as GraphQL fields, without `special` properties and properties that only REST v2 supports. */
-const fieldsOf = (fields: Fields, special: readonly string[]): string =>
+/** The properties of a kind as GraphQL fields, without `omitted` properties and properties that only REST v2 supports. */
+const fieldsOf = (fields: Fields, omitted: readonly string[]): string =>
   Object.entries(fields)
-    .filter(([name, shape]) => !special.includes(name) && traitsOf(shape).dialect !== "v2")
+    .filter(([name, shape]) => !omitted.includes(name) && traitsOf(shape).dialect !== "v2")
     .map(([name, shape]) => `${name}: ${typeOf(shape)}`)
     .join("\n    ");
 
 /** Fields of a template and its inputs. */
-const ofTemplate = /* GraphQL */ `
+const commonTemplateFields = /* GraphQL */ `
     ${fieldsOf(templateFields, ["name", "containerDiskInGb", "volumeInGb", "env", "isServerless"])}
     startScript: String
     advancedStart: Boolean
@@ -26,14 +26,14 @@ const ofTemplate = /* GraphQL */ `
 `;
 
 /** Fields of both template inputs. */
-const ofTemplateInput = /* GraphQL */ `
-    ${ofTemplate}
+const templateInputFields = /* GraphQL */ `
+    ${commonTemplateFields}
     env: [EnvironmentVariableInput]
     portsConfig: JSON
 `;
 
 /** Endpoint properties that have another form in GraphQL. */
-const specialOfEndpoint = [
+const convertedEndpointFields = [
   "name",
   "computeType",
   "gpuTypeIds",
@@ -46,8 +46,8 @@ const specialOfEndpoint = [
 ];
 
 /** Fields of an endpoint and its input. */
-const ofEndpoint = /* GraphQL */ `
-    ${fieldsOf(endpointFields, specialOfEndpoint)}
+const commonEndpointFields = /* GraphQL */ `
+    ${fieldsOf(endpointFields, convertedEndpointFields)}
     id: String
     userId: String
     type: EndpointType
@@ -84,7 +84,7 @@ export const graphqlSchema = /* GraphQL */ `
     isServerless: Boolean
     isRunpod: Boolean
     boundEndpointId: String
-    ${ofTemplate}
+    ${commonTemplateFields}
   }
 
   input SaveTemplateInput {
@@ -93,7 +93,7 @@ export const graphqlSchema = /* GraphQL */ `
     containerDiskInGb: Int!
     volumeInGb: Int!
     isServerless: Boolean
-    ${ofTemplateInput}
+    ${templateInputFields}
   }
 
   "A serverless template in saveEndpoint."
@@ -101,7 +101,7 @@ export const graphqlSchema = /* GraphQL */ `
     name: String!
     containerDiskInGb: Int!
     volumeInGb: Int
-    ${ofTemplateInput}
+    ${templateInputFields}
   }
 
   input PodTemplateFilter { ids: [String] }
@@ -118,7 +118,7 @@ export const graphqlSchema = /* GraphQL */ `
   input NetworkVolumeReferenceInput { networkVolumeId: String! }
 
   type Endpoint {
-    ${ofEndpoint}
+    ${commonEndpointFields}
     name: String
     createdAt: String
     version: Int
@@ -138,7 +138,7 @@ export const graphqlSchema = /* GraphQL */ `
 
   "Replaces the endpoint; omitted fields are reset to their defaults."
   input EndpointInput {
-    ${ofEndpoint}
+    ${commonEndpointFields}
     name: String!
     template: EndpointTemplateInput
     instanceIds: [String!]

@@ -72,12 +72,12 @@ export async function executeGraphql(
   },
 ): Promise<{ status: 200 | 400; body: object }> {
   const report = (fault: unknown): void => log.error({ err: fault }, "graphql: field failed");
-  const { data, errors } = await run(rootOf(resources, deleteNeedsScaleDown), body);
+  const { data, errors } = await executeRequest(createResolvers(resources, deleteNeedsScaleDown), body);
   if (!errors?.length) return { status: 200, body: { data } };
   // Clients of the hosted service expect `data` to be null if there are errors.
-  const refusal = { data: null, errors: errors.map((error) => publicError(error, report)) };
+  const errorBody = { data: null, errors: errors.map((error) => publicError(error, report)) };
   const isExecuted = errors.some((error) => error instanceof GraphQLError && error.path);
-  return { status: isExecuted ? 200 : 400, body: refusal };
+  return { status: isExecuted ? 200 : 400, body: errorBody };
 }
 
 /** Fields that do not require a key, as on the hosted service. */
@@ -87,7 +87,7 @@ const catalogFields = new Set(["gpuTypes", "cpuFlavors", "dataCenters", "serverl
  * Returns whether a request requires no key: its body is a short document that selects only the catalog, or fails validation, which the
  * hosted service checks first.
  */
-export function needsNoKey(body: unknown): boolean {
+export function isPublicRequest(body: unknown): boolean {
   try {
     const { query } = parseInput(graphqlRequest, body);
     const document = readDocument(query, graphqlBounds.tokensWithoutKey);
@@ -105,7 +105,10 @@ export function needsNoKey(body: unknown): boolean {
   }
 }
 
-async function run(rootValue: object, body: unknown): Promise<{ data?: unknown; errors?: readonly unknown[] }> {
+async function executeRequest(
+  rootValue: object,
+  body: unknown,
+): Promise<{ data?: unknown; errors?: readonly unknown[] }> {
   try {
     const { query, variables, operationName } = parseInput(graphqlRequest, body);
     const document = readDocument(query, graphqlBounds.tokens);
@@ -123,42 +126,42 @@ type ById = { id: string };
 type Filter = Input<{ id?: string | null; ids?: (string | null)[] | null }>;
 
 /** Resolvers of one request's queries and mutations, by name. */
-function rootOf(resources: Resources, needsScaleDown: boolean) {
+function createResolvers(resources: Resources, needsScaleDown: boolean) {
   const { templates, endpoints, volumes, secrets, registryAuths, accountSettings, stock, transaction } = resources;
-  let read = 0;
-  const counted = <Row>(rows: Row[]): Row[] => {
-    read += rows.length + 1;
-    if (read <= graphqlBounds.objects) return rows;
+  let readCount = 0;
+  const countRows = <Row>(rows: Row[]): Row[] => {
+    readCount += rows.length + 1;
+    if (readCount <= graphqlBounds.objects) return rows;
     throw new ServiceError("invalid", `query: reads more than ${graphqlBounds.objects} objects; request fewer objects`);
   };
   /** The members of a catalog list that match a filter. */
-  const filtered = <Member extends ById>(list: Member[], filter: Filter["input"]): Member[] => {
+  const filterCatalog = <Member extends ById>(list: Member[], filter: Filter["input"]): Member[] => {
     const ids = filter?.ids ?? (filter?.id ? [filter.id] : undefined);
-    const selected = ids && new Set(counted(ids));
-    return counted(list).filter(({ id }) => !selected || selected.has(id));
+    const selected = ids && new Set(countRows(ids));
+    return countRows(list).filter(({ id }) => !selected || selected.has(id));
   };
 
   const saveTemplate = (input: object | null | undefined): TemplateRow => {
-    const { id, changes } = templateChanges(given("input", input));
+    const { id, changes } = templateChanges(requireArgument("input", input));
     return id === undefined ? templates.create(changes) : templates.update(id, changes);
   };
 
   const saveEndpoint = (input: object): EndpointRow =>
     transaction(() => {
-      const read = readEndpointInput(input);
-      const { id, template } = read;
-      const templateId = template ? templates.create(newServerlessTemplate(template)).id : read.templateId;
-      if (!id) return endpoints.create(endpointValues(read, templateId, undefined));
-      return endpoints.replace(id, endpointValues(read, templateId, endpoints.get(id)));
+      const values = readEndpointInput(input);
+      const { id, template } = values;
+      const templateId = template ? templates.create(newServerlessTemplate(template)).id : values.templateId;
+      if (!id) return endpoints.create(endpointValues(values, templateId, undefined));
+      return endpoints.replace(id, endpointValues(values, templateId, endpoints.get(id)));
     });
 
   /** An endpoint whose template and volumes are read only if the query selects them. */
   const endpointOf = (endpoint: EndpointRow) => ({
     ...endpointRecord(endpoint),
-    template: () => counted([orNull(templates.find(endpoint.templateId), templateRecord)])[0],
+    template: () => countRows([orNull(templates.find(endpoint.templateId), templateRecord)])[0],
     networkVolume: () => (endpoint.networkVolumeId ? volumes.get(endpoint.networkVolumeId) : null),
     networkVolumeIds: () =>
-      counted(endpoint.networkVolumeIds).map((id) => ({
+      countRows(endpoint.networkVolumeIds).map((id) => ({
         networkVolumeId: id,
         dataCenterId: () => volumes.find(id)?.dataCenterId,
       })),
@@ -168,43 +171,44 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     myself: () => ({
       ...accountRecord(accountSettings.get()),
       maxServerlessConcurrency: () => endpoints.quota().limit,
-      podTemplates: () => counted(templates.list()).map(templateRecord),
+      podTemplates: () => countRows(templates.list()).map(templateRecord),
       pods: [],
-      endpoints: () => counted(endpoints.list()).map(endpointOf),
+      endpoints: () => countRows(endpoints.list()).map(endpointOf),
       endpoint: ({ id }: ById) => orNull(endpoints.find(id), endpointOf),
-      networkVolumes: () => counted(volumes.list()),
-      secrets: () => counted(secrets.list()).map(secretRecord),
-      containerRegistryCreds: () => counted(registryAuths.list()),
+      networkVolumes: () => countRows(volumes.list()),
+      secrets: () => countRows(secrets.list()).map(secretRecord),
+      containerRegistryCreds: () => countRows(registryAuths.list()),
     }),
     podTemplates: ({ input }: Input<{ ids?: (string | null)[] | null }>) =>
-      counted(templates.list())
+      countRows(templates.list())
         .filter(({ id }) => !input?.ids || input.ids.includes(id))
         .map(templateRecord),
     pod: null,
     podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
     serverlessGpuPools: () => gpuPools,
-    gpuTypes: ({ input }: Filter) => filtered(gpuTypes, input).map((type) => gpuTypeRecord(type, stock.level)),
+    gpuTypes: ({ input }: Filter) => filterCatalog(gpuTypes, input).map((type) => gpuTypeRecord(type, stock.level)),
     cpuFlavors: ({ input }: Filter) =>
-      filtered(cpuFlavors, input).map((flavor) => cpuFlavorRecord(flavor, stock.level)),
+      filterCatalog(cpuFlavors, input).map((flavor) => cpuFlavorRecord(flavor, stock.level)),
     dataCenters: () =>
-      counted(dataCenters).map((center) => ({
+      countRows(dataCenters).map((center) => ({
         ...dataCenterRecord(center),
-        gpuAvailability: () => counted(gpuAvailability(center.id, stock.level)),
+        gpuAvailability: () => countRows(gpuAvailability(center.id, stock.level)),
       })),
 
     saveTemplate: ({ input }: Input<object>) => templateRecord(saveTemplate(input)),
     deleteTemplate: ({ templateName }: { templateName?: string | null }) =>
-      templates.removeByName(given("templateName", templateName, "a string")),
+      templates.removeByName(requireArgument("templateName", templateName, "a string")),
     saveEndpoint: ({ input }: { input: object }) => endpointOf(saveEndpoint(input)),
     deleteEndpoint: ({ id }: ById) => endpoints.remove(id, { needsScaleDown }),
     updateEndpointTemplate: ({ input }: Input<{ endpointId: string; templateId: string }>) => {
-      const { endpointId, templateId } = given("input", input);
+      const { endpointId, templateId } = requireArgument("input", input);
       return endpointOf(endpoints.update(endpointId, { templateId }));
     },
     podFindAndDeployOnDemand: rejectPod,
     podRentInterruptable: rejectPod,
     deployCpuPod: rejectPod,
-    updateUserSettings: ({ input }: Input<object>) => accountRecord(accountSettings.update(given("input", input))),
+    updateUserSettings: ({ input }: Input<object>) =>
+      accountRecord(accountSettings.update(requireArgument("input", input))),
     secretCreate: ({ input }: Input) => secretRecord(secrets.create(parseInput(secretCreateInput, input))),
     secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(parseInput(secretValueInput, input))),
     secretDescriptionUpdate: ({ input }: { input: ById & { description: string } }) =>
@@ -214,15 +218,15 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) =>
       volumes.update(id, parseInput(volumeChange, withoutNulls(body))),
     deleteNetworkVolume: ({ input }: { input: ById }) => volumes.remove(input.id),
-    saveRegistryAuth: ({ input }: Input) => registryAuths.create(given("input", input)),
-    updateRegistryAuth: ({ input }: Input) => registryAuths.update(given("input", input)),
+    saveRegistryAuth: ({ input }: Input) => registryAuths.create(requireArgument("input", input)),
+    updateRegistryAuth: ({ input }: Input) => registryAuths.update(requireArgument("input", input)),
     deleteRegistryAuth: ({ registryAuthId }: { registryAuthId?: string | null }) =>
-      registryAuths.remove(given("registryAuthId", registryAuthId, "a string")),
+      registryAuths.remove(requireArgument("registryAuthId", registryAuthId, "a string")),
   };
 }
 
 /** Returns a required argument that is nullable in the schema; throws a ServiceError `invalid` if it is null. */
-function given<Value>(name: string, value: Value | null | undefined, kind = "an object"): Value {
+function requireArgument<Value>(name: string, value: Value | null | undefined, kind = "an object"): Value {
   if (value === null || value === undefined || value === "")
     throw new ServiceError("invalid", `${name}: is required, must be ${kind}`);
   return value;

@@ -14,10 +14,10 @@ import { readPage } from "./requests-page";
 import { readMilliseconds, readSubmission } from "./submission";
 
 /** Path parameters of the routes, for fastify's generics. */
-interface OfEndpoint {
+interface EndpointRoute {
   Params: { endpointId: string };
 }
-interface OfJob {
+interface JobRoute {
   Params: { endpointId: string; jobId: string };
 }
 
@@ -30,7 +30,7 @@ const readWait = (query: unknown): number =>
   readMilliseconds(query, "wait", limits.runsyncWait) ?? limits.runsyncWait.default;
 
 /** User-Agents of clients that expect a stream as `{status, stream}` instead of the interface's array. */
-const envelopeReaders = /^(?:RunPod-JS-SDK|RunPod-Python-SDK|runpod-mcp-server)\//i;
+const envelopeClients = /^(?:RunPod-JS-SDK|RunPod-Python-SDK|runpod-mcp-server)\//i;
 
 /**
  * User-Agents of HTTP libraries, which the Python SDK sends from its synchronous client and from sessions of its caller. Unlike most users
@@ -41,7 +41,7 @@ const pythonLibraries = /^(?:python-requests\/|Python\/\S+ aiohttp\/)/;
 function streamFormOf({ headers }: Pick<FastifyRequest, "headers">): "array" | "envelope" {
   const agent = headers["user-agent"] ?? "";
   const isPythonSdk = pythonLibraries.test(agent) && headers["content-type"] === "application/json";
-  return isPythonSdk || envelopeReaders.test(agent) ? "envelope" : "array";
+  return isPythonSdk || envelopeClients.test(agent) ? "envelope" : "array";
 }
 
 /** The job API for users (interface: Job operations), registered under /v2. */
@@ -62,33 +62,33 @@ export function registerJobRoutes(
     health(endpointId: string): EndpointHealth;
   },
 ): void {
-  const find = (endpointId: string, jobId: string): StoredJob => {
-    const found = records.find(endpointId, jobId);
-    if (!found) throw notFound("job", jobId);
-    return found;
+  const findJob = (endpointId: string, jobId: string): StoredJob => {
+    const stored = records.find(endpointId, jobId);
+    if (!stored) throw notFound("job", jobId);
+    return stored;
   };
   const sendText = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
   const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
     sendText(reply, recordText(job, output, clock.now()));
 
   /** Sends the job's record when the job ends, or after `ms`; sends nothing if the client disconnects. */
-  function sendWhenOver(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
-    const found = find(endpointId, jobId);
-    if (isFinal(found.job)) return void sendRecord(reply, found);
-    const leave = waits.wait(jobId, ms, (ended) => {
+  function sendWhenFinal(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
+    const stored = findJob(endpointId, jobId);
+    if (isFinal(stored.job)) return void sendRecord(reply, stored);
+    const cancelWait = waits.wait(jobId, ms, (ended) => {
       // Other waits may end in the same turn, so an error must affect only this reply.
       try {
-        sendRecord(reply, ended ?? find(endpointId, jobId));
+        sendRecord(reply, ended ?? findJob(endpointId, jobId));
       } catch (error) {
         reply.send(error);
       }
     });
-    onDisconnect(reply, leave);
+    onDisconnect(reply, cancelWait);
   }
 
   keepBodyText(app, ["application/json"]);
 
-  app.post<OfEndpoint>(
+  app.post<EndpointRoute>(
     "/:endpointId/run",
     { ...admit("run"), bodyLimit: limits.runPayload },
     async (request, reply) => {
@@ -100,32 +100,32 @@ export function registerJobRoutes(
     },
   );
 
-  app.post<OfEndpoint>(
+  app.post<EndpointRoute>(
     "/:endpointId/runsync",
     { ...admit("runsync"), bodyLimit: limits.runsyncPayload },
     async (request, reply) => {
       const { endpointId } = request.params;
       const wait = readWait(request.query);
       const { id } = await jobs.submit(readSubmission(endpointId, "runsync", bodyText(request), clock.now()));
-      sendWhenOver(endpointId, id, wait, reply);
+      sendWhenFinal(endpointId, id, wait, reply);
       return reply;
     },
   );
 
-  app.get<OfJob>("/:endpointId/status/:jobId", admit("status"), async (request, reply) => {
+  app.get<JobRoute>("/:endpointId/status/:jobId", admit("status"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
     const ttl = readMilliseconds(request.query, "ttl", limits.ttl);
-    const found = find(endpointId, jobId);
+    const stored = findJob(endpointId, jobId);
     if (ttl !== undefined) await jobs.setTtl(endpointId, jobId, ttl);
-    return sendRecord(reply, found);
+    return sendRecord(reply, stored);
   });
 
-  app.get<OfJob>("/:endpointId/status-sync/:jobId", admit("status"), (request, reply) => {
+  app.get<JobRoute>("/:endpointId/status-sync/:jobId", admit("status"), (request, reply) => {
     const { endpointId, jobId } = request.params;
-    sendWhenOver(endpointId, jobId, readWait(request.query), reply);
+    sendWhenFinal(endpointId, jobId, readWait(request.query), reply);
   });
 
-  app.get<OfJob>("/:endpointId/stream/:jobId", admit("stream"), async (request, reply) => {
+  app.get<JobRoute>("/:endpointId/stream/:jobId", admit("stream"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
     const reading = await stream.readSerialized(() => records.find(endpointId, jobId)?.job, disconnectSignal(reply));
     if (!reading) throw notFound("job", jobId);
@@ -138,30 +138,30 @@ export function registerJobRoutes(
     return sendText(reply, `{"status":"${status}","stream":${chunks}}`);
   });
 
-  app.post<OfJob>("/:endpointId/cancel/:jobId", admit("cancel"), async (request) => {
+  app.post<JobRoute>("/:endpointId/cancel/:jobId", admit("cancel"), async (request) => {
     const { endpointId, jobId } = request.params;
     const job = await jobs.cancel(endpointId, jobId);
     if (!job) throw notFound("job", jobId);
     return idAndStatus(job);
   });
 
-  app.post<OfJob>("/:endpointId/retry/:jobId", admit(), async (request) => {
+  app.post<JobRoute>("/:endpointId/retry/:jobId", admit(), async (request) => {
     const { endpointId, jobId } = request.params;
-    const found = await jobs.retry(endpointId, jobId);
-    if (!found) throw notFound("job", jobId);
-    const { job, retried } = found;
+    const stored = await jobs.retry(endpointId, jobId);
+    if (!stored) throw notFound("job", jobId);
+    const { job, retried } = stored;
     if (retried) return idAndStatus(job);
     throw new ServiceError("invalid", `job "${jobId}": ${retryRejection(job)}`);
   });
 
-  app.post<OfEndpoint>("/:endpointId/purge-queue", admit("purge-queue"), async (request) => ({
+  app.post<EndpointRoute>("/:endpointId/purge-queue", admit("purge-queue"), async (request) => ({
     removed: await jobs.purge(request.params.endpointId),
     status: "completed",
   }));
 
-  app.get<OfEndpoint>("/:endpointId/health", admit(), async (request) => health(request.params.endpointId));
+  app.get<EndpointRoute>("/:endpointId/health", admit(), async (request) => health(request.params.endpointId));
 
-  app.get<OfEndpoint>("/:endpointId/requests", admit("requests"), async (request, reply) => {
+  app.get<EndpointRoute>("/:endpointId/requests", admit("requests"), async (request, reply) => {
     const { limit, cursor } = parseInput(pageQuery, request.query);
     const recordOf = (job: Job, output: string | undefined): string => recordText(job, output, clock.now());
     const page = readPage(records, request.params.endpointId, cursor, limit, recordOf);

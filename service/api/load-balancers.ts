@@ -12,10 +12,10 @@ import type { Balancer } from "../workers/balancer";
 import type { Auth } from "./auth";
 import { disconnectSignal } from "./client-disconnect";
 import { bodyTooLarge, forward, type Upgrade } from "./forwarding";
-import { readAway } from "./request-body";
+import { discardBody } from "./request-body";
 import { roots } from "./responses";
 
-interface OfEndpoint {
+interface EndpointRoute {
   Params: { endpointId: string };
 }
 
@@ -35,19 +35,19 @@ export function registerLoadBalancerRoutes(
   const { auth, typeOf, balancer, faults, clock, timings } = deps;
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
-  async function handle(request: FastifyRequest<OfEndpoint>, reply: FastifyReply): Promise<void> {
+  async function handle(request: FastifyRequest<EndpointRoute>, reply: FastifyReply): Promise<void> {
     const { endpointId } = request.params;
     auth.checkJobs(request);
     if (typeOf(endpointId) !== "LB") throw notFound("load balancing endpoint", endpointId);
     await faults.ofRequest(endpointId, reply.raw);
     if (Number(request.headers["content-length"] ?? 0) > limits.loadBalancerPayload) {
-      await readAway(request.raw);
+      await discardBody(request.raw);
       throw bodyTooLarge();
     }
     const lease = await balancer.lease(endpointId, disconnectSignal(reply));
-    let worked = false;
+    let isHandled = false;
     try {
-      worked = await forward(request, reply, {
+      isHandled = await forward(request, reply, {
         lease,
         upgrade: upgrades.get(request.raw),
         clock,
@@ -55,19 +55,20 @@ export function registerLoadBalancerRoutes(
         isDropped: () => faults.isDropped(reply.raw),
       });
     } finally {
-      lease.release(worked);
+      lease.release(isHandled);
     }
   }
 
   // Bodies are forwarded without parsing.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  for (const path of ["", "/*"]) app.all<OfEndpoint>(`${roots.loadBalancers}/:endpointId${path}`, handle);
+  for (const path of ["", "/*"]) app.all<EndpointRoute>(`${roots.loadBalancers}/:endpointId${path}`, handle);
 
   app.server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const isWebSocket = request.headers.upgrade?.toLowerCase() === "websocket";
-    const isOurs = request.url?.startsWith(`${roots.loadBalancers}/`) && isWebSocket;
-    if (!isOurs || !(socket instanceof Socket)) return withoutUpgrade(app.server, request, socket, head);
+    const isBalancedUpgrade = request.url?.startsWith(`${roots.loadBalancers}/`) && isWebSocket;
+    if (!isBalancedUpgrade || !(socket instanceof Socket))
+      return serveWithoutUpgrade(app.server, request, socket, head);
     socket.on("error", () => undefined);
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
@@ -79,11 +80,11 @@ export function registerLoadBalancerRoutes(
 }
 
 /** Serves a request and ignores its offer to upgrade to another protocol, such as HTTP/2. */
-function withoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+function serveWithoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(index, index + 2);
     if (name.toLowerCase() !== "upgrade") lines.push(`${name}: ${value}`);
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));

@@ -21,10 +21,10 @@ export function registerLocalRoutes(
   auth: Pick<Auth, "checkRest">,
   { status, faults }: LocalOperations,
 ): void {
-  type OfEndpoint = { Params: { endpointId: string } };
+  type EndpointRoute = { Params: { endpointId: string } };
   app.addHook("onRequest", async (request) => auth.checkRest(request));
   app.get(localPaths.status, async () => ({ endpoints: await status() }));
   const path = localPaths.faults(":endpointId");
-  app.get<OfEndpoint>(path, async ({ params }) => faults.read(params.endpointId));
-  app.put<OfEndpoint>(path, async ({ params, body }) => faults.replace(params.endpointId, body));
+  app.get<EndpointRoute>(path, async ({ params }) => faults.read(params.endpointId));
+  app.put<EndpointRoute>(path, async ({ params, body }) => faults.replace(params.endpointId, body));
 }

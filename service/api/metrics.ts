@@ -9,7 +9,7 @@ export interface MetricsText {
 }
 
 /** Prefix of an IPv4 address on an IPv6 socket. */
-const mapped = /^::ffff:(?=\d+\.)/i;
+const mappedPrefix = /^::ffff:(?=\d+\.)/i;
 
 /** Registers `/metrics`. Requests from this machine need no key, because metrics contain nothing confidential except endpoint names. */
 export function registerMetricsRoute(
@@ -18,7 +18,7 @@ export function registerMetricsRoute(
   read: () => Promise<MetricsText>,
 ): void {
   app.get("/metrics", async (request, reply) => {
-    if (!isLoopback(request.ip.replace(mapped, ""))) auth.checkRest(request);
+    if (!isLoopback(request.ip.replace(mappedPrefix, ""))) auth.checkRest(request);
     const { contentType, text } = await read();
     return reply.type(contentType).send(text);
   });

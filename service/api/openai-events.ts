@@ -7,28 +7,28 @@ import type { ServiceError } from "../errors";
 import { memberTexts } from "../json-text";
 import { openaiErrorBody } from "./responses";
 
-const done = "data: [DONE]";
+const doneEvent = "data: [DONE]";
 
 /** Time without reads after which a client counts as disconnected, ms. */
-const patience = limits.runsyncWait.max;
+const readTimeout = limits.runsyncWait.max;
 
 /** Server-sent events of one call of /openai. Each method resolves once the client can receive more. */
-export function createEventWriter(raw: ServerResponse, clock: Clock, gone: AbortSignal) {
-  let parts = "";
-  let ended = false;
+export function createEventWriter(raw: ServerResponse, clock: Clock, disconnect: AbortSignal) {
+  let partialText = "";
+  let hasEnded = false;
   raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
 
   async function write(event: string): Promise<void> {
-    ended = event.includes(done);
-    if (gone.aborted || raw.write(event)) return;
-    const drained = new AbortController();
-    const stalled = clock.sleep(patience, drained.signal).then(
+    hasEnded = event.includes(doneEvent);
+    if (disconnect.aborted || raw.write(event)) return;
+    const drainTimer = new AbortController();
+    const timeout = clock.sleep(readTimeout, drainTimer.signal).then(
       () => raw.destroy(),
       () => undefined,
     );
-    await once(raw, "drain", { signal: gone }).catch(() => undefined);
-    drained.abort();
-    await stalled;
+    await once(raw, "drain", { signal: disconnect }).catch(() => undefined);
+    drainTimer.abort();
+    await timeout;
   }
 
   return {
@@ -38,17 +38,17 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, gone: Abort
       const members = memberTexts(chunk);
       const output = members?.get("output") ?? "null";
       const metrics = memberTexts(members?.get("metrics") ?? "{}");
-      const count = metrics?.get("parts");
-      if (count === undefined) return write(eventOf(output));
-      parts += textOf(output);
-      if (metrics?.get("part") !== count) return;
-      const whole = metrics.get("encoding") === '"json"' ? parts : JSON.stringify(parts);
-      parts = "";
-      await write(eventOf(whole));
+      const partCount = metrics?.get("parts");
+      if (partCount === undefined) return write(eventOf(output));
+      partialText += textOf(output);
+      if (metrics?.get("part") !== partCount) return;
+      const completeOutput = metrics.get("encoding") === '"json"' ? partialText : JSON.stringify(partialText);
+      partialText = "";
+      await write(eventOf(completeOutput));
     },
     /** Ends a complete stream. */
     async end(): Promise<void> {
-      raw.end(ended ? "" : `${done}\n\n`);
+      raw.end(hasEnded ? "" : `${doneEvent}\n\n`);
     },
     /** Ends a failed stream with an error event, which OpenAI's clients throw; no [DONE] follows. */
     async fail(error: ServiceError): Promise<void> {

@@ -15,7 +15,7 @@ import { createEventWriter, eventOf } from "./openai-events";
 import { bodyText, keepBodyText } from "./request-body";
 import { readSubmission } from "./submission";
 
-type Find = () => StoredJob | undefined;
+type FindJob = () => StoredJob | undefined;
 
 interface OpenaiPath {
   Params: { endpointId: string; "*": string };
@@ -24,7 +24,7 @@ interface OpenaiPath {
 const openaiInput = z.looseObject({ stream: z.boolean().nullish() });
 
 /** Maximum wait for a response, and for the first event of a stream, ms. */
-const wait = limits.runsyncWait.max;
+const maxWait = limits.runsyncWait.max;
 
 /** Runs each request to /openai/* as a job with `{openai_route, openai_input}`; the output is the response, or server-sent events. */
 export function registerOpenaiRoute(
@@ -44,18 +44,18 @@ export function registerOpenaiRoute(
     bodyLimit: limits.runsyncPayload,
     handler: async (request, reply) => {
       const { endpointId, "*": route } = request.params;
-      const sent = bodyText(request);
-      const body = sent === "" && request.method !== "POST" ? "{}" : sent;
-      const { stream: streams } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
-      const gone = disconnectSignal(reply);
+      const requestText = bodyText(request);
+      const body = requestText === "" && request.method !== "POST" ? "{}" : requestText;
+      const { stream: isStreaming } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
+      const disconnect = disconnectSignal(reply);
       const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
       const { id } = await jobs.submit(readSubmission(endpointId, "openai", `{"input":${input}}`, wallClock.now()));
       const cancel = () => jobs.cancel(endpointId, id);
       // The client does not know the job's id, so the job ends with the request.
-      onAbort(gone, cancel);
+      onAbort(disconnect, cancel);
       const find = () => records.find(endpointId, id);
-      if (streams === true) return sendEvents(reply, find, cancel, gone);
-      await waits.waitForChange(id, wait, gone, false);
+      if (isStreaming === true) return sendEvents(reply, find, cancel, disconnect);
+      await waits.waitForChange(id, maxWait, disconnect, false);
       const found = find();
       if (found && !isFinal(found.job)) await cancel();
       return reply.type("application/json").send(outputOf(found));
@@ -85,37 +85,37 @@ export function registerOpenaiRoute(
         if (waits.closed) return new ServiceError("stopping", "the service is stopping");
         return new ServiceError(
           "jobTimedOut",
-          `job "${job?.id}" did not end within ${wait / 1000} s and was cancelled while ${job?.status}; use /run for long jobs`,
+          `job "${job?.id}" did not end within ${maxWait / 1000} s and was cancelled while ${job?.status}; use /run for long jobs`,
         );
     }
   }
 
   /** Waits for the first chunks or the end of the stream; undefined if the client disconnects before. */
-  async function firstReading(find: Find, gone: AbortSignal): Promise<StreamReading | undefined> {
-    const end = clock.now() + wait;
+  async function firstReading(find: FindJob, disconnect: AbortSignal): Promise<StreamReading | undefined> {
+    const deadline = clock.now() + maxWait;
     for (;;) {
-      const reading = await stream.read(() => find()?.job, gone, end - clock.now());
-      if (gone.aborted) return undefined;
+      const reading = await stream.read(() => find()?.job, disconnect, deadline - clock.now());
+      if (disconnect.aborted) return undefined;
       if (reading?.chunks.length) return reading;
       if (reading?.job.status === "COMPLETED") return reading;
-      if (!reading || isFinal(reading.job) || waits.closed || clock.now() >= end) throw faultOf(reading?.job);
+      if (!reading || isFinal(reading.job) || waits.closed || clock.now() >= deadline) throw faultOf(reading?.job);
     }
   }
 
   async function sendEvents(
     reply: FastifyReply,
-    find: Find,
+    find: FindJob,
     cancel: () => Promise<unknown>,
-    gone: AbortSignal,
+    disconnect: AbortSignal,
   ): Promise<void> {
     // Before the first event, an error is a response with its own status.
-    let reading = await firstReading(find, gone).catch(async (fault: unknown) => {
+    let reading = await firstReading(find, disconnect).catch(async (fault: unknown) => {
       await cancel();
       throw fault;
     });
     reply.hijack();
     if (!reading) return;
-    const events = createEventWriter(reply.raw, clock, gone);
+    const events = createEventWriter(reply.raw, clock, disconnect);
     const { retries } = reading.job;
     try {
       if (reading.chunks.length === 0) await events.write(eventOf(outputOf(find())));
@@ -125,13 +125,13 @@ export function registerOpenaiRoute(
           return await events.fail(new ServiceError("jobFailed", "the worker was lost during its stream"));
         }
         for (const chunk of reading?.chunks ?? []) await events.writeChunk(chunk);
-        if (gone.aborted) return;
+        if (disconnect.aborted) return;
         if (reading?.done && reading.job.status === "COMPLETED") return await events.end();
         if (!reading || reading.done || waits.closed) {
           await cancel();
           return await events.fail(faultOf(reading?.job));
         }
-        reading = await stream.read(() => find()?.job, gone);
+        reading = await stream.read(() => find()?.job, disconnect);
       }
     } catch (error) {
       reply.raw.destroy();

@@ -5,34 +5,36 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyLimit?: number): void {
   app.removeContentTypeParser(contentTypes);
   const limit = bodyLimit === undefined ? {} : { bodyLimit };
-  app.addContentTypeParser(contentTypes, { parseAs: "string", ...limit }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser(contentTypes, { parseAs: "string", ...limit }, (_request, body, finish) =>
+    finish(null, body),
+  );
 }
 
 /** The body text of a request in a scope of `keepBodyText`; empty without a body. */
 export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "string" ? body : "");
 
 /** Limits for reading a rejected body; beyond them, the connection is closed. */
-const patience = { bytes: 256 * 1024 * 1024, ms: 10_000 };
+const discardLimits = { bytes: 256 * 1024 * 1024, ms: 10_000 };
 
 /**
  * Reads and discards the rest of a rejected body. Otherwise, a client that is still sending when the connection closes would get a
  * connection error instead of the error response.
  */
-export function readAway(request: IncomingMessage): Promise<void> {
+export function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.complete || request.destroyed) return resolve();
     let bytes = 0;
-    const done = (): void => {
+    const finish = (): void => {
       clearTimeout(timer);
       request.off("data", count);
       resolve();
     };
     const count = (part: Buffer): void => {
       bytes += part.length;
-      if (bytes > patience.bytes) done();
+      if (bytes > discardLimits.bytes) finish();
     };
-    const timer = setTimeout(done, patience.ms);
-    request.on("data", count).once("end", done).once("close", done);
+    const timer = setTimeout(finish, discardLimits.ms);
+    request.on("data", count).once("end", finish).once("close", finish);
     request.resume();
   });
 }

@@ -19,8 +19,8 @@ export const reservedWords = [
 ] as const;
 
 const isRestV2 = (path: string): boolean => {
-  const [, root, word = ""] = path.split(/[/?]/, 3);
-  return `/${root}` === roots.jobs && reservedWords.some((reserved) => reserved === word);
+  const [, root, segment = ""] = path.split(/[/?]/, 3);
+  return `/${root}` === roots.jobs && reservedWords.some((reserved) => reserved === segment);
 };
 
 /** Sends an error in the form of the path's API. */
@@ -60,16 +60,16 @@ export function sendRequestError(
   reply: FastifyReply,
   report: (error: unknown) => void,
 ): void {
-  const serviceError = error instanceof ServiceError ? error : translated(error, request);
+  const serviceError = error instanceof ServiceError ? error : translateError(error, request);
   if (serviceError.code === "internal") report(error);
   sendError(reply.headers(serviceError.headers), request.url, serviceError);
 }
 
 /** Maximum length of an id in a path, in characters. */
-export const longestId = 500;
+export const maxIdLength = 500;
 
 /** Translates an error of the framework to the interface's messages and statuses. */
-function translated(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
+function translateError(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     const bytes = routeOptions.bodyLimit ?? 0;
     const text = `body: is too large; the limit is ${bytes / 1024 ** 2} MB (${bytes} bytes)`;
@@ -81,7 +81,7 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
   // The framework's messages quote the URL, whose query may contain a key.
   if (error.code === "FST_ERR_BAD_URL") return new ServiceError("invalid", "address: must be a valid URL");
   if (error.code === "FST_ERR_MAX_PARAM_LENGTH") {
-    return new ServiceError("invalid", `address: must have ids of up to ${longestId} characters`);
+    return new ServiceError("invalid", `address: must have ids of up to ${maxIdLength} characters`);
   }
   if (error.statusCode !== undefined && error.statusCode < 500) return new ServiceError("invalid", error.message);
   return internalError();
@@ -97,14 +97,14 @@ export function rejectUnknownRoute(
   restV2?: { isEndpoint(id: string): boolean; keyFault(request: FastifyRequest): ServiceError | undefined },
 ): void {
   const path = request.url.replace(/\?.*$/s, "");
-  const missing = new ServiceError("missing", `route ${request.method} ${path} not found`);
-  const [, root, word = ""] = path.split("/", 3);
-  if (!restV2 || `/${root}` !== roots.jobs || restV2.isEndpoint(word)) sendError(reply, path, missing);
-  else sendProblem(reply, restV2.keyFault(request) ?? missing);
+  const notFoundError = new ServiceError("missing", `route ${request.method} ${path} not found`);
+  const [, root, segment = ""] = path.split("/", 3);
+  if (!restV2 || `/${root}` !== roots.jobs || restV2.isEndpoint(segment)) sendError(reply, path, notFoundError);
+  else sendProblem(reply, restV2.keyFault(request) ?? notFoundError);
 }
 
 /** The error for a request rejected by Node's parser. */
-function errorOfBroken(code: string | undefined): ServiceError {
+function parserError(code: string | undefined): ServiceError {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT")
     return new ServiceError("requestTimedOut", "request: did not arrive in time");
   if (code === "HPE_HEADER_OVERFLOW") return new ServiceError("headersTooLarge", "headers: are too large");
@@ -112,9 +112,9 @@ function errorOfBroken(code: string | undefined): ServiceError {
 }
 
 /** Sends the error of an incomplete or malformed request in the forms of all APIs, because its API is unknown; closes the connection. */
-export function rejectBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+export function rejectMalformedRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const { status, message } = errorOfBroken(error.code);
+  const { status, message } = parserError(error.code);
   const body = JSON.stringify({ message, error: message, data: null, errors: [{ message }] });
   const length = `Content-Length: ${Buffer.byteLength(body)}`;
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${length}`;

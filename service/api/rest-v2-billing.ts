@@ -12,7 +12,7 @@ interface BillingList {
   count?: string;
 }
 
-const lists: Record<string, BillingList> = {
+const billingLists: Record<string, BillingList> = {
   "/billing": {
     amounts: [
       "podGpuAmount",
@@ -53,10 +53,10 @@ const bucketSizes = ["hour", "day", "week", "month", "year"] as const;
 type BucketSize = (typeof bucketSizes)[number];
 
 /** Latest time of a window, ms: the last year with four digits. */
-const latest = Date.UTC(9999, 0);
-const bounded = (ms: number): number => Math.min(Math.max(ms, 0), latest);
+const maxTime = Date.UTC(9999, 0);
+const clampTime = (ms: number): number => Math.min(Math.max(ms, 0), maxTime);
 
-const instant = z.iso.datetime({ offset: true }).transform((text) => bounded(Date.parse(text)));
+const instant = z.iso.datetime({ offset: true }).transform((text) => clampTime(Date.parse(text)));
 const windowQuery = z.looseObject({
   startTime: instant.optional(),
   endTime: instant.optional(),
@@ -85,7 +85,7 @@ function bucketStart(ms: number, size: BucketSize, offset = 0): number {
 }
 
 const defaultWindow = 30 * 86_400_000;
-const text = (ms: number): string => new Date(bounded(ms)).toISOString();
+const isoTime = (ms: number): string => new Date(clampTime(ms)).toISOString();
 
 /** The window of a query, extended to whole buckets, as returned in the response. */
 function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof windowQuery>, now: number) {
@@ -94,27 +94,27 @@ function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof win
   const end = endTime ?? now;
   const isBoundary = bucketStart(end, bucketSize) === end && lastN === undefined;
   return {
-    startTime: text(
+    startTime: isoTime(
       lastN === undefined
         ? bucketStart(startTime ?? now - defaultWindow, bucketSize)
         : bucketStart(now, bucketSize, 1 - lastN),
     ),
-    endTime: text(isBoundary ? end : bucketStart(end, bucketSize, 1)),
+    endTime: isoTime(isBoundary ? end : bucketStart(end, bucketSize, 1)),
     bucketSize,
   };
 }
 
 /** The billing routes of REST v2; all lists are empty, because the local service is free. */
 export function registerBillingRoutes(app: FastifyInstance, clock: Pick<Clock, "now">): void {
-  for (const [path, { amounts, filter, count }] of Object.entries(lists))
+  for (const [path, { amounts, filter, count }] of Object.entries(billingLists))
     app.get(path, async ({ query }) => {
-      const read = parseInput(windowQuery, query, "unprocessable");
-      const id = filter === undefined ? undefined : read[filter];
-      const filtered = filter === undefined ? {} : { [filter]: typeof id === "string" ? id : null };
+      const windowParameters = parseInput(windowQuery, query, "unprocessable");
+      const id = filter === undefined ? undefined : windowParameters[filter];
+      const filterParameters = filter === undefined ? {} : { [filter]: typeof id === "string" ? id : null };
       return {
         records: [],
         metadata: {
-          query: { ...windowOf(read, clock.now()), ...filtered },
+          query: { ...windowOf(windowParameters, clock.now()), ...filterParameters },
           recordCount: 0,
           ...(count !== undefined && { [count]: 0 }),
           totals: Object.fromEntries(["totalAmount", ...amounts].map((amount) => [amount, 0])),

@@ -13,7 +13,7 @@ const commaList = <Shape extends z.ZodType<unknown, string>>(item: Shape) =>
     .pipe(z.array(item))
     .optional();
 
-const count = (least: number) => queryInteger(least, Number.MAX_SAFE_INTEGER).optional();
+const count = (min: number) => queryInteger(min, Number.MAX_SAFE_INTEGER).optional();
 const include = commaList(z.enum(["AVAILABILITY"])).refine((list) => list === undefined || list.length === 1, {
   error: "must be AVAILABILITY",
 });
@@ -56,46 +56,46 @@ const dataCenterQuery = z.object({
 });
 export type DataCenterQuery = z.output<typeof dataCenterQuery>;
 
-const read = <Shape extends z.ZodType>(shape: Shape, sent: unknown): z.output<Shape> =>
-  parseInput(shape, sent, "unprocessable");
+const readQuery = <Shape extends z.ZodType>(shape: Shape, query: unknown): z.output<Shape> =>
+  parseInput(shape, query, "unprocessable");
 
 /** Receives a contract violation that published clients are known to commit; throws it if the service is strict. */
-export type OnKnownFault = (fault: ServiceError) => void;
+export type OnKnownViolation = (fault: ServiceError) => void;
 
 /**
  * Availability depends on the product, so `include` and `product` require each other; all other parameters require `include`. Published MCP
  * servers send `include` alone.
  */
 function checkInclude(
-  { include: included, ...others }: { include?: unknown; product?: unknown },
-  onKnownFault: OnKnownFault,
+  { include: includes, ...others }: { include?: unknown; product?: unknown },
+  onKnownViolation: OnKnownViolation,
 ): void {
   const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
-  if (!included && name) throw new ServiceError("invalid", `${name}: must come with include=AVAILABILITY`);
-  if (included && !others.product) onKnownFault(new ServiceError("invalid", "include: must come with product"));
+  if (!includes && name) throw new ServiceError("invalid", `${name}: must come with include=AVAILABILITY`);
+  if (includes && !others.product) onKnownViolation(new ServiceError("invalid", "include: must come with product"));
 }
 
-export function readGpuQuery(sent: unknown, onKnownFault: OnKnownFault): GpuQuery {
-  const query = read(gpuQuery, sent);
-  checkInclude(query, onKnownFault);
+export function readGpuQuery(rawQuery: unknown, onKnownViolation: OnKnownViolation): GpuQuery {
+  const query = readQuery(gpuQuery, rawQuery);
+  checkInclude(query, onKnownViolation);
   if (query.cudaVersions && query.minCudaVersion !== undefined)
     throw new ServiceError("invalid", "cudaVersions: cannot be combined with minCudaVersion");
   return query;
 }
 
-export function readCpuQuery(sent: unknown, onKnownFault: OnKnownFault): CpuQuery {
-  const query = read(cpuQuery, sent);
-  checkInclude(query, onKnownFault);
+export function readCpuQuery(rawQuery: unknown, onKnownViolation: OnKnownViolation): CpuQuery {
+  const query = readQuery(cpuQuery, rawQuery);
+  checkInclude(query, onKnownViolation);
   if (!Number.isInteger(Math.log2(query.vcpuCount ?? 2)))
     throw new ServiceError("invalid", "vcpuCount: must be a power of two");
   return query;
 }
 
-export const readDataCenterQuery = (sent: unknown): DataCenterQuery => read(dataCenterQuery, sent);
+export const readDataCenterQuery = (query: unknown): DataCenterQuery => readQuery(dataCenterQuery, query);
 
 /** The query of a single data centre has no filters. */
-export const readDataCenterInclude = (sent: unknown): DataCenterQuery =>
-  read(z.object({ include: dataCenterInclude }), sent);
+export const readDataCenterInclude = (query: unknown): DataCenterQuery =>
+  readQuery(z.object({ include: dataCenterInclude }), query);
 
 const templateQuery = z.object({ source: z.enum(["official", "verified", "community"]).default("official") });
-export const readTemplateSource = (sent: unknown) => read(templateQuery, sent).source;
+export const readTemplateSource = (query: unknown) => readQuery(templateQuery, query).source;

@@ -8,7 +8,7 @@ import {
   type CpuQuery,
   type DataCenterQuery,
   type GpuQuery,
-  type OnKnownFault,
+  type OnKnownViolation,
   readCpuQuery,
   readDataCenterInclude,
   readDataCenterQuery,
@@ -27,34 +27,43 @@ type DataCenter = (typeof dataCenters)[number];
 type Level = Stock["level"];
 
 /** The stock of a GPU type or CPU flavour by data centre; empty if no data centre has stock. */
-function availabilityIn(id: string, places: readonly { id: string }[], level: Level) {
-  const availability = level(id, idsOf(places));
-  const each = places.map((place) => ({ id: place.id, name: place.id, availability: level(id, [place.id]) }));
-  return { availability, ...(availability === "NONE" ? {} : { dataCenters: each }) };
+function availabilityIn(id: string, centers: readonly { id: string }[], level: Level) {
+  const availability = level(id, idsOf(centers));
+  const stockByDataCenter = centers.map((center) => ({
+    id: center.id,
+    name: center.id,
+    availability: level(id, [center.id]),
+  }));
+  return { availability, ...(availability === "NONE" ? {} : { dataCenters: stockByDataCenter }) };
 }
 
 const idsOf = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
 
 /** Compares versions numerically; a missing minor version counts as 0. */
-function isAtLeast(version: string, floor: string): boolean {
+function isAtLeast(version: string, minimum: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [least = 0, leastMinor = 0] = floor.split(".").map(Number);
-  return major > least || (major === least && minor >= leastMinor);
+  const [minMajor = 0, minMinor = 0] = minimum.split(".").map(Number);
+  return major > minMajor || (major === minMajor && minor >= minMinor);
 }
 
 /** The stock of a GPU type; serverless endpoints can only use types in pools. */
 function gpuStock({ id, pool, ...type }: GpuType, query: GpuQuery, level: Level) {
-  const { product = [], count = 1, countryCodes, cudaVersions: exact, minCudaVersion: floor } = query;
-  const offered = cudaVersionsOf(type);
-  const shown = exact ? offered.filter((version) => exact.includes(version)) : offered;
-  const fits = floor === undefined ? !exact || shown.length > 0 : shown.some((version) => isAtLeast(version, floor));
+  const { product = [], count = 1, countryCodes, cudaVersions: exactVersions, minCudaVersion: minimum } = query;
+  const supportedVersions = cudaVersionsOf(type);
+  const matchingVersions = exactVersions
+    ? supportedVersions.filter((version) => exactVersions.includes(version))
+    : supportedVersions;
+  const isSupported =
+    minimum === undefined
+      ? !exactVersions || matchingVersions.length > 0
+      : matchingVersions.some((version) => isAtLeast(version, minimum));
   const places = dataCenters.filter((center) => countryCodes?.includes(countryOf(center.id)) ?? true);
-  const isSold = pool !== undefined || product.some((one) => one !== "SERVERLESS");
-  const stock = availabilityIn(id, isSold && fits && count <= maxPerWorker.gpus ? places : [], level);
+  const isSold = pool !== undefined || product.some((member) => member !== "SERVERLESS");
+  const stock = availabilityIn(id, isSold && isSupported && count <= maxPerWorker.gpus ? places : [], level);
   const available = stock.availability !== "NONE";
   return {
     ...stock,
-    ...(shown.length > 0 && { cudaVersions: shown.map((version) => ({ version, available })) }),
+    ...(matchingVersions.length > 0 && { cudaVersions: matchingVersions.map((version) => ({ version, available })) }),
   };
 }
 
@@ -121,14 +130,14 @@ const dataCenterRecord = ({ id, region }: DataCenter, { include = [] }: DataCent
 /** Data centres; all have both volume types, no certificates and no global network. */
 const dataCenterRecords = (query: DataCenterQuery, level: Level) =>
   dataCenters
-    .filter(({ region }) => query.regions?.some((one) => one === region) ?? true)
+    .filter(({ region }) => query.regions?.some((member) => member === region) ?? true)
     .filter(() => !query.compliance && query.globalNetwork !== true)
     .map((center) => dataCenterRecord(center, query, level));
 
 /** Finds the member of a catalog list by id; throws a ServiceError if there is none. */
-function member<Member extends { id: string }>(what: string, list: readonly Member[], id: string): Member {
-  const found = list.find((one) => one.id === id);
-  if (!found) throw notFound(what, id);
+function findMember<Member extends { id: string }>(noun: string, list: readonly Member[], id: string): Member {
+  const found = list.find((member) => member.id === id);
+  if (!found) throw notFound(noun, id);
   return found;
 }
 
@@ -136,15 +145,15 @@ function member<Member extends { id: string }>(what: string, list: readonly Memb
 export function registerCatalogRoutes(
   app: FastifyInstance,
   { templates, stock: { level } }: Pick<Resources, "templates" | "stock">,
-  onKnownFault: (request: FastifyRequest) => OnKnownFault,
+  onKnownViolation: (request: FastifyRequest) => OnKnownViolation,
 ): void {
   type Id = { Params: { id: string } };
-  const readGpus = (request: FastifyRequest): GpuQuery => readGpuQuery(request.query, onKnownFault(request));
-  const readCpus = (request: FastifyRequest): CpuQuery => readCpuQuery(request.query, onKnownFault(request));
+  const readGpus = (request: FastifyRequest): GpuQuery => readGpuQuery(request.query, onKnownViolation(request));
+  const readCpus = (request: FastifyRequest): CpuQuery => readCpuQuery(request.query, onKnownViolation(request));
   app.get("/catalog/gpus", async (request) => ({ gpus: gpuRecords(readGpus(request), level) }));
   app.get<Id>("/catalog/gpus/:id", async (request) => {
     const query = readGpus(request);
-    return gpuRecord(member("GPU type", gpuTypes, request.params.id), query, level);
+    return gpuRecord(findMember("GPU type", gpuTypes, request.params.id), query, level);
   });
   app.get("/catalog/cpus", async (request) => {
     const query = readCpus(request);
@@ -152,19 +161,20 @@ export function registerCatalogRoutes(
   });
   app.get<Id>("/catalog/cpus/:id", async (request) => {
     const query = readCpus(request);
-    return cpuRecord(member("CPU flavour", cpuFlavors, request.params.id), query, level);
+    return cpuRecord(findMember("CPU flavour", cpuFlavors, request.params.id), query, level);
   });
   app.get("/catalog/datacenters", async ({ query }) => ({
     dataCenters: dataCenterRecords(readDataCenterQuery(query), level),
   }));
   app.get<Id>("/catalog/datacenters/:id", async ({ params, query }) => {
-    const read = readDataCenterInclude(query);
-    return dataCenterRecord(member("data centre", dataCenters, params.id), read, level);
+    const include = readDataCenterInclude(query);
+    return dataCenterRecord(findMember("data centre", dataCenters, params.id), include, level);
   });
   app.get("/catalog/templates", async ({ query }) => {
     // There are no official or verified templates; the account's public templates count as community templates.
-    const shown = readTemplateSource(query) === "community" ? templates.list().filter(({ isPublic }) => isPublic) : [];
+    const matchingVersions =
+      readTemplateSource(query) === "community" ? templates.list().filter(({ isPublic }) => isPublic) : [];
     const pagination = { nextCursor: null, hasNextPage: false };
-    return { templates: shown.slice(0, publicTemplates).map(templateRecord), pagination };
+    return { templates: matchingVersions.slice(0, publicTemplates).map(templateRecord), pagination };
   });
 }

@@ -24,8 +24,8 @@ function checkScaling(isQueue: boolean, scaling: string, { workers }: Patch): vo
 }
 
 /** Reads the body of POST /serverless. */
-export function readEndpointCreate(sent: unknown): Create {
-  const body = parseInput(v2EndpointCreate, sent, "unprocessable");
+export function readEndpointCreate(input: unknown): Create {
+  const body = parseInput(v2EndpointCreate, input, "unprocessable");
   if (body.templateId === undefined && body.image === undefined)
     throw unprocessable("image: is required where there is no templateId");
   checkScaling(body.type === "QUEUE", body.scaling.type, body);
@@ -33,8 +33,8 @@ export function readEndpointCreate(sent: unknown): Create {
 }
 
 /** Reads the body of PATCH /serverless/{id}. */
-export function readEndpointPatch(sent: unknown, { type, scalerType }: EndpointRow): Patch {
-  const body = parseInput(v2EndpointPatch, sent, "unprocessable");
+export function readEndpointPatch(input: unknown, { type, scalerType }: EndpointRow): Patch {
+  const body = parseInput(v2EndpointPatch, input, "unprocessable");
   if (body.gpu?.excludedTypes && !body.gpu.pools) throw unprocessable("gpu.excludedTypes: must come with gpu.pools");
   // Another API may have set a combination that REST v2 rejects; it is checked only when it changes.
   if (body.scaling || body.workers?.idleTimeout !== undefined)

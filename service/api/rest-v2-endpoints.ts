@@ -17,13 +17,13 @@ import { type ContainerFields, containerChanges, containerRecord } from "./rest-
 
 /** Mapping of endpoints between REST v2 and resource fields. */
 
-const refused = (fault: string): ServiceError => new ServiceError("invalid", fault);
+const invalid = (fault: string): ServiceError => new ServiceError("invalid", fault);
 
 /** The container settings of a body, as changes of the `current` settings. */
 export function endpointContainer(body: ContainerFields, current: TemplateRow | undefined): Container {
   const changes = containerChanges(body, current);
-  const cleared = changes.containerRegistryAuthId === null && { containerRegistryAuthId: undefined };
-  return { ...withoutNulls(changes), ...cleared };
+  const clearedAuth = changes.containerRegistryAuthId === null && { containerRegistryAuthId: undefined };
+  return { ...withoutNulls(changes), ...clearedAuth };
 }
 
 const scalerOf = (scaling: V2Scaling): EndpointValues =>
@@ -34,12 +34,12 @@ const scalerOf = (scaling: V2Scaling): EndpointValues =>
 type Body = z.output<typeof v2EndpointPatch>;
 
 /** The excluded types, trimmed; each must be in one of the pools, and at least one type must remain. */
-function excludedFrom(pools: readonly string[], sent: readonly string[]): string[] {
-  const excluded = sent.map((type) => type.trim());
+function readExcludedTypes(pools: readonly string[], typesInput: readonly string[]): string[] {
+  const excluded = typesInput.map((type) => type.trim());
   const types = gpuTypesOf(pools.join(","));
   const unknown = excluded.find((type) => !types.includes(type));
-  if (unknown !== undefined) throw refused(`gpu.excludedTypes: "${unknown}" is in none of the pools`);
-  if (types.every((type) => excluded.includes(type))) throw refused("gpu.excludedTypes: must leave at least one type");
+  if (unknown !== undefined) throw invalid(`gpu.excludedTypes: "${unknown}" is in none of the pools`);
+  if (types.every((type) => excluded.includes(type))) throw invalid("gpu.excludedTypes: must leave at least one type");
   return excluded;
 }
 
@@ -47,13 +47,13 @@ function excludedFrom(pools: readonly string[], sent: readonly string[]): string
 function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   const { pools, excludedTypes = [], count, allowedCudaVersions, minCudaVersion } = gpu;
   if (allowedCudaVersions?.length && minCudaVersion) {
-    throw refused("gpu: allowedCudaVersions and minCudaVersion must not be set together");
+    throw invalid("gpu: allowedCudaVersions and minCudaVersion must not be set together");
   }
   for (const pool of pools ?? []) {
     if (gpuPools.some(({ id }) => id === pool)) continue;
-    throw refused(`gpu.pools: "${pool}" does not exist, must be one of ${gpuPools.map(({ id }) => id).join(", ")}`);
+    throw invalid(`gpu.pools: "${pool}" does not exist, must be one of ${gpuPools.map(({ id }) => id).join(", ")}`);
   }
-  const gpuIds = pools && [...pools, ...excludedFrom(pools, excludedTypes).map((type) => `-${type}`)].join(",");
+  const gpuIds = pools && [...pools, ...readExcludedTypes(pools, excludedTypes).map((type) => `-${type}`)].join(",");
   return {
     ...(gpuIds === undefined ? {} : { gpuIds, gpuTypeIds: gpuTypesOf(gpuIds) }),
     gpuCount: count,
@@ -63,20 +63,20 @@ function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
 }
 
 /** Maximum number of virtual CPUs of a flavour. */
-const mostVcpus = 32;
+const maxVcpus = 32;
 
 function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
   for (const { id, vcpuCount } of cpu) {
-    if (Number.isInteger(Math.log2(vcpuCount)) && vcpuCount <= mostVcpus) continue;
-    throw refused(`cpu: ${vcpuCount} vcpuCount is not allowed for ${id}, must be a power of two up to ${mostVcpus}`);
+    if (Number.isInteger(Math.log2(vcpuCount)) && vcpuCount <= maxVcpus) continue;
+    throw invalid(`cpu: ${vcpuCount} vcpuCount is not allowed for ${id}, must be a power of two up to ${maxVcpus}`);
   }
   return { computeType: "CPU", instanceIds: cpu.map(({ id, vcpuCount }) => instanceId(id, vcpuCount)) };
 }
 
 const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): EndpointValues => {
-  if (current && cpu && current.computeType === "GPU") throw refused("cpu: cannot be set for a GPU endpoint");
-  if (current && gpu && current.computeType === "CPU") throw refused("gpu: cannot be set for a CPU endpoint");
-  if (!current && Boolean(gpu) === Boolean(cpu)) throw refused("gpu, cpu: exactly one is required");
+  if (current && cpu && current.computeType === "GPU") throw invalid("cpu: cannot be set for a GPU endpoint");
+  if (current && gpu && current.computeType === "CPU") throw invalid("gpu: cannot be set for a CPU endpoint");
+  if (!current && Boolean(gpu) === Boolean(cpu)) throw invalid("gpu, cpu: exactly one is required");
   return { ...(gpu && gpuValues(gpu)), ...(cpu && cpuValues(cpu)) };
 };
 
@@ -86,7 +86,7 @@ const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): En
  */
 export function endpointValues(body: Body, current: EndpointRow | undefined, template?: TemplateRow): EndpointValues {
   const { scaling, networkVolumes, workers, timeout, flashboot } = body;
-  const [volume, ...more] = networkVolumes ?? [];
+  const [volume, ...otherVolumes] = networkVolumes ?? [];
   const isConstrained = body.gpu?.allowedCudaVersions !== undefined || body.gpu?.minCudaVersion !== undefined;
   return {
     ...fromV2Names<unknown>(plainEndpointFields, body),
@@ -95,8 +95,8 @@ export function endpointValues(body: Body, current: EndpointRow | undefined, tem
     ...(scaling && scalerOf(scaling)),
     // A single volume is stored in the field of REST v1.
     ...(networkVolumes && {
-      networkVolumeId: more.length === 0 ? (volume ?? null) : null,
-      networkVolumeIds: more.length === 0 ? [] : networkVolumes,
+      networkVolumeId: otherVolumes.length === 0 ? (volume ?? null) : null,
+      networkVolumeIds: otherVolumes.length === 0 ? [] : networkVolumes,
     }),
     workersMin: workers?.min,
     workersMax: workers?.max,
@@ -113,12 +113,12 @@ export function endpointValues(body: Body, current: EndpointRow | undefined, tem
 export const endpointDefaults = { workersMin: 0, workersMax: 3, idleTimeout: 10 } as const;
 
 function gpuRecord(endpoint: EndpointRow) {
-  const words = splitList(shownGpuIds(endpoint));
-  const pools = words.filter((word) => !word.startsWith("-"));
+  const entries = splitList(shownGpuIds(endpoint));
+  const pools = entries.filter((entry) => !entry.startsWith("-"));
   return {
     // An endpoint without GPU types, created by another API, allows all types.
     pools: pools.length > 0 ? pools : gpuPools.map(({ id }) => id),
-    excludedTypes: words.filter((word) => word.startsWith("-")).map((word) => word.slice(1)),
+    excludedTypes: entries.filter((entry) => entry.startsWith("-")).map((entry) => entry.slice(1)),
     count: endpoint.gpuCount,
     allowedCudaVersions: endpoint.allowedCudaVersions,
     minCudaVersion: endpoint.minCudaVersion || null,

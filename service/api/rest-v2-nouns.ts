@@ -41,37 +41,37 @@ const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
 });
 
 /** Parses a body; an invalid body returns 422. */
-const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
+const readBody = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
   parseInput(shape, body, "unprocessable");
 
 /** Operations by path. */
 export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUrl(): string }) {
   const { resources, pager, serverlessUrl } = deps;
   const { endpoints, endpointContainers, templates, volumes, registryAuths, secrets } = resources;
-  const shown = (endpoint: EndpointRow) =>
+  const recordOf = (endpoint: EndpointRow) =>
     endpointRecord(endpoint, templates.get(endpoint.templateId), serverlessUrl());
   return {
     "/serverless": {
       list: (query) => {
         const { rows, pagination } = pager.page("/serverless", endpoints.newest, query);
-        return { endpoints: rows.map(shown), pagination };
+        return { endpoints: rows.map(recordOf), pagination };
       },
-      get: (id) => shown(endpoints.get(id)),
-      create: (sent) => {
-        const body = readEndpointCreate(sent);
+      get: (id) => recordOf(endpoints.get(id)),
+      create: (input) => {
+        const body = readEndpointCreate(input);
         const template = body.templateId === undefined ? undefined : copiedTemplate(templates, body.templateId);
-        const own = endpointContainer(body, template);
-        const container = template ? own : { containerDiskInGb: defaultDisk, ...own };
+        const bodyContainer = endpointContainer(body, template);
+        const container = template ? bodyContainer : { containerDiskInGb: defaultDisk, ...bodyContainer };
         const type = body.type === "LOAD_BALANCER" ? "LB" : "QB";
         const values = { ...endpointDefaults, ...withoutNulls(endpointValues(body, undefined, template)), type };
-        return shown(endpointContainers.create(values, container, body.templateId));
+        return recordOf(endpointContainers.create(values, container, body.templateId));
       },
-      update: (id, sent) => {
+      update: (id, input) => {
         const endpoint = endpoints.get(id);
-        const body = readEndpointPatch(sent, endpoint);
+        const body = readEndpointPatch(input, endpoint);
         const template = body.templateId === undefined ? undefined : copiedTemplate(templates, body.templateId);
         const container = endpointContainer(body, template ?? templates.get(endpoint.templateId));
-        return shown(endpointContainers.update(id, endpointValues(body, endpoint), container, body.templateId));
+        return recordOf(endpointContainers.update(id, endpointValues(body, endpoint), container, body.templateId));
       },
       // Running jobs do not prevent the deletion.
       remove: (id) => endpoints.remove(id, { needsScaleDown: false }),
@@ -82,13 +82,13 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
         return { templates: rows.map(templateRecord), pagination };
       },
       get: (id) => templateRecord(templates.get(id)),
-      create: (sent) => {
+      create: (input) => {
         const defaults = { containerDiskInGb: defaultDisk, volumeInGb: 0, startSsh: true, startJupyter: true };
-        const given = withoutNulls(templateValues(read(v2TemplateCreate, sent)));
-        return templateRecord(templates.create({ ...defaults, ...given }));
+        const values = withoutNulls(templateValues(readBody(v2TemplateCreate, input)));
+        return templateRecord(templates.create({ ...defaults, ...values }));
       },
-      update: (id, sent) => {
-        const body = read(v2TemplatePatch, sent);
+      update: (id, input) => {
+        const body = readBody(v2TemplatePatch, input);
         return templateRecord(templates.update(id, templateValues(body, templates.get(id))));
       },
       remove: (id) => {
@@ -97,26 +97,26 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
         } catch (error) {
           if (!(error instanceof ServiceError) || error.code !== "inUse") throw error;
           // Clients compare this exact text.
-          const known = "Template is in use by a pod or serverless endpoint and cannot be deleted";
-          throw new ServiceError("inUse", known, {}, [error.message]);
+          const clientText = "Template is in use by a pod or serverless endpoint and cannot be deleted";
+          throw new ServiceError("inUse", clientText, {}, [error.message]);
         }
       },
     },
     "/network-volumes": {
       list: () => ({ networkVolumes: volumes.list().map(volumeRecord) }),
       get: (id) => volumeRecord(volumes.get(id)),
-      create: (sent) => {
-        const { dataCenter, ...same } = read(v2NetworkVolumeCreate, sent);
-        return volumeRecord(volumes.create({ ...same, dataCenterId: dataCenter }, "dataCenter"));
+      create: (input) => {
+        const { dataCenter, ...values } = readBody(v2NetworkVolumeCreate, input);
+        return volumeRecord(volumes.create({ ...values, dataCenterId: dataCenter }, "dataCenter"));
       },
-      update: (id, sent) => volumeRecord(volumes.update(id, read(v2NetworkVolumePatch, sent))),
+      update: (id, input) => volumeRecord(volumes.update(id, readBody(v2NetworkVolumePatch, input))),
       remove: volumes.remove,
     },
     "/account/secrets": secretsNoun(secrets),
     "/registries": {
       list: () => ({ registries: registryAuths.list() }),
       get: registryAuths.get,
-      create: (sent) => registryAuths.create(read(v2RegistryCreate, sent)),
+      create: (input) => registryAuths.create(readBody(v2RegistryCreate, input)),
       remove: registryAuths.remove,
     },
   } satisfies Record<string, Noun>;

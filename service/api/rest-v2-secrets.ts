@@ -3,15 +3,15 @@ import { z } from "zod";
 import type { SecretRow, Secrets } from "../resources/secrets";
 import { parseInput } from "../validation";
 
-const time = (ms: number): string => new Date(ms).toISOString();
+const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** A secret in REST v2, without its value. */
 const secretRecord = ({ id, name, description, createdAt, valueUpdatedAt }: SecretRow) => ({
   id,
   name,
   description: description || null,
-  createdAt: time(createdAt),
-  valueLastUpdatedAt: valueUpdatedAt === null ? null : time(valueUpdatedAt),
+  createdAt: isoTime(createdAt),
+  valueLastUpdatedAt: valueUpdatedAt === null ? null : isoTime(valueUpdatedAt),
 });
 
 const listQuery = z.object({ name: z.string().optional() });
@@ -24,8 +24,8 @@ export const secretsNoun = (secrets: Secrets) => ({
   bodyLimit,
   list(query: unknown) {
     const name = parseInput(listQuery, query, "unprocessable").name?.toLowerCase();
-    const found = secrets.list().filter((secret) => name === undefined || secret.name.toLowerCase() === name);
-    return { secrets: found.map(secretRecord) };
+    const matching = secrets.list().filter((secret) => name === undefined || secret.name.toLowerCase() === name);
+    return { secrets: matching.map(secretRecord) };
   },
   get: (id: string) => secretRecord(secrets.get(id)),
   create: (body: unknown) => secretRecord(secrets.create(parseInput(v2SecretCreate, body, "unprocessable"))),

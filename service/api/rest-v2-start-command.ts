@@ -19,16 +19,16 @@ export function wordsOf(commandLine: string): string[] {
   }
 }
 
-type Stored = Pick<TemplateRow, "dockerArgs" | "dockerEntrypoint">;
+type StoredCommand = Pick<TemplateRow, "dockerArgs" | "dockerEntrypoint">;
 
-const startOf = ({ dockerArgs, dockerEntrypoint }: Stored): StartCommand =>
+const parseStartCommand = ({ dockerArgs, dockerEntrypoint }: StoredCommand): StartCommand =>
   startCommandOf(dockerArgs) ?? { entrypoint: dockerEntrypoint, cmd: wordsOf(dockerArgs) };
 
 /** The start command in the three fields of REST v2; `args` contains an entrypoint that REST v1 set in JSON. */
-export function startRecord(stored: Stored): StartCommand & { args: string } {
-  const start = startOf(stored);
-  const isWhole = stored.dockerEntrypoint.length === 0 || startCommandOf(stored.dockerArgs) !== undefined;
-  return { args: isWhole ? stored.dockerArgs : JSON.stringify(start), ...start };
+export function startRecord(stored: StoredCommand): StartCommand & { args: string } {
+  const start = parseStartCommand(stored);
+  const isCommandLine = stored.dockerEntrypoint.length === 0 || startCommandOf(stored.dockerArgs) !== undefined;
+  return { args: isCommandLine ? stored.dockerArgs : JSON.stringify(start), ...start };
 }
 
 /**
@@ -37,15 +37,15 @@ export function startRecord(stored: Stored): StartCommand & { args: string } {
  */
 export function startChanges(
   body: { args?: string | undefined; entrypoint?: string[] | undefined; cmd?: string[] | undefined },
-  current: Stored,
-): Partial<Stored> {
+  current: StoredCommand,
+): Partial<StoredCommand> {
   const { args, entrypoint, cmd } = body;
   if (entrypoint === undefined && cmd === undefined)
     return args === undefined ? {} : { dockerArgs: args, dockerEntrypoint: [] };
-  const base = startOf(args === undefined ? current : { dockerArgs: args, dockerEntrypoint: [] });
-  const next = { entrypoint: entrypoint ?? base.entrypoint, cmd: cmd ?? base.cmd };
-  if (args !== undefined && !isDeepStrictEqual(next, base))
+  const currentCommand = parseStartCommand(args === undefined ? current : { dockerArgs: args, dockerEntrypoint: [] });
+  const newCommand = { entrypoint: entrypoint ?? currentCommand.entrypoint, cmd: cmd ?? currentCommand.cmd };
+  if (args !== undefined && !isDeepStrictEqual(newCommand, currentCommand))
     throw new ServiceError("invalid", "args: must state the same command as entrypoint and cmd; send only one form");
-  const isEmpty = next.entrypoint.length + next.cmd.length === 0;
-  return { dockerArgs: args ?? (isEmpty ? "" : JSON.stringify(next)), dockerEntrypoint: [] };
+  const isEmpty = newCommand.entrypoint.length + newCommand.cmd.length === 0;
+  return { dockerArgs: args ?? (isEmpty ? "" : JSON.stringify(newCommand)), dockerEntrypoint: [] };
 }

@@ -19,7 +19,7 @@ export interface WorkerView {
 
 const statuses = { running: "RUNNING", idle: "IDLE", initializing: "INITIALIZING", unhealthy: "UNHEALTHY" } as const;
 
-const time = (ms: number): string => new Date(ms).toISOString();
+const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 const logQuery = z.object({
   source: z.enum(["container", "system"]).optional(),
@@ -43,13 +43,13 @@ export function registerWorkerRoutes(
   app.get<Id>("/serverless/:id/workers", async ({ params }) => {
     const endpoint = endpoints.get(params.id);
     const releases = resources.releases(endpoint.id);
-    const current = view.workers(endpoint.id);
+    const currentWorkers = view.workers(endpoint.id);
     const summary = { running: 0, idle: 0, initializing: 0, throttled: 0, unhealthy: 0 };
     // The summary covers the list, which has no workers that wait for a backoff.
-    for (const { status } of current) summary[status]++;
+    for (const { status } of currentWorkers) summary[status]++;
     const imageOf = (version: number): string =>
       releases.find((release) => release.version === version)?.image ?? templates.get(endpoint.templateId).imageName;
-    const workers = current.map(({ id, status, version, isStale, startedAt }) => ({
+    const workers = currentWorkers.map(({ id, status, version, isStale, startedAt }) => ({
       id,
       status: statuses[status],
       isStale,
@@ -59,20 +59,20 @@ export function registerWorkerRoutes(
       uptimeSeconds: Math.max(0, Math.floor((clock.now() - startedAt) / 1000)),
       gpuTypeId: endpoint.gpuTypeIds[0] ?? null,
       dataCenterId: endpoint.dataCenterIds[0] ?? null,
-      startedAt: time(startedAt),
+      startedAt: isoTime(startedAt),
     }));
     return { workers, summary: { ...summary, total: workers.length }, endpointVersion: endpoint.version };
   });
 
   app.get<Id>("/serverless/:id/releases", async ({ params, query }) => {
     const endpoint = endpoints.get(params.id);
-    const newest = (before: number, count: number) =>
+    const readNewest = (before: number, count: number) =>
       resources
         .releases(endpoint.id)
         .filter(({ version }) => version < before)
         .slice(0, count)
         .map((row) => ({ position: row.version, row }));
-    const { rows: releases, pagination } = pager.page(`/serverless/${endpoint.id}/releases`, newest, query);
+    const { rows: releases, pagination } = pager.page(`/serverless/${endpoint.id}/releases`, readNewest, query);
     const workers = view.workers(endpoint.id);
     const count = (version: number): number => workers.filter((worker) => worker.version === version).length;
     const workersOnLatest = workers.filter(({ isStale }) => !isStale).length;
@@ -90,7 +90,7 @@ export function registerWorkerRoutes(
         version,
         source: "MANUAL",
         workerCount: count(version),
-        createdAt: time(createdAt),
+        createdAt: isoTime(createdAt),
         diff,
         buildId: null,
         createdByUserId: account.id,
@@ -122,7 +122,7 @@ export function registerWorkerRoutes(
       source,
       tail,
       after: (Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId) ?? since,
-      running: () => view.workers(id).some((worker) => worker.id === workerId),
+      isRunning: () => view.workers(id).some((worker) => worker.id === workerId),
     });
     if (!events) throw notFound("worker", workerId);
     return reply.type("text/event-stream").headers(streamHeaders).send(Readable.from(events));

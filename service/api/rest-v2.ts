@@ -47,7 +47,7 @@ export function registerRestV2Routes(
   const pager = createPager(pageSize);
   const methods = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {
-    for (const one of [method].flat()) methods.set(url, new Set([...(methods.get(url) ?? []), one]));
+    for (const routeMethod of [method].flat()) methods.set(url, new Set([...(methods.get(url) ?? []), routeMethod]));
   });
   app.addHook("onRequest", async (request, reply) => {
     const fault = auth.restV2Fault(request);
@@ -79,24 +79,24 @@ export function registerRestV2Routes(
   registerPodRoutes(app, { pods: [], pagination: { nextCursor: null, hasNextPage: false } });
   registerAccountRoutes(app, resources);
   registerBillingRoutes(app, clock);
-  rejectOthers(app, new Map(methods));
+  rejectOtherMethods(app, new Map(methods));
 }
 
 /** Rejects other methods of the paths with 405, and unknown paths of REST v2 with 404. */
-function rejectOthers(app: FastifyInstance, methods: ReadonlyMap<string, ReadonlySet<string>>): void {
-  for (const [url, known] of methods) {
-    const allow = [...known].join(", ");
+function rejectOtherMethods(app: FastifyInstance, methods: ReadonlyMap<string, ReadonlySet<string>>): void {
+  for (const [url, allowed] of methods) {
+    const allow = [...allowed].join(", ");
     const path = url.slice(app.prefix.length);
-    const method = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !known.has(one));
-    const refuse = async (): Promise<never> => {
+    const method = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((routeMethod) => !allowed.has(routeMethod));
+    const reject = async (): Promise<never> => {
       const text = "The requested method is not allowed for this path.";
       throw new ServiceError("methodNotAllowed", text, { allow });
     };
     // Before the body is read, because its errors do not matter.
-    app.route({ method, url: path, onRequest: refuse, handler: refuse });
+    app.route({ method, url: path, onRequest: reject, handler: reject });
   }
-  for (const word of reservedWords) {
-    app.all(`/${word}/*`, async ({ method, url }) => {
+  for (const segment of reservedWords) {
+    app.all(`/${segment}/*`, async ({ method, url }) => {
       throw new ServiceError("missing", `route ${method} ${url.replace(/\?.*$/s, "")} not found`);
     });
   }

@@ -55,14 +55,14 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
   const endpointRecord = (endpoint: EndpointRow, { includeTemplate, includeWorkers }: Query = {}) => {
     const template = includeTemplate ? templates.find(endpoint.templateId) : undefined;
     const workers = includeWorkers ? options.workers(endpoint.id) : [];
-    const { flashbootPriority: _priority, ...same } = endpoint;
+    const { flashbootPriority: _priority, ...fields } = endpoint;
     return {
-      ...same,
+      ...fields,
       flashBootType: flashBootType(endpoint),
       scalerValue: Math.ceil(endpoint.scalerValue),
-      createdAt: time(endpoint.createdAt),
+      createdAt: isoTime(endpoint.createdAt),
       userId: account.id,
-      workers: workers.map((worker) => ({ ...worker, startedAt: time(worker.startedAt) })),
+      workers: workers.map((worker) => ({ ...worker, startedAt: isoTime(worker.startedAt) })),
       template: template && templateRecord(template),
     };
   };
@@ -100,9 +100,9 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
 /** Registers the REST management API (interface: REST management API) under its version prefix. */
 export function registerRestRoutes(app: FastifyInstance, resources: Resources, options: RestOptions): void {
   type Id = { Params: { id: string } };
-  const queryOf = (sent: unknown): Query => parseInput(querySchema, sent);
+  const queryOf = (query: unknown): Query => parseInput(querySchema, query);
   // The local service is free.
-  for (const what of ["endpoints", "networkvolumes", "pods"]) app.get(`/billing/${what}`, async () => []);
+  for (const kind of ["endpoints", "networkvolumes", "pods"]) app.get(`/billing/${kind}`, async () => []);
   registerPodRoutes(app, []);
   for (const [path, { list, get, create, update, remove }] of Object.entries(nounsOf(resources, options))) {
     app.get(path, async ({ query }) => list(queryOf(query)));
@@ -119,14 +119,14 @@ export function registerRestRoutes(app: FastifyInstance, resources: Resources, o
 }
 
 /** Default size of a pod's volume, GB. */
-const podVolume = 20;
+const defaultPodVolume = 20;
 
 /** Reads the body of POST /templates. */
 function newTemplate(body: unknown): TemplateChanges {
-  const { ports, dockerStartCmd, volumeInGb, ...same } = parseInput(restTemplateCreate, body);
+  const { ports, dockerStartCmd, volumeInGb, ...fields } = parseInput(restTemplateCreate, body);
   return {
-    ...same,
-    volumeInGb: volumeInGb ?? (same.isServerless ? 0 : podVolume),
+    ...fields,
+    volumeInGb: volumeInGb ?? (fields.isServerless ? 0 : defaultPodVolume),
     ports: ports.join(","),
     dockerArgs: commandLineOf(dockerStartCmd),
   };
@@ -134,12 +134,12 @@ function newTemplate(body: unknown): TemplateChanges {
 
 /** Reads the body of PATCH /templates/{id}. A change of one list in dockerArgs keeps the other list. */
 function templateChanges(body: unknown, { dockerArgs }: TemplateRow): TemplateChanges {
-  const { ports, dockerStartCmd, dockerEntrypoint, ...same } = parseInput(restTemplatePatch, body);
+  const { ports, dockerStartCmd, dockerEntrypoint, ...fields } = parseInput(restTemplatePatch, body);
   const unchanged = dockerStartCmd === undefined && dockerEntrypoint === undefined;
   const { cmd, entrypoint } = (unchanged ? undefined : startCommandOf(dockerArgs)) ?? {};
   const words = dockerStartCmd === undefined ? cmd : dockerStartCmd;
   return {
-    ...same,
+    ...fields,
     ports: ports === null ? null : ports?.join(","),
     dockerArgs: words && commandLineOf(words),
     dockerEntrypoint: dockerEntrypoint === undefined ? entrypoint : dockerEntrypoint,
@@ -159,4 +159,4 @@ function templateRecord({ createdAt: _created, lastUsedAt: _used, ...template }:
 /** A network volume as returned by REST v1, without the `type` of REST v2, because strict clients reject unknown fields. */
 const volumeRecord = ({ id, name, size, dataCenterId }: VolumeRow) => ({ id, name, size, dataCenterId });
 
-const time = (ms: number): string => new Date(ms).toISOString();
+const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -7,8 +7,8 @@ import type { Resources } from "../resources";
 import type { Auth } from "./auth";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import { type MetricsText, registerMetricsRoute } from "./metrics";
-import { readAway } from "./request-body";
-import { longestId, rejectBrokenRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
+import { discardBody } from "./request-body";
+import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
 
@@ -34,7 +34,7 @@ export function createServer(deps: {
   restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "auth" | "resources" | "log">;
   /** Routes of the job API and the worker channel, which check keys themselves. `ofUsers` is applied to users' routes. */
   jobs: {
-    routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
+    routes(app: FastifyInstance, countUserRequests: (scope: FastifyInstance) => void): void;
     workerRoutes(app: FastifyInstance): void;
     /** Routes of load balancing endpoints. */
     loadBalancerRoutes(app: FastifyInstance): void;
@@ -54,8 +54,8 @@ export function createServer(deps: {
 }) {
   const { auth, resources, rest, restV2, jobs, listening, retire, log, requestLimit } = deps;
   let requests = 0;
-  let started = false;
-  let refusing = false;
+  let isReady = false;
+  let isStopping = false;
   const handleError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
     sendRequestError(error, request, reply, (fault) =>
       log.error({ err: fault, route: request.routeOptions.url }, "request failed"),
@@ -72,45 +72,45 @@ export function createServer(deps: {
         headersTimeout: Math.min(60_000, requestLimit),
         connectionsCheckingInterval: Math.min(1000, requestLimit),
       },
-      clientErrorHandler: rejectBrokenRequest,
+      clientErrorHandler: rejectMalformedRequest,
       // Errors before routing.
       frameworkErrors: handleError,
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       // A HEAD request would run the GET handler, which may assign a job or read a stream.
       exposeHeadRoutes: false,
-      routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
+      routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxIdLength },
     });
   const app = newServer();
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
     Number(new URL(await server.listen({ port, host, backlog })).port);
 
   const stopping = (): ServiceError => new ServiceError("stopping", "the service is stopping", { connection: "close" });
-  const misdirection = createHostCheck(listening);
+  const checkHost = createHostCheck(listening);
   /** Counts a user's request. Calls of workers are not counted, and accepted until the last worker has ended. */
   function countUser(): void {
     requests += 1;
-    if (refusing) throw stopping();
+    if (isStopping) throw stopping();
   }
-  const ofUsers = (scope: FastifyInstance): void =>
+  const countUserRequests = (scope: FastifyInstance): void =>
     void scope.addHook("onRequest", (_request, _reply, done) => {
       countUser();
       done();
     });
 
   // Hooks of a request, in order.
-  app.addHook("onRequest", (request, _reply, done) => done(misdirection(request.headers.host)));
+  app.addHook("onRequest", (request, _reply, done) => done(checkHost(request.headers.host)));
   // Unknown paths are rejected before the body is read, because its errors do not matter.
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
     requests += 1;
-    if (refusing) return done(stopping());
+    if (isStopping) return done(stopping());
     const isEndpoint = (id: string): boolean => resources.endpoints.find(id) !== undefined;
     rejectUnknownRoute(request, reply, { isEndpoint, keyFault: auth.restV2Fault });
   });
   acceptEmptyJson(app);
   app.register(
     async (scope) => {
-      ofUsers(scope);
+      countUserRequests(scope);
       if (retire.includes("v1")) return rejectRetired(scope, "REST v1", ["/", "/*"]);
       scope.addHook("onRequest", async (request) => auth.checkRest(request));
       registerRestRoutes(scope, resources, rest);
@@ -119,51 +119,51 @@ export function createServer(deps: {
   );
   app.register(
     async (scope) => {
-      ofUsers(scope);
+      countUserRequests(scope);
       registerRestV2Routes(scope, { ...restV2, auth, resources, log });
     },
     { prefix: roots.jobs },
   );
   app.register(async (scope) => {
-    ofUsers(scope);
+    countUserRequests(scope);
     jobs.loadBalancerRoutes(scope);
   });
   app.register(async (scope) => {
-    ofUsers(scope);
+    countUserRequests(scope);
     if (retire.includes("graphql")) return rejectRetired(scope, "GraphQL", [roots.graphql]);
     scope.addHook("onRequest", async (request) => {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
     });
     // Loaded at the first request, because graphql-js takes the most time and memory at start.
     scope.post(roots.graphql, async (request, reply) => {
-      const { executeGraphql, needsNoKey } = await import("./graphql.js");
+      const { executeGraphql, isPublicRequest } = await import("./graphql.js");
       const { body } = request;
-      if (!needsNoKey(body)) auth.checkGraphql(request);
+      if (!isPublicRequest(body)) auth.checkGraphql(request);
       const response = await executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
       return reply.status(response.status).send(response.body);
     });
   });
-  app.register(async (scope) => jobs.routes(scope, ofUsers), { prefix: roots.jobs });
+  app.register(async (scope) => jobs.routes(scope, countUserRequests), { prefix: roots.jobs });
   app.register(async (scope) => {
-    ofUsers(scope);
+    countUserRequests(scope);
     registerLocalRoutes(scope, auth, deps.local);
   });
   // Probes require no key and are not counted as users' requests.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async () => {
-    if (refusing) throw new ServiceError("stopping", "the service is stopping");
-    if (!started) throw new ServiceError("starting", "the service is starting");
+    if (isStopping) throw new ServiceError("stopping", "the service is stopping");
+    if (!isReady) throw new ServiceError("starting", "the service is starting");
     return { status: "ok" };
   });
   registerMetricsRoute(app, auth, deps.metrics);
   app.register(async (scope) => {
-    ofUsers(scope);
+    countUserRequests(scope);
     deps.console?.routes(scope);
   });
   setErrorHandler(app);
   function setErrorHandler(server: FastifyInstance): void {
     server.setErrorHandler(async (error: FastifyError | ServiceError, request, reply) => {
-      if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await readAway(request.raw);
+      if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await discardBody(request.raw);
       handleError(error, request, reply);
       return reply;
     });
@@ -171,15 +171,15 @@ export function createServer(deps: {
   if (log.isLevelEnabled("debug")) logResponses(app, log);
 
   /** Listeners for workers, by address. */
-  const ofWorkers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
-  function openForWorkers(address: string): Promise<number> {
+  const workerServers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
+  function openWorkerServer(address: string): Promise<number> {
     const server = newServer();
     server.register(async (scope) => jobs.workerRoutes(scope), { prefix: roots.jobs });
     server.setNotFoundHandler((request, reply) => rejectUnknownRoute(request, reply));
     setErrorHandler(server);
     const port = listen(server, 0, address);
-    ofWorkers.set(address, { server, port });
-    port.catch(() => ofWorkers.delete(address));
+    workerServers.set(address, { server, port });
+    port.catch(() => workerServers.delete(address));
     return port;
   }
 
@@ -187,19 +187,20 @@ export function createServer(deps: {
     /** Listens for users; resolves with the port. */
     listen: (port: number): Promise<number> => listen(app, port, listening.host),
     /** Listens on an additional address of this machine, only for workers' calls; resolves with the port. */
-    listenForWorkers: (address: string): Promise<number> => ofWorkers.get(address)?.port ?? openForWorkers(address),
+    listenForWorkers: (address: string): Promise<number> =>
+      workerServers.get(address)?.port ?? openWorkerServer(address),
     /** Number of responses to users since the start; calls of workers are not counted. */
     requestCount: (): number => requests,
     /** Makes `/readyz` return 200. */
     setReady(): void {
-      started = true;
+      isReady = true;
     },
     /** Rejects users' requests with 503; workers may still return results. */
-    refuseUsers(): void {
-      refusing = true;
+    rejectUsers(): void {
+      isStopping = true;
     },
     async close(): Promise<void> {
-      await Promise.all([...ofWorkers.values()].map(({ server }) => server.close()));
+      await Promise.all([...workerServers.values()].map(({ server }) => server.close()));
       await app.close();
     },
   };

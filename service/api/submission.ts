@@ -7,12 +7,12 @@ import { outOfBounds, parseInput, parseMembers, readMembers } from "../validatio
 
 /** Reads a number of milliseconds from a query; undefined if it is absent. */
 export function readMilliseconds(query: unknown, field: string, bounds: Bounds): number | undefined {
-  const sent =
+  const entry =
     typeof query === "object" && query !== null ? Object.entries(query).find(([name]) => name === field) : undefined;
-  if (!sent) return undefined;
-  const value = /^\d+$/.test(String(sent[1])) ? Number(sent[1]) : Number.NaN;
+  if (!entry) return undefined;
+  const value = /^\d+$/.test(String(entry[1])) ? Number(entry[1]) : Number.NaN;
   if (value >= bounds.min && value <= bounds.max) return value;
-  throw outOfBounds(field, sent[1], bounds);
+  throw outOfBounds(field, entry[1], bounds);
 }
 
 /**
@@ -51,10 +51,10 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
 /** Reads a submission's options; optimized for the common body with only an input. */
 function readOptions(members: ReadonlyMap<string, string>, input: string): Partial<z.output<typeof jobSubmission>> {
   if (members.size === 1 && isObjectText(input)) return {};
-  const read = parseMembers(members, ["webhook", "policy", "s3Config"]);
+  const parsed = parseMembers(members, ["webhook", "policy", "s3Config"]);
   // The contents of objects are not checked, so an empty object replaces them; the shape rejects other types.
   return parseInput(
     jobSubmission,
-    isObjectText(input) ? { ...read, input: {} } : { ...read, ...parseMembers(members, ["input"]) },
+    isObjectText(input) ? { ...parsed, input: {} } : { ...parsed, ...parseMembers(members, ["input"]) },
   );
 }

@@ -19,7 +19,7 @@ export function createUserRateLimit(clock: Clock) {
     /** Counts a request and sets the rate limit headers of its response; throws a ServiceError `tooManyRequests` above a limit. */
     admit(reply: Pick<FastifyReply, "header">): void {
       const now = clock.now();
-      const left = counts.map((window) => {
+      const remaining = counts.map((window) => {
         const length = window.seconds * 1000;
         // A window in the future means that the clock was set back.
         if (now - window.began >= length || now < window.began) Object.assign(window, { began: now, used: 0 });
@@ -28,11 +28,11 @@ export function createUserRateLimit(clock: Clock) {
         return { ...window, reset, rest: Math.max(window.requests - window.used, 0) };
       });
       reply.header("RateLimit-Policy", policy);
-      reply.header("RateLimit", left.map(({ name, rest, reset }) => `"${name}";r=${rest};t=${reset}`).join(", "));
-      const exceeded = left.findLast(({ used, requests }) => used > requests);
-      if (!exceeded) return;
-      throw new ServiceError("tooManyRequests", `rate limit exceeded for the ${exceeded.name} window`, {
-        "Retry-After": String(exceeded.reset),
+      reply.header("RateLimit", remaining.map(({ name, rest, reset }) => `"${name}";r=${rest};t=${reset}`).join(", "));
+      const exceededWindow = remaining.findLast(({ used, requests }) => used > requests);
+      if (!exceededWindow) return;
+      throw new ServiceError("tooManyRequests", `rate limit exceeded for the ${exceededWindow.name} window`, {
+        "Retry-After": String(exceededWindow.reset),
       });
     },
   };

@@ -21,7 +21,7 @@ const pingQuery = z.object({
   status: z.string().optional(),
   reason: z.string().optional(),
 });
-interface OfWorker {
+interface WorkerRoute {
   Params: { endpointId: string; workerId: string; jobId: string };
 }
 
@@ -50,45 +50,50 @@ export function registerChannelRoutes(
 ): void {
   // The body is JSON text regardless of the content type; the SDK declares it as a form.
   keepBodyText(app, ["application/json", "application/x-www-form-urlencoded"], resultLimit);
-  app.addHook<OfWorker>("onRequest", async (request) => checkToken(request, token));
-  app.setErrorHandler<FastifyError | ServiceError, OfWorker>(async (error, request) => {
-    await failRefused(request, error);
+  app.addHook<WorkerRoute>("onRequest", async (request) => checkToken(request, token));
+  app.setErrorHandler<FastifyError | ServiceError, WorkerRoute>(async (error, request) => {
+    await failRejectedResult(request, error);
     throw error;
   });
-  const workerOf = ({ params: { endpointId, workerId, jobId } }: FastifyRequest<OfWorker>) => ({
+  const workerOf = ({ params: { endpointId, workerId, jobId } }: FastifyRequest<WorkerRoute>) => ({
     worker: presence.identify(endpointId, workerId),
     jobId,
   });
 
   /** Fails a job whose result is invalid, because the worker would return the same result again. */
-  async function failRefused(request: FastifyRequest<OfWorker>, error: FastifyError | ServiceError): Promise<void> {
+  async function failRejectedResult(
+    request: FastifyRequest<WorkerRoute>,
+    error: FastifyError | ServiceError,
+  ): Promise<void> {
     const { url = "" } = request.routeOptions;
-    if (!/job-(done|stream)/.test(url) || !isFaultOfResult(error)) return;
+    if (!/job-(done|stream)/.test(url) || !isResultError(error)) return;
     const { worker, jobId } = workerOf(request);
     await dispatcher.finish(worker, jobId, rejectedResult(error.message), false);
   }
 
-  async function take(request: FastifyRequest<OfWorker>, reply: FastifyReply, batch: boolean): Promise<unknown> {
+  async function takeJobs(request: FastifyRequest<WorkerRoute>, reply: FastifyReply, batch: boolean): Promise<unknown> {
     const { worker } = workerOf(request);
     const query = takeQuery.parse(request.query);
-    const busy = query.job_in_progress === undefined ? undefined : query.job_in_progress === "1";
-    const gone = disconnectSignal(reply);
-    const taken = await dispatcher.takeJobs(worker, batch ? query.batch_size : 1, busy, gone);
-    if (taken.length === 0) return reply.code(204).send();
-    onAbort(gone, () => dispatcher.requeueUndelivered(worker, taken));
-    const text = batch ? `[${taken.map(jobText).join(",")}]` : taken.map(jobText).join("");
+    const isBusy = query.job_in_progress === undefined ? undefined : query.job_in_progress === "1";
+    const disconnect = disconnectSignal(reply);
+    const deliveries = await dispatcher.takeJobs(worker, batch ? query.batch_size : 1, isBusy, disconnect);
+    if (deliveries.length === 0) return reply.code(204).send();
+    onAbort(disconnect, () => dispatcher.requeueUndelivered(worker, deliveries));
+    const text = batch ? `[${deliveries.map(jobText).join(",")}]` : deliveries.map(jobText).join("");
     return reply.type("application/json").send(text);
   }
-  app.get<OfWorker>("/:endpointId/job-take/:workerId", options, (request, reply) => take(request, reply, false));
-  app.get<OfWorker>("/:endpointId/job-take-batch/:workerId", options, (request, reply) => take(request, reply, true));
+  app.get<WorkerRoute>("/:endpointId/job-take/:workerId", options, (request, reply) => takeJobs(request, reply, false));
+  app.get<WorkerRoute>("/:endpointId/job-take-batch/:workerId", options, (request, reply) =>
+    takeJobs(request, reply, true),
+  );
 
-  app.get<OfWorker>("/:endpointId/job-stop/:workerId", options, async (request, reply) => {
+  app.get<WorkerRoute>("/:endpointId/job-stop/:workerId", options, async (request, reply) => {
     const { worker } = workerOf(request);
     const jobsToStop = await dispatcher.pollStops(worker, disconnectSignal(reply));
     return jobsToStop.length > 0 ? { jobsToStop } : reply.code(204).send();
   });
 
-  app.post<OfWorker>("/:endpointId/job-done/:workerId/:jobId", options, async (request) => {
+  app.post<WorkerRoute>("/:endpointId/job-done/:workerId/:jobId", options, async (request) => {
     const { worker, jobId } = workerOf(request);
     const members = readMembers(bodyText(request) || "{}");
     const { status, outcome, refresh } = readResult(members, operationOf(worker.endpointId, jobId));
@@ -97,14 +102,14 @@ export function registerChannelRoutes(
     return { status: "ok" };
   });
 
-  app.post<OfWorker>("/:endpointId/job-stream/:workerId/:jobId", options, async (request) => {
+  app.post<WorkerRoute>("/:endpointId/job-stream/:workerId/:jobId", options, async (request) => {
     const { worker, jobId } = workerOf(request);
     const members = readMembers(bodyText(request) || "{}");
     await stream.append(jobId, worker.id, { output: members.get("output"), metrics: members.get("metrics") });
     return { status: "ok" };
   });
 
-  app.get<OfWorker>("/:endpointId/ping/:workerId", options, async (request) => {
+  app.get<WorkerRoute>("/:endpointId/ping/:workerId", options, async (request) => {
     const { worker } = workerOf(request);
     const { job_id: ids, status, reason } = pingQuery.parse(request.query);
     presence.ping(worker, ids ? ids.split(",") : [], status === "unhealthy" ? (reason ?? "no reason") : undefined);
@@ -112,17 +117,17 @@ export function registerChannelRoutes(
   });
 }
 
-const isFaultOfResult = (error: FastifyError | ServiceError): boolean =>
+const isResultError = (error: FastifyError | ServiceError): boolean =>
   error instanceof ServiceError ? error.code === "invalid" : error.code === "FST_ERR_CTP_BODY_TOO_LARGE";
 
 /** Checks the token, which workers send as `<token>` or `Bearer <token>`. */
-function checkToken(request: FastifyRequest<OfWorker>, token: (endpointId: string) => string | undefined): void {
+function checkToken(request: FastifyRequest<WorkerRoute>, tokenOf: (endpointId: string) => string | undefined): void {
   const { endpointId } = request.params;
-  const expected = token(endpointId);
-  if (expected === undefined) throw notFound("endpoint", endpointId);
-  const given = Buffer.from(request.headers.authorization?.trim().replace(/^Bearer +/i, "") ?? "");
-  const required = Buffer.from(expected);
-  if (given.length !== required.length || !timingSafeEqual(given, required)) {
+  const token = tokenOf(endpointId);
+  if (token === undefined) throw notFound("endpoint", endpointId);
+  const sentToken = Buffer.from(request.headers.authorization?.trim().replace(/^Bearer +/i, "") ?? "");
+  const expectedToken = Buffer.from(token);
+  if (sentToken.length !== expectedToken.length || !timingSafeEqual(sentToken, expectedToken)) {
     throw new ServiceError("unauthorized", "unauthorized: the worker token is missing or wrong");
   }
 }

@@ -10,21 +10,21 @@ interface LogLine {
 }
 
 /** Interval at which new lines are read, ms. */
-const lookInterval = 200;
+const pollInterval = 200;
 /** Number of past log lines searched at the start. */
-const pastLines = 10_000;
+const maxPastLines = 10_000;
 
 /** Reads a worker's lines from its endpoint's log, `<time> <worker id> <line>`, and numbers lines of the same millisecond. */
 function createLineReader(workerId: string): (lines: string[]) => LogLine[] {
-  let last = "";
-  let count = 0;
+  let previousTime = "";
+  let sameTimeCount = 0;
   return (lines) =>
-    lines.flatMap((whole) => {
-      const [time = "", id, ...words] = whole.split(" ");
+    lines.flatMap((logLine) => {
+      const [time = "", id, ...words] = logLine.split(" ");
       if (id !== workerId) return [];
-      count = time === last ? count + 1 : 0;
-      last = time;
-      const ts = time.replace(/Z$/, `${String(count).padStart(6, "0")}Z`);
+      sameTimeCount = time === previousTime ? sameTimeCount + 1 : 0;
+      previousTime = time;
+      const ts = time.replace(/Z$/, `${String(sameTimeCount).padStart(6, "0")}Z`);
       return [{ source: "container" as const, line: words.join(" "), ts }];
     });
 }
@@ -41,7 +41,7 @@ export async function openWorkerLogEvents({
   source = "container",
   tail: count,
   after,
-  running,
+  isRunning,
 }: {
   /** Path of the endpoint's log. */
   file: string;
@@ -53,31 +53,31 @@ export async function openWorkerLogEvents({
   /** Sends all lines after this time instead of the last `tail` lines. */
   after: string | undefined;
   /** Returns whether the worker is still running. */
-  running(): boolean;
+  isRunning(): boolean;
 }): Promise<AsyncGenerator<string> | undefined> {
   const tail = createLogTail(file);
-  const read = createLineReader(workerId);
-  const past = read(await tail.readLast(pastLines));
-  if (past.length === 0 && !running()) {
+  const readLines = createLineReader(workerId);
+  const pastLines = readLines(await tail.readLast(maxPastLines));
+  if (pastLines.length === 0 && !isRunning()) {
     await tail.close();
     return undefined;
   }
-  const matching = (lines: LogLine[]): LogLine[] =>
+  const selectLines = (lines: LogLine[]): LogLine[] =>
     lines.filter((line) => source === line.source && (after === undefined || line.ts > after));
-  const found = matching(past);
-  const shown = after === undefined ? found.slice(Math.max(0, found.length - count)) : found;
+  const selected = selectLines(pastLines);
+  const firstLines = after === undefined ? selected.slice(Math.max(0, selected.length - count)) : selected;
   return events();
 
   async function* events(): AsyncGenerator<string> {
     try {
       // The head of the response is sent with the first part.
       yield ":\n\n";
-      yield* shown.map(eventOf);
-      for (let last = false; !last; ) {
+      yield* firstLines.map(eventOf);
+      for (let isLast = false; !isLast; ) {
         // Lines written before the worker's end are read once more after it.
-        last = !running();
-        if (!last) await pause(lookInterval);
-        yield* matching(read(await tail.readNew())).map(eventOf);
+        isLast = !isRunning();
+        if (!isLast) await pause(pollInterval);
+        yield* selectLines(readLines(await tail.readNew())).map(eventOf);
       }
     } finally {
       await tail.close();

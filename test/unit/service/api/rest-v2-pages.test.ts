@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createPager, type Newest } from "../../../../service/api/rest-v2-pages";
+import { createPager, type ReadNewest } from "../../../../service/api/rest-v2-pages";
 
 const list =
-  (...positions: number[]): Newest<string> =>
+  (...positions: number[]): ReadNewest<string> =>
   (before, count) =>
     positions
       .filter((position) => position < before)
