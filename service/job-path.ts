@@ -80,7 +80,7 @@ export function createJobPath(
 
   const ofJobs = { queue, health, clock };
   return {
-    /** Registers the routes for users and workers; `ofUsers` is applied to the routes for users. */
+    /** Registers the routes for users and workers; `registerUserHooks` is applied to the routes for users. */
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void {
       const admit = createAdmission(auth, typeOf, rateLimits, faults);
       app.register(async (scope) => {

@@ -32,7 +32,7 @@ export function createServer(deps: {
   resources: Resources;
   rest: RestOptions;
   restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "auth" | "resources" | "log">;
-  /** Routes of the job API and the worker channel, which check keys themselves. `ofUsers` is applied to users' routes. */
+  /** Routes of the job API and the worker channel, which check keys themselves. `countUserRequests` is applied to users' routes. */
   jobs: {
     routes(app: FastifyInstance, countUserRequests: (scope: FastifyInstance) => void): void;
     workerRoutes(app: FastifyInstance): void;

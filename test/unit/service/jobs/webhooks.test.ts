@@ -115,30 +115,33 @@ test("credentials in the address are sent as Basic authentication and never logg
 });
 
 test.each([
-  ["a status other than 200", [201] as const, "status 201"],
-  ["no response in time", ["hang"] as const, "no response in time"],
-])("%s is an attempt that failed: three are sent, and each is logged", async (_what, statuses, problem) => {
-  const rig = rigOf({ webhookAnswer: 20 });
-  const lines: unknown[] = [];
-  const note = (...line: unknown[]): void => void lines.push(line);
-  const delivery = rig.open(rig.webhooks, { info: note, warn: note, error: note });
-  delivery.start();
-  const { url, bodies, keys } = await receiver(...statuses);
-  const job = await end(rig, url);
-  for (let attempt = 1; attempt <= 3; attempt++) {
-    await expect.poll(() => lines.length, { interval: 5 }).toBe(attempt);
-    await rig.clock.advance(10_000);
-  }
-  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
-  expect(bodies).toHaveLength(3);
-  expect(keys).toEqual([undefined, undefined, undefined]);
-  expect(lines).toEqual([
-    [{ job, attempt: 1, problem }, "webhook: attempt failed; retrying"],
-    [{ job, attempt: 2, problem }, "webhook: attempt failed; retrying"],
-    [{ job, attempt: 3, problem }, "webhook: last attempt failed; not retried"],
-  ]);
-  await delivery.stop();
-});
+  ["a status other than 200", [201] as const, "status 201", 60_000],
+  ["no response in time", ["hang"] as const, "no response in time", 500],
+])(
+  "%s is an attempt that failed: three are sent, and each is logged",
+  async (_what, statuses, problem, webhookAnswer) => {
+    const rig = rigOf({ webhookAnswer });
+    const lines: unknown[] = [];
+    const note = (...line: unknown[]): void => void lines.push(line);
+    const delivery = rig.open(rig.webhooks, { info: note, warn: note, error: note });
+    delivery.start();
+    const { url, bodies, keys } = await receiver(...statuses);
+    const job = await end(rig, url);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await expect.poll(() => lines.length, { interval: 5 }).toBe(attempt);
+      await rig.clock.advance(10_000);
+    }
+    await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+    expect(bodies).toHaveLength(3);
+    expect(keys).toEqual([undefined, undefined, undefined]);
+    expect(lines).toEqual([
+      [{ job, attempt: 1, problem }, "webhook: attempt failed; retrying"],
+      [{ job, attempt: 2, problem }, "webhook: attempt failed; retrying"],
+      [{ job, attempt: 3, problem }, "webhook: last attempt failed; not retried"],
+    ]);
+    await delivery.stop();
+  },
+);
 
 test("40 hosts that never respond, one of them with 100 notifications, do not delay other hosts", async () => {
   const rig = rigOf(never);
