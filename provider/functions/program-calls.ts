@@ -128,5 +128,5 @@ export const getEndpointHealth = (endpointId: string, options: LookUpOptions = {
  */
 export const invokeJob = (args: InvokeJobArgs, options: InvokeJobOptions = {}): Promise<JobInvokeOutputs> =>
   withClients(options, async (context) =>
-    (await import("../resources/job-invoke/verdict.js")).invokeJob(args, context),
+    (await import("../resources/job-invoke/job-result.js")).invokeJob(args, context),
   );

@@ -2,7 +2,7 @@ import type { Failure, Value } from "../lifecycle/contract";
 import { textsIn } from "../lifecycle/properties/values";
 
 /** Returns a failure for each CUDA version that is not `major.minor`, as REST v2 requires (contract: GpuCreate, TemplateCreate). */
-export const malformedCudaVersions = (path: string, value: Value | undefined): Failure[] =>
+export const cudaVersionFailures = (path: string, value: Value | undefined): Failure[] =>
   textsIn(value)
     .filter((version) => !/^\d+\.\d+$/.test(version))
     .map((version) => ({

@@ -18,8 +18,8 @@ async function secretPaths(value: unknown, path: string[]): Promise<string[][]> 
   if (pulumi.Output.isInstance(value)) return (await pulumi.isSecret(value)) ? [path] : [];
   if (value instanceof Promise) return secretPaths(await value, path);
   if (typeof value !== "object" || value === null || pulumi.Resource.isInstance(value)) return [];
-  const below = Object.entries(value).map(([key, item]) => secretPaths(item, [...path, key]));
-  return (await Promise.all(below)).flat();
+  const nestedPaths = Object.entries(value).map(([key, item]) => secretPaths(item, [...path, key]));
+  return (await Promise.all(nestedPaths)).flat();
 }
 
 /**
@@ -27,18 +27,22 @@ async function secretPaths(value: unknown, path: string[]): Promise<string[][]> 
  * dependency. It resolves to undefined if the parent fails: waiting for the URN would hang the program, which otherwise ends with
  * the parent's error.
  */
-async function ownUrn(kind: string, name: string, opts: pulumi.CustomResourceOptions): Promise<string | undefined> {
+async function resourceUrn(
+  kind: string,
+  name: string,
+  opts: pulumi.CustomResourceOptions,
+): Promise<string | undefined> {
   const urn = pulumi.createUrn(name, typeToken(kind), opts.parent);
-  const settled: Record<string, unknown> = await pulumi.runtime
+  const resolved: Record<string, unknown> = await pulumi.runtime
     .serializeProperties("own URN", { urn })
     .catch(() => ({}));
-  return typeof settled.urn === "string" ? settled.urn : undefined;
+  return typeof resolved.urn === "string" ? resolved.urn : undefined;
 }
 
 /** Records the timeouts set by a resource's own transforms; transforms of components and of the stack run later. */
 const recordTimeouts: pulumi.ResourceTransform = ({ props, opts }) => {
-  const given = Object.entries(opts.customTimeouts ?? {}).filter(([, time]) => time !== "");
-  return { props: { ...props, __timeouts: given.length > 0 ? Object.fromEntries(given) : undefined }, opts };
+  const timeouts = Object.entries(opts.customTimeouts ?? {}).filter(([, time]) => time !== "");
+  return { props: { ...props, __timeouts: timeouts.length > 0 ? Object.fromEntries(timeouts) : undefined }, opts };
 };
 
 /**
@@ -66,7 +70,7 @@ export function registration(
     ...Object.fromEntries(propertyNames[kind].map((key) => [key, undefined])),
     ...args,
     __provider: stubText(kind),
-    __urn: ownUrn(kind, name, opts),
+    __urn: resourceUrn(kind, name, opts),
     __timeouts: opts.customTimeouts,
     __replaceOnChanges: opts.replaceOnChanges,
     __existing: opts.id === undefined ? undefined : true,
@@ -83,20 +87,20 @@ export function registration(
  * There, the SDK creates an error for each property, in case the property fails, and reads its stack immediately. This takes a
  * large part of the running time of a program with many resources.
  */
-export function pauseStacks(): () => void {
-  const before = Error.stackTraceLimit;
+export function disableStackTraces(): () => void {
+  const oldLimit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   return () => {
-    Error.stackTraceLimit = before;
+    Error.stackTraceLimit = oldLimit;
   };
 }
 
-/** Returns `actual` if it is known, else `other`. */
-export function orElse<Value>(actual: pulumi.Output<Value>, other: pulumi.Output<Value>): pulumi.Output<Value> {
+/** Returns `output` if it is known, else `fallback`. */
+export function knownOr<Value>(output: pulumi.Output<Value>, fallback: pulumi.Output<Value>): pulumi.Output<Value> {
   // The SDK does not declare `isKnown`, but every version that supports unknown outputs has it.
-  const isKnown = "isKnown" in actual ? actual.isKnown : undefined;
-  if (!(isKnown instanceof Promise)) return actual;
-  return pulumi.output(isKnown.then(Boolean)).apply((known) => (known ? actual : other));
+  const isKnown = "isKnown" in output ? output.isKnown : undefined;
+  if (!(isKnown instanceof Promise)) return output;
+  return pulumi.output(isKnown.then(Boolean)).apply((isOutputKnown) => (isOutputKnown ? output : fallback));
 }
 
 /**
@@ -104,11 +108,11 @@ export function orElse<Value>(actual: pulumi.Output<Value>, other: pulumi.Output
  * known, so values that depend on other outputs would appear as changed. A known output takes precedence, and a deployment never
  * uses the derived value.
  */
-export function previewed(
-  actual: pulumi.Output<string>,
+export function withPreviewValue(
+  output: pulumi.Output<string>,
   derive: () => pulumi.Output<string> | undefined,
 ): pulumi.Output<string> {
   // The derived value is secret if its inputs are, like the output in the provider's response (`secretWith` in the shapes).
-  const derived = pulumi.runtime.isDryRun() ? derive() : undefined;
-  return derived ? orElse(actual, derived) : actual;
+  const previewValue = pulumi.runtime.isDryRun() ? derive() : undefined;
+  return previewValue ? knownOr(output, previewValue) : output;
 }

@@ -1,8 +1,8 @@
 import { type EndpointRelease, markVariable } from "serverless-compute-api";
 import { z } from "zod";
 import { isRecord } from "../../protocol/values";
-import { packedPorts } from "../../resources/template/revision";
-import { startText } from "../../resources/template/start-arguments";
+import { normalizePorts } from "../../resources/template/revision";
+import { toStartText } from "../../resources/template/start-arguments";
 import { readUrn } from "../../verbs/urn";
 import { type PropertyChange, pathText, type ResourceChange } from "../preview-comment/changes";
 import type { Preview, Step } from "../preview-comment/preview";
@@ -75,8 +75,8 @@ const toText = (value: unknown): string =>
 
 /** A field of a container in one spelling. */
 function normalizeField(field: string, value: unknown): string {
-  if (field === "dockerArgs") return startText({ dockerArgs: toText(value) });
-  return field === "ports" ? packedPorts(toText(value)) : toText(value);
+  if (field === "dockerArgs") return toStartText({ dockerArgs: toText(value) });
+  return field === "ports" ? normalizePorts(toText(value)) : toText(value);
 }
 
 const textList = z.array(z.string()).catch([]);
@@ -88,7 +88,7 @@ const startArguments = z.looseObject({
 
 /** A field of a container in a template's inputs. */
 const containerSetting = (inputs: Inputs, field: string): string =>
-  field === "dockerArgs" ? startText(startArguments.parse(inputs)) : normalizeField(field, inputs[field]);
+  field === "dockerArgs" ? toStartText(startArguments.parse(inputs)) : normalizeField(field, inputs[field]);
 
 const inputsOf = (step: Step | undefined): { olds: Inputs; news: Inputs } => ({
   olds: step?.oldState?.inputs ?? {},

@@ -13,8 +13,8 @@ import { adoptExisting } from "../adopt-existing";
 const registryAuthInputs = z.strictObject({ ...fields, name: fields.name.optional(), adoptExisting });
 
 /** Checked inputs with a name, as passed to the verbs. */
-const resolvedInputs = z.object({ ...registryAuthInputs.shape, name: z.string() });
-type Inputs = z.output<typeof resolvedInputs>;
+const checkedInputs = z.object({ ...registryAuthInputs.shape, name: z.string() });
+type Inputs = z.output<typeof checkedInputs>;
 
 type Outputs = Record<never, never>;
 
@@ -53,7 +53,7 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   kind: "ContainerRegistryAuth",
   description: "Credentials for private images; a template refers to them by id. They cannot be read back.",
   inputs: registryAuthInputs,
-  checkedInputs: resolvedInputs,
+  checkedInputs,
   outputs: z.object({}),
   outputDependencies: {},
   dialectRules,

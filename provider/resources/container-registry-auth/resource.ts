@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../../generated/args";
-import { pauseStacks, registration } from "../registration";
+import { disableStackTraces, registration } from "../registration";
 
 /**
  * Credentials for a private image registry; a template refers to them by id.
@@ -25,11 +25,11 @@ export class ContainerRegistryAuth extends pulumi.CustomResource {
   constructor(name: string, args: ContainerRegistryAuthArgs, opts?: pulumi.CustomResourceOptions) {
     // A missing value stays undefined, so that the check reports it.
     const guarded = args.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };
-    const resumeStacks = pauseStacks();
+    const restoreStackTraces = disableStackTraces();
     try {
       super(...registration("ContainerRegistryAuth", name, guarded, opts));
     } finally {
-      resumeStacks();
+      restoreStackTraces();
     }
   }
 }

@@ -23,9 +23,9 @@ const request = z
   })
   .describe("HTTP request that an endpoint of type LOAD_BALANCER must respond to as expected, instead of a job.");
 /** Checked HTTP request of a JobInvoke. */
-export type RequestOrder = z.output<typeof request>;
+export type RequestSpec = z.output<typeof request>;
 
-const plainInvoke = z.strictObject({
+const uncheckedInputs = z.strictObject({
   endpointId: z.string().min(1).describe("Id of the endpoint that runs the job."),
   input: jobInput.describe("Input of the handler; required unless `request` is set.").optional(),
   request: request.optional(),
@@ -54,22 +54,26 @@ const plainInvoke = z.strictObject({
 });
 
 /** Errors for invalid combinations of properties. */
-const oneWork = { path: "input", error: "is required, or request instead; not both" } as const;
-const jobOnly = {
+const exactlyOneError = { path: "input", error: "is required, or request instead; not both" } as const;
+const jobOnlyError = {
   path: "request",
   error: "cannot be combined with policy or expect, which apply to jobs; use request.expect",
 } as const;
 /** Returns true if `expect` has its default value. */
-export const isPlain = ({ status, output }: { status: string; output?: unknown }): boolean =>
+export const isDefaultExpectation = ({ status, output }: { status: string; output?: unknown }): boolean =>
   status === "COMPLETED" && output === undefined;
 
 /** Inputs of a JobInvoke resource: a job or request that must succeed before the deployment continues. */
-export const jobInvokeInputs = plainInvoke.check(
-  rule(["input", "request"], (work) => (work.input === undefined) !== (work.request === undefined), oneWork),
+export const jobInvokeInputs = uncheckedInputs.check(
+  rule(
+    ["input", "request"],
+    (inputs) => (inputs.input === undefined) !== (inputs.request === undefined),
+    exactlyOneError,
+  ),
   rule(
     ["request", "policy", "expect"],
-    (work) => work.request === undefined || (work.policy === undefined && isPlain(work.expect)),
-    jobOnly,
+    (inputs) => inputs.request === undefined || (inputs.policy === undefined && isDefaultExpectation(inputs.expect)),
+    jobOnlyError,
   ),
 );
 
@@ -85,18 +89,18 @@ export const jobInvokeOutputs = z.object({
   executionTime: z.number().describe("Execution time of the job in ms.").optional(),
 });
 /** Finished job, or the response to a request in the form of a finished job. */
-export type Ended = JobRecord & { httpStatus?: number };
+export type JobResult = JobRecord & { httpStatus?: number };
 /** Outputs of a JobInvoke resource. */
 export type JobInvokeOutputs = z.output<typeof jobInvokeOutputs>;
 
 /** Job to run, with its criteria for success. */
-export type JobOrder = z.output<typeof jobInvokeInputs>;
+export type JobSpec = z.output<typeof jobInvokeInputs>;
 
 /** Arguments of a job that a script runs; properties with a default are optional. */
 export type InvokeJobArgs = z.input<typeof jobInvokeInputs>;
 
 /** Checks arguments and fills in defaults; throws one line for each invalid property. */
-export function jobOrder(args: InvokeJobArgs): JobOrder {
+export function parseJobArgs(args: InvokeJobArgs): JobSpec {
   const { inputs, failures } = checkInputs(jobInvokeInputs, {}, toProperties(args), undefined);
   if (failures.length > 0) throw new TypeError(failures.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
   return jobInvokeInputs.parse(inputs);

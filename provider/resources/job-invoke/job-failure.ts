@@ -12,8 +12,8 @@ export class JobFailure extends Error {
 }
 
 /** Maximum length of a handler's error text in a message (characters). */
-const errorLength = 4000;
+const maxErrorLength = 4000;
 
 /** Truncates a text for a message. */
-export const shortened = (text: string | undefined): string | undefined =>
-  text !== undefined && text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;
+export const truncate = (text: string | undefined): string | undefined =>
+  text !== undefined && text.length > maxErrorLength ? `${text.slice(0, maxErrorLength)}…` : text;

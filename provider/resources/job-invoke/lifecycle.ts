@@ -1,20 +1,20 @@
 import type { Context } from "../../lifecycle/contract";
 import { defineLifecycle } from "../../lifecycle/define-lifecycle";
-import { type JobOrder, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
-import { outcomeOf, runExpected } from "./verdict";
+import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
+import { jobOutputsOf, runAndCheck } from "./job-result";
 
 /** Inputs that affect the result of a run. */
 const runInputs = ["endpointId", "input", "request", "mode", "policy", "timeout", "triggers", "expect"] as const;
 
-const run = async (inputs: JobOrder, context: Context): Promise<Outputs> =>
-  outcomeOf(await runExpected(inputs, context));
+const run = async (inputs: JobSpec, context: Context): Promise<Outputs> =>
+  jobOutputsOf(await runAndCheck(inputs, context));
 
 /**
  * Job that must succeed before the deployment continues. It runs when it is created and when an input or a trigger changes, never
  * in a preview. A failed run is not recorded, so the next deployment runs the job again. A delete makes no API calls, and a
  * finished job is not read again, because the service keeps its result only for minutes.
  */
-export const jobInvoke = defineLifecycle<JobOrder, Outputs>({
+export const jobInvoke = defineLifecycle<JobSpec, Outputs>({
   kind: "JobInvoke",
   description:
     "Runs one job, or sends one request to a load balancer, when it is created or its inputs or triggers change; a failure fails " +

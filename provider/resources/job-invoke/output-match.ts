@@ -8,13 +8,13 @@ interface Mismatch {
   /** Path such as `output`, `items`, `0`, `text`. */
   path: Path;
   expected: unknown;
-  got: unknown;
+  actual: unknown;
 }
 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const kindOf = (value: unknown, redact: (text: string) => string): string => {
+const describeValue = (value: unknown, redact: (text: string) => string): string => {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return isObject(value) ? "an object" : showValue(value, redact);
@@ -24,17 +24,19 @@ const kindOf = (value: unknown, redact: (text: string) => string): string => {
  * Compares an output with the expected output. Objects at any depth may have additional properties; a list must have the same
  * elements in the same order; all other values must be equal.
  */
-export function mismatches(expected: unknown, got: unknown, path: Path = ["output"]): Mismatch[] {
-  if (Array.isArray(expected) && Array.isArray(got)) {
-    if (expected.length !== got.length) return [{ path, expected, got }];
-    return expected.flatMap((item, index) => mismatches(item, got[index], [...path, String(index)]));
+export function findMismatches(expected: unknown, actual: unknown, path: Path = ["output"]): Mismatch[] {
+  if (Array.isArray(expected) && Array.isArray(actual)) {
+    if (expected.length !== actual.length) return [{ path, expected, actual }];
+    return expected.flatMap((item, index) => findMismatches(item, actual[index], [...path, String(index)]));
   }
-  if (isObject(expected) && isObject(got)) {
-    const found = new Map<string, unknown>(Object.entries(got));
-    return Object.entries(expected).flatMap(([key, value]) => mismatches(value, found.get(key), [...path, key]));
+  if (isObject(expected) && isObject(actual)) {
+    const actualValues = new Map<string, unknown>(Object.entries(actual));
+    return Object.entries(expected).flatMap(([key, value]) =>
+      findMismatches(value, actualValues.get(key), [...path, key]),
+    );
   }
-  if (Object.is(expected, got) || (expected === 0 && got === 0)) return [];
-  return [{ path, expected, got }];
+  if (Object.is(expected, actual) || (expected === 0 && actual === 0)) return [];
+  return [{ path, expected, actual }];
 }
 
 /** Maximum number of lines in a message. */
@@ -44,19 +46,22 @@ const maxLines = 20;
  * Formats mismatches as lines such as `output.text: expected "pong", got "ping"`. If the input, the request or the expected output
  * contains a secret, the actual output is hidden. Secrets in all other values are redacted.
  */
-export function mismatchLines(found: Mismatch[], { paths, values }: Secrets = { paths: [], values: [] }): string[] {
+export function formatMismatches(
+  mismatches: Mismatch[],
+  { paths, values }: Secrets = { paths: [], values: [] },
+): string[] {
   const redact = createRedaction(values);
-  const isHidden = [["input"], ["expect", "output"], ["request"]].some((at) => containsSecret(at, paths));
+  const isHidden = [["input"], ["expect", "output"], ["request"]].some((path) => containsSecret(path, paths));
   const expectedText = (path: Path, value: unknown): string => {
     const root = path[0] === "body" ? ["request", "expect"] : ["expect"];
     if (containsSecret([...root, ...path], paths)) return hiddenValue;
-    return isObject(value) ? showValue(value, redact) : kindOf(value, redact);
+    return isObject(value) ? showValue(value, redact) : describeValue(value, redact);
   };
-  const lines = found
+  const lines = mismatches
     .slice(0, maxLines)
     .map(
-      ({ path, expected, got }) =>
-        `${path.join(".")}: expected ${expectedText(path, expected)}, got ${isHidden && got !== undefined ? hiddenValue : kindOf(got, redact)}`,
+      ({ path, expected, actual }) =>
+        `${path.join(".")}: expected ${expectedText(path, expected)}, got ${isHidden && actual !== undefined ? hiddenValue : describeValue(actual, redact)}`,
     );
-  return found.length > maxLines ? [...lines, `and ${found.length - maxLines} more`] : lines;
+  return mismatches.length > maxLines ? [...lines, `and ${mismatches.length - maxLines} more`] : lines;
 }

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { JobInvokeArgs, JobInvokeOutputs } from "../../generated/args";
-import { pauseStacks, registration } from "../registration";
+import { disableStackTraces, registration } from "../registration";
 
 /**
  * Runs a job on an endpoint as part of the deployment, which continues only if the job succeeds. The job runs when the resource is
@@ -37,11 +37,11 @@ import { pauseStacks, registration } from "../registration";
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class JobInvoke extends pulumi.CustomResource {
   constructor(name: string, args: JobInvokeArgs, opts?: pulumi.CustomResourceOptions) {
-    const resumeStacks = pauseStacks();
+    const restoreStackTraces = disableStackTraces();
     try {
       super(...registration("JobInvoke", name, args, opts));
     } finally {
-      resumeStacks();
+      restoreStackTraces();
     }
   }
 }

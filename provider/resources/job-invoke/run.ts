@@ -3,7 +3,7 @@ import { createRedaction } from "serverless-compute-api/redaction";
 import { isFinal, limits } from "serverless-compute-api/shapes";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
-import type { JobOrder } from "./inputs";
+import type { JobSpec } from "./inputs";
 
 /** Subset of a verb's context that a job requires. */
 export type JobContext = Pick<
@@ -14,19 +14,19 @@ export type JobContext = Pick<
 const second = 1000;
 
 /** Polling interval in the first 5 s of a job (ms); shorter for `sync`, which is intended for short jobs. */
-const firstInterval = { async: 250, sync: 75 } as const satisfies Record<JobOrder["mode"], number>;
+const firstInterval = { async: 250, sync: 75 } as const satisfies Record<JobSpec["mode"], number>;
 
 /**
  * Polling interval (ms) of a job that started `elapsed` ms ago. The median delay until its end is detected is half the interval: at
  * most 250 ms within ten minutes, the default execution timeout (interface: Limits), then 1/2400 of the elapsed time. An hour takes
  * 3,700 polls.
  */
-const pollInterval = (elapsed: number, mode: JobOrder["mode"]): number =>
+const pollInterval = (elapsed: number, mode: JobSpec["mode"]): number =>
   elapsed < 5 * second ? firstInterval[mode] : Math.min(Math.max(400, elapsed / 1200), 2 * second);
 
 /** First and longest interval between unchanged progress lines (ms), longer than polls because a CI log keeps each line. */
-const firstLineInterval = 500;
-const longestLineInterval = 2000;
+const firstProgressInterval = 500;
+const maxProgressInterval = 2000;
 
 /** Time in the queue before the endpoint's health is read, and interval between reads (ms). */
 const firstHealthRead = 5000;
@@ -40,7 +40,7 @@ export class JobTimeout extends Error {
     /** Last known state. */
     readonly status: JobStatus,
     /** Waiting time (ms). */
-    readonly waited: number,
+    readonly waitTime: number,
     readonly cancelled: boolean,
   ) {
     super(`job ${jobId} is still ${status}`);
@@ -59,24 +59,24 @@ export class JobGone extends Error {
  * Runs a job to its end and returns its record with any final state. The submission is sent once; a lost response rejects.
  * The job is cancelled if it does not finish in time or if the signal aborts.
  */
-export async function runJob(order: JobOrder, context: JobContext): Promise<JobRecord> {
+export async function runJob(spec: JobSpec, context: JobContext): Promise<JobRecord> {
   const { clock, signal } = context;
-  const limit = Math.min(order.timeout * 1000, (context.deadline ?? Number.POSITIVE_INFINITY) - clock.now());
-  const started = clock.now();
-  const submitted = await submit(order, context);
+  const timeLimit = Math.min(spec.timeout * 1000, (context.deadline ?? Number.POSITIVE_INFINITY) - clock.now());
+  const startTime = clock.now();
+  const submittedJob = await submit(spec, context);
   try {
-    return await untilFinal(order, submitted, started + limit, limit, context);
+    return await waitUntilFinal(spec, submittedJob, startTime + timeLimit, timeLimit, context);
   } catch (error) {
     if (error instanceof JobGone) throw error;
     // The result is no longer needed, so the job must not occupy a worker.
-    const final = await cancel(order.endpointId, submitted.id, context);
+    const finalRecord = await cancel(spec.endpointId, submittedJob.id, context);
     if (signal.aborted || !(error instanceof JobTimeout)) throw error;
-    if (final && isFinal(final.status) && final.status !== "CANCELLED") return final;
-    throw new JobTimeout(error.jobId, error.status, error.waited, final?.status === "CANCELLED");
+    if (finalRecord && isFinal(finalRecord.status) && finalRecord.status !== "CANCELLED") return finalRecord;
+    throw new JobTimeout(error.jobId, error.status, error.waitTime, finalRecord?.status === "CANCELLED");
   }
 }
 
-function submit({ endpointId, input, mode, policy }: JobOrder, context: JobContext): Promise<JobRecord> {
+function submit({ endpointId, input, mode, policy }: JobSpec, context: JobContext): Promise<JobRecord> {
   const submission = { input: input ?? {}, ...(policy ? { policy } : {}) };
   // The shortest wait, because a cancellation requires the id; longer jobs are polled with /status.
   const wait = limits.runsyncWait.min;
@@ -88,23 +88,23 @@ function submit({ endpointId, input, mode, policy }: JobOrder, context: JobConte
   );
 }
 
-async function untilFinal(
-  { endpointId, mode }: JobOrder,
-  submitted: JobRecord,
-  end: number,
-  limit: number,
+async function waitUntilFinal(
+  { endpointId, mode }: JobSpec,
+  submittedJob: JobRecord,
+  deadline: number,
+  timeLimit: number,
   context: JobContext,
 ): Promise<JobRecord> {
   const { clock, signal } = context;
-  let job = submitted;
+  let job = submittedJob;
   let nextHealthRead = firstHealthRead;
   let reason: string | undefined;
-  let shown = "";
-  let nextLine = 0;
-  let lineInterval = firstLineInterval;
+  let reportedState = "";
+  let nextProgressTime = 0;
+  let progressInterval = firstProgressInterval;
   while (!isFinal(job.status)) {
-    const remaining = end - clock.now();
-    const elapsed = limit - remaining;
+    const remaining = deadline - clock.now();
+    const elapsed = timeLimit - remaining;
     if (remaining <= 0) throw new JobTimeout(job.id, job.status, elapsed, false);
     const isQueued = job.status === "IN_QUEUE";
     if (isQueued && elapsed >= nextHealthRead) {
@@ -113,11 +113,11 @@ async function untilFinal(
       reason = health && workerProblem(health, context);
     }
     const cause = isQueued && reason ? `; ${reason.split("\n", 1)}` : "";
-    if (elapsed >= nextLine || shown !== job.status + cause) {
-      shown = job.status + cause;
-      nextLine = elapsed + lineInterval;
-      lineInterval = Math.min(lineInterval * 1.5, longestLineInterval);
-      const time = `${Math.round(elapsed / second)} s of at most ${Math.round(limit / second)} s`;
+    if (elapsed >= nextProgressTime || reportedState !== job.status + cause) {
+      reportedState = job.status + cause;
+      nextProgressTime = elapsed + progressInterval;
+      progressInterval = Math.min(progressInterval * 1.5, maxProgressInterval);
+      const time = `${Math.round(elapsed / second)} s of at most ${Math.round(timeLimit / second)} s`;
       context.progress(`job ${job.id} ${job.status}: ${time}${cause}`);
     }
     await clock.sleep(Math.min(pollInterval(elapsed, mode), remaining), signal);

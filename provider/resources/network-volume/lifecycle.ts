@@ -19,8 +19,8 @@ const networkVolumeInputs = z.strictObject({
 });
 
 /** Checked inputs with a name, as passed to the verbs. */
-const resolvedInputs = z.object({ ...networkVolumeInputs.shape, name: z.string() });
-type Inputs = z.output<typeof resolvedInputs>;
+const checkedInputs = z.object({ ...networkVolumeInputs.shape, name: z.string() });
+type Inputs = z.output<typeof checkedInputs>;
 
 type Outputs = Record<never, never>;
 
@@ -30,10 +30,10 @@ const fromRecord = ({ id: _, ...settings }: NetworkVolumeRecord): ReportedObject
 });
 
 /** Allowed sizes by dialect (GB; v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
-const sizes = { v1: { min: 0, max: 4000 }, v2: { min: 10, max: 4096 } } as const;
+const sizeBounds = { v1: { min: 0, max: 4000 }, v2: { min: 10, max: 4096 } } as const;
 
 function dialectRules({ size }: Properties, dialect: Dialect): Failure[] {
-  const { min, max } = sizes[dialect];
+  const { min, max } = sizeBounds[dialect];
   if (typeof size !== "number" || (size >= min && size <= max)) return [];
   return [{ path: "size", reason: `is ${size}; must be from ${min} to ${max} in REST ${dialect}` }];
 }
@@ -58,7 +58,7 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   description:
     "Storage that outlives workers. It can grow but not shrink; a change of the data centre creates a new, empty volume.",
   inputs: networkVolumeInputs,
-  checkedInputs: resolvedInputs,
+  checkedInputs,
   outputs: z.object({}),
   outputDependencies: {},
   dialectRules,

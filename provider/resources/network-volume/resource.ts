@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { NetworkVolumeArgs, NetworkVolumeOutputs } from "../../generated/args";
-import { pauseStacks, registration } from "../registration";
+import { disableStackTraces, registration } from "../registration";
 
 /**
  * Storage that outlives workers; endpoints mount it.
@@ -18,11 +18,11 @@ import { pauseStacks, registration } from "../registration";
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class NetworkVolume extends pulumi.CustomResource {
   constructor(name: string, args: NetworkVolumeArgs, opts?: pulumi.CustomResourceOptions) {
-    const resumeStacks = pauseStacks();
+    const restoreStackTraces = disableStackTraces();
     try {
       super(...registration("NetworkVolume", name, args, opts));
     } finally {
-      resumeStacks();
+      restoreStackTraces();
     }
   }
 }

@@ -25,13 +25,13 @@ const secretInputs = z.strictObject({
 });
 
 /** Checked inputs with a name, as passed to the verbs. */
-const resolvedInputs = z.object({
+const checkedInputs = z.object({
   ...secretInputs.shape,
   name: z.string(),
   // The state of an imported secret has no value.
   value: fields.value.optional(),
 });
-type Inputs = z.output<typeof resolvedInputs>;
+type Inputs = z.output<typeof checkedInputs>;
 
 /** Outputs of a Secret resource. */
 const secretOutputs = z.object({
@@ -74,14 +74,16 @@ const maxBytes = { value: 16_777_215, description: 65_535 };
 function dialectRules(inputs: Properties, dialect: Dialect, olds: Properties): Failure[] {
   const { name } = inputs;
   const rules = typeof name === "string" && name !== olds["name"] ? nameRules[dialect] : [];
-  const names = rules.filter(([pattern]) => pattern.test(String(name))).map(([, reason]) => ({ path: "name", reason }));
-  if (dialect === "v1") return names;
-  const lengths = Object.entries(maxBytes).flatMap(([path, max]) => {
+  const nameFailures = rules
+    .filter(([pattern]) => pattern.test(String(name)))
+    .map(([, reason]) => ({ path: "name", reason }));
+  if (dialect === "v1") return nameFailures;
+  const lengthFailures = Object.entries(maxBytes).flatMap(([path, max]) => {
     const text = inputs[path];
     const bytes = typeof text === "string" ? Buffer.byteLength(text) : 0;
     return bytes > max ? [{ path, reason: `has ${bytes} bytes; must have ${max} bytes or fewer with REST v2` }] : [];
   });
-  return [...names, ...lengths];
+  return [...nameFailures, ...lengthFailures];
 }
 
 /**
@@ -92,7 +94,7 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
   kind: "Secret",
   description: "Sensitive value that templates pass to workers by reference; it cannot be read back.",
   inputs: secretInputs,
-  checkedInputs: resolvedInputs,
+  checkedInputs,
   outputs: secretOutputs,
   outputDependencies: { reference: ["name"] },
   derivedOutputs: { reference: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined) },

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { secretReference } from "serverless-compute-api/limits";
 import type { SecretArgs, SecretOutputs } from "../../generated/args";
-import { pauseStacks, previewed, registration } from "../registration";
+import { disableStackTraces, registration, withPreviewValue } from "../registration";
 
 /**
  * Sensitive value for the environment of workers. It can be written but not read back.
@@ -27,16 +27,16 @@ export class Secret extends pulumi.CustomResource {
 
   constructor(name: string, args: SecretArgs, opts?: pulumi.CustomResourceOptions) {
     // A missing value stays undefined, so that the check reports it.
-    const guarded = args.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
-    const resumeStacks = pauseStacks();
+    const secretArgs = args.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
+    const restoreStackTraces = disableStackTraces();
     try {
-      super(...registration("Secret", name, guarded, opts));
+      super(...registration("Secret", name, secretArgs, opts));
     } finally {
-      resumeStacks();
+      restoreStackTraces();
     }
     // In the preview of a create, the id is missing and a generated name is provisional: the update generates another name.
     const hasName = args.name !== undefined;
-    this.reference = previewed(this.reference, () =>
+    this.reference = withPreviewValue(this.reference, () =>
       hasName
         ? this.name.apply(secretReference)
         : pulumi.all([this.name, this.id]).apply(([generated]) => secretReference(generated)),

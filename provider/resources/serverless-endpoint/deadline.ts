@@ -8,7 +8,7 @@ const maxRollbackTime = 30_000;
 /** Time limit of a verification. */
 export interface Deadline {
   /** Returns the remaining time (ms); 0 or less after the deadline. */
-  left(): number;
+  remaining(): number;
   /** Extends the deadline by the wait for a polling turn (ms). */
   extend(ms: number): void;
 }
@@ -19,15 +19,15 @@ export interface Deadline {
  */
 export function deadlineOf({ timeout }: Verify, { clock, deadline }: Pick<Context, "clock" | "deadline">): Deadline {
   const now = clock.now();
-  let current = now + timeout * 1000;
+  let ownDeadline = now + timeout * 1000;
   const latest =
     deadline === undefined
       ? Number.POSITIVE_INFINITY
       : deadline - Math.min(maxRollbackTime, Math.max(0, deadline - now) / rollbackDivisor);
   return {
-    left: () => Math.min(current, latest) - clock.now(),
+    remaining: () => Math.min(ownDeadline, latest) - clock.now(),
     extend: (ms) => {
-      current += ms;
+      ownDeadline += ms;
     },
   };
 }

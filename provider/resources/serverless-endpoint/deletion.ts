@@ -2,7 +2,7 @@ import { isApiError } from "serverless-compute-api";
 import { callOptions, completeDespiteCancel } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { deleteIfPresent } from "../../lifecycle/deletion";
-import { templateWith } from "../template/lifecycle";
+import { findTemplateBySettings } from "../template/lifecycle";
 
 /** Maximum attempts of a delete while workers remain, and the interval between them (ms). */
 const maxAttempts = 20;
@@ -14,8 +14,8 @@ const deleteInterval = 500;
  */
 export async function deleteEndpoint(id: string, context: Context): Promise<void> {
   const { management } = context.clients;
-  await releaseTemplateOf(id, context);
-  let scaled = false;
+  await detachTemplate(id, context);
+  let isScaledDown = false;
   for (let attempt = 1; ; attempt++) {
     try {
       return await deleteIfPresent(id, { remove: management.deleteEndpoint, list: management.listEndpoints }, context);
@@ -23,9 +23,9 @@ export async function deleteEndpoint(id: string, context: Context): Promise<void
       if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || attempt === maxAttempts) throw error;
     }
     context.progress("scaling its workers to zero before the delete");
-    if (scaled) await context.clock.sleep(deleteInterval, context.signal);
-    else await ifPresent(management.updateEndpoint(id, { workersMin: 0, workersMax: 0 }, callOptions(context)));
-    scaled = true;
+    if (isScaledDown) await context.clock.sleep(deleteInterval, context.signal);
+    else await ignoreMissing(management.updateEndpoint(id, { workersMin: 0, workersMax: 0 }, callOptions(context)));
+    isScaledDown = true;
   }
 }
 
@@ -33,24 +33,26 @@ export async function deleteEndpoint(id: string, context: Context): Promise<void
  * Replaces an endpoint's bound template by a copy of its settings. REST v2 deletes the bound template together with the endpoint,
  * although other endpoints created by REST v1 may use it. Endpoints that this provider created with REST v2 already have a copy.
  */
-async function releaseTemplateOf(id: string, context: Context): Promise<void> {
+async function detachTemplate(id: string, context: Context): Promise<void> {
   const { dialect, management } = context.clients;
   if (dialect !== "v2") return;
   const endpoint = await management.readEndpoint(id, callOptions(context));
   const { container } = endpoint ?? {};
   if (!container || endpoint?.templateId !== undefined) return;
-  const bound = await templateWith(container, context);
-  if (!bound) return;
-  context.progress(`copying the settings of template "${bound.name}", which REST v2 would delete with it`);
-  await ifPresent(
-    completeDespiteCancel(context, (options) => management.updateEndpoint(id, { templateId: bound.id }, options)),
+  const boundTemplate = await findTemplateBySettings(container, context);
+  if (!boundTemplate) return;
+  context.progress(`copying the settings of template "${boundTemplate.name}", which REST v2 would delete with it`);
+  await ignoreMissing(
+    completeDespiteCancel(context, (options) =>
+      management.updateEndpoint(id, { templateId: boundTemplate.id }, options),
+    ),
   );
 }
 
 /** Waits for a change of an endpoint; succeeds if the endpoint no longer exists. */
-async function ifPresent(change: Promise<unknown>): Promise<void> {
+async function ignoreMissing(update: Promise<unknown>): Promise<void> {
   try {
-    await change;
+    await update;
   } catch (error) {
     if (!isApiError(error, "missing")) throw error;
   }

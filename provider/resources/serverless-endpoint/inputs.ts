@@ -1,7 +1,7 @@
 import { endpointDefaults, endpointFields, restEndpointCreate, rule, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
-import { isPlain, jobInvokeInputs } from "../job-invoke/inputs";
+import { isDefaultExpectation, jobInvokeInputs } from "../job-invoke/inputs";
 
 const job = jobInvokeInputs.shape;
 /** A job or request that a new worker must complete before a create or an update succeeds. */
@@ -50,20 +50,32 @@ export const serverlessEndpointInputs = restEndpointCreate
   .check(
     rule(
       ["verify", "type"],
-      ({ verify: work, type }) => !work || (work.request === undefined) === (type !== "LOAD_BALANCER"),
+      ({ verify: verification, type }) =>
+        !verification || (verification.request === undefined) === (type !== "LOAD_BALANCER"),
       {
         path: "verify",
         error: "must have request if type is LOAD_BALANCER, which accepts no jobs, and input otherwise",
       },
     ),
-    rule(["verify"], ({ verify: work }) => !work?.request || (!work.input && !work.policy && isPlain(work.expect)), {
-      path: "verify",
-      error: "cannot combine request with input, policy or expect; use request.expect",
-    }),
-    rule(["verify"], ({ verify: work }) => !work || work.request !== undefined || work.input !== undefined, {
-      path: "verify",
-      error: "must have input, or request if type is LOAD_BALANCER",
-    }),
+    rule(
+      ["verify"],
+      ({ verify: verification }) =>
+        !verification?.request ||
+        (!verification.input && !verification.policy && isDefaultExpectation(verification.expect)),
+      {
+        path: "verify",
+        error: "cannot combine request with input, policy or expect; use request.expect",
+      },
+    ),
+    rule(
+      ["verify"],
+      ({ verify: verification }) =>
+        !verification || verification.request !== undefined || verification.input !== undefined,
+      {
+        path: "verify",
+        error: "must have input, or request if type is LOAD_BALANCER",
+      },
+    ),
     rule(
       ["scalerType", "scalerValue"],
       ({ scalerType, scalerValue }) => scalerType !== "REQUEST_COUNT" || Number.isInteger(scalerValue),
@@ -86,9 +98,9 @@ export const serverlessEndpointInputs = restEndpointCreate
   .strict();
 
 /** Checked inputs with a name. */
-export const resolvedInputs = z.object({ ...serverlessEndpointInputs.shape, name: z.string() });
+export const checkedInputs = z.object({ ...serverlessEndpointInputs.shape, name: z.string() });
 /** Checked inputs with a name. */
-export type Inputs = z.output<typeof resolvedInputs>;
+export type Inputs = z.output<typeof checkedInputs>;
 
 /** Verification of a new version. */
 export type Verify = NonNullable<Inputs["verify"]>;

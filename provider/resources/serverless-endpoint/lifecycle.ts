@@ -7,22 +7,22 @@ import { changedSettings, type Update } from "../../lifecycle/create/creation";
 import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
-import { template, templateWith } from "../template/lifecycle";
+import { findTemplateBySettings, template } from "../template/lifecycle";
 import { revisionOf } from "../template/revision";
 import { deleteEndpoint } from "./deletion";
 import { dialectRules } from "./dialect-rules";
 import {
+  checkedInputs,
   type Inputs,
   type Outputs,
-  resolvedInputs,
   serverlessEndpointInputs,
   serverlessEndpointOutputs,
 } from "./inputs";
 import { preflight } from "./preflight";
-import { inPlaceWarnings, leftToVerify, unverifiedKey } from "./unverified";
+import { inPlaceWarnings, pendingVerification, unverifiedKey } from "./unverified";
 import { updateVerified, verifyCreated } from "./verified-update";
 
-const settable = resolvedInputs.omit({ adoptExisting: true }).keyof().options;
+const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
 
 /** Returns true if the endpoint uses the job API. */
 const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
@@ -57,8 +57,8 @@ function gpuTypesOf(
   const types = listIn(desired, "gpuTypeIds");
   if (types.length === 0 && (anyGpuType || desired["gpuTypeIds"] !== undefined))
     return { gpuTypeIds: [], excludedGpuTypeIds };
-  const sameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
-  return { gpuTypeIds: sameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [] };
+  const hasSameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
+  return { gpuTypeIds: hasSameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [] };
 }
 type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
 
@@ -67,15 +67,17 @@ function volumesOf(
   { networkVolumeId, networkVolumeIds, unreportedKeys = [] }: EndpointRecord,
   desired: Properties,
 ): Pick<ReportedObject<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
-  const single = desired["networkVolumeId"];
-  const several = listIn(desired, "networkVolumeIds");
-  const all = [...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds)];
-  const inList = all.filter((id) => several.includes(id) || id !== single);
-  if (typeof single === "string" && all.includes(single)) return { networkVolumeId: single, networkVolumeIds: inList };
-  if (networkVolumeId && all.length === 1 && several.length === 0) return { networkVolumeId, networkVolumeIds: [] };
-  const hidesList = unreportedKeys.includes("networkVolumeIds");
-  if (hidesList && (several.length > 0 || unreportedKeys.includes("networkVolumeId"))) return {};
-  return { networkVolumeId: undefined, networkVolumeIds: all };
+  const desiredId = desired["networkVolumeId"];
+  const desiredIds = listIn(desired, "networkVolumeIds");
+  const reportedIds = [...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds)];
+  const listIds = reportedIds.filter((id) => desiredIds.includes(id) || id !== desiredId);
+  if (typeof desiredId === "string" && reportedIds.includes(desiredId))
+    return { networkVolumeId: desiredId, networkVolumeIds: listIds };
+  if (networkVolumeId && reportedIds.length === 1 && desiredIds.length === 0)
+    return { networkVolumeId, networkVolumeIds: [] };
+  const isListUnreported = unreportedKeys.includes("networkVolumeIds");
+  if (isListUnreported && (desiredIds.length > 0 || unreportedKeys.includes("networkVolumeId"))) return {};
+  return { networkVolumeId: undefined, networkVolumeIds: reportedIds };
 }
 
 /**
@@ -86,23 +88,23 @@ function cpuOf(
   { cpuFlavorIds, vcpuCount }: Pick<EndpointRecord, "cpuFlavorIds" | "vcpuCount">,
   desired: Properties,
 ): Pick<ReportedObject<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
-  const written = listIn(desired, "cpuFlavorIds");
+  const desiredEntries = listIn(desired, "cpuFlavorIds");
   const hasCounts = (entry: Value): boolean => typeof entry === "string" && cpuFlavorOf(entry, 0).vcpuCount > 0;
-  if (![...written, ...cpuFlavorIds].some(hasCounts)) return { cpuFlavorIds, vcpuCount };
-  const shared = desired["vcpuCount"];
+  if (![...desiredEntries, ...cpuFlavorIds].some(hasCounts)) return { cpuFlavorIds, vcpuCount };
+  const sharedCount = desired["vcpuCount"];
   const entries = cpuFlavorIds.map((entry) => {
     const flavor = cpuFlavorOf(entry, vcpuCount);
     const fullEntry = cpuFlavorEntry(flavor);
-    const isShared = shared === undefined ? written.includes(flavor.id) : flavor.vcpuCount === shared;
-    return isShared && !written.includes(fullEntry) ? flavor.id : fullEntry;
+    const isShared = sharedCount === undefined ? desiredEntries.includes(flavor.id) : flavor.vcpuCount === sharedCount;
+    return isShared && !desiredEntries.includes(fullEntry) ? flavor.id : fullEntry;
   });
-  return { cpuFlavorIds: entries, vcpuCount: typeof shared === "number" ? shared : undefined };
+  return { cpuFlavorIds: entries, vcpuCount: typeof sharedCount === "number" ? sharedCount : undefined };
 }
 
 /** Returns flashbootType if it is set or required to express the value, else flashboot. */
 function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Properties): Properties {
-  const byType = desired["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
-  return byType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
+  const usesType = desired["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
+  return usesType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
 }
 
 function fromRecord(record: EndpointRecord, desired: Properties, context: Context): ReportedObject<Inputs, Outputs> {
@@ -112,12 +114,12 @@ function fromRecord(record: EndpointRecord, desired: Properties, context: Contex
     excludedGpuTypeIds: _e,
     networkVolumeId: _i,
     networkVolumeIds: _n,
-    ...same
+    ...rest
   } = record;
   const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unreportedKeys = [] } = record;
   const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
     // The properties below may be missing from a record; undefined is kept for them.
-    ...toProperties(same),
+    ...toProperties(rest),
     templateId,
     minCudaVersion,
     executionTimeoutMs,
@@ -126,9 +128,9 @@ function fromRecord(record: EndpointRecord, desired: Properties, context: Contex
     ...volumesOf(record, desired),
     ...flashbootOf(record, desired),
   };
-  const usesUsualFlavor =
+  const usesDefaultFlavor =
     listIn(desired, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.defaultCpuFlavorId;
-  if (usesUsualFlavor) inputs.cpuFlavorIds = [];
+  if (usesDefaultFlavor) inputs.cpuFlavorIds = [];
   for (const key of unreportedKeys) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
   const { version } = record;
   return { inputs, outputs: { url: urlOf(record, context), ...(version === undefined ? {} : { version }) } };
@@ -145,8 +147,8 @@ const firstVersion = 1;
 
 /** Adds the version if the record does not contain it. */
 async function withVersion(record: EndpointRecord, desired: Properties, context: Context): Promise<EndpointRecord> {
-  const known = desired["version"];
-  if (record.version !== undefined || (typeof known === "number" && known >= firstVersion)) return record;
+  const knownVersion = desired["version"];
+  if (record.version !== undefined || (typeof knownVersion === "number" && knownVersion >= firstVersion)) return record;
   const releases = await context.clients.management.readReleases(record.id, callOptions(context));
   return { ...record, version: releases?.endpointVersion };
 }
@@ -156,19 +158,26 @@ async function withVersion(record: EndpointRecord, desired: Properties, context:
  * are equal, and to no template after a change elsewhere. If neither the endpoint nor the state contains a template id, the
  * result is a template with equal settings.
  */
-async function withTemplate(listed: EndpointRecord, desired: Properties, context: Context): Promise<EndpointRecord> {
+async function withTemplate(
+  listedRecord: EndpointRecord,
+  desired: Properties,
+  context: Context,
+): Promise<EndpointRecord> {
   const desiredId = textOf(desired, "templateId");
   const { management } = context.clients;
   // In REST v1, only the record of a single endpoint shows that its template is a copy of the desired template.
-  const isOther = !listed.container && desiredId !== undefined && listed.templateId !== desiredId;
-  const record = isOther ? ((await management.readEndpoint(listed.id, callOptions(context))) ?? listed) : listed;
+  const usesOtherTemplate = !listedRecord.container && desiredId !== undefined && listedRecord.templateId !== desiredId;
+  const record = usesOtherTemplate
+    ? ((await management.readEndpoint(listedRecord.id, callOptions(context))) ?? listedRecord)
+    : listedRecord;
   const { container, templateId = desiredId } = record;
   if (!container) return record;
-  if (templateId === undefined) return { ...record, templateId: (await templateWith(container, context))?.id };
-  const current = await template.reader(context).get(templateId, context);
-  if (!current || revisionOf(current) === revisionOf(container)) return { ...record, templateId };
+  if (templateId === undefined)
+    return { ...record, templateId: (await findTemplateBySettings(container, context))?.id };
+  const currentTemplate = await template.reader(context).get(templateId, context);
+  if (!currentTemplate || revisionOf(currentTemplate) === revisionOf(container)) return { ...record, templateId };
   context.warn(
-    `the settings of its workers differ from template "${current.name}"; the next deployment applies the template`,
+    `the settings of its workers differ from template "${currentTemplate.name}"; the next deployment applies the template`,
   );
   return { ...record, templateId: undefined };
 }
@@ -183,7 +192,7 @@ const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
   executionTimeoutMs: inputs.executionTimeoutMs ?? null,
 });
 
-async function change(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
+async function applyUpdate(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { jobs, management } = context.clients;
   // The compute type never changes in place.
   const allSettings = settingsOf(news);
@@ -210,12 +219,13 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   kind: "ServerlessEndpoint",
   description: "Queues jobs and runs them on workers of a template; the scaling rules determine the number of workers.",
   inputs: serverlessEndpointInputs,
-  checkedInputs: resolvedInputs,
+  checkedInputs,
   outputs: serverlessEndpointOutputs,
   // The service also counts changes of the template, so any response may contain a newer version than the state.
-  outputDependencies: { url: ["type"], version: settable },
+  outputDependencies: { url: ["type"], version: settingKeys },
   derivedOutputs: {
-    url: ({ type }, { id, serverlessUrl: at }) => (isQueue(type) && id && at ? jobApiRoot(at, id) : undefined),
+    url: ({ type }, { id, serverlessUrl }) =>
+      isQueue(type) && id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined,
   },
   warnings: (changes) => [
     ...(isReplacement(changes)
@@ -226,7 +236,7 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   serviceDefaults,
   dialectRules,
   preflight,
-  equivalent: { name: (before, after) => bareName(String(before)) === bareName(String(after)) },
+  equivalent: { name: (left, right) => bareName(String(left)) === bareName(String(right)) },
 
   objects: (management) => ({
     list: management.listEndpoints,
@@ -236,14 +246,14 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   fromRecord,
   completeInputs: withTemplate,
   completeOutputs: withVersion,
-  outputsOf: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
+  outputsOf: (_inputs, record, context) => ({ url: urlOf(record, context), version: record.version ?? firstVersion }),
   // Removes the suffix that the service may have added.
   withName: (record, { name }) =>
     nameSuffixes.some((suffix) => record.name === `${name}${suffix}`) ? { ...record, name } : record,
-  updateAdopted: change,
+  updateAdopted: applyUpdate,
   verify: verifyCreated,
-  update: (id, changes, context) => updateVerified(id, changes, context, change),
+  update: (id, changes, context) => updateVerified(id, changes, context, applyUpdate),
   retainedKeys: [unverifiedKey],
-  adjustChanges: (found, olds, news) => (found.length > 0 ? found : leftToVerify(olds, news)),
+  adjustChanges: (changes, olds, news) => (changes.length > 0 ? changes : pendingVerification(olds, news)),
   delete: deleteEndpoint,
 });

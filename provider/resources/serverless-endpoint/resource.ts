@@ -3,7 +3,7 @@ import { jobApiRoot } from "serverless-compute-api/address";
 import type { ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../../generated/args";
 import { programConfig } from "../../settings/program-config";
 import { resolveServerlessUrl } from "../../settings/settings";
-import { pauseStacks, previewed, registration, typeToken } from "../registration";
+import { disableStackTraces, registration, typeToken, withPreviewValue } from "../registration";
 
 /**
  * Endpoint that accepts jobs at its own URL and runs them on workers of a template.
@@ -43,13 +43,13 @@ export class ServerlessEndpoint extends pulumi.CustomResource {
   declare readonly url: pulumi.Output<string>;
 
   constructor(name: string, args: ServerlessEndpointArgs, opts?: pulumi.CustomResourceOptions) {
-    const resumeStacks = pauseStacks();
+    const restoreStackTraces = disableStackTraces();
     try {
       super(...registration("ServerlessEndpoint", name, args, opts));
     } finally {
-      resumeStacks();
+      restoreStackTraces();
     }
-    this.url = previewed(this.url, () => {
+    this.url = withPreviewValue(this.url, () => {
       // An explicit provider may have other addresses.
       if (this.getProvider(typeToken("ServerlessEndpoint"))) return undefined;
       // The address of a load balancer is known only to the service.

@@ -4,9 +4,9 @@ import type { Context } from "../../lifecycle/contract";
 import { waitForPollTurn } from "../../lifecycle/poll-rate-limit";
 import type { Deadline } from "./deadline";
 
-/** Time to wait for new workers before a job is sent in any case (ms); doubles with each job, up to `maxPatience`. */
-const firstPatience = 10_000;
-const maxPatience = 60_000;
+/** Time to wait for new workers before a job is sent in any case (ms); doubles with each job, up to `maxReadyWait`. */
+const firstReadyWait = 10_000;
+const maxReadyWait = 60_000;
 
 /** Polling interval of the workers (ms). */
 const interval = 1000;
@@ -21,88 +21,88 @@ export interface Rollout {
   /** Text with the number of workers on the new version. */
   text(): string;
   /** Waits until a new worker is up, no old worker is left, or the patience or the deadline has expired. */
-  untilReady(): Promise<void>;
+  waitUntilReady(): Promise<void>;
   /** Waits until only new workers are up, or none is required; false if the deadline expires first. */
-  untilSettled(workersMin: number): Promise<boolean>;
+  waitUntilSettled(workersMin: number): Promise<boolean>;
   /** Returns true if a worker of the new version ran the job; undefined if the service does not report it. */
-  ranOnNew(job: JobRecord): Promise<boolean | undefined>;
+  ranOnNewWorker(job: JobRecord): Promise<boolean | undefined>;
 }
 
 const isUp = ({ status }: WorkerRecord): boolean => status === undefined || /^(running|idle|ready)$/i.test(status);
 
 /**
- * Follows the workers of an endpoint until a deadline; `before` are the workers before the change, for services that show no
+ * Follows the workers of an endpoint until a deadline; `oldWorkers` are the workers before the change, for services that show no
  * version of a worker.
  */
 export function followRollout(
   endpointId: string,
-  before: EndpointWorkers | undefined,
+  oldWorkers: EndpointWorkers | undefined,
   deadline: Deadline,
   context: Context,
 ): Rollout {
-  const old = new Set<string>();
-  const known = new Set<string>();
+  const oldIds = new Set<string>();
+  const knownIds = new Set<string>();
   let current: EndpointWorkers = { version: undefined, workers: [] };
-  let patience = firstPatience;
-  let certainOnly = false;
-  let oldAtPoll = 0;
+  let readyWait = firstReadyWait;
+  let requiresNoOldWorkers = false;
+  let oldCount = 0;
 
   const isOld = ({ id, isStale, version }: WorkerRecord): boolean => {
     if (isStale !== undefined) return isStale;
     if (version !== undefined && current.version !== undefined) return version < current.version;
-    return before?.workers.some((worker) => worker.id === id) ?? false;
+    return oldWorkers?.workers.some((worker) => worker.id === id) ?? false;
   };
   const poll = async (ms = 0): Promise<void> => {
     deadline.extend(await waitForPollTurn(context, ms));
     current = await context.clients.management.readWorkers(endpointId, callOptions(context));
     for (const worker of current.workers) {
-      known.add(worker.id);
-      if (isOld(worker)) old.add(worker.id);
+      knownIds.add(worker.id);
+      if (isOld(worker)) oldIds.add(worker.id);
     }
-    oldAtPoll = current.workers.filter(({ id }) => old.has(id)).length;
+    oldCount = current.workers.filter(({ id }) => oldIds.has(id)).length;
   };
-  const fresh = (): WorkerRecord[] => current.workers.filter(({ id }) => !old.has(id));
+  const newWorkers = (): WorkerRecord[] => current.workers.filter(({ id }) => !oldIds.has(id));
   const text = (): string => {
     const { version, workers } = current;
     const target = version === undefined ? "the new version" : `version ${version}`;
     return workers.length === 0
       ? `no workers yet on ${target}`
-      : `${fresh().length} of ${workers.length} workers on ${target}`;
+      : `${newWorkers().length} of ${workers.length} workers on ${target}`;
   };
 
   return {
     version: () => current.version,
     text,
-    async untilReady() {
+    async waitUntilReady() {
       const { progress } = context;
-      const patient = deadline.left() - patience;
+      const readyThreshold = deadline.remaining() - readyWait;
       for (let wait = 0; ; wait = interval) {
         await poll(wait);
         progress(text());
-        const reachable = certainOnly ? oldAtPoll === 0 : oldAtPoll === 0 || fresh().some(isUp);
-        if (reachable || deadline.left() <= 0) return;
-        if (!certainOnly && deadline.left() <= patient) break;
+        const isReady = requiresNoOldWorkers ? oldCount === 0 : oldCount === 0 || newWorkers().some(isUp);
+        if (isReady || deadline.remaining() <= 0) return;
+        if (!requiresNoOldWorkers && deadline.remaining() <= readyThreshold) break;
       }
-      patience = Math.min(maxPatience, patience * 2);
+      readyWait = Math.min(maxReadyWait, readyWait * 2);
     },
-    async untilSettled(workersMin) {
+    async waitUntilSettled(workersMin) {
       const { progress } = context;
       for (let wait = 0; ; wait = interval) {
         await poll(wait);
         progress(text());
-        if (oldAtPoll === 0 && (fresh().some(isUp) || (fresh().length === 0 && workersMin === 0))) return true;
-        if (deadline.left() <= 0) return false;
+        if (oldCount === 0 && (newWorkers().some(isUp) || (newWorkers().length === 0 && workersMin === 0))) return true;
+        if (deadline.remaining() <= 0) return false;
       }
     },
-    async ranOnNew({ workerId }) {
-      const oldBefore = oldAtPoll;
+    async ranOnNewWorker({ workerId }) {
+      const previousOldCount = oldCount;
       if (workerId === undefined) {
         // From now on, a job is sent only when no old worker is left.
-        certainOnly = true;
-        return oldBefore === 0 ? true : undefined;
+        requiresNoOldWorkers = true;
+        return previousOldCount === 0 ? true : undefined;
       }
-      if (!known.has(workerId)) await poll();
-      return !old.has(workerId);
+      if (!knownIds.has(workerId)) await poll();
+      return !oldIds.has(workerId);
     },
   };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Change, Properties, Secrets, Value } from "../../lifecycle/contract";
 import { isSecretAt } from "../../lifecycle/properties/secret-paths";
 import { isProperties } from "../../lifecycle/properties/values";
-import { resolvedInputs } from "./inputs";
+import { checkedInputs } from "./inputs";
 
 /** Name of the state property that marks unverified settings of an endpoint. */
 export const unverifiedKey = "unverified";
@@ -15,9 +15,9 @@ export interface Unverified {
 
 /** Returns the unverified settings in a state; undefined if all are verified. */
 export function unverifiedIn(state: { [key: string]: unknown }): Unverified | undefined {
-  const found = state[unverifiedKey];
-  if (!isPropertiesValue(found)) return undefined;
-  const { before } = found;
+  const value = state[unverifiedKey];
+  if (!isPropertiesValue(value)) return undefined;
+  const { before } = value;
   return isProperties(before) ? { before } : {};
 }
 
@@ -26,7 +26,7 @@ const isPropertiesValue = (value: unknown): value is Properties =>
 
 /** Returns the inputs in the properties of a state, overridden by `overrides`; null removes an input. */
 export function inputsIn(state: Properties, overrides: Properties = {}): Properties {
-  const keys = Object.keys(resolvedInputs.shape);
+  const keys = Object.keys(checkedInputs.shape);
   const entries = keys.map((key): [string, Value | undefined] => [key, key in overrides ? overrides[key] : state[key]]);
   return Object.fromEntries(
     entries.flatMap(([key, value]) => (value === undefined || value === null ? [] : [[key, value]])),
@@ -34,19 +34,19 @@ export function inputsIn(state: Properties, overrides: Properties = {}): Propert
 }
 
 /** Inputs that are not sent to the service. */
-const ownInputs: readonly string[] = ["verify", "adoptExisting"];
+const providerInputs: readonly string[] = ["verify", "adoptExisting"];
 
 /** Returns the names of the service's settings that an update changes. */
-export const changedSettings = (changed: (key: string) => boolean): string[] =>
-  Object.keys(resolvedInputs.shape).filter((key) => changed(key) && !ownInputs.includes(key));
+export const changedSettingNames = (changed: (key: string) => boolean): string[] =>
+  Object.keys(checkedInputs.shape).filter((key) => changed(key) && !providerInputs.includes(key));
 
 /** Returns the previous values of the settings that an update changes. Secrets are omitted, so a rollback cannot restore them. */
-export function settingsBefore(
+export function oldSettings(
   olds: Properties,
   changed: (key: string) => boolean,
   secrets: Secrets | undefined,
 ): Properties {
-  const keys = changedSettings(changed).filter((key) => !isSecretAt([key], secrets?.paths ?? []));
+  const keys = changedSettingNames(changed).filter((key) => !isSecretAt([key], secrets?.paths ?? []));
   return Object.fromEntries(keys.map((key) => [key, olds[key] ?? null]));
 }
 
@@ -59,15 +59,15 @@ export function triggersChanged(olds: { [key: string]: unknown }, verify: unknow
 }
 
 /** Returns the change that resumes an unfinished verification without a changed input. */
-export const leftToVerify = (olds: Properties, news: Properties): Change[] =>
+export const pendingVerification = (olds: Properties, news: Properties): Change[] =>
   unverifiedIn(olds) && isPropertiesValue(news["verify"]) ? [{ path: ["verify"], kind: "update", replace: false }] : [];
 
 /** Returns warnings for previews about changes that cannot be rolled back. */
 export function inPlaceWarnings(changes: readonly Change[]): string[] {
-  const inPlace =
+  const changesInPlace =
     changes.some(({ path }) => path[0] === "verify" && path[1] === "triggers") &&
     !changes.some(({ path }) => path[0] === "templateId");
-  return inPlace
+  return changesInPlace
     ? [
         "verify.triggers: the template changes in place, so a version that fails verification cannot be rolled back; " +
           "replaceOnChange of the Template makes that possible",

@@ -7,13 +7,13 @@ import { waitForPollTurn } from "../../lifecycle/poll-rate-limit";
 import { toProperties } from "../../lifecycle/properties/values";
 import type { Inputs, Outputs } from "./inputs";
 import { type Apply, rollBack } from "./rollback";
-import { inputsIn, settingsBefore, triggersChanged, unverifiedIn, unverifiedKey } from "./unverified";
+import { inputsIn, oldSettings, triggersChanged, unverifiedIn, unverifiedKey } from "./unverified";
 import { verifyEndpoint } from "./verification";
 
 /** Returns the user-facing message of a failure. */
 const messageOf = (error: unknown, { name }: Inputs): string => {
-  const shown = withExplanation(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
-  return shown instanceof Error ? shown.message : String(shown);
+  const explained = withExplanation(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
+  return explained instanceof Error ? explained.message : String(explained);
 };
 
 /** Verifies a new or adopted endpoint. If the verification fails, the endpoint stays in the state as unverified. */
@@ -28,8 +28,8 @@ export async function verifyCreated(
     await verifyEndpoint(id, { verify, workersMax }, undefined, context);
   } catch (error) {
     const problem = context.signal.aborted ? "but its verification was interrupted" : "but it failed its verification";
-    const next = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
-    const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs)}\n${next}`;
+    const advice = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
+    const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs)}\n${advice}`;
     throw new PartialFailure(message, id, { ...toProperties(outputs), [unverifiedKey]: {} });
   }
 }
@@ -54,9 +54,9 @@ export async function updateVerified(
   const changed = (key: string): boolean => requested.changed(key) || Object.hasOwn(pending?.before ?? {}, key);
   const update = { ...requested, changed };
   const neverVerified = pending !== undefined && pending.before === undefined;
-  const before = { ...settingsBefore(olds, changed, context.secrets), ...pending?.before };
+  const before = { ...oldSettings(olds, changed, context.secrets), ...pending?.before };
   const unverified = { [unverifiedKey]: neverVerified ? {} : { before } };
-  const workers = changed("templateId") ? await workersBefore(id, context) : undefined;
+  const workers = changed("templateId") ? await readOldWorkers(id, context) : undefined;
   const outputs = await apply(id, update, context).catch((error: unknown) => {
     // After a retryable failure, an attempt may still have been applied.
     if (!context.signal.aborted && !(isApiError(error) && error.retryable)) throw error;
@@ -66,11 +66,11 @@ export async function updateVerified(
     throw new PartialFailure(message, id, { ...olds, ...unverified }, { inputs: inputsIn(olds) });
   });
   // If the version is unchanged, an interrupted deployment has already applied the change.
-  const isSame = context.clients.dialect === "v1" && workers?.version === outputs.version;
+  const isSameVersion = context.clients.dialect === "v1" && workers?.version === outputs.version;
   // A rollback restores only a verified version.
-  const from = isSame || pending ? undefined : workers?.version;
+  const previousVersion = isSameVersion || pending ? undefined : workers?.version;
   try {
-    const rollout = await verifyEndpoint(id, { verify, workersMax }, isSame ? undefined : workers, context);
+    const rollout = await verifyEndpoint(id, { verify, workersMax }, isSameVersion ? undefined : workers, context);
     return { ...outputs, version: rollout.version() ?? outputs.version };
   } catch (error) {
     const reason = messageOf(error, news);
@@ -89,11 +89,14 @@ export async function updateVerified(
         id,
         unverifiedState,
       );
-    throw await rollBack({ id, update, pending, outputs, unverifiedState, reason, verify, apply, from }, context);
+    throw await rollBack(
+      { id, update, pending, outputs, unverifiedState, reason, verify, apply, previousVersion },
+      context,
+    );
   }
 }
 
-async function workersBefore(id: string, context: Context): Promise<EndpointWorkers> {
+async function readOldWorkers(id: string, context: Context): Promise<EndpointWorkers> {
   await waitForPollTurn(context);
   return context.clients.management.readWorkers(id, callOptions(context));
 }

@@ -4,9 +4,9 @@ import { adoptExisting } from "../adopt-existing";
 import { contentKeys } from "./revision";
 
 /** Default mount path of volumes. */
-export const usualMountPath = "/workspace";
+export const defaultMountPath = "/workspace";
 
-const words = z.array(z.string());
+const stringList = z.array(z.string());
 
 /** Inputs of a Template resource (interface: Template): the fields of a template, with defaults. */
 export const templateInputs = z
@@ -15,12 +15,12 @@ export const templateInputs = z
     imageName: fields.imageName,
     containerDiskInGb: fields.containerDiskInGb.default(50),
     dockerArgs: fields.dockerArgs.default(""),
-    dockerEntrypoint: words
+    dockerEntrypoint: stringList
       .describe(
         "Entrypoint of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs.",
       )
       .default([]),
-    dockerStartCmd: words
+    dockerStartCmd: stringList
       .describe(
         "Command of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs.",
       )
@@ -28,7 +28,7 @@ export const templateInputs = z
     env: fields.env.default({}),
     ports: fields.ports.default(""),
     readme: fields.readme.default(""),
-    volumeMountPath: fields.volumeMountPath.default(usualMountPath),
+    volumeMountPath: fields.volumeMountPath.default(defaultMountPath),
     isServerless: fields.isServerless.default(true),
     replaceOnChange: z
       .boolean()
@@ -54,9 +54,9 @@ export const templateInputs = z
   );
 
 /** Checked inputs with a name, as passed to the verbs. */
-export const resolvedInputs = z.object({ ...templateInputs.shape, name: z.string() });
+export const checkedInputs = z.object({ ...templateInputs.shape, name: z.string() });
 /** Checked inputs with a name. */
-export type Inputs = z.output<typeof resolvedInputs>;
+export type Inputs = z.output<typeof checkedInputs>;
 
 /** Outputs of a Template resource. */
 export const templateOutputs = z.object({

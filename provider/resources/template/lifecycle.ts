@@ -7,19 +7,19 @@ import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifec
 import { defineObject } from "../../lifecycle/define-object";
 import { requiresDialect } from "../../lifecycle/properties/dialect";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
-import { malformedCudaVersions } from "../cuda-versions";
-import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs, usualMountPath } from "./inputs";
+import { cudaVersionFailures } from "../cuda-versions";
+import { checkedInputs, defaultMountPath, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
-import { contentKeys, packedPorts, revisionOf } from "./revision";
-import { startArgumentsOf, startText } from "./start-arguments";
+import { contentKeys, normalizePorts, revisionOf } from "./revision";
+import { startArgumentsOf, toStartText } from "./start-arguments";
 
 /** Minimum size of a pod's volume in REST v2 (GB). */
-const smallestVolume = 10;
+const minVolumeSize = 10;
 
 function fromRecord(record: TemplateRecord, desired: Properties): ReportedObject<Inputs, Outputs> {
-  const { dockerArgs, containerRegistryAuthId, unreportedKeys = [], ...same } = record;
+  const { dockerArgs, containerRegistryAuthId, unreportedKeys = [], ...rest } = record;
   const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
-    ...toProperties(same),
+    ...toProperties(rest),
     ...startArgumentsOf(dockerArgs, textOf(desired, "dockerArgs") !== undefined),
     containerRegistryAuthId,
   };
@@ -38,7 +38,7 @@ const settingsOf = ({
   ...inputs
 }: Inputs) => ({
   ...inputs,
-  dockerArgs: startText({ dockerArgs: inputs.dockerArgs, dockerEntrypoint, dockerStartCmd }),
+  dockerArgs: toStartText({ dockerArgs: inputs.dockerArgs, dockerEntrypoint, dockerStartCmd }),
   volumeInGb: inputs.volumeInGb ?? 0,
   containerRegistryAuthId: inputs.containerRegistryAuthId || null,
 });
@@ -67,8 +67,8 @@ async function update(id: string, { news, changed }: Update<Inputs>, context: Co
 async function updateCopies(id: string, revision: string, context: Context): Promise<void> {
   const { management } = context.clients;
   const copies = await management.listCopies(id, callOptions(context));
-  const stale = copies.filter(({ container }) => container && revisionOf(container) !== revision);
-  const updates = stale.map(async (endpoint) => {
+  const outdated = copies.filter(({ container }) => container && revisionOf(container) !== revision);
+  const updates = outdated.map(async (endpoint) => {
     context.progress(`updating endpoint "${endpoint.name}" (${endpoint.id})`);
     try {
       await management.updateCopy(endpoint, id, callOptions(context));
@@ -81,7 +81,7 @@ async function updateCopies(id: string, revision: string, context: Context): Pro
 }
 
 /** Marks the removal of a volume as a replacement in REST v2, where a PATCH cannot remove it (contract: TemplateMounts). */
-const withoutVolume = (changes: Change[], news: Properties, dialect: Dialect | undefined): Change[] =>
+const replaceOnVolumeRemoval = (changes: Change[], news: Properties, dialect: Dialect | undefined): Change[] =>
   dialect === "v2" && news["volumeInGb"] === 0
     ? changes.map((change) => (change.path[0] === "volumeInGb" ? { ...change, replace: true } : change))
     : changes;
@@ -90,24 +90,24 @@ const withoutVolume = (changes: Change[], news: Properties, dialect: Dialect | u
 function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   if (dialect === "v1") return [];
   const { containerDiskInGb: disk, volumeInGb: volume = 0, volumeMountPath: path } = inputs;
-  const failures = malformedCudaVersions("allowedCudaVersions", inputs["allowedCudaVersions"]);
+  const failures = cudaVersionFailures("allowedCudaVersions", inputs["allowedCudaVersions"]);
   if (disk === 0) failures.push({ path: "containerDiskInGb", reason: "is 0; must be 1 or more with REST v2" });
-  if (typeof volume === "number" && volume > 0 && volume < smallestVolume)
+  if (typeof volume === "number" && volume > 0 && volume < minVolumeSize)
     failures.push({
       path: "volumeInGb",
-      reason: `is ${volume}; must be 0, or ${smallestVolume} or more, with REST v2`,
+      reason: `is ${volume}; must be 0, or ${minVolumeSize} or more, with REST v2`,
     });
-  if (volume === 0 && typeof path === "string" && path !== usualMountPath)
+  if (volume === 0 && typeof path === "string" && path !== defaultMountPath)
     failures.push({ path: "volumeMountPath", reason: `${requiresDialect("v1")}, because volumeInGb is 0` });
   return failures;
 }
 
 /** Inputs that determine the revision. */
-const contentShape = resolvedInputs.pick(contentKeys);
+const contentShape = checkedInputs.pick(contentKeys);
 const templateContent = contentShape.keyof().options;
 
 /** Marks each change of the workers' content as a replacement if `replaceOnChange` is set. */
-const contentReplaces = (changes: Change[], { replaceOnChange }: Properties): Change[] =>
+const replaceOnContentChange = (changes: Change[], { replaceOnChange }: Properties): Change[] =>
   replaceOnChange === true
     ? changes.map((change) =>
         templateContent.some((key) => key === change.path[0]) ? { ...change, replace: true } : change,
@@ -122,7 +122,7 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   kind: "Template",
   description: "Image, arguments, environment and disks of workers.",
   inputs: templateInputs,
-  checkedInputs: resolvedInputs,
+  checkedInputs,
   outputs: templateOutputs,
   outputDependencies: { revision: templateContent },
   derivedOutputs: {
@@ -134,20 +134,21 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   warnings(changes, keepsName, dialect) {
     if (!keepsName || !isReplacement(changes)) return [];
     // Endpoints created by REST v2 have copies, which do not count as a use of the template.
-    const user = dialect === "v2" ? "an endpoint created by REST v1" : "an endpoint";
+    const userDescription = dialect === "v2" ? "an endpoint created by REST v1" : "an endpoint";
     return [
-      `replacing a template under the same name deletes the old one first, which fails while ${user} uses it; ` +
+      `replacing a template under the same name deletes the old one first, which fails while ${userDescription} uses it; ` +
         "change or remove the name to create the new one first",
     ];
   },
   serviceDefaults: { volumeInGb: 0 },
   dialectRules,
   hasSuffixedName: ({ replaceOnChange }) => replaceOnChange === true,
-  adjustChanges: (found, _olds, news, dialect) => withoutVolume(contentReplaces(found, news), news, dialect),
+  adjustChanges: (changes, _olds, news, dialect) =>
+    replaceOnVolumeRemoval(replaceOnContentChange(changes, news), news, dialect),
   equivalent: {
-    ports: (before, after) => packedPorts(before) === packedPorts(after),
-    dockerArgs: (before, after) =>
-      startText({ dockerArgs: String(before) }) === startText({ dockerArgs: String(after) }),
+    ports: (left, right) => normalizePorts(left) === normalizePorts(right),
+    dockerArgs: (left, right) =>
+      toStartText({ dockerArgs: String(left) }) === toStartText({ dockerArgs: String(right) }),
   },
 
   objects: (management) => ({
@@ -165,7 +166,7 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
 const revisions = new WeakMap<TemplateRecord, string>();
 
 /** Returns the first template with the same settings as an endpoint's workers; undefined if no template matches. */
-export async function templateWith(
+export async function findTemplateBySettings(
   container: ContainerSettings,
   context: Context,
 ): Promise<TemplateRecord | undefined> {

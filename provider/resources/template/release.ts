@@ -27,22 +27,25 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
   const template = await tryDelete(id, context);
   if (template === undefined) return;
   const { name } = template;
-  const started = context.clock.now();
-  await rejectWhileBound(template, context);
-  const limit = context.deadline === undefined ? context.settings.templateReleaseLimit : context.deadline - started;
+  const startTime = context.clock.now();
+  await rejectIfBound(template, context);
+  const timeLimit =
+    context.deadline === undefined ? context.settings.templateReleaseLimit : context.deadline - startTime;
   for (;;) {
-    const elapsed = context.clock.now() - started;
-    if (elapsed >= limit) throw new Error(await expired(template, limit, context));
-    const attempted = context.clock.now();
+    const elapsed = context.clock.now() - startTime;
+    if (elapsed >= timeLimit) throw new Error(await timeoutMessage(template, timeLimit, context));
+    const attemptTime = context.clock.now();
     if ((await tryDelete(id, context)) === undefined) {
-      context.progress(`the service released template "${name}" after ${Math.round((attempted - started) / second)} s`);
+      context.progress(
+        `the service released template "${name}" after ${Math.round((attemptTime - startTime) / second)} s`,
+      );
       return;
     }
     await sleepWithProgress(
       name,
-      started,
-      Math.min(attempted + pollInterval(elapsed), started + limit),
-      limit,
+      startTime,
+      Math.min(attemptTime + pollInterval(elapsed), startTime + timeLimit),
+      timeLimit,
       context,
     );
   }
@@ -54,7 +57,7 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
  */
 async function tryDelete(id: string, context: Context): Promise<TemplateRecord | undefined> {
   for (let attempt = 1; ; attempt++) {
-    const template = await find(id, context);
+    const template = await findTemplate(id, context);
     context.onLookup?.(template !== undefined);
     if (template === undefined) return undefined;
     try {
@@ -69,68 +72,69 @@ async function tryDelete(id: string, context: Context): Promise<TemplateRecord |
   }
 }
 
-async function find(id: string, context: Context): Promise<TemplateRecord | undefined> {
+async function findTemplate(id: string, context: Context): Promise<TemplateRecord | undefined> {
   const { management } = context.clients;
   const options = callOptions(context);
   return (await management.readTemplate(id, options)) ?? findInList(id, management.listTemplates, options);
 }
 
-type Bound = Pick<EndpointRecord, "id" | "name">;
+type BoundEndpoint = Pick<EndpointRecord, "id" | "name">;
 
 /** Throws if an endpoint is bound to the template. Lists twice, because a list may lag behind the delete of an endpoint. */
-async function rejectWhileBound(template: TemplateRecord, context: Context): Promise<void> {
+async function rejectIfBound(template: TemplateRecord, context: Context): Promise<void> {
   const { dialect, management } = context.clients;
   if (dialect === "v2") return;
   if ((await management.listBoundEndpoints(template, callOptions(context))).length === 0) return;
   await context.clock.sleep(second, context.signal);
-  const bound = await management.listBoundEndpoints(template, callOptions(context));
-  if (bound.length === 0) return;
+  const boundEndpoints = await management.listBoundEndpoints(template, callOptions(context));
+  if (boundEndpoints.length === 0) return;
   throw new Error(
-    `template "${template.name}" cannot be deleted: ${listed(bound)} still ${bound.length === 1 ? "uses" : "use"} it and ` +
+    `template "${template.name}" cannot be deleted: ${formatEndpoints(boundEndpoints)} still ${boundEndpoints.length === 1 ? "uses" : "use"} it and ` +
       `is not deleted by this deployment. Delete it or assign another template to it, then try again. ` +
       "To replace a template, also change its name, so that the new one is created first.",
   );
 }
 
-const listed = (endpoints: Bound[]): string => endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
+const formatEndpoints = (endpoints: BoundEndpoint[]): string =>
+  endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
 
-/** Sleeps until `end` and reports the elapsed time every 5 s. */
+/** Sleeps until `wakeTime` and reports the elapsed time every 5 s. */
 async function sleepWithProgress(
   name: string,
-  started: number,
-  end: number,
-  limit: number,
+  startTime: number,
+  wakeTime: number,
+  timeLimit: number,
   context: Context,
 ): Promise<void> {
   const { clock, progress, signal } = context;
   for (;;) {
     const now = clock.now();
-    if (now >= end) return;
-    const elapsed = Math.round((now - started) / second);
+    if (now >= wakeTime) return;
+    const elapsed = Math.round((now - startTime) / second);
     if (elapsed % 5 === 0)
       progress(
-        `waiting for the service to release template "${name}": ${elapsed} s of at most ${Math.round(limit / second)} s`,
+        `waiting for the service to release template "${name}": ${elapsed} s of at most ${Math.round(timeLimit / second)} s`,
       );
-    await clock.sleep(Math.min(second, end - now), signal);
+    await clock.sleep(Math.min(second, wakeTime - now), signal);
   }
 }
 
-async function expired(template: TemplateRecord, limit: number, context: Context): Promise<string> {
+async function timeoutMessage(template: TemplateRecord, timeLimit: number, context: Context): Promise<string> {
   const { dialect, management } = context.clients;
-  const bound = await management.listBoundEndpoints(template, {
+  const boundEndpoints = await management.listBoundEndpoints(template, {
     ...callOptions(context),
     ...cleanupCallOptions(context),
   });
-  const user =
-    bound.length === 0
+  const usage =
+    boundEndpoints.length === 0
       ? "no endpoint uses it, but a pod may"
       : dialect === "v2"
-        ? `REST v2 does not show which endpoints use it, perhaps ${listed(bound)} with the same settings`
-        : `${listed(bound)} started to use it in the meantime`;
+        ? `REST v2 does not show which endpoints use it, perhaps ${formatEndpoints(boundEndpoints)} with the same settings`
+        : `${formatEndpoints(boundEndpoints)} started to use it in the meantime`;
   const setting =
     context.deadline === undefined ? "serverless-compute:templateReleaseLimit (seconds)" : "customTimeouts.delete";
   return (
-    `template "${template.name}" is still in use after ${Math.round(limit / second)} s: ${user}. It stays in the state: run the ` +
+    `template "${template.name}" is still in use after ${Math.round(timeLimit / second)} s: ${usage}. It stays in the state: run the ` +
     `same command again later, or wait longer with ${setting}.`
   );
 }

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { TemplateArgs, TemplateOutputs } from "../../generated/args";
-import { orElse, pauseStacks, previewed, registration } from "../registration";
+import { disableStackTraces, knownOr, registration, withPreviewValue } from "../registration";
 import { revisionOf } from "./revision";
 
 /**
@@ -37,13 +37,13 @@ export class Template extends pulumi.CustomResource {
   declare readonly revision: pulumi.Output<string>;
 
   constructor(name: string, args: TemplateArgs, opts?: pulumi.CustomResourceOptions) {
-    const resumeStacks = pauseStacks();
+    const restoreStackTraces = disableStackTraces();
     try {
       super(...registration("Template", name, args, opts));
     } finally {
-      resumeStacks();
+      restoreStackTraces();
     }
-    this.revision = previewed(this.revision, () => {
+    this.revision = withPreviewValue(this.revision, () => {
       const { imageName, dockerArgs, dockerEntrypoint, dockerStartCmd, env, ports, containerDiskInGb } = this;
       const { containerRegistryAuthId: credentials } = this;
       // In a preview, an omitted input without a default is unknown.
@@ -56,7 +56,7 @@ export class Template extends pulumi.CustomResource {
         env,
         ports,
         containerDiskInGb,
-        containerRegistryAuthId: isOmitted ? orElse(credentials, pulumi.output(undefined)) : credentials,
+        containerRegistryAuthId: isOmitted ? knownOr(credentials, pulumi.output(undefined)) : credentials,
       };
       return pulumi.output(content).apply(revisionOf);
     });

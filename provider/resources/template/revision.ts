@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Value } from "../../lifecycle/contract";
-import { type StartArguments, startText } from "./start-arguments";
+import { type StartArguments, toStartText } from "./start-arguments";
 
 /** Workers' content in a template, with defaults applied. */
 export interface TemplateContent extends StartArguments {
@@ -24,7 +24,7 @@ export const contentKeys = {
 } as const satisfies Record<keyof TemplateContent, true>;
 
 /** Normalizes ports by removing whitespace, which has no meaning. */
-export const packedPorts = (ports: Value): string => (typeof ports === "string" ? ports.replaceAll(/\s/g, "") : "");
+export const normalizePorts = (ports: Value): string => (typeof ports === "string" ? ports.replaceAll(/\s/g, "") : "");
 
 /** Returns the hash of the workers' content; equivalent notations have equal hashes. */
 export function revisionOf(template: TemplateContent): string {
@@ -33,9 +33,9 @@ export function revisionOf(template: TemplateContent): string {
   // The order affects the hash, which is stored in states: never change it.
   const parts = [
     imageName,
-    startText(template),
+    toStartText(template),
     variables,
-    packedPorts(ports),
+    normalizePorts(ports),
     containerDiskInGb,
     containerRegistryAuthId ?? "",
   ];

@@ -6,37 +6,39 @@ export interface StartArguments {
 }
 
 /** Start arguments as lists. */
-interface Lists {
+interface ArgumentLists {
   entrypoint: readonly string[];
   cmd: readonly string[];
 }
 
-const isWords = (value: unknown): value is string[] =>
+const isStringList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((word) => typeof word === "string");
 
 /**
  * Parses the entrypoint and the command in start arguments of the form `{"entrypoint": [...], "cmd": [...]}`; undefined for a bare command.
  * Without zod, because every program loads this file.
  */
-function listsIn(dockerArgs: string): Lists | undefined {
+function parseLists(dockerArgs: string): ArgumentLists | undefined {
   if (!dockerArgs.trimStart().startsWith("{")) return undefined;
   try {
     const { entrypoint = [], cmd = [], ...others } = JSON.parse(dockerArgs);
-    return isWords(entrypoint) && isWords(cmd) && Object.keys(others).length === 0 ? { entrypoint, cmd } : undefined;
+    return isStringList(entrypoint) && isStringList(cmd) && Object.keys(others).length === 0
+      ? { entrypoint, cmd }
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Returns start arguments as text that both dialects accept (contract of REST v2: `args`); equal arguments have equal texts. */
-export function startText({ dockerArgs, dockerEntrypoint = [], dockerStartCmd = [] }: StartArguments): string {
-  const { entrypoint, cmd } = listsIn(dockerArgs) ?? { entrypoint: dockerEntrypoint, cmd: dockerStartCmd };
+export function toStartText({ dockerArgs, dockerEntrypoint = [], dockerStartCmd = [] }: StartArguments): string {
+  const { entrypoint, cmd } = parseLists(dockerArgs) ?? { entrypoint: dockerEntrypoint, cmd: dockerStartCmd };
   return entrypoint.length + cmd.length === 0 ? dockerArgs : JSON.stringify({ entrypoint, cmd });
 }
 
 /** Returns the start arguments of a record: text if the program uses text, otherwise lists if the record contains them. */
 export function startArgumentsOf(dockerArgs: string, isText: boolean): Required<StartArguments> {
-  const lists = isText ? undefined : listsIn(dockerArgs);
+  const lists = isText ? undefined : parseLists(dockerArgs);
   return lists
     ? { dockerArgs: "", dockerEntrypoint: lists.entrypoint, dockerStartCmd: lists.cmd }
     : { dockerArgs, dockerEntrypoint: [], dockerStartCmd: [] };

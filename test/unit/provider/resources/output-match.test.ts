@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Path } from "../../../../provider/lifecycle/contract";
-import { mismatches, mismatchLines } from "../../../../provider/resources/job-invoke/output-match";
+import { findMismatches, formatMismatches } from "../../../../provider/resources/job-invoke/output-match";
 import { longSecrets } from "../../../support/long-secrets";
 
-const lines = (expected: unknown, got: unknown): string[] => mismatchLines(mismatches(expected, got));
+const lines = (expected: unknown, got: unknown): string[] => formatMismatches(findMismatches(expected, got));
 
 describe("a different output is reported by path", () => {
   test.each<[string, unknown, unknown, string[]]>([
@@ -71,11 +71,11 @@ describe("a different output shows no secret", () => {
     ],
   ])("%s", (_, paths, wanted) => {
     const values = paths.flat().includes("endpointId") ? [secret] : [];
-    expect(mismatchLines(mismatches(expected, got), { paths, values })).toEqual(wanted);
+    expect(formatMismatches(findMismatches(expected, got), { paths, values })).toEqual(wanted);
   });
 
   test("an object that contains a secret is hidden", () => {
-    const lines = mismatchLines(mismatches({ a: { token: secret } }, { a: 1 }), {
+    const lines = formatMismatches(findMismatches({ a: { token: secret } }, { a: 1 }), {
       paths: [["expect", "output", "a", "token"]],
       values: [],
     });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { revisionOf } from "../../../../provider/resources/template/revision";
-import { startArgumentsOf, startText } from "../../../../provider/resources/template/start-arguments";
+import { startArgumentsOf, toStartText } from "../../../../provider/resources/template/start-arguments";
 import { naming } from "../../../support/naming";
 
 const lists = { dockerEntrypoint: ["sh", "-c"], dockerStartCmd: ["echo 'a b'"] };
@@ -10,13 +10,13 @@ const text = '{"entrypoint":["sh","-c"],"cmd":["echo \'a b\'"]}';
 
 describe("the start text", () => {
   test("is the command itself without lists", () => {
-    expect(startText({ dockerArgs: "python -u handler.py" })).toBe("python -u handler.py");
-    expect(startText({ dockerArgs: "{not JSON" })).toBe("{not JSON");
+    expect(toStartText({ dockerArgs: "python -u handler.py" })).toBe("python -u handler.py");
+    expect(toStartText({ dockerArgs: "{not JSON" })).toBe("{not JSON");
   });
 
   test("is JSON with lists, and equal for equal lists in any notation", () => {
-    expect(startText({ dockerArgs: "", ...lists })).toBe(text);
-    expect(startText({ dockerArgs: ` { "cmd": ["echo 'a b'"], "entrypoint": ["sh", "-c"] }` })).toBe(text);
+    expect(toStartText({ dockerArgs: "", ...lists })).toBe(text);
+    expect(toStartText({ dockerArgs: ` { "cmd": ["echo 'a b'"], "entrypoint": ["sh", "-c"] }` })).toBe(text);
   });
 
   test("is read back in the form that the program uses", () => {

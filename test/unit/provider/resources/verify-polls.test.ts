@@ -3,7 +3,7 @@ import { createClients } from "serverless-compute-api";
 import { afterAll, expect, test } from "vitest";
 import type { Context } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
-import { resolvedInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
+import { checkedInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { verifyEndpoint } from "../../../../provider/resources/serverless-endpoint/verification";
 import { closeServer, listenOnLoopback } from "../../../support/loopback";
 import { ManualClock } from "../../../support/manual-clock";
@@ -63,7 +63,7 @@ test(`${count} endpoints that verify concurrently all succeed, with one poll per
   });
   const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 10 };
   const given = { name: "chat", templateId: "t", workersMax: 1, verify };
-  const { verify: whole } = resolvedInputs.parse(kinds.ServerlessEndpoint.check({}, given, naming()).inputs);
+  const { verify: whole } = checkedInputs.parse(kinds.ServerlessEndpoint.check({}, given, naming()).inputs);
   if (!whole) throw new Error("no verification");
   let left = count;
   const verdicts = Array.from({ length: count }, async (_, index) => {

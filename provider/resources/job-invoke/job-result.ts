@@ -3,10 +3,10 @@ import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { cleanupCallOptions } from "../../lifecycle/calls";
 import { withExplanation } from "../../lifecycle/messages";
-import { type Ended, type InvokeJobArgs, type JobInvokeOutputs, type JobOrder, jobOrder } from "./inputs";
-import { JobFailure, shortened } from "./job-failure";
-import { mismatches, mismatchLines } from "./output-match";
-import { holdResponse, isRequest, sendRequest } from "./request";
+import { type InvokeJobArgs, type JobInvokeOutputs, type JobResult, type JobSpec, parseJobArgs } from "./inputs";
+import { JobFailure, truncate } from "./job-failure";
+import { findMismatches, formatMismatches } from "./output-match";
+import { checkResponse, isRequest, sendRequest } from "./request";
 import { type JobContext, JobGone, JobTimeout, runJob, workerProblem } from "./run";
 
 /** Remedies by a job's final state (interface: Job-level situations). */
@@ -21,52 +21,56 @@ const remedies: Record<JobStatus, string> = {
 };
 
 /** Runs a job and checks its result; rejects with a JobFailure if the job does not end as expected. */
-export async function runExpected(order: JobOrder, context: JobContext): Promise<JobRecord> {
-  const job = await runToEnd(order, context);
-  await holdTo(order, job, context);
+export async function runAndCheck(spec: JobSpec, context: JobContext): Promise<JobRecord> {
+  const job = await runToCompletion(spec, context);
+  await checkResult(spec, job, context);
   return job;
 }
 
 /** Runs a job to any final state, or sends a request; rejects with a JobFailure if it does not finish. */
-export function runToEnd(order: JobOrder, context: JobContext): Promise<Ended> {
-  if (isRequest(order)) return sendRequest(order, context);
-  return runJob(order, context).catch(async (error) => {
-    throw await unfinished(error, order.endpointId, context);
+export function runToCompletion(spec: JobSpec, context: JobContext): Promise<JobResult> {
+  if (isRequest(spec)) return sendRequest(spec, context);
+  return runJob(spec, context).catch(async (error) => {
+    throw await toJobFailure(error, spec.endpointId, context);
   });
 }
 
 /** Compares a finished job or a response with the expected result; rejects with a JobFailure if they differ. */
-export async function holdTo(order: JobOrder, job: Ended, context: JobContext): Promise<void> {
-  if (isRequest(order)) return holdResponse(order, job, context);
-  const { endpointId, expect } = order;
+export async function checkResult(spec: JobSpec, job: JobResult, context: JobContext): Promise<void> {
+  if (isRequest(spec)) return checkResponse(spec, job, context);
+  const { endpointId, expect } = spec;
   if (job.status !== expect.status) {
     const error = errorText(job.error, createRedaction(context.secrets?.values ?? []));
     throw new JobFailure(
       [
         `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, expected ${expect.status}`,
         error && `error: ${error}`,
-        await healthLine(endpointId, context, error),
+        await describeHealth(endpointId, context, error),
         remedies[job.status],
       ],
       endpointId,
       job.id,
     );
   }
-  const found = expect.output === undefined ? [] : mismatches(expect.output, job.output);
-  if (found.length === 0) return;
+  const differences = expect.output === undefined ? [] : findMismatches(expect.output, job.output);
+  if (differences.length === 0) return;
   const title = `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, but its output differs from the expected one`;
-  throw new JobFailure([title, ...mismatchLines(found, context.secrets), remedies.COMPLETED], endpointId, job.id);
+  throw new JobFailure(
+    [title, ...formatMismatches(differences, context.secrets), remedies.COMPLETED],
+    endpointId,
+    job.id,
+  );
 }
 
-async function unfinished(error: unknown, endpointId: string, context: JobContext): Promise<unknown> {
-  const on = `on endpoint "${endpointId}"`;
+async function toJobFailure(error: unknown, endpointId: string, context: JobContext): Promise<unknown> {
+  const location = `on endpoint "${endpointId}"`;
   if (error instanceof JobTimeout) {
-    const { jobId, status, waited, cancelled } = error;
-    const end = cancelled ? "it was cancelled" : "it could not be cancelled and may still run";
+    const { jobId, status, waitTime, cancelled } = error;
+    const cancellation = cancelled ? "it was cancelled" : "it could not be cancelled and may still run";
     return new JobFailure(
       [
-        `job ${jobId} ${on} was still ${status} after ${Math.round(waited / 1000)} s; ${end}`,
-        await healthLine(endpointId, context),
+        `job ${jobId} ${location} was still ${status} after ${Math.round(waitTime / 1000)} s; ${cancellation}`,
+        await describeHealth(endpointId, context),
         remedies[status],
       ],
       endpointId,
@@ -77,10 +81,10 @@ async function unfinished(error: unknown, endpointId: string, context: JobContex
   if (error instanceof JobGone) {
     const { jobId } = error;
     const remedy = "Its policy.ttl or the retention of results has expired, or it was deleted. Raise policy.ttl.";
-    return new JobFailure([`job ${jobId} ${on} is gone`, remedy], endpointId, jobId, { cause: error });
+    return new JobFailure([`job ${jobId} ${location} is gone`, remedy], endpointId, jobId, { cause: error });
   }
   if (isApiError(error) && error.ambiguous) {
-    const title = `the response to the job's submission ${on} was lost (${error.message})`;
+    const title = `the response to the job's submission ${location} was lost (${error.message})`;
     const remedy = "It may or may not be running, so it was not resubmitted. The next deployment runs it.";
     return new JobFailure([title, remedy], endpointId, undefined, { cause: error });
   }
@@ -94,34 +98,34 @@ async function unfinished(error: unknown, endpointId: string, context: JobContex
 
 function errorText(error: unknown, redact: (text: string) => string): string | undefined {
   if (error === undefined || error === null || error === "") return undefined;
-  return shortened(typeof error === "string" ? redact(error.trim()) : showValue(error, redact));
+  return truncate(typeof error === "string" ? redact(error.trim()) : showValue(error, redact));
 }
 
-/** Describes an endpoint's jobs and workers, and the reason why no worker starts unless it equals `shown`. */
-export async function healthLine(endpointId: string, context: JobContext, shown?: string): Promise<string> {
+/** Describes an endpoint's jobs and workers, and the reason why no worker starts unless it equals `knownProblem`. */
+export async function describeHealth(endpointId: string, context: JobContext, knownProblem?: string): Promise<string> {
   try {
     const health = await context.clients.jobs.health(endpointId, cleanupCallOptions(context));
-    const problem = shortened(workerProblem(health, context));
-    return `endpoint: ${healthText(health)}${problem === undefined || problem === shown ? "" : `\n${problem}`}`;
+    const problem = truncate(workerProblem(health, context));
+    return `endpoint: ${formatHealth(health)}${problem === undefined || problem === knownProblem ? "" : `\n${problem}`}`;
   } catch {
     return "endpoint: its health cannot be read";
   }
 }
 
-function healthText({ jobs, workers }: EndpointHealth): string {
-  const counts = (numbers: Record<string, unknown>, names: Record<string, string>): string =>
+function formatHealth({ jobs, workers }: EndpointHealth): string {
+  const formatCounts = (counts: Record<string, unknown>, names: Record<string, string>): string =>
     Object.entries(names)
-      .filter(([key]) => numbers[key] !== undefined)
-      .map(([key, name]) => `${numbers[key]} ${name}`)
+      .filter(([key]) => counts[key] !== undefined)
+      .map(([key, name]) => `${counts[key]} ${name}`)
       .join(", ");
-  const jobCounts = counts(jobs, {
+  const jobCounts = formatCounts(jobs, {
     inQueue: "in queue",
     inProgress: "in progress",
     completed: "completed",
     failed: "failed",
     retried: "retried",
   });
-  const workerCounts = counts(workers, {
+  const workerCounts = formatCounts(workers, {
     idle: "idle",
     running: "running",
     initializing: "starting",
@@ -132,7 +136,7 @@ function healthText({ jobs, workers }: EndpointHealth): string {
 }
 
 /** Returns the outputs of a finished job. */
-export const outcomeOf = ({ id, status, output, delayTime, executionTime }: JobRecord): JobInvokeOutputs => ({
+export const jobOutputsOf = ({ id, status, output, delayTime, executionTime }: JobRecord): JobInvokeOutputs => ({
   jobId: id,
   status,
   output,
@@ -142,10 +146,10 @@ export const outcomeOf = ({ id, status, output, delayTime, executionTime }: JobR
 
 /** Runs a job from a script; rejects if it does not end as expected, and with one line for each invalid argument. */
 export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promise<JobInvokeOutputs> {
-  const order = jobOrder(args);
+  const spec = parseJobArgs(args);
   try {
-    return outcomeOf(await runExpected(order, context));
+    return jobOutputsOf(await runAndCheck(spec, context));
   } catch (error) {
-    throw withExplanation(error, { label: `job on endpoint "${order.endpointId}"`, verb: "create" });
+    throw withExplanation(error, { label: `job on endpoint "${spec.endpointId}"`, verb: "create" });
   }
 }
