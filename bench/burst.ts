@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { ended } from "./processes";
+import { stopProcess } from "./processes";
 import { type MeasuredService, onService } from "./service";
 import { percentile } from "./statistics";
 
@@ -34,7 +34,7 @@ interface Response {
 function send(port: number, request: string, requests: number): Promise<Response[]> {
   return new Promise((resolve, reject) => {
     const responses: Response[] = [];
-    let began = performance.now();
+    let startTime = performance.now();
     let text = "";
     const socket = connect({ port, host: "127.0.0.1", noDelay: true }).setEncoding("latin1");
     socket.once("error", reject);
@@ -44,9 +44,9 @@ function send(port: number, request: string, requests: number): Promise<Response
       const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
       if (head === -1 || text.length < head + 4 + length) return;
       const now = performance.now();
-      responses.push({ status: Number(text.slice(9, 12)), ms: now - began });
+      responses.push({ status: Number(text.slice(9, 12)), ms: now - startTime });
       text = "";
-      began = now;
+      startTime = now;
       if (responses.length < requests) socket.write(request);
       else socket.end(() => resolve(responses));
     });
@@ -55,12 +55,15 @@ function send(port: number, request: string, requests: number): Promise<Response
 }
 
 async function burst(by: BurstRow["by"], port: number, requests: string[], drained: () => Promise<number>) {
-  const began = performance.now();
-  const each = limit.requests / limit.concurrent;
+  const startTime = performance.now();
+  const requestsPerConnection = limit.requests / limit.concurrent;
   const connections = requests.flatMap((request) => Array.from({ length: limit.concurrent }, () => request));
-  const responses = (await Promise.all(connections.map((request) => send(port, request, each)))).flat();
-  const seconds = (performance.now() - began) / 1000;
-  const count = (is: (status: number) => boolean): number => responses.filter(({ status }) => is(status)).length;
+  const responses = (
+    await Promise.all(connections.map((request) => send(port, request, requestsPerConnection)))
+  ).flat();
+  const seconds = (performance.now() - startTime) / 1000;
+  const count = (matches: (status: number) => boolean): number =>
+    responses.filter(({ status }) => matches(status)).length;
   const accepted = count((status) => status === 200);
   const throttled = count((status) => status === 429);
   const times = responses.map(({ ms }) => ms);
@@ -85,21 +88,21 @@ const requestOf = (path: string, headers: Record<string, string>): string =>
     `content-length: ${body.length}\r\n\r\n${body}`,
   ].join("\r\n");
 
-async function ofService({ serverlessUrl, endpointIds, headers, ...service }: MeasuredService): Promise<BurstRow> {
+async function measureService({ serverlessUrl, endpointIds, headers, ...service }: MeasuredService): Promise<BurstRow> {
   const port = Number(new URL(serverlessUrl).port);
   const [warmUp = "", ...requests] = endpointIds.map((id) => requestOf(`/v2/${id}/run`, headers));
   // Its own limits are used up; the limits of the other endpoints are not.
   await Promise.all(Array.from({ length: 100 }, () => send(port, warmUp, 50)));
   await service.drained();
-  const before = await service.count("completed");
+  const completedBefore = await service.count("completed");
   const row = await burst("the service", port, requests, service.drained);
-  const completed = (await service.count("completed")) - before;
+  const completed = (await service.count("completed")) - completedBefore;
   if (completed !== row.accepted) throw new Error(`burst: ${row.accepted} jobs accepted, ${completed} completed`);
   return row;
 }
 
 /** Baseline: the time that the machine and Node take for the same requests without processing them. */
-async function ofBareServer(): Promise<BurstRow> {
+async function measureBareServer(): Promise<BurstRow> {
   const program = `require("node:http").createServer((request, response) => {
     request.resume().on("end", () => response.end('{"id":"00000000-0000-0000-0000-000000000000","status":"IN_QUEUE"}'));
   }).listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, function () { console.log(this.address().port); });`;
@@ -111,7 +114,7 @@ async function ofBareServer(): Promise<BurstRow> {
     await Promise.all(Array.from({ length: 100 }, () => send(port, request, 50)));
     return await burst("a bare node:http server", port, Array(endpoints).fill(request), async () => 0);
   } finally {
-    await ended(child);
+    await stopProcess(child);
   }
 }
 
@@ -120,5 +123,5 @@ async function ofBareServer(): Promise<BurstRow> {
  * complete.
  */
 export async function measureBurst(): Promise<BurstRow[]> {
-  return [await ofBareServer(), await onService({ endpoints: endpoints + 1, rateLimits: "on" }, ofService)];
+  return [await measureBareServer(), await onService({ endpoints: endpoints + 1, rateLimits: "on" }, measureService)];
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ended, residentMemory } from "./processes";
+import { residentMemory, stopProcess } from "./processes";
 import { startService } from "./service";
 import { median } from "./statistics";
 
@@ -24,18 +24,18 @@ const pause = (seconds: number): Promise<void> => new Promise((resolve) => setTi
 async function startOnce(idle: number): Promise<ColdStart> {
   const folder = await mkdtemp(join(tmpdir(), "bench-start-"));
   try {
-    const began = performance.now();
+    const startTime = performance.now();
     const { child, baseUrl, apiKeyFile, pid } = await startService(folder);
-    const addresses = performance.now() - began;
+    const addresses = performance.now() - startTime;
     const authorization = `Bearer ${(await readFile(apiKeyFile, "utf8")).trim()}`;
     const response = await fetch(`${baseUrl}/endpoints`, { headers: { authorization } });
     if (response.status !== 200) throw new Error(`cold start: GET /endpoints returned ${response.status}`);
-    const firstResponse = performance.now() - began;
+    const firstResponse = performance.now() - startTime;
     await pause(1);
     const memory = await residentMemory(pid);
     await pause(idle);
     const idleMemory = await residentMemory(pid);
-    await ended(child);
+    await stopProcess(child);
     return { addresses, firstResponse, memory, idleMemory };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -44,13 +44,13 @@ async function startOnce(idle: number): Promise<ColdStart> {
 
 /** Starts the service several times in sequence. The last instance stays idle for `idle` seconds. */
 export async function measureColdStart(rounds: number, idle: number): Promise<ColdStart> {
-  const all: ColdStart[] = [];
-  for (let round = 1; round <= rounds; round++) all.push(await startOnce(round === rounds ? idle : 0));
-  const middle = (read: (one: ColdStart) => number): number => median(all.map(read));
+  const results: ColdStart[] = [];
+  for (let round = 1; round <= rounds; round++) results.push(await startOnce(round === rounds ? idle : 0));
+  const medianOf = (read: (result: ColdStart) => number): number => median(results.map(read));
   return {
-    addresses: middle(({ addresses }) => addresses),
-    firstResponse: middle(({ firstResponse }) => firstResponse),
-    memory: middle(({ memory }) => memory),
-    idleMemory: all.at(-1)?.idleMemory ?? Number.NaN,
+    addresses: medianOf(({ addresses }) => addresses),
+    firstResponse: medianOf(({ firstResponse }) => firstResponse),
+    memory: medianOf(({ memory }) => memory),
+    idleMemory: results.at(-1)?.idleMemory ?? Number.NaN,
   };
 }

@@ -24,7 +24,7 @@ export interface Contestant {
 }
 
 /** Program of volumes, templates and endpoints that use both. */
-const triple = (i: number): string => `
+const threeResources = (i: number): string => `
   volume${i}:
     type: serverless-compute:NetworkVolume
     properties: { name: volume-${i}, size: 10, dataCenterId: EU-RO-1 }
@@ -38,8 +38,8 @@ const triple = (i: number): string => `
 
 const numbers = (count: number): number[] => Array.from({ length: Math.ceil(count / 3) }, (_, index) => index);
 
-const yaml = (plugin: string, of: string, folder: string, rest: string): string =>
-  `name: bench\nruntime: yaml\nplugins:\n  providers:\n    - name: ${plugin}\n      path: ${folder}\n      version: ${of}\n${rest}`;
+const yaml = (plugin: string, version: string, folder: string, resources: string): string =>
+  `name: bench\nruntime: yaml\nplugins:\n  providers:\n    - name: ${plugin}\n      path: ${folder}\n      version: ${version}\n${resources}`;
 
 /** The same resources in JavaScript, through dynamic resources. */
 const program = (count: number): string => `
@@ -57,7 +57,7 @@ export const viaPlugin = (name: string, folder: string): Contestant => ({
   write: (target, count) =>
     writeFile(
       join(target, "Pulumi.yaml"),
-      yaml("serverless-compute", version, folder, `resources:${numbers(count).map(triple).join("")}`),
+      yaml("serverless-compute", version, folder, `resources:${numbers(count).map(threeResources).join("")}`),
     ),
 });
 
@@ -81,9 +81,9 @@ export function viaPeer({ path, program }: Peer): Contestant {
   return {
     name: "peer",
     write: (target, count) => {
-      const units = numbers(count).map((i) => each.replaceAll("{i}", String(i)));
-      const rest = `${head}resources:\n${units.join("")}`;
-      return writeFile(join(target, "Pulumi.yaml"), yaml(plugin, "0.0.1", dirname(path), rest));
+      const groups = numbers(count).map((i) => each.replaceAll("{i}", String(i)));
+      const resources = `${head}resources:\n${groups.join("")}`;
+      return writeFile(join(target, "Pulumi.yaml"), yaml(plugin, "0.0.1", dirname(path), resources));
     },
   };
 }

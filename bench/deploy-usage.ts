@@ -16,7 +16,7 @@ export interface Usage {
 export interface Counter {
   origin: string;
   /** Requests since the last read. */
-  take(): number;
+  drain(): number;
   close(): void;
 }
 
@@ -24,25 +24,25 @@ export interface Counter {
 export async function startCounter(origin: string): Promise<Counter> {
   let count = 0;
   const agent = new Agent({ keepAlive: true });
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer((clientRequest, clientResponse) => {
     count += 1;
-    const { method, headers } = incoming;
-    const forwarded = request(new URL(incoming.url ?? "/", origin), { method, headers, agent }, (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(outgoing);
+    const { method, headers } = clientRequest;
+    const forwarded = request(new URL(clientRequest.url ?? "/", origin), { method, headers, agent }, (response) => {
+      clientResponse.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(clientResponse);
     });
-    forwarded.on("error", () => outgoing.destroy());
-    incoming.pipe(forwarded);
+    forwarded.on("error", () => clientResponse.destroy());
+    clientRequest.pipe(forwarded);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("a listening server has a port");
   return {
     origin: `http://127.0.0.1:${address.port}`,
-    take: () => {
-      const taken = count;
+    drain: () => {
+      const current = count;
       count = 0;
-      return taken;
+      return current;
     },
     close: () => {
       agent.destroy();
@@ -61,26 +61,26 @@ const isProvider = (words: string): boolean => /pulumi-resource-|\/dist\/plugin\
 /** Samples the providers whose environment contains `folder` until stopped. Requires /proc. */
 export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" | "memory">> {
   const read = (pid: number, name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");
-  const foreign = new Set<number>();
+  const otherProcesses = new Set<number>();
   const samples = new Map<number, { cpu: number; memory: number }>();
-  const look = async (): Promise<void> => {
+  const sample = async (): Promise<void> => {
     for (const name of await readdir("/proc").catch(() => [])) {
       const pid = Number(name);
-      if (Number.isNaN(pid) || foreign.has(pid)) continue;
+      if (Number.isNaN(pid) || otherProcesses.has(pid)) continue;
       const environment = await read(pid, "environ");
       // The command line of a starting or ending process is empty.
-      if (environment !== "" && !environment.includes(folder)) foreign.add(pid);
+      if (environment !== "" && !environment.includes(folder)) otherProcesses.add(pid);
       else if (environment !== "" && isProvider(await read(pid, "cmdline"))) {
         const [cpu, memory] = await Promise.all([processorTime(pid), residentMemory(pid).catch(() => 0)]);
-        const before = samples.get(pid) ?? { cpu: 0, memory: 0 };
-        samples.set(pid, { cpu: Math.max(before.cpu, cpu), memory: Math.max(before.memory, memory || 0) });
+        const previous = samples.get(pid) ?? { cpu: 0, memory: 0 };
+        samples.set(pid, { cpu: Math.max(previous.cpu, cpu), memory: Math.max(previous.memory, memory || 0) });
       }
     }
   };
   let ended = false;
   const watching = (async () => {
     while (!ended) {
-      await look();
+      await sample();
       await new Promise((resolve) => setTimeout(resolve, sampleInterval));
     }
   })();

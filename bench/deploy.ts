@@ -7,8 +7,8 @@ import { findHost } from "../scripts/cli/hosts.mjs";
 import { createProgress } from "../scripts/progress.mjs";
 import { type Contestant, type Peer, viaDynamic, viaPeer, viaPlugin } from "./deploy-programs";
 import { type Counter, startCounter, type Usage, watchProvider } from "./deploy-usage";
-import { makeFloor } from "./floor";
-import { ended } from "./processes";
+import { createFloor } from "./floor";
+import { stopProcess } from "./processes";
 import { startService } from "./service";
 import { median } from "./statistics";
 
@@ -48,10 +48,10 @@ interface Setting {
 
 /** Runs a command and returns its duration, s. A failed command ends the measurement. */
 async function timed({ pulumi, env }: Setting, cwd: string, args: string[]): Promise<number> {
-  const began = performance.now();
+  const startTime = performance.now();
   const { code, stdout, stderr } = await run(pulumi, [...args, "--non-interactive"], { cwd, env, timeout: 300_000 });
   if (code !== 0) throw new Error(`pulumi ${args.join(" ")} failed:\n${stdout}${stderr}`);
-  return (performance.now() - began) / 1000;
+  return (performance.now() - startTime) / 1000;
 }
 
 /** Runs all commands once on a new stack. `around` receives each command and the stack's folder. */
@@ -69,9 +69,9 @@ async function round<Result>(
   await mkdir(backend, { recursive: true });
   await mkdir(target);
   await contestant.write(target, count);
-  const own = { ...setting, env: { ...setting.env, PULUMI_BACKEND_URL: `file://${backend}` } };
-  await timed(own, target, ["stack", "init", "dev"]);
-  const run = (step: Step): Promise<Result> => around(() => timed(own, target, commands[step]), folder);
+  const ownSetting = { ...setting, env: { ...setting.env, PULUMI_BACKEND_URL: `file://${backend}` } };
+  await timed(ownSetting, target, ["stack", "init", "dev"]);
+  const run = (step: Step): Promise<Result> => around(() => timed(ownSetting, target, commands[step]), folder);
   return {
     up: await run("up"),
     preview: await run("preview"),
@@ -91,9 +91,9 @@ function usageOf(contestant: Contestant, count: number, work: string, { pulumi, 
     { pulumi, env: Object.fromEntries(counted) },
     async (command, folder): Promise<Usage> => {
       const end = watchProvider(folder);
-      counter.take();
+      counter.drain();
       await command();
-      return { requests: counter.take(), ...(await end()) };
+      return { requests: counter.drain(), ...(await end()) };
     },
   );
 }
@@ -133,7 +133,7 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
   }
   const work = await mkdtemp(join(tmpdir(), "bench-deploy-"));
   const flags = ["--rate-limits", "off", "--template-release", "0"];
-  const closing: (() => unknown)[] = [];
+  const cleanups: (() => unknown)[] = [];
   const { child, baseUrl, serverlessUrl, apiKeyFile } = await startService(join(work, "data"), flags);
   try {
     const apiKey = (await readFile(apiKeyFile, "utf8")).trim();
@@ -156,7 +156,7 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
         SERVERLESS_COMPUTE_SERVERLESS_URL: serverlessUrl,
       }),
     };
-    const filled = peer && {
+    const resolvedPeer = peer && {
       ...peer,
       program: peer.program
         .replaceAll("{graphqlUrl}", graphqlUrl)
@@ -167,11 +167,11 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
     // Inside the repository, so that its packages resolve.
     await mkdir(join(root, ".serverless-compute"), { recursive: true });
     const floorFolder = await mkdtemp(join(root, ".serverless-compute", "floor-"));
-    closing.push(() => rm(floorFolder, { recursive: true, force: true }));
-    if (floor) await makeFloor(floorFolder);
+    cleanups.push(() => rm(floorFolder, { recursive: true, force: true }));
+    if (floor) await createFloor(floorFolder);
     const plugins = reason === undefined;
     const contestants = [
-      ...(filled ? [viaPeer(filled)] : []),
+      ...(resolvedPeer ? [viaPeer(resolvedPeer)] : []),
       ...(floor && plugins ? [viaPlugin("floor of the plugin", join(floorFolder, "bin"))] : []),
       ...(executable ? [viaPlugin("executable", dirname(executable))] : []),
       ...(plugins ? [viaPlugin("plugin under Node", join(provider, "bin"))] : []),
@@ -184,34 +184,38 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
       "dynamic resources": contestants.find(({ name }) => name === "floor of dynamic resources"),
     };
     const counter = await startCounter(new URL(baseUrl).origin);
-    closing.push(() => counter.close());
+    cleanups.push(() => counter.close());
     const rows: DeployRow[] = [];
     for (const resources of sizes) {
-      const all = new Map<Contestant, Record<Step, number>[]>(contestants.map((one) => [one, []]));
+      const measurements = new Map<Contestant, Record<Step, number>[]>(
+        contestants.map((contestant) => [contestant, []]),
+      );
       // The first round warms the file and schema caches.
       for (let at = 0; at <= rounds; at++) {
-        for (const one of contestants) {
-          const seconds = await round(one, resources, work, setting, (command) => command());
-          if (at > 0 || rounds === 0) all.get(one)?.push(seconds);
+        for (const contestant of contestants) {
+          const seconds = await round(contestant, resources, work, setting, (command) => command());
+          if (at > 0 || rounds === 0) measurements.get(contestant)?.push(seconds);
         }
       }
-      for (const [one, measured] of all) {
+      for (const [contestant, measured] of measurements) {
         const seconds = byStep((step) => median(measured.map((each) => each[step])));
-        const usage = await usageOf(one, resources, work, setting, counter);
-        const reference = references[one.name];
-        const others = reference && reference !== one ? all.get(reference) : undefined;
+        const usage = await usageOf(contestant, resources, work, setting, counter);
+        const reference = references[contestant.name];
+        const referenceTimes = reference && reference !== contestant ? measurements.get(reference) : undefined;
         const ratio = reference &&
-          others && {
+          referenceTimes && {
             to: reference.name,
-            of: byStep((step) => median(measured.map((each, index) => each[step] / (others[index]?.[step] ?? 0)))),
+            of: byStep((step) =>
+              median(measured.map((each, index) => each[step] / (referenceTimes[index]?.[step] ?? 0))),
+            ),
           };
-        rows.push({ by: one.name, resources, seconds, usage, ...(ratio ? { ratio } : {}) });
+        rows.push({ by: contestant.name, resources, seconds, usage, ...(ratio ? { ratio } : {}) });
       }
     }
     return rows;
   } finally {
-    for (const close of closing) await close();
-    await ended(child);
+    for (const close of cleanups) await close();
+    await stopProcess(child);
     await rm(work, { recursive: true, force: true });
   }
 }

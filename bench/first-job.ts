@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { run } from "../scripts/child.mjs";
-import { engineAnswers, engineMissing, startEngine } from "../scripts/docker-engine.mjs";
+import { engineMissing, engineResponds, startEngine } from "../scripts/docker-engine.mjs";
 import { importNode, importPython } from "../test/docker/images";
-import { ended } from "./processes";
+import { stopProcess } from "./processes";
 import { sdkPython } from "./sdk-server";
 import { startService } from "./service";
 import { median } from "./statistics";
@@ -30,10 +30,10 @@ interface Subject {
 
 const root = join(__dirname, "..");
 const response = z.looseObject({ id: z.string() });
-const record = z.looseObject({ status: z.string(), delayTime: z.number() });
+const jobRecord = z.looseObject({ status: z.string(), delayTime: z.number() });
 
 /** Images built from programs on this machine. */
-const imagesMade = ["bench-first-job/node:1", "bench-first-job/python:1"] as const;
+const builtImages = ["bench-first-job/node:1", "bench-first-job/python:1"] as const;
 
 /**
  * Measures all subjects several times, interleaved, so that other load affects all equally. Each measurement uses a new
@@ -62,20 +62,20 @@ async function measureOn(folder: string, subjects: Subject[], rounds: number): P
       for (const [{ worker }, { templateId, times }] of templates) {
         const endpoint = { name: `first-${round}`, templateId, workersMin: 0, workersMax: 1 };
         const { id } = response.parse(await call("POST", `${baseUrl}/endpoints`, endpoint));
-        const began = performance.now();
-        const job = record.parse(await call("POST", `${serverlessUrl}/v2/${id}/runsync`, { input: { do: "echo" } }));
-        const wall = performance.now() - began;
+        const startTime = performance.now();
+        const job = jobRecord.parse(await call("POST", `${serverlessUrl}/v2/${id}/runsync`, { input: { do: "echo" } }));
+        const wall = performance.now() - startTime;
         if (job.status !== "COMPLETED") throw new Error(`the first job of ${worker} is ${JSON.stringify(job)}`);
         times.push({ wall, delay: job.delayTime });
         await call("DELETE", `${baseUrl}/endpoints/${id}`);
       }
     }
     return [...templates].map(([{ runtime, worker }, { times }]) => {
-      const middle = (of: "wall" | "delay"): number => median(times.map((time) => time[of]));
-      return { runtime, worker, wall: middle("wall"), delay: middle("delay") };
+      const medianOf = (property: "wall" | "delay"): number => median(times.map((time) => time[property]));
+      return { runtime, worker, wall: medianOf("wall"), delay: medianOf("delay") };
     });
   } finally {
-    await ended(child);
+    await stopProcess(child);
   }
 }
 
@@ -87,15 +87,15 @@ export async function measureFirstJob(rounds: number, withSdk: boolean): Promise
   const folder = await mkdtemp(join(tmpdir(), "bench-first-job-"));
   const missing = engineMissing();
   if (missing !== undefined) console.error(`No containers are measured: ${missing}`);
-  const engine = missing !== undefined || engineAnswers() ? undefined : await startEngine();
-  const before = process.env["DOCKER_HOST"];
+  const engine = missing !== undefined || engineResponds() ? undefined : await startEngine();
+  const previousHost = process.env["DOCKER_HOST"];
   if (engine) process.env["DOCKER_HOST"] = engine.host;
-  const hosts = missing === undefined ? [engine?.host ?? before ?? "unix:///var/run/docker.sock"] : [];
+  const hosts = missing === undefined ? [engine?.host ?? previousHost ?? "unix:///var/run/docker.sock"] : [];
   try {
     await cp(join(root, "test", "docker", "programs", "worker.mjs"), join(folder, "worker.mjs"));
     await cp(join(root, "examples", "quickstart", "handler.mjs"), join(folder, "quickstart.mjs"));
-    const node = { worker: "Node, over HTTP", image: imagesMade[0] };
-    const python = { worker: "public Python SDK", image: imagesMade[1] };
+    const node = { worker: "Node, over HTTP", image: builtImages[0] };
+    const python = { worker: "public Python SDK", image: builtImages[1] };
     const file = { worker: "handler file", image: "bench/file:1", command: join(root, "bench", "echo.mjs") };
     const command = `"${process.execPath}" "${join(folder, "worker.mjs")}"`;
     const processes: Subject[] = [
@@ -116,10 +116,10 @@ export async function measureFirstJob(rounds: number, withSdk: boolean): Promise
     return await measureOn(folder, [...processes, ...containers], rounds);
   } finally {
     // Removes the images from an engine that was already running.
-    if (!engine) for (const host of hosts) await run("docker", ["--host", host, "rmi", "--force", ...imagesMade]);
+    if (!engine) for (const host of hosts) await run("docker", ["--host", host, "rmi", "--force", ...builtImages]);
     await engine?.stop();
-    if (before === undefined) delete process.env["DOCKER_HOST"];
-    else process.env["DOCKER_HOST"] = before;
+    if (previousHost === undefined) delete process.env["DOCKER_HOST"];
+    else process.env["DOCKER_HOST"] = previousHost;
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,8 +1,8 @@
 import type { Lifecycle, Properties } from "../provider/lifecycle/contract";
 
 /** An id in the service's format. */
-let made = 0;
-const nextId = (): string => `floor${(made++).toString(36).padStart(9, "0")}`;
+let createdCount = 0;
+const nextId = (): string => `floor${(createdCount++).toString(36).padStart(9, "0")}`;
 
 /**
  * Lifecycle without I/O that returns immediately; only engine, transport and process remain. State is the same as with

@@ -8,7 +8,7 @@ const root = join(__dirname, "..");
  * Copies the built package to `folder` with kinds that return immediately, for both provider variants: the minimum cost
  * of our process and transport.
  */
-export async function makeFloor(folder: string): Promise<void> {
+export async function createFloor(folder: string): Promise<void> {
   await cp(join(root, "provider"), folder, {
     recursive: true,
     filter: (path) => !/\.(ts|cache|tsbuildinfo)$/.test(path),

@@ -10,7 +10,7 @@ import { median } from "./statistics";
 const clients = [1, 16, 128];
 const operations = ["/runsync", "/run + /status"] as const;
 const body = JSON.stringify({ input: { prompt: "ping" } });
-const created = z.object({ id: z.string() });
+const createdShape = z.object({ id: z.string() });
 
 /** One way to run jobs with a number of clients; medians over the rounds. */
 export interface JobRow {
@@ -47,7 +47,7 @@ const sdkWorkerPerSecond = 1;
 const secondsOfTurns = (clients: number): number => (2 * clients) / (workersPerEndpoint * sdkWorkerPerSecond);
 
 /** Stragglers beyond this number abort the measurement, whose number of clients would be wrong. */
-const longestTurns = 30;
+const maximumTurns = 30;
 
 const waitsForSdk = ({ operation, by }: Pick<JobRow, "operation" | "by">): boolean =>
   operation === "/runsync" && by === "SDK workers";
@@ -58,7 +58,7 @@ interface Contender {
   pid: number;
   load(connections: number, seconds: number): Promise<LoadResult>;
   /** Purges the jobs that the clients abandoned and that are still queued. */
-  settle(): Promise<void>;
+  drain(): Promise<void>;
 }
 
 const post = (path: string): Request => ({ method: "POST", path, body });
@@ -68,18 +68,18 @@ function submitAndPoll(endpointId: string): Request[] {
   const submit: Request = {
     ...post(`/v2/${endpointId}/run`),
     onResponse: (status, text, context) => {
-      const sent: { id?: string } = context;
-      if (status === 200) sent.id = created.parse(JSON.parse(text)).id;
+      const job: { id?: string } = context;
+      if (status === 200) job.id = createdShape.parse(JSON.parse(text)).id;
     },
   };
-  const ask: Request = {
+  const poll: Request = {
     method: "GET",
     setupRequest: (request, context) => {
-      const sent: { id?: string } = context;
-      return { ...request, path: `/v2/${endpointId}/status/${sent.id ?? "none"}` };
+      const job: { id?: string } = context;
+      return { ...request, path: `/v2/${endpointId}/status/${job.id ?? "none"}` };
     },
   };
-  return [submit, ask];
+  return [submit, poll];
 }
 
 function contender(service: MeasuredService, operation: JobRow["operation"], by: JobRow["by"]): Contender {
@@ -88,25 +88,25 @@ function contender(service: MeasuredService, operation: JobRow["operation"], by:
   const requests = operation === "/runsync" ? [post(`/v2/${endpointId}/runsync`)] : submitAndPoll(endpointId);
   const load = (connections: number, seconds: number): Promise<LoadResult> =>
     runLoad({ url, headers, connections, requests, for: { seconds } });
-  const settle = async (): Promise<void> => {
+  const drain = async (): Promise<void> => {
     await service.purge();
     await service.drained();
   };
-  return { operation, by, pid, load, settle };
+  return { operation, by, pid, load, drain };
 }
 
 async function measure(contender: Contender, connections: number, bench: JobBench): Promise<JobRow> {
-  const { operation, by, pid, load, settle } = contender;
+  const { operation, by, pid, load, drain } = contender;
   const { warmUp } = bench;
   const seconds = Math.max(bench.seconds, waitsForSdk(contender) ? secondsOfTurns(connections) : 0);
   if (warmUp > 0) {
     await load(connections, warmUp);
-    await settle();
+    await drain();
   }
   const workers = await descendants(pid);
-  const used = async (pids: number[]): Promise<number> =>
-    (await Promise.all(pids.map(processorTime))).reduce((sum, one) => sum + one, 0);
-  const before = [await used([pid]), await used(workers)] as const;
+  const cpuTime = async (pids: number[]): Promise<number> =>
+    (await Promise.all(pids.map(processorTime))).reduce((sum, time) => sum + time, 0);
+  const cpuBefore = [await cpuTime([pid]), await cpuTime(workers)] as const;
   const { perSecond, p50, p99, errors, answered } = await load(connections, seconds);
   const requests = operation === "/runsync" ? 1 : 2;
   const jobs = answered / requests;
@@ -118,24 +118,24 @@ async function measure(contender: Contender, connections: number, bench: JobBenc
     p50,
     p99,
     errors,
-    serverCpu: ((await used([pid])) - before[0]) / jobs,
-    workerCpu: ((await used(workers)) - before[1]) / jobs,
+    serverCpu: ((await cpuTime([pid])) - cpuBefore[0]) / jobs,
+    workerCpu: ((await cpuTime(workers)) - cpuBefore[1]) / jobs,
   };
 }
 
 /** Combines the rounds of one measurement into a row. */
-function summed(rows: JobRow[]): JobRow {
+function combine(rows: JobRow[]): JobRow {
   const [first] = rows;
   if (!first) throw new Error("nothing was measured");
-  const middle = (read: (row: JobRow) => number): number => median(rows.map(read));
+  const medianOf = (read: (row: JobRow) => number): number => median(rows.map(read));
   return {
     ...first,
-    jobsPerSecond: middle((row) => row.jobsPerSecond),
-    p50: middle((row) => row.p50),
-    p99: middle((row) => row.p99),
+    jobsPerSecond: medianOf((row) => row.jobsPerSecond),
+    p50: medianOf((row) => row.p50),
+    p99: medianOf((row) => row.p99),
     errors: rows.reduce((sum, { errors }) => sum + errors, 0),
-    serverCpu: middle((row) => row.serverCpu),
-    workerCpu: middle((row) => row.workerCpu),
+    serverCpu: medianOf((row) => row.serverCpu),
+    workerCpu: medianOf((row) => row.workerCpu),
   };
 }
 
@@ -162,7 +162,7 @@ export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
           requests: [post("/runsync")],
           for: { seconds: length },
         }),
-      settle: async () => {},
+      drain: async () => {},
     };
     const results = new Map<string, JobRow[]>();
     for (let round = 0; round < bench.rounds; round++) {
@@ -174,7 +174,7 @@ export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
         note(await measure(sdkContender, count, bench));
         for (const [workers, by] of kinds) {
           for (const operation of operations) {
-            if (waitsForSdk({ operation, by }) && secondsOfTurns(count) > longestTurns) continue;
+            if (waitsForSdk({ operation, by }) && secondsOfTurns(count) > maximumTurns) continue;
             // A separate service: /run accepts jobs faster than workers run them, and the queue would slow down the
             // next load.
             await onService({ workers, workersPerEndpoint }, async (service) => {
@@ -184,7 +184,7 @@ export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
         }
       }
     }
-    return [...results.values()].map(summed);
+    return [...results.values()].map(combine);
   } finally {
     await peer.stop();
   }

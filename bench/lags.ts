@@ -7,7 +7,7 @@ import type { Context, Properties } from "../provider/lifecycle/contract";
 import { kinds } from "../provider/resources";
 import { naming } from "../test/support/naming";
 import { type Counter, startCounter } from "./deploy-usage";
-import { ended } from "./processes";
+import { stopProcess } from "./processes";
 import { startService } from "./service";
 import { median } from "./statistics";
 
@@ -30,25 +30,25 @@ type Kind = "JobInvoke" | "ServerlessEndpoint" | "Template";
 interface Deployed {
   counter: Counter;
   create(kind: Kind, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
-  destroy(kind: Kind, made: { id: string; outputs: Properties }): Promise<void>;
+  destroy(kind: Kind, created: { id: string; outputs: Properties }): Promise<void>;
 }
 
 /** Runs a callback with resources on a new service. */
 async function onService<Result>(flags: string[], work: (deployed: Deployed) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), "bench-lags-"));
-  const closing: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
+  const cleanups: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
     const service = await startService(join(folder, "data"), ["--rate-limits", "off", ...flags]);
-    closing.unshift(() => ended(service.child));
+    cleanups.unshift(() => stopProcess(service.child));
     const counter = await startCounter(new URL(service.baseUrl).origin);
-    closing.unshift(() => counter.close());
+    cleanups.unshift(() => counter.close());
     const clients = createClients({
       apiKey: (await readFile(service.apiKeyFile, "utf8")).trim(),
       baseUrl: counter.origin + new URL(service.baseUrl).pathname,
       graphqlUrl: `${counter.origin}/graphql`,
       serverlessUrl: counter.origin,
     });
-    closing.unshift(() => clients.close());
+    cleanups.unshift(() => clients.close());
     const context: Context = {
       clients,
       clock: systemClock,
@@ -68,7 +68,7 @@ async function onService<Result>(flags: string[], work: (deployed: Deployed) => 
       destroy: (kind, { id, outputs }) => kinds[kind].delete(id, outputs, context),
     });
   } finally {
-    for (const close of closing) await close();
+    for (const close of cleanups) await close();
   }
 }
 
@@ -83,19 +83,19 @@ function rowOf(of: string, lags: number[], requests: number): LagRow {
 function ofRelease(seconds: number, count: number): Promise<LagRow> {
   return onService(["--template-release", String(seconds)], async ({ counter, create, destroy }) => {
     const template = async (at: number) => {
-      const made = await create("Template", { name: `lag-${at}`, imageName: "bench/wait:1" });
-      const inputs = { name: `lag-${at}`, templateId: made.id, workersMax: 0 };
+      const created = await create("Template", { name: `lag-${at}`, imageName: "bench/wait:1" });
+      const inputs = { name: `lag-${at}`, templateId: created.id, workersMax: 0 };
       await destroy("ServerlessEndpoint", await create("ServerlessEndpoint", inputs));
-      return { made, released: Date.now() + seconds * 1000 };
+      return { created, released: Date.now() + seconds * 1000 };
     };
     const templates = await Promise.all(Array.from({ length: count }, (_, at) => template(at)));
-    counter.take();
-    const lags = templates.map(async ({ made, released }, at) => {
+    counter.drain();
+    const lags = templates.map(async ({ created, released }, at) => {
       await pause((at / count) * 10_000);
-      await destroy("Template", made);
+      await destroy("Template", created);
       return Date.now() - released;
     });
-    return rowOf(`a template's release after ${seconds} s → its delete`, await Promise.all(lags), counter.take());
+    return rowOf(`a template's release after ${seconds} s → its delete`, await Promise.all(lags), counter.drain());
   });
 }
 
@@ -116,22 +116,22 @@ function ofJobs(count: number): Promise<LagRow[]> {
     await each(() => lagOf("sync", 500));
     const rows: LagRow[] = [];
     for (const mode of ["async", "sync"]) {
-      counter.take();
+      counter.drain();
       const lags: number[] = [];
       await each(async (worker) => {
         // The golden ratio spreads the lengths evenly for any number.
         for (let at = worker; at < count; at += workers) lags.push(await lagOf(mode, 1000 + ((at * 1236) % 2000)));
       });
-      rows.push(rowOf(`the end of a job of 1 to 3 s → JobInvoke, ${mode}`, lags, counter.take()));
+      rows.push(rowOf(`the end of a job of 1 to 3 s → JobInvoke, ${mode}`, lags, counter.drain()));
     }
     return rows;
   });
 }
 
 /** Measures both waits of a deployment in this process. `quick` measures each in a few seconds, as a smoke test. */
-export async function measureLags(quick: boolean): Promise<LagRow[]> {
-  const jobs = await ofJobs(quick ? 2 : 40);
+export async function measureLags(isQuick: boolean): Promise<LagRow[]> {
+  const jobs = await ofJobs(isQuick ? 2 : 40);
   // Both mostly wait, so they do not disturb each other.
-  const releases = quick ? [ofRelease(3, 1)] : [ofRelease(20, 10), ofRelease(120, 10)];
+  const releases = isQuick ? [ofRelease(3, 1)] : [ofRelease(20, 10), ofRelease(120, 10)];
   return [...jobs, ...(await Promise.all(releases))];
 }

@@ -27,17 +27,17 @@ export interface Load {
 export async function runLoad({ url, headers, connections, requests, ...load }: Load): Promise<LoadResult> {
   const times: number[] = [];
   const length = "seconds" in load.for ? { duration: load.for.seconds } : { amount: load.for.requests };
-  const began = performance.now();
+  const startTime = performance.now();
   let throttled = 0;
   const { errors, non2xx } = await new Promise<autocannon.Result>((resolve, reject) => {
-    const done = (error: unknown, result: autocannon.Result): void => (error ? reject(error) : resolve(result));
-    const running = autocannon({ url, headers, connections, requests, timeout: 60, ...length }, done);
-    running.on("response", (_client, status, _bytes, ms) => {
+    const finished = (error: unknown, result: autocannon.Result): void => (error ? reject(error) : resolve(result));
+    const load = autocannon({ url, headers, connections, requests, timeout: 60, ...length }, finished);
+    load.on("response", (_client, status, _bytes, ms) => {
       if (status >= 200 && status < 300) times.push(ms);
       if (status === 429) throttled++;
     });
   });
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = (performance.now() - startTime) / 1000;
   return {
     answered: times.length,
     perSecond: times.length / seconds,

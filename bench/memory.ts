@@ -4,7 +4,7 @@ import { onService } from "./service";
 
 /** Resident memory of the service while finished jobs are kept for /status, MiB. */
 export interface MemoryRow {
-  kept: number;
+  retained: number;
   memory: number;
 }
 
@@ -14,14 +14,15 @@ const body = JSON.stringify({ input: { prompt: "ping" } });
 export async function measureMemory(parts: number, jobsPerPart: number): Promise<MemoryRow[]> {
   return onService({ workersPerEndpoint: 2 }, async (service) => {
     const requests = [{ method: "POST" as const, path: `/v2/${service.endpointIds[0]}/run`, body }];
-    const rows: MemoryRow[] = [{ kept: 0, memory: await residentMemory(service.pid) }];
+    const rows: MemoryRow[] = [{ retained: 0, memory: await residentMemory(service.pid) }];
     for (let part = 1; part <= parts; part++) {
       const { serverlessUrl: url, headers } = service;
       await runLoad({ url, headers, connections: 32, requests, for: { requests: jobsPerPart } });
       await service.drained();
-      const kept = await service.count("completed");
-      if (kept !== part * jobsPerPart) throw new Error(`memory: ${kept} of ${part * jobsPerPart} jobs completed`);
-      rows.push({ kept, memory: await residentMemory(service.pid) });
+      const retained = await service.count("completed");
+      if (retained !== part * jobsPerPart)
+        throw new Error(`memory: ${retained} of ${part * jobsPerPart} jobs completed`);
+      rows.push({ retained, memory: await residentMemory(service.pid) });
     }
     return rows;
   });

@@ -25,8 +25,8 @@ export interface Results {
   lags?: LagRow[];
 }
 
-const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
-const fine = (value: number): string => value.toFixed(2);
+const rounded = (value: number): string => Math.round(value).toLocaleString("en-US");
+const precise = (value: number): string => value.toFixed(2);
 
 function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]): string => `| ${cells.join(" | ")} |\n`;
@@ -36,7 +36,9 @@ function table(head: string[], rows: string[][]): string {
 /** Throughput relative to the SDK's own server with the same number of clients, measured in the same run. */
 function ratio(row: JobRow, rows: JobRow[]): string {
   const peer = rows.find(({ by, clients }) => by === "the SDK's own server" && clients === row.clients);
-  return peer && peer !== row && row.operation === peer.operation ? fine(row.jobsPerSecond / peer.jobsPerSecond) : "";
+  return peer && peer !== row && row.operation === peer.operation
+    ? precise(row.jobsPerSecond / peer.jobsPerSecond)
+    : "";
 }
 
 function jobTable(rows: JobRow[]): string {
@@ -50,12 +52,12 @@ function jobTable(rows: JobRow[]): string {
       row.operation,
       row.by,
       String(row.clients),
-      whole(row.jobsPerSecond),
-      fine(row.p50),
-      fine(row.p99),
-      whole(row.errors),
-      fine(row.serverCpu),
-      fine(row.workerCpu),
+      rounded(row.jobsPerSecond),
+      precise(row.p50),
+      precise(row.p99),
+      rounded(row.errors),
+      precise(row.serverCpu),
+      precise(row.workerCpu),
     ]),
   );
   return `${lines}\nEach of the three SDK workers takes a job a second at most, so that 128 clients wait too long to be measured.\n`;
@@ -75,39 +77,39 @@ function burstTable(rows: BurstRow[]): string {
   ];
   const cells = rows.map(({ by, sent, accepted, throttled, errors, acceptedPerSecond, p50, p99, drained }) => [
     by,
-    ...[sent, accepted, throttled, errors, acceptedPerSecond, p50, p99].map(whole),
-    fine(drained),
+    ...[sent, accepted, throttled, errors, acceptedPerSecond, p50, p99].map(rounded),
+    precise(drained),
   ]);
   return table(head, cells);
 }
 
 function queueTable({ rows, restart }: QueueResult): string {
-  const cells = rows.map(({ queued, submittedPerSecond, take, memory }) => [
-    whole(queued),
-    whole(submittedPerSecond),
-    fine(take),
-    whole(memory),
+  const cells = rows.map(({ queued, submittedPerSecond, takeSeconds, memory }) => [
+    rounded(queued),
+    rounded(submittedPerSecond),
+    precise(takeSeconds),
+    rounded(memory),
   ]);
   const lines = table(["jobs in the queue", "/run accepted/s", "take ms", "RSS MiB"], cells);
-  return `${lines}\nA start that finds the longest queue takes ${fine(restart)} s.\n`;
+  return `${lines}\nA start that finds the longest queue takes ${precise(restart)} s.\n`;
 }
 
 const memoryTable = (rows: MemoryRow[]): string =>
   table(
     ["finished jobs kept", "RSS MiB"],
-    rows.map(({ kept, memory }) => [whole(kept), whole(memory)]),
+    rows.map(({ retained, memory }) => [rounded(retained), rounded(memory)]),
   );
 
 const startTable = ({ addresses, firstResponse, memory, idleMemory }: ColdStart): string =>
   table(
     ["addresses ms", "first response ms", "RSS MiB a second later", "RSS MiB when idle"],
-    [[addresses, firstResponse, memory, idleMemory].map(whole)],
+    [[addresses, firstResponse, memory, idleMemory].map(rounded)],
   );
 
 const firstJobTable = (rows: FirstJobRow[]): string =>
   table(
     ["runtime", "worker", "/runsync ms", "delayTime ms"],
-    rows.map(({ runtime, worker, wall, delay }) => [runtime, worker, whole(wall), whole(delay)]),
+    rows.map(({ runtime, worker, wall, delay }) => [runtime, worker, rounded(wall), rounded(delay)]),
   );
 
 function deployTable(rows: DeployRow[]): string {
@@ -115,11 +117,11 @@ function deployTable(rows: DeployRow[]): string {
   const cells = rows.map(({ by, resources, seconds, ratio, usage }) => [
     String(resources),
     by,
-    ratio ? `${each((step) => fine(ratio.of[step]))} of ${ratio.to}` : "",
-    each((step) => fine(seconds[step])),
-    each((step) => whole(usage[step].requests)),
-    each((step) => whole(usage[step].cpu)),
-    each((step) => whole(usage[step].memory)),
+    ratio ? `${each((step) => precise(ratio.of[step]))} of ${ratio.to}` : "",
+    each((step) => precise(seconds[step])),
+    each((step) => rounded(usage[step].requests)),
+    each((step) => rounded(usage[step].cpu)),
+    each((step) => rounded(usage[step].memory)),
   ]);
   const columns = ["time as a share", "s", "requests", "provider's CPU ms", "provider's RSS MiB"];
   return `${steps.join(" / ")}:\n\n${table(["resources", "by", ...columns], cells)}`;
@@ -128,14 +130,20 @@ function deployTable(rows: DeployRow[]): string {
 const lagTable = (rows: LagRow[]): string =>
   table(
     ["from → to the end of", "measured", "median lag ms", "longest ms", "requests of a wait"],
-    rows.map(({ of, count, lag, longest, requests }) => [of, whole(count), whole(lag), whole(longest), fine(requests)]),
+    rows.map(({ of: row, count, lag, longest, requests }) => [
+      row,
+      rounded(count),
+      rounded(lag),
+      rounded(longest),
+      precise(requests),
+    ]),
   );
 
 /** Tables of a run as Markdown, by part. */
 export function tablesOf(results: Results): Map<Part, string> {
   const { jobs, burst, queue, memory, start, firstJob, deploy, lags } = results;
   const { node, cores, load } = results.machine;
-  const of = `Measured on ${cores} cores, Node ${node}, load average (1 min) before the start ${load.toFixed(1)}.`;
+  const row = `Measured on ${cores} cores, Node ${node}, load average (1 min) before the start ${load.toFixed(1)}.`;
   const tables: [Part, string | undefined][] = [
     ["jobs", jobs && jobTable(jobs)],
     ["burst", burst && burstTable(burst)],
@@ -146,5 +154,5 @@ export function tablesOf(results: Results): Map<Part, string> {
     ["deploy", deploy && deployTable(deploy)],
     ["lags", lags && lagTable(lags)],
   ];
-  return new Map(tables.flatMap(([part, text]) => (text === undefined ? [] : [[part, `${of}\n\n${text}`]])));
+  return new Map(tables.flatMap(([part, text]) => (text === undefined ? [] : [[part, `${row}\n\n${text}`]])));
 }

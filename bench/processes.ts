@@ -25,16 +25,16 @@ export async function residentMemory(pid: number): Promise<number> {
 
 /** All descendants of a process. */
 export async function descendants(pid: number): Promise<number[]> {
-  const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const parents = new Map<number, number>();
-  for (const one of all) parents.set(one, Number((await stat(one))?.[1] ?? 0));
-  const below = (parent: number): number[] =>
-    all.filter((one) => parents.get(one) === parent).flatMap((child) => [child, ...below(child)]);
-  return below(pid);
+  for (const processId of processes) parents.set(processId, Number((await stat(processId))?.[1] ?? 0));
+  const children = (parent: number): number[] =>
+    processes.filter((processId) => parents.get(processId) === parent).flatMap((child) => [child, ...children(child)]);
+  return children(pid);
 }
 
 /** Ends a process and waits for it. */
-export async function ended(child: ChildProcess): Promise<void> {
+export async function stopProcess(child: ChildProcess): Promise<void> {
   const exit = once(child, "exit");
   child.kill("SIGTERM");
   await exit;

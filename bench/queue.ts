@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { runLoad } from "./load";
-import { ended, residentMemory } from "./processes";
+import { residentMemory, stopProcess } from "./processes";
 import { type MeasuredService, onService, serviceProgram, startService } from "./service";
 import { median } from "./statistics";
 
@@ -14,7 +14,7 @@ export interface QueueRow {
   /** Jobs that /run accepts per second at this length, 64 clients. */
   submittedPerSecond: number;
   /** Median time of one job-take by an external worker, ms. */
-  take: number;
+  takeSeconds: number;
   /** Resident memory of the service, MiB. */
   memory: number;
 }
@@ -47,13 +47,13 @@ async function takeJobs({ serverlessUrl, endpointIds, folder }: MeasuredService,
     folder,
   ]);
   const times: number[] = [];
-  for (let at = 0; at < jobs; at++) {
-    const began = performance.now();
-    const url = `${serverlessUrl}/v2/${endpointId}/job-take/bench-${at}?gpu=0&job_in_progress=0`;
+  for (let position = 0; position < jobs; position++) {
+    const startTime = performance.now();
+    const url = `${serverlessUrl}/v2/${endpointId}/job-take/bench-${position}?gpu=0&job_in_progress=0`;
     const response = await fetch(url, { headers: { authorization: stdout.trim() } });
     await response.text();
     if (response.status !== 200) throw new Error(`queue: a take returned ${response.status}`);
-    times.push(performance.now() - began);
+    times.push(performance.now() - startTime);
   }
   return median(times);
 }
@@ -63,21 +63,21 @@ export async function measureQueue(lengths: number[]): Promise<QueueResult> {
   const folder = await mkdtemp(join(tmpdir(), "bench-queue-"));
   try {
     const rows = await onService({ workers: "none", folder }, async (service) => {
-      const found: QueueRow[] = [];
+      const recovered: QueueRow[] = [];
       let queued = 0;
       for (const length of lengths) {
         if (length > queued + sample) await submit(service, length - queued - sample);
         const submittedPerSecond = await submit(service, sample);
         queued = length;
-        const take = await takeJobs(service, 50);
-        found.push({ queued, submittedPerSecond, take, memory: await residentMemory(service.pid) });
+        const takeSeconds = await takeJobs(service, 50);
+        recovered.push({ queued, submittedPerSecond, takeSeconds, memory: await residentMemory(service.pid) });
       }
-      return found;
+      return recovered;
     });
-    const began = performance.now();
+    const startTime = performance.now();
     const { child } = await startService(folder);
-    const restart = (performance.now() - began) / 1000;
-    await ended(child);
+    const restart = (performance.now() - startTime) / 1000;
+    await stopProcess(child);
     return { rows, restart };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -23,10 +23,10 @@ const isPart = (text: string): text is Part => parts.some((part) => part === tex
  * the plugin's executable, `--peer FILE --peer-program FILE` another provider, `--floor` the package with lifecycles
  * that return immediately. `--sizes 3,99`, `--rounds 9` and `--plugin-only` select the measurements.
  */
-async function measure(chosen: readonly Part[], quick: boolean, deploy: DeployChoice): Promise<Results> {
+async function measure(selected: readonly Part[], quick: boolean, deploy: DeployChoice): Promise<Results> {
   const machine = { node: process.versions.node, cores: cpus().length, load: loadavg()[0] ?? 0 };
   const results: Results = { machine };
-  for (const part of chosen) {
+  for (const part of selected) {
     console.error(`Measuring ${part} …`);
     if (part === "jobs")
       results.jobs = await measureJobs(
@@ -66,8 +66,8 @@ async function main(): Promise<void> {
   });
   const unknown = positionals.find((text) => !isPart(text));
   if (unknown !== undefined) throw new Error(`unknown part "${unknown}": choose from ${parts.join(", ")}`);
-  const chosen = positionals.length > 0 ? positionals.filter(isPart) : parts;
-  const results = await measure(chosen, values.quick, {
+  const selected = positionals.length > 0 ? positionals.filter(isPart) : parts;
+  const results = await measure(selected, values.quick, {
     sizes: values.sizes.split(",").map(Number),
     rounds: Number(values.rounds),
     executable: values.executable && resolve(values.executable),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { findPython } from "../test/sdk/programs";
-import { ended } from "./processes";
+import { stopProcess } from "./processes";
 
 /** Prevents network access by the SDK, which otherwise calls a public address at start. */
 export const sdkEnvironment = {
@@ -30,9 +30,9 @@ async function freePort(): Promise<number> {
 
 /** Python with the SDK, as installed by test/sdk. */
 export async function sdkPython(): Promise<string> {
-  const found = await findPython();
-  if ("path" in found) return found.path;
-  throw new Error("missing" in found ? found.missing : found.failure);
+  const python = await findPython();
+  if ("path" in python) return python.path;
+  throw new Error("missing" in python ? python.missing : python.failure);
 }
 
 /** Starts `handler.py --rp_serve_api` and waits until it responds. */
@@ -53,7 +53,7 @@ export async function startSdkServer(): Promise<SdkServer> {
     env: { ...process.env, ...sdkEnvironment },
   });
   const url = `http://127.0.0.1:${port}/runsync`;
-  const answers = async (): Promise<boolean> => {
+  const responds = async (): Promise<boolean> => {
     const body = JSON.stringify({ input: { prompt: "ping" } });
     const headers = { "content-type": "application/json" };
     return fetch(url, { method: "POST", headers, body }).then(
@@ -61,9 +61,9 @@ export async function startSdkServer(): Promise<SdkServer> {
       () => false,
     );
   };
-  for (let tries = 0; !(await answers()); tries++) {
-    if (tries === 600 || child.exitCode !== null) throw new Error("the SDK's server did not start");
+  for (let attempts = 0; !(await responds()); attempts++) {
+    if (attempts === 600 || child.exitCode !== null) throw new Error("the SDK's server did not start");
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return { url, pid: child.pid ?? 0, stop: () => ended(child) };
+  return { url, pid: child.pid ?? 0, stop: () => stopProcess(child) };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { ended } from "./processes";
+import { stopProcess } from "./processes";
 import { sdkEnvironment, sdkPython } from "./sdk-server";
 
 const root = join(__dirname, "..");
@@ -60,10 +60,10 @@ export async function startService(folder: string, flags: string[] = []) {
 async function addresses(child: ChildProcess) {
   if (!child.stdout) throw new Error("the service has no stdout");
   const line = once(createInterface(child.stdout), "line");
-  const ended = once(child, "exit").then(([code]) => {
+  const exit = once(child, "exit").then(([code]) => {
     throw new Error(`the service ended with ${code} before it was ready: is it built? npm run build`);
   });
-  const [text] = await Promise.race([line, ended]);
+  const [text] = await Promise.race([line, exit]);
   return started.parse(JSON.parse(String(text)));
 }
 
@@ -81,18 +81,19 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
   const apiKey = (await readFile(apiKeyFile, "utf8")).trim();
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
 
-  const make = async (path: string, body: object): Promise<string> => {
+  const createObject = async (path: string, body: object): Promise<string> => {
     const response = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     const text = await response.text();
     if (response.status !== 200) throw new Error(`POST ${path} returned ${response.status} ${text}`);
     return z.object({ id: z.string() }).parse(JSON.parse(text)).id;
   };
   const sizes = { isServerless: true, volumeInGb: 0, containerDiskInGb: 5 };
-  const templateId = await make("/templates", { name: `echo-${Date.now()}`, imageName: image, ...sizes });
+  const templateId = await createObject("/templates", { name: `echo-${Date.now()}`, imageName: image, ...sizes });
   const count = workers === "none" ? 0 : workersPerEndpoint;
   const scaling = { templateId, workersMin: count, workersMax: count };
   const endpointIds: string[] = [];
-  for (let at = 0; at < endpoints; at++) endpointIds.push(await make("/endpoints", { name: `echo-${at}`, ...scaling }));
+  for (let position = 0; position < endpoints; position++)
+    endpointIds.push(await createObject("/endpoints", { name: `echo-${position}`, ...scaling }));
   const healthOf = async (id: string) =>
     health.parse(await (await fetch(`${serverlessUrl}/v2/${id}/health`, { headers })).json());
   const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -112,9 +113,9 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
       return answers.reduce((sum, { jobs }) => sum + (jobs[name] ?? 0), 0);
     },
     async drained() {
-      const began = performance.now();
+      const startTime = performance.now();
       while ((await service.count("inQueue")) + (await service.count("inProgress")) > 0) await pause(50);
-      return (performance.now() - began) / 1000;
+      return (performance.now() - startTime) / 1000;
     },
     async purge() {
       for (const id of endpointIds) {
@@ -123,7 +124,7 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
       }
     },
     async stop() {
-      await ended(child);
+      await stopProcess(child);
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };

@@ -10,11 +10,11 @@ import { engineMissing } from "./docker-engine.mjs";
  * defect.
  */
 const conditions = new Map([
-  ["no Go", () => isOlder(/go(\d+\.\d+(?:\.\d+)?)/.exec(printedBy("go", "version"))?.[1] ?? "0.0.0", "1.25.0")],
-  ["no gofmt", () => !starts("gofmt", "-h")],
-  ["no Python", () => printedBy("python3", "-c", "import ensurepip, venv; print(1)") === ""],
-  ["no Maven", () => printedBy("mvn", "--version") === ""],
-  ["no Java compiler", () => printedBy("javac", "-version") === ""],
+  ["no Go", () => isOlder(/go(\d+\.\d+(?:\.\d+)?)/.exec(outputOf("go", "version"))?.[1] ?? "0.0.0", "1.25.0")],
+  ["no gofmt", () => !canStart("gofmt", "-h")],
+  ["no Python", () => outputOf("python3", "-c", "import ensurepip, venv; print(1)") === ""],
+  ["no Maven", () => outputOf("mvn", "--version") === ""],
+  ["no Java compiler", () => outputOf("javac", "-version") === ""],
   ["no Chromium", () => findChromium() === undefined],
   ["no Docker Engine", () => engineMissing() !== undefined],
   ["no Linux", () => process.platform !== "linux"],
@@ -25,7 +25,7 @@ const conditions = new Map([
  * Tests whether a condition holds on this machine.
  * @param {string} condition
  */
-export const isMet = (condition) => conditions.get(condition)?.() === true;
+export const isConditionMet = (condition) => conditions.get(condition)?.() === true;
 
 const listShape = z.array(
   z.strictObject({
@@ -53,12 +53,12 @@ export function readAllowedSkips(path) {
 /** @typedef {ReturnType<typeof readAllowedSkips>[number]} AllowedSkip */
 
 /** @param {string} command @param {...string} args */
-function printedBy(command, ...args) {
+function outputOf(command, ...args) {
   const { status, stdout } = spawnSync(command, args, { encoding: "utf8", timeout: 60_000 });
   return status === 0 ? stdout : "";
 }
 
 /** @param {string} command @param {...string} args */
-function starts(command, ...args) {
+function canStart(command, ...args) {
   return spawnSync(command, args, { timeout: 60_000 }).error === undefined;
 }

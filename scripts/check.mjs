@@ -25,7 +25,7 @@ await runScript(async () => {
     step.done(code === 0 ? `ok      ${name}` : `FAILED  ${name}\n${stdout}${stderr}`);
     if (code !== 0) failed += 1;
   }
-  progress.say(`${checks.length - failed} checks passed, ${failed} failed`);
+  progress.print(`${checks.length - failed} checks passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 });
 

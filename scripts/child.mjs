@@ -75,17 +75,17 @@ export function run(command, args, options = {}) {
           }, timeout);
     const onInterrupt = () => endGroup(child, "SIGINT");
     interrupt?.addEventListener("abort", onInterrupt, { once: true });
-    const settled = () => {
+    const settle = () => {
       clearTimeout(timer);
       interrupt?.removeEventListener("abort", onInterrupt);
       running.delete(child);
     };
     child.once("error", (error) => {
-      settled();
+      settle();
       reject(error);
     });
     child.once("close", (code, signal) => {
-      settled();
+      settle();
       resolve({ code, signal, stdout, stderr, timedOut });
     });
     // If a command ends without reading its input, the error is its exit code, not this write.
@@ -152,17 +152,17 @@ export function lastLines(finished, lines = 6) {
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} options
  * @returns {Promise<number>} The exit code.
  */
-export function handOver(command, args, { cwd, env }) {
+export function runInForeground(command, args, { cwd, env }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: "inherit" });
     // The terminal also sends Ctrl-C to the child; this process waits for the child's end.
     const ignore = () => {};
-    const pass = () => child.kill("SIGTERM");
+    const forwardSignal = () => child.kill("SIGTERM");
     process.on("SIGINT", ignore);
-    process.on("SIGTERM", pass);
+    process.on("SIGTERM", forwardSignal);
     child.once("error", reject);
     child.once("close", (code, signal) => {
-      process.off("SIGINT", ignore).off("SIGTERM", pass);
+      process.off("SIGINT", ignore).off("SIGTERM", forwardSignal);
       resolve(code ?? (signal === "SIGINT" ? 130 : 143));
     });
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fullOnly } from "../test/full-only.mjs";
-import { isMet, readAllowedSkips } from "./allowed-skips.mjs";
+import { isConditionMet, readAllowedSkips } from "./allowed-skips.mjs";
 
 // Summarises a CI run in the current repository: `node scripts/ci-summary.mjs <vitest's JSON report> <step>=<exit
 // code>…`. Each step counts as one, in addition to the tests. Everything that did not run counts as failed: a test file that is
@@ -11,11 +11,11 @@ import { isMet, readAllowedSkips } from "./allowed-skips.mjs";
 /** @typedef {{ fullName: string, status: string }} Result */
 /** @typedef {{ name: string, status: string, message: string, assertionResults: Result[] }} FileResult */
 
-const [report = "", ...steps] = process.argv.slice(2);
-const codes = new Map(steps.map((step) => /** @type {[string, string]} */ (step.split("="))));
+const [report = "", ...stepArgs] = process.argv.slice(2);
+const codes = new Map(stepArgs.map((step) => /** @type {[string, string]} */ (step.split("="))));
 
 /** Test files that this run does not contain. */
-const later = process.env["FULL"] ? [] : fullOnly;
+const laterSteps = process.env["FULL"] ? [] : fullOnly;
 const files = readReport(report);
 const results = files.flatMap(({ assertionResults }) => assertionResults);
 /** @param {string} status */
@@ -70,14 +70,14 @@ function brokenFile({ name, status, message, assertionResults }) {
  * @param {FileResult[]} found
  */
 function notRun(found) {
-  const ran = new Set(
+  const executed = new Set(
     found.filter((file) => file.status === "failed" || file.assertionResults.length > 0).map(({ name }) => name),
   );
   const all = readdirSync("test", { recursive: true, encoding: "utf8" }).map((path) =>
     join("test", path).split(sep).join("/"),
   );
   return all
-    .filter((path) => path.endsWith(".test.ts") && !ran.has(path) && !later.includes(path))
+    .filter((path) => path.endsWith(".test.ts") && !executed.has(path) && !laterSteps.includes(path))
     .map((path) => `${path}: did not run`);
 }
 
@@ -95,26 +95,27 @@ function badSkips(found) {
     return [error instanceof Error ? error.message : String(error)];
   }
   /** @param {AllowedSkip} entry @param {string} file @param {string} test */
-  const isAbout = (entry, file, test) =>
+  const matchesTest = (entry, file, test) =>
     new RegExp(`^(?:${entry.file})$`).test(file) && (entry.test === undefined || new RegExp(entry.test).test(test));
   const tests = found.flatMap((file) => file.assertionResults.map((one) => ({ ...one, file })));
   const skips = tests.filter(
     ({ status, file }) => status !== "passed" && status !== "failed" && brokenFile(file).length === 0,
   );
   const refused = skips.flatMap(({ file: { name }, fullName }) => {
-    const entries = allowed.filter((entry) => isAbout(entry, name, fullName));
-    const held = entries.find((entry) => isMet(entry.when));
-    if (held) console.log(`tests: skipped as allowed (${held.when}: ${held.reason}): ${name}: ${fullName}`);
-    const why = entries.map(({ when }) => `only with ${when}`).join(", ") || "not in .ci/allowed-skips.json";
-    return held ? [] : [`${name}: skipped, which is not allowed (${why}): ${fullName}`];
+    const entries = allowed.filter((entry) => matchesTest(entry, name, fullName));
+    const conditionMet = entries.find((entry) => isConditionMet(entry.when));
+    if (conditionMet)
+      console.log(`tests: skipped as allowed (${conditionMet.when}: ${conditionMet.reason}): ${name}: ${fullName}`);
+    const reason = entries.map(({ when }) => `only with ${when}`).join(", ") || "not in .ci/allowed-skips.json";
+    return conditionMet ? [] : [`${name}: skipped, which is not allowed (${reason}): ${fullName}`];
   });
   // The tests of a file that failed outside its tests, or that only full runs contain, are unknown.
-  const unknown = [...found.filter((file) => brokenFile(file).length > 0).map(({ name }) => name), ...later];
-  const idle = allowed.filter(
+  const unknown = [...found.filter((file) => brokenFile(file).length > 0).map(({ name }) => name), ...laterSteps];
+  const unused = allowed.filter(
     (entry) =>
-      !tests.some(({ file, fullName }) => isAbout(entry, file.name, fullName)) &&
-      !unknown.some((name) => isAbout({ ...entry, test: "" }, name, "")),
+      !tests.some(({ file, fullName }) => matchesTest(entry, file.name, fullName)) &&
+      !unknown.some((name) => matchesTest({ ...entry, test: "" }, name, "")),
   );
-  const stale = idle.map(({ file, test = "" }) => `.ci/allowed-skips.json: no test is like ${file} ${test}`.trim());
+  const stale = unused.map(({ file, test = "" }) => `.ci/allowed-skips.json: no test is like ${file} ${test}`.trim());
   return tests.length === 0 ? refused : [...refused, ...stale];
 }

@@ -9,10 +9,10 @@ import { setTimeout as pause } from "node:timers/promises";
 const capabilities = [12n, 21n];
 
 /** Maximum time for an engine's start or stop, ms. */
-const longest = 60_000;
+const startTimeout = 60_000;
 
 /** Tests whether an engine responds at the default address of the Docker CLI. */
-export const engineAnswers = () => {
+export const engineResponds = () => {
   const { status } = spawnSync("docker", ["version", "--format", "{{.Server.Version}}"], { timeout: 20_000 });
   return status === 0;
 };
@@ -22,14 +22,14 @@ export const engineAnswers = () => {
  * @returns {string | undefined}
  */
 export function engineMissing() {
-  if (engineAnswers()) return undefined;
-  const none = "no Docker Engine responds, and none can be started:";
-  if (process.platform !== "linux") return `${none} this is not Linux`;
-  if (process.getuid?.() !== 0) return `${none} only root can start one`;
-  if (spawnSync("dockerd", ["--version"]).status !== 0) return `${none} there is no dockerd on PATH`;
+  if (engineResponds()) return undefined;
+  const prefix = "no Docker Engine responds, and none can be started:";
+  if (process.platform !== "linux") return `${prefix} this is not Linux`;
+  if (process.getuid?.() !== 0) return `${prefix} only root can start one`;
+  if (spawnSync("dockerd", ["--version"]).status !== 0) return `${prefix} there is no dockerd on PATH`;
   const [, has = "0"] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
   const isAllowed = capabilities.every((bit) => (BigInt(`0x${has}`) >> bit) & 1n);
-  return isAllowed ? undefined : `${none} this container is not allowed to create networks and mounts`;
+  return isAllowed ? undefined : `${prefix} this container is not allowed to create networks and mounts`;
 }
 
 /**
@@ -42,35 +42,35 @@ export async function startEngine() {
   const socket = join(folder, "docker.sock");
   const log = join(folder, "log");
   const to = openSync(log, "w");
-  const places = ["--data-root", join(folder, "data"), "--exec-root", join(folder, "exec")];
-  const quiet = [
+  const folderFlags = ["--data-root", join(folder, "data"), "--exec-root", join(folder, "exec")];
+  const flags = [
     "--bridge=none",
     "--iptables=false",
     "--ip-forward=false",
     "--ip-masq=false",
     "--userland-proxy=false",
   ];
-  const words = [...places, "--pidfile", join(folder, "pid"), "--host", `unix://${socket}`, ...quiet];
-  const child = spawn("dockerd", words, { detached: true, stdio: ["ignore", to, to] });
-  const ended = new Promise((resolve) => child.once("close", resolve));
+  const commandArguments = [...folderFlags, "--pidfile", join(folder, "pid"), "--host", `unix://${socket}`, ...flags];
+  const child = spawn("dockerd", commandArguments, { detached: true, stdio: ["ignore", to, to] });
+  const exit = new Promise((resolve) => child.once("close", resolve));
   const end = () => child.kill("SIGTERM");
   process.once("exit", end);
 
   async function stop() {
     process.off("exit", end);
     end();
-    await ended;
+    await exit;
     rmSync(folder, { recursive: true, force: true });
   }
-  const until = Date.now() + longest;
+  const deadline = Date.now() + startTimeout;
   while (!(await pings(socket))) {
-    if (child.exitCode === null && Date.now() < until) {
+    if (child.exitCode === null && Date.now() < deadline) {
       await pause(100);
       continue;
     }
-    const said = readFileSync(log, "utf8").trim().split("\n").slice(-5).join("\n");
+    const logTail = readFileSync(log, "utf8").trim().split("\n").slice(-5).join("\n");
     await stop();
-    throw new Error(`dockerd did not start:\n${said}`);
+    throw new Error(`dockerd did not start:\n${logTail}`);
   }
   return { host: `unix://${socket}`, stop };
 }

@@ -8,8 +8,8 @@ import { isAlive } from "./child.mjs";
 /**
  * @typedef {object} LockOptions
  * @property {() => void} [onWait] Called once when another process has the lock.
- * @property {number} [patience] Maximum wait, ms. Default: unlimited.
- * @property {number} [silence] Milliseconds without a heartbeat after which the holder is considered dead. Default
+ * @property {number} [timeout] Maximum wait, ms. Default: unlimited.
+ * @property {number} [heartbeatTimeout] Milliseconds without a heartbeat after which the holder is considered dead. Default
  * 20000.
  * @property {number} [poll] Polling interval, ms. Default 200.
  */
@@ -22,8 +22,8 @@ import { isAlive } from "./child.mjs";
  * @property {number} touched Time of its last heartbeat, from the file's modification time.
  */
 
-/** The lock was held for longer than the caller's patience. */
-export class LockTaken extends Error {
+/** The lock was held for longer than the caller's timeout. */
+export class LockTimeout extends Error {
   /** @param {number} pid */
   constructor(pid) {
     super(`process ${pid} holds it`);
@@ -33,7 +33,7 @@ export class LockTaken extends Error {
 
 /**
  * Runs `work` under an exclusive lock file. The lock of a dead process is taken over immediately. A holder whose state is unknown
- * (another machine, a reused process id) is considered dead after `silence`.
+ * (another machine, a reused process id) is considered dead after `heartbeatTimeout`.
  * @template T
  * @param {string} path
  * @param {() => Promise<T>} work
@@ -41,15 +41,15 @@ export class LockTaken extends Error {
  * @returns {Promise<T>}
  */
 export async function withLock(path, work, options = {}) {
-  const { silence = 20_000 } = options;
+  const { heartbeatTimeout = 20_000 } = options;
   const token = await acquire(path, options);
-  const beat = setInterval(() => void touch(path), Math.max(10, silence / 10));
-  beat.unref();
-  const leave = () => clearInterval(beat);
+  const heartbeat = setInterval(() => void touch(path), Math.max(10, heartbeatTimeout / 10));
+  heartbeat.unref();
+  const stopHeartbeat = () => clearInterval(heartbeat);
   try {
     return await work();
   } finally {
-    leave();
+    stopHeartbeat();
     if ((await readHolder(path))?.token === token) await rm(path, { force: true });
   }
 }
@@ -58,27 +58,27 @@ export async function withLock(path, work, options = {}) {
  * @param {string} path
  * @param {LockOptions} options
  */
-async function acquire(path, { onWait, patience = Number.POSITIVE_INFINITY, silence = 20_000, poll = 200 }) {
+async function acquire(path, { onWait, timeout = Number.POSITIVE_INFINITY, heartbeatTimeout = 20_000, poll = 200 }) {
   await mkdir(dirname(path), { recursive: true });
   const token = randomUUID();
-  const began = performance.now();
+  const startTime = performance.now();
   let isReported = false;
-  let watched = "";
-  let since = 0;
+  let lastSignature = "";
+  let signatureTime = 0;
   while (!(await create(path, token))) {
     const holder = await readHolder(path);
     if (holder === undefined) continue;
     // Measured by this process's monotonic clock: file times jump when a machine resumes.
-    const sign = `${holder.token} ${holder.touched}`;
-    if (sign !== watched) {
-      watched = sign;
-      since = performance.now();
+    const signature = `${holder.token} ${holder.touched}`;
+    if (signature !== lastSignature) {
+      lastSignature = signature;
+      signatureTime = performance.now();
     }
-    if (isDead(holder) || performance.now() - since > silence) {
-      await takeAway(path, sign, silence);
+    if (isDead(holder) || performance.now() - signatureTime > heartbeatTimeout) {
+      await removeStaleLock(path, signature, heartbeatTimeout);
       continue;
     }
-    if (performance.now() - began >= patience) throw new LockTaken(holder.pid);
+    if (performance.now() - startTime >= timeout) throw new LockTimeout(holder.pid);
     if (!isReported) onWait?.();
     isReported = true;
     await sleep(poll);
@@ -92,16 +92,16 @@ async function acquire(path, { onWait, patience = Number.POSITIVE_INFINITY, sile
  * @param {string} token
  */
 async function create(path, token) {
-  const draft = `${path}.${token}`;
-  await writeFile(draft, JSON.stringify({ pid: process.pid, host: hostname(), token }));
+  const temporaryFile = `${path}.${token}`;
+  await writeFile(temporaryFile, JSON.stringify({ pid: process.pid, host: hostname(), token }));
   try {
-    await link(draft, path);
+    await link(temporaryFile, path);
     return true;
   } catch (error) {
     if (hasCode(error, "EEXIST")) return false;
     throw error;
   } finally {
-    await rm(draft, { force: true });
+    await rm(temporaryFile, { force: true });
   }
 }
 
@@ -109,10 +109,10 @@ async function create(path, token) {
  * Removes a dead process's lock. Only one process at a time may do that, and only if the lock is unchanged: otherwise a
  * slow process would remove its successor's new lock.
  * @param {string} path
- * @param {string} sign
- * @param {number} silence
+ * @param {string} signature
+ * @param {number} heartbeatTimeout
  */
-async function takeAway(path, sign, silence) {
+async function removeStaleLock(path, signature, heartbeatTimeout) {
   const guard = `${path}.takeover`;
   try {
     await mkdir(guard);
@@ -123,13 +123,13 @@ async function takeAway(path, sign, silence) {
       (await stat(guard)
         .then((found) => found.mtimeMs)
         .catch(() => Date.now()));
-    if (age > silence) await rmdir(guard).catch(() => {});
+    if (age > heartbeatTimeout) await rmdir(guard).catch(() => {});
     await sleep(20);
     return;
   }
   try {
     const holder = await readHolder(path);
-    if (holder !== undefined && `${holder.token} ${holder.touched}` === sign) await rm(path, { force: true });
+    if (holder !== undefined && `${holder.token} ${holder.touched}` === signature) await rm(path, { force: true });
   } finally {
     await rmdir(guard).catch(() => {});
   }

@@ -1,7 +1,7 @@
 /**
  * Output of the setup.
  * @typedef {object} Progress
- * @property {(text: string) => void} say Prints a line.
+ * @property {(text: string) => void} print Prints a line.
  * @property {(text: string) => Step} start Shows a running step with its elapsed seconds.
  */
 
@@ -11,8 +11,8 @@
  */
 
 /** Without a terminal: delay of the first line and interval of the following ones, ms. */
-const first = 1_000;
-const repeat = 30_000;
+const firstDelay = 1_000;
+const repeatInterval = 30_000;
 
 /**
  * Progress on a stream: one live line on a terminal, a line at intervals elsewhere.
@@ -21,12 +21,12 @@ const repeat = 30_000;
  */
 export function createProgress(stream = process.stderr) {
   /** @param {string} text */
-  const say = (text) => {
+  const print = (text) => {
     stream.write(`${text}\n`);
   };
   const terminal = "isTTY" in stream && stream.isTTY === true;
   const draw = terminal ? liveLine(stream) : undefined;
-  return { say, start: draw ?? ((text) => told(text, say)) };
+  return { print, start: draw ?? ((text) => printAtIntervals(text, print)) };
 }
 
 /**
@@ -36,20 +36,20 @@ export function createProgress(stream = process.stderr) {
 function liveLine(stream) {
   /** @type {(() => string)[]} */
   const steps = [];
-  const draw = () => stream.write(`\r\x1b[K${fitted(steps.map((text) => text()).join("; "), stream)}`);
+  const draw = () => stream.write(`\r\x1b[K${truncate(steps.map((text) => text()).join("; "), stream)}`);
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   /** @param {string} text @returns {Step} */
   return (text) => {
-    const passed = stopwatch();
-    const step = () => `${text} … ${passed()} s`;
+    const elapsedSeconds = startStopwatch();
+    const step = () => `${text} … ${elapsedSeconds()} s`;
     steps.unshift(step);
     draw();
     timer ??= setInterval(draw, 1000).unref();
     return {
-      done: (last) => {
+      done: (finalText) => {
         steps.splice(steps.indexOf(step), 1);
-        stream.write(last === undefined ? "\r\x1b[K" : `\r\x1b[K${last}\n`);
+        stream.write(finalText === undefined ? "\r\x1b[K" : `\r\x1b[K${finalText}\n`);
         if (steps.length > 0) draw();
         else {
           clearInterval(timer);
@@ -62,39 +62,39 @@ function liveLine(stream) {
 
 /**
  * @param {string} text
- * @param {(text: string) => void} say
+ * @param {(text: string) => void} print
  * @returns {Step}
  */
-function told(text, say) {
-  const passed = stopwatch();
-  const opening = setTimeout(() => say(`${text} …`), first);
-  const timer = setInterval(() => say(`${text} … ${passed()} s`), repeat);
-  opening.unref();
+function printAtIntervals(text, print) {
+  const elapsedSeconds = startStopwatch();
+  const firstTimer = setTimeout(() => print(`${text} …`), firstDelay);
+  const timer = setInterval(() => print(`${text} … ${elapsedSeconds()} s`), repeatInterval);
+  firstTimer.unref();
   timer.unref();
   return {
-    done: (last) => {
-      clearTimeout(opening);
+    done: (finalText) => {
+      clearTimeout(firstTimer);
       clearInterval(timer);
-      if (last !== undefined) say(last);
+      if (finalText !== undefined) print(finalText);
     },
   };
 }
 
 /** Starts a stopwatch; the result returns the elapsed whole seconds. */
-function stopwatch() {
-  const began = performance.now();
-  return () => Math.round((performance.now() - began) / 1000);
+function startStopwatch() {
+  const startTime = performance.now();
+  return () => Math.round((performance.now() - startTime) / 1000);
 }
 
 /** @type {Progress} Discards progress. */
-export const silent = { say: () => {}, start: () => ({ done: () => {} }) };
+export const silentProgress = { print: () => {}, start: () => ({ done: () => {} }) };
 
 /**
  * Truncates a text to the terminal's width, because a wrapped line cannot be rewritten.
  * @param {string} text
  * @param {NodeJS.WriteStream | NodeJS.WritableStream} stream
  */
-function fitted(text, stream) {
+function truncate(text, stream) {
   const columns = "columns" in stream && stream.columns > 0 ? stream.columns : 80;
   return text.length < columns ? text : `${text.slice(0, columns - 2)}…`;
 }

@@ -37,14 +37,14 @@ export function readPublisher(folder = root) {
     );
   }
   /** @param {keyof Publisher} name */
-  const entryOf = (name) => {
+  const readEntry = (name) => {
     const value = Object.fromEntries(entries)[name];
     if (value === null) return null;
     const { form, allowed } = values[name];
     if (typeof value === "string" && form.test(value)) return value;
     throw new Error(`publisher.json: ${name} is ${JSON.stringify(value)}; it must be ${allowed}, or null for none`);
   };
-  return { repository: entryOf("repository"), publisher: entryOf("publisher"), npmScope: entryOf("npmScope") };
+  return { repository: readEntry("repository"), publisher: readEntry("publisher"), npmScope: readEntry("npmScope") };
 }
 
 /**

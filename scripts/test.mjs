@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { handOver } from "./child.mjs";
+import { runInForeground } from "./child.mjs";
 import { CliMissing } from "./cli/cli.mjs";
 import { root, runScript } from "./entry.mjs";
 import { setUp, setUpWithoutCli } from "./setup.mjs";
@@ -11,13 +11,13 @@ await runScript(async () => {
   const full = args.length < process.argv.length - 2;
   const engine = engineTests(args);
   if (engine === "none") await setUpWithoutCli();
-  const missing = engine === "none" ? undefined : await findMissing();
-  if (missing === undefined) return runVitest(args, full);
-  if (engine === "asked") throw missing;
-  const rest = withoutEngine(args, missing);
-  const code = await runVitest(rest.args, full);
-  process.stderr.write(`\n${rest.text}\n`);
-  return code === 0 ? rest.code : code;
+  const missingTool = engine === "none" ? undefined : await findMissing();
+  if (missingTool === undefined) return runVitest(args, full);
+  if (engine === "asked") throw missingTool;
+  const remainingArgs = withoutEngine(args, missingTool);
+  const code = await runVitest(remainingArgs.args, full);
+  process.stderr.write(`\n${remainingArgs.text}\n`);
+  return code === 0 ? remainingArgs.code : code;
 });
 
 /** Sets everything up; returns the error if only the CLI is missing. */
@@ -40,7 +40,7 @@ function runVitest(args, full) {
   // Reporters on the command line replace the reporters of vitest.config.mts, and this reporter must always run.
   const chosen = args.some((arg) => arg.startsWith("--reporter"));
   const secrecy = chosen ? ["--reporter=./test/support/secrecy-reporter.ts"] : [];
-  return handOver(process.execPath, [vitest, "run", ...args, ...secrecy], {
+  return runInForeground(process.execPath, [vitest, "run", ...args, ...secrecy], {
     cwd: root,
     env: { ...process.env, ...(full ? { FULL: "1" } : {}) },
   });

@@ -15,7 +15,7 @@ const packages = ["api", "provider", "service"];
 export async function prepareWorkspace(root, progress, npm = "npm") {
   const state = join(root, ".serverless-compute");
   await mkdir(state, { recursive: true });
-  const onWait = () => progress.say("Another process is setting up this folder; waiting for it.");
+  const onWait = () => progress.print("Another process is setting up this folder; waiting for it.");
   await withLock(
     join(state, "setup.lock"),
     async () => {
@@ -58,11 +58,11 @@ async function isInstalled(root) {
   const locked = await packagesIn(join(root, "package-lock.json"));
   // npm writes this file last, so its presence implies a complete installation.
   const installed = await packagesIn(join(root, "node_modules", ".package-lock.json")).catch(() => undefined);
-  const needed = Object.entries(locked).filter(
+  const required = Object.entries(locked).filter(
     ([path, { version, optional, devOptional }]) =>
       path.includes("node_modules/") && version !== undefined && !optional && !devOptional,
   );
-  return installed !== undefined && needed.every(([path, { version }]) => installed[path]?.version === version);
+  return installed !== undefined && required.every(([path, { version }]) => installed[path]?.version === version);
 }
 
 /**
@@ -77,7 +77,7 @@ async function packagesIn(lockfile) {
  * File that is written after compiling everything without errors; the compiler's own build info is always written.
  * @param {string} root
  */
-const markOf = (root) => join(root, ".serverless-compute", "compiled");
+const markerOf = (root) => join(root, ".serverless-compute", "compiled");
 
 /**
  * @param {string} root
@@ -85,7 +85,7 @@ const markOf = (root) => join(root, ".serverless-compute", "compiled");
  */
 async function build(root, progress) {
   if (await isBuilt(root)) return;
-  const began = new Date();
+  const startTime = new Date();
   const step = progress.start("Compiling the packages");
   const node = (/** @type {string[]} */ args) => run(process.execPath, args, { cwd: root });
   const compiled = await node([join(root, "node_modules", "typescript", "bin", "tsc"), "-b"]);
@@ -93,9 +93,9 @@ async function build(root, progress) {
   step.done();
   if (compiled.code !== 0) throw new Error(`The packages could not be compiled.\n${compiled.stdout}`);
   if (bundled?.code !== 0) throw new Error(`The plugin could not be bundled.\n${bundled?.stderr}`);
-  await writeFile(markOf(root), "");
+  await writeFile(markerOf(root), "");
   // Files saved during compilation may be missing from its output.
-  await utimes(markOf(root), began, began);
+  await utimes(markerOf(root), startTime, startTime);
 }
 
 /**
@@ -104,12 +104,12 @@ async function build(root, progress) {
  * @param {string} root
  */
 async function isBuilt(root) {
-  const built = await changedAt(markOf(root));
+  const built = await changedAt(markerOf(root));
   const changes = packages.map(async (name) => {
     const files = await readdir(join(root, name), { recursive: true });
-    const own = files.filter(isSource).map((file) => changedAt(join(root, name, file)));
+    const sources = files.filter(isSource).map((file) => changedAt(join(root, name, file)));
     const output = await changedAt(join(root, name, "dist", ".tsbuildinfo"));
-    return output === 0 ? Number.POSITIVE_INFINITY : Math.max(...(await Promise.all(own)));
+    return output === 0 ? Number.POSITIVE_INFINITY : Math.max(...(await Promise.all(sources)));
   });
   return built > Math.max(await changedAt(join(root, "tsconfig.base.json")), ...(await Promise.all(changes)));
 }

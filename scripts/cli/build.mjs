@@ -11,7 +11,7 @@ import { isOlder, parts } from "./folder.mjs";
  * @property {string} version
  * @property {string} [package] Path of its main package below the module.
  * @property {string[]} [sources] Instead of `package`: Go files of ours that use the module.
- * @property {string[]} [others] Additional modules with versions, `module@version`.
+ * @property {string[]} [otherModules] Additional modules with versions, `module@version`.
  * @property {string} [beside] A file of the module that must be in the executable's folder.
  * @property {string[]} [replace] Replace lines, which `go install` rejects.
  * @property {string} [versionVariable] Variable with the output of `pulumi version`.
@@ -23,7 +23,7 @@ export const engineReplacements = [
 ];
 
 /** Lowest Go version that builds the modules. */
-const lowestGo = "1.25.0";
+const minimumGo = "1.25.0";
 
 /**
  * Modules to build for a CLI version. Language hosts are separate modules without matching release numbers. Each entry
@@ -54,7 +54,7 @@ function recipesFor(version) {
  * Language hosts that only some programs require, by the `runtime` of a project.
  * @type {Record<"yaml" | "python" | "go", Recipe>}
  */
-const moreHosts = {
+const additionalHosts = {
   yaml: {
     executable: "pulumi-language-yaml",
     module: "github.com/pulumi/pulumi-yaml",
@@ -76,20 +76,20 @@ const moreHosts = {
   },
 };
 
-/** @typedef {keyof typeof moreHosts} MoreHosts */
+/** @typedef {keyof typeof additionalHosts} MoreHosts */
 
 /**
  * File name of a runtime's host.
  * @param {MoreHosts} runtime
  */
-export const hostExecutable = (runtime) => moreHosts[runtime].executable;
+export const hostExecutable = (runtime) => additionalHosts[runtime].executable;
 
 /**
  * Builds one additional language host into a folder.
  * @param {MoreHosts} runtime
  * @param {InstallRequest} request
  */
-export const installHost = (runtime, request) => installExecutable(moreHosts[runtime], request);
+export const installHost = (runtime, request) => installExecutable(additionalHosts[runtime], request);
 
 /**
  * @typedef {object} InstallRequest
@@ -109,19 +109,19 @@ export const installHost = (runtime, request) => installExecutable(moreHosts[run
 export async function installExecutable(recipe, { label, folder, beside, go, env, progress }) {
   const step = progress.start(`Building ${label} from its Go module, about 2 minutes, once`);
   await mkdir(beside, { recursive: true });
-  const draft = await mkdtemp(join(beside, `.draft-${recipe.executable}-`));
+  const temporaryFolder = await mkdtemp(join(beside, `.draft-${recipe.executable}-`));
   try {
     await checkGo(go, env);
-    const bin = join(draft, "bin");
+    const bin = join(temporaryFolder, "bin");
     await mkdir(bin);
-    await buildOne(recipe, { folder: draft, bin, go, env });
+    await buildOne(recipe, { folder: temporaryFolder, bin, go, env });
     await mkdir(folder, { recursive: true });
-    const others = (await readdir(bin)).filter((file) => file !== recipe.executable);
+    const otherFiles = (await readdir(bin)).filter((file) => file !== recipe.executable);
     // The executable comes last, so that its presence implies all files that it requires.
-    for (const file of [...others, recipe.executable]) await rename(join(bin, file), join(folder, file));
+    for (const file of [...otherFiles, recipe.executable]) await rename(join(bin, file), join(folder, file));
   } finally {
     step.done();
-    await rm(draft, { recursive: true, force: true });
+    await rm(temporaryFolder, { recursive: true, force: true });
   }
 }
 
@@ -157,10 +157,11 @@ export async function checkGo(go = "go", env = process.env) {
   const finished = await run(go, ["version"], { env, timeout: 20_000 }).catch((error) => {
     throw isNotFound(error) ? new ToolMissing(`there is no \`${go}\` on PATH`) : error;
   });
-  const found = /go(\d+\.\d+(?:\.\d+)?)/.exec(finished.stdout)?.[1];
-  if (finished.code !== 0 || found === undefined) throw new Error(`\`go version\` failed: ${lastLines(finished, 1)}`);
-  if (isOlder(found, lowestGo)) throw new ToolMissing(`Go ${found} is too old, 1.25 or later is needed`);
-  return found;
+  const installed = /go(\d+\.\d+(?:\.\d+)?)/.exec(finished.stdout)?.[1];
+  if (finished.code !== 0 || installed === undefined)
+    throw new Error(`\`go version\` failed: ${lastLines(finished, 1)}`);
+  if (isOlder(installed, minimumGo)) throw new ToolMissing(`Go ${installed} is too old, 1.25 or later is needed`);
+  return installed;
 }
 
 /**
@@ -182,7 +183,7 @@ async function buildOne(recipe, { folder, bin, go, env }) {
   const main = recipe.sources ? "." : target;
   const flags = ["-s", "-w", ...(recipe.versionVariable ? [`-X ${recipe.versionVariable}=${recipe.version}`] : [])];
   const steps = [
-    ["get", `${target}@${recipe.version}`, ...(recipe.others ?? [])],
+    ["get", `${target}@${recipe.version}`, ...(recipe.otherModules ?? [])],
     ["build", "-trimpath", "-ldflags", flags.join(" "), "-o", join(bin, recipe.executable), main],
   ];
   const settings = { ...env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "-mod=mod" };
@@ -197,10 +198,10 @@ async function buildOne(recipe, { folder, bin, go, env }) {
   for (const args of steps) await step(args);
   if (recipe.beside) {
     const sources = await step(["list", "-m", "-f", "{{.Dir}}", recipe.module]);
-    const copy = join(bin, basename(recipe.beside));
-    await copyFile(join(sources, recipe.beside), copy);
+    const target = join(bin, basename(recipe.beside));
+    await copyFile(join(sources, recipe.beside), target);
     // Go stores modules read-only and not executable.
-    await chmod(copy, 0o755);
+    await chmod(target, 0o755);
   }
   await rm(module, { recursive: true });
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { ToolMissing } from "../child.mjs";
 import { root } from "../entry.mjs";
 import { withLock } from "../lock.mjs";
-import { silent } from "../progress.mjs";
+import { silentProgress } from "../progress.mjs";
 import { buildCli } from "./build.mjs";
 import { downloadCli } from "./download.mjs";
 import { folderOnPath, inspectCli, parts } from "./folder.mjs";
@@ -16,7 +16,7 @@ import { folderOnPath, inspectCli, parts } from "./folder.mjs";
 const pinned = "3.250.0";
 
 /** Oldest CLI on PATH that is accepted. */
-const lowest = "3.200.0";
+const minimum = "3.200.0";
 
 /**
  * Search locations and tools; all have defaults.
@@ -25,7 +25,7 @@ const lowest = "3.200.0";
  * @property {string} [path] The PATH to search.
  * @property {string} [cacheFolder] One folder per version; shared with Pulumi's own npm launcher.
  * @property {string} [downloadAddress]
- * @property {number} [silence] Milliseconds without data after which the download is aborted.
+ * @property {number} [idleTimeout] Milliseconds without data after which the download is aborted.
  * @property {string} [go] The `go` command.
  * @property {NodeJS.ProcessEnv} [env] Environment for `go`.
  * @property {string} [dynamicProvider] The file of Pulumi's npm package that serves dynamic resources.
@@ -36,19 +36,18 @@ const lowest = "3.200.0";
 /** No CLI was found and none could be installed. The message lists the attempts and what to install. */
 export class CliMissing extends Error {
   /**
-   * @param {string[]} tried
+   * @param {string[]} attempts
    * @param {boolean} isAbsent True if nothing failed: this machine has no CLI, no Go, and no access to a download.
    */
-  constructor(tried, isAbsent) {
+  constructor(attempts, isAbsent) {
     super(
       [
         "No usable Pulumi CLI was found, and none could be set up:",
-        ...tried.map((line) => `  - ${line.replaceAll("\n", "\n    ")}`),
-        `Install Pulumi ${lowest} or later (https://www.pulumi.com/docs/install/) so that \`pulumi\` is on PATH,`,
+        ...attempts.map((line) => `  - ${line.replaceAll("\n", "\n    ")}`),
+        `Install Pulumi ${minimum} or later (https://www.pulumi.com/docs/install/) so that \`pulumi\` is on PATH,`,
         "or Go 1.25 or later (https://go.dev/dl/) with access to its modules, and try again.",
       ].join("\n"),
     );
-    this.tried = tried;
     this.isAbsent = isAbsent;
   }
 }
@@ -56,22 +55,22 @@ export class CliMissing extends Error {
 /**
  * Searches PATH and the cache of Pulumi's npm launcher for a usable Pulumi CLI; returns the reasons if there is none.
  * @param {CliOptions} [options]
- * @returns {Promise<{ cli: Cli } | { tried: string[] }>}
+ * @returns {Promise<{ cli: Cli } | { attempts: string[] }>}
  */
-export async function lookUpCli(options = {}) {
+export async function searchCli(options = {}) {
   const { path, version, cacheFolder } = resolve(options);
   /** @type {string[]} */
-  const tried = [];
-  const onPath = await folderOnPath(path, parts.engine);
-  if (onPath === undefined) tried.push("PATH: contains no pulumi");
+  const attempts = [];
+  const folder = await folderOnPath(path, parts.engine);
+  if (folder === undefined) attempts.push("PATH: contains no pulumi");
   else {
-    const found = await inspectCli(onPath, { minimum: lowest, path });
-    if ("version" in found) return { cli: cliIn(onPath, found.version, "path") };
-    tried.push(`PATH: ${join(onPath, parts.engine)}: ${found.reason}`);
+    const result = await inspectCli(folder, { minimum, path });
+    if ("version" in result) return { cli: cliIn(folder, result.version, "path") };
+    attempts.push(`PATH: ${join(folder, parts.engine)}: ${result.reason}`);
   }
   const bin = join(cacheFolder, version, "bin");
   const cached = await inspectCli(bin, { exact: version });
-  return "version" in cached ? { cli: cliIn(bin, version, "cache") } : { tried };
+  return "version" in cached ? { cli: cliIn(bin, version, "cache") } : { attempts };
 }
 
 /**
@@ -82,29 +81,29 @@ export async function lookUpCli(options = {}) {
  */
 export async function findCli(options = {}) {
   const settings = resolve(options);
-  const found = await lookUpCli(options);
-  if ("cli" in found) return found.cli;
-  const { tried } = found;
+  const result = await searchCli(options);
+  if ("cli" in result) return result.cli;
+  const { attempts } = result;
   const { version } = settings;
   const home = join(settings.cacheFolder, version);
   const bin = join(home, "bin");
   try {
     await mkdir(settings.cacheFolder, { recursive: true });
   } catch (error) {
-    throw new CliMissing([...tried, `cache: cannot be created (${messageOf(error)})`], false);
+    throw new CliMissing([...attempts, `cache: cannot be created (${messageOf(error)})`], false);
   }
   /** @type {import("../progress.mjs").Step | undefined} */
-  let waiting;
+  let isWaiting;
   const work = async () => {
-    waiting?.done();
+    isWaiting?.done();
     // Another process may have completed the setup during the wait.
-    const again = await inspectCli(bin, { exact: version });
-    if ("version" in again) return cliIn(bin, version, "cache");
-    tried.push(`cache: ${join(bin, parts.engine)}: ${again.reason}`);
-    return make(home, settings, tried);
+    const cachedCli = await inspectCli(bin, { exact: version });
+    if ("version" in cachedCli) return cliIn(bin, version, "cache");
+    attempts.push(`cache: ${join(bin, parts.engine)}: ${cachedCli.reason}`);
+    return createCli(home, settings, attempts);
   };
   const onWait = () => {
-    waiting = settings.progress.start("Another process is setting up the Pulumi CLI");
+    isWaiting = settings.progress.start("Another process is setting up the Pulumi CLI");
   };
   return withLock(`${home}.lock`, work, { onWait });
 }
@@ -123,18 +122,18 @@ export function withCliOnPath(cli, env = process.env) {
  * Installs the CLI in a draft folder and moves it into place atomically.
  * @param {string} home
  * @param {ReturnType<typeof resolve>} settings
- * @param {string[]} tried
+ * @param {string[]} attempts
  * @returns {Promise<Cli>}
  */
-async function make(home, settings, tried) {
-  const { version, downloadAddress, silence, go, env, dynamicProvider, installed } = settings;
+async function createCli(home, settings, attempts) {
+  const { version, downloadAddress, idleTimeout, go, env, dynamicProvider, installed } = settings;
   /** @type {{ source: "download" | "build", name: string, text: string, into: (folder: string) => Promise<void> }[]} */
-  const ways = [
+  const sources = [
     {
       source: "download",
       name: `download from ${downloadAddress}`,
       text: `Downloading the Pulumi CLI ${version}`,
-      into: (folder) => downloadCli({ version, folder, address: downloadAddress, silence }),
+      into: (folder) => downloadCli({ version, folder, address: downloadAddress, idleTimeout }),
     },
     {
       source: "build",
@@ -146,28 +145,28 @@ async function make(home, settings, tried) {
   await mkdir(home, { recursive: true });
   await removeDrafts(home);
   let isAbsent = true;
-  for (const { source, name, text, into } of ways) {
-    const draft = await mkdtemp(join(home, draftPrefix));
+  for (const { source, name, text, into } of sources) {
+    const temporaryFolder = await mkdtemp(join(home, temporaryPrefix));
     const step = settings.progress.start(text);
     try {
-      await into(draft);
-      const made = await inspectCli(join(draft, "bin"), { exact: version });
-      if ("reason" in made) throw new Error(made.reason);
-      await replaceFolder(join(draft, "bin"), join(home, "bin"), join(draft, "old"));
+      await into(temporaryFolder);
+      const cli = await inspectCli(join(temporaryFolder, "bin"), { exact: version });
+      if ("reason" in cli) throw new Error(cli.reason);
+      await replaceFolder(join(temporaryFolder, "bin"), join(home, "bin"), join(temporaryFolder, "old"));
       step.done(`Pulumi CLI ${version} is set up in ${join(home, "bin")}.`);
       return cliIn(join(home, "bin"), version, source);
     } catch (error) {
       step.done();
-      tried.push(`${name}: ${messageOf(error)}`);
+      attempts.push(`${name}: ${messageOf(error)}`);
       isAbsent &&= error instanceof ToolMissing;
     } finally {
-      await rm(draft, { recursive: true, force: true });
+      await rm(temporaryFolder, { recursive: true, force: true });
     }
   }
-  throw new CliMissing(tried, isAbsent);
+  throw new CliMissing(attempts, isAbsent);
 }
 
-const draftPrefix = ".draft-";
+const temporaryPrefix = ".draft-";
 
 /**
  * Removes the remains of an interrupted installation. The caller holds the lock, so no other process uses them.
@@ -175,17 +174,17 @@ const draftPrefix = ".draft-";
  */
 async function removeDrafts(home) {
   const names = await readdir(home);
-  const drafts = names.filter((name) => name.startsWith(draftPrefix));
-  await Promise.all(drafts.map((name) => rm(join(home, name), { recursive: true, force: true })));
+  const temporaryFolders = names.filter((name) => name.startsWith(temporaryPrefix));
+  await Promise.all(temporaryFolders.map((name) => rm(join(home, name), { recursive: true, force: true })));
 }
 
 /**
  * @param {string} from
  * @param {string} to
- * @param {string} aside Target for a broken folder that is in the way.
+ * @param {string} oldFolder Target for a broken folder that is in the way.
  */
-async function replaceFolder(from, to, aside) {
-  if (existsSync(to)) await rename(to, aside);
+async function replaceFolder(from, to, oldFolder) {
+  if (existsSync(to)) await rename(to, oldFolder);
   await rename(from, to);
 }
 
@@ -212,11 +211,11 @@ function resolve(options) {
     path: options.path ?? env["PATH"] ?? "",
     cacheFolder: options.cacheFolder ?? join(env["PULUMI_HOME"] ?? join(homedir(), ".pulumi"), "versions"),
     downloadAddress: options.downloadAddress ?? "https://get.pulumi.com/releases/sdk",
-    silence: options.silence ?? 15_000,
+    idleTimeout: options.idleTimeout ?? 15_000,
     go: options.go ?? "go",
     env,
     dynamicProvider: options.dynamicProvider ?? join(root, "node_modules", "@pulumi", "pulumi", parts.dynamicProvider),
     installed: options.installed ?? Promise.resolve(),
-    progress: options.progress ?? silent,
+    progress: options.progress ?? silentProgress,
   };
 }

@@ -12,13 +12,13 @@ import { lastLines, run, ToolMissing } from "../child.mjs";
  * @param {string} request.version
  * @param {string} request.folder An empty folder.
  * @param {string} request.address Base URL of the releases.
- * @param {number} request.silence Milliseconds without data after which the download is aborted.
+ * @param {number} request.idleTimeout Milliseconds without data after which the download is aborted.
  */
-export async function downloadCli({ version, folder, address, silence }) {
+export async function downloadCli({ version, folder, address, idleTimeout }) {
   const name = `pulumi-v${version}-${platformName()}.tar.gz`;
   const archive = join(folder, name);
-  const expected = await publishedChecksum(`${address}/pulumi-${version}-checksums.txt`, name, silence);
-  const actual = await fetchToFile(`${address}/${name}`, archive, silence);
+  const expected = await publishedChecksum(`${address}/pulumi-${version}-checksums.txt`, name, idleTimeout);
+  const actual = await fetchToFile(`${address}/${name}`, archive, idleTimeout);
   if (actual !== expected) {
     throw new Error(`${name} does not match its published checksum (${expected}): it has ${actual}`);
   }
@@ -30,9 +30,9 @@ export async function downloadCli({ version, folder, address, silence }) {
 
 /** Platform part of a release's file name. */
 function platformName() {
-  const known = { linux: ["x64", "arm64"], darwin: ["x64", "arm64"] };
+  const supported = { linux: ["x64", "arm64"], darwin: ["x64", "arm64"] };
   const system = process.platform;
-  if ((system === "linux" || system === "darwin") && known[system].includes(process.arch)) {
+  if ((system === "linux" || system === "darwin") && supported[system].includes(process.arch)) {
     return `${system}-${process.arch}`;
   }
   throw new ToolMissing(`there is no automatic download for ${system}-${process.arch}`);
@@ -41,13 +41,13 @@ function platformName() {
 /**
  * @param {string} url
  * @param {string} name
- * @param {number} silence
+ * @param {number} idleTimeout
  */
-async function publishedChecksum(url, name, silence) {
-  const text = await withPatience(url, silence, async (response, heard) => {
+async function publishedChecksum(url, name, idleTimeout) {
+  const text = await fetchWithTimeout(url, idleTimeout, async (response, resetTimer) => {
     const chunks = [];
     for await (const chunk of bodyOf(response)) {
-      heard();
+      resetTimer();
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString("utf8");
@@ -63,14 +63,14 @@ async function publishedChecksum(url, name, silence) {
  * Saves a response body and returns its SHA-256.
  * @param {string} url
  * @param {string} path
- * @param {number} silence
+ * @param {number} idleTimeout
  */
-function fetchToFile(url, path, silence) {
-  return withPatience(url, silence, async (response, heard) => {
+function fetchToFile(url, path, idleTimeout) {
+  return fetchWithTimeout(url, idleTimeout, async (response, resetTimer) => {
     const hash = createHash("sha256");
     const listen = async function* () {
       for await (const chunk of bodyOf(response)) {
-        heard();
+        resetTimer();
         hash.update(chunk);
         yield chunk;
       }
@@ -85,21 +85,23 @@ function fetchToFile(url, path, silence) {
  * ones fail.
  * @template T
  * @param {string} url
- * @param {number} silence
+ * @param {number} idleTimeout
  * @param {(response: Response, heard: () => void) => Promise<T>} read
  * @returns {Promise<T>}
  */
-async function withPatience(url, silence, read) {
+async function fetchWithTimeout(url, idleTimeout, read) {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), silence);
+  const timer = setTimeout(() => controller.abort(), idleTimeout);
   try {
     const response = await fetch(url, { signal: controller.signal });
     timer.refresh();
     if (!response.ok) throw new ToolMissing(`${url} returned ${response.status}`);
     return await read(response, () => timer.refresh());
   } catch (error) {
-    if (controller.signal.aborted) throw new ToolMissing(`no response from ${url} within ${silence / 1000} s`);
-    throw isFetchFailure(error) ? new ToolMissing(`${basename(url)}: ${faultOf(error)} (${new URL(url).host})`) : error;
+    if (controller.signal.aborted) throw new ToolMissing(`no response from ${url} within ${idleTimeout / 1000} s`);
+    throw isFetchFailure(error)
+      ? new ToolMissing(`${basename(url)}: ${describeFailure(error)} (${new URL(url).host})`)
+      : error;
   } finally {
     clearTimeout(timer);
   }
@@ -120,7 +122,7 @@ function isFetchFailure(error) {
 }
 
 /** @param {TypeError} error */
-function faultOf(error) {
+function describeFailure(error) {
   const { cause } = error;
   if (cause instanceof Error) return cause.message || ("code" in cause ? String(cause.code) : cause.name);
   return error.message;

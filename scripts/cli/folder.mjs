@@ -35,10 +35,10 @@ export const parts = {
 export async function inspectCli(folder, { minimum, exact, path = "" }) {
   const command = await executableIn(folder, parts.engine);
   if (command === undefined) return { reason: "not there" };
-  const places = [folder, dirname(await realpath(command)), ...path.split(delimiter)];
-  const host = await firstExecutable(places, parts.nodeHost);
+  const folders = [folder, dirname(await realpath(command)), ...path.split(delimiter)];
+  const host = await firstExecutable(folders, parts.nodeHost);
   if (host === undefined) return { reason: `no ${parts.nodeHost} in its folder` };
-  if ((await firstExecutable(places, parts.dynamicProvider)) === undefined) {
+  if ((await firstExecutable(folders, parts.dynamicProvider)) === undefined) {
     return { reason: `no ${parts.dynamicProvider} in its folder` };
   }
   const version = await versionOf(command);
@@ -47,7 +47,7 @@ export async function inspectCli(folder, { minimum, exact, path = "" }) {
   if (minimum !== undefined && isOlder(version.version, minimum)) {
     return { reason: `it is version ${version.version}, ${minimum} or later is required` };
   }
-  const started = await starts(host);
+  const started = await canStart(host);
   return started === undefined ? version : { reason: started };
 }
 
@@ -67,7 +67,7 @@ export async function folderOnPath(path, name) {
  */
 async function versionOf(command) {
   const env = { ...process.env, PULUMI_SKIP_UPDATE_CHECK: "true" };
-  const finished = await attempt(command, ["version"], env);
+  const finished = await runVersion(command, ["version"], env);
   if ("reason" in finished) return finished;
   const version = /^v?(\d+\.\d+\.\d+)/.exec(finished.stdout.trim())?.[1];
   if (finished.code === 0 && version !== undefined) return { version };
@@ -78,8 +78,8 @@ async function versionOf(command) {
  * Checks a language host by starting it, because hosts have no version option.
  * @param {string} host
  */
-async function starts(host) {
-  const finished = await attempt(host, ["-h"], process.env);
+async function canStart(host) {
+  const finished = await runVersion(host, ["-h"], process.env);
   if ("reason" in finished) return finished.reason;
   const { signal, code } = finished;
   // 126 and 127 are a shell's exit codes for a file that the system could not run.
@@ -92,7 +92,7 @@ async function starts(host) {
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
  */
-async function attempt(command, args, env) {
+async function runVersion(command, args, env) {
   try {
     const finished = await run(command, args, { env, timeout: 20_000 });
     return finished.timedOut ? { reason: `${command} ${args.join(" ")} did not end within 20 s` } : finished;
@@ -107,8 +107,8 @@ async function attempt(command, args, env) {
  */
 async function firstExecutable(folders, name) {
   for (const folder of folders) {
-    const found = folder === "" ? undefined : await executableIn(folder, name);
-    if (found !== undefined) return found;
+    const stats = folder === "" ? undefined : await executableIn(folder, name);
+    if (stats !== undefined) return stats;
   }
   return undefined;
 }
@@ -118,13 +118,13 @@ async function firstExecutable(folders, name) {
  * @param {string} name
  */
 async function executableIn(folder, name) {
-  const endings = process.platform === "win32" ? [".exe", ".cmd"] : [""];
-  for (const ending of endings) {
-    const path = join(folder, name + ending);
+  const extensions = process.platform === "win32" ? [".exe", ".cmd"] : [""];
+  for (const extension of extensions) {
+    const path = join(folder, name + extension);
     try {
       await access(path, constants.X_OK);
-      const found = await stat(path);
-      if (found.isFile() && found.size > 0) return path;
+      const stats = await stat(path);
+      if (stats.isFile() && stats.size > 0) return path;
     } catch {
       // Missing and not executable are equivalent for the caller.
     }
@@ -137,8 +137,8 @@ async function executableIn(folder, name) {
  * @param {string} minimum
  */
 export function isOlder(version, minimum) {
-  const left = version.split(".").map(Number);
-  const right = minimum.split(".").map(Number);
-  const place = [0, 1, 2].find((index) => left[index] !== right[index]);
-  return place !== undefined && (left[place] ?? 0) < (right[place] ?? 0);
+  const leftParts = version.split(".").map(Number);
+  const rightParts = minimum.split(".").map(Number);
+  const place = [0, 1, 2].find((index) => leftParts[index] !== rightParts[index]);
+  return place !== undefined && (leftParts[place] ?? 0) < (rightParts[place] ?? 0);
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { ToolMissing } from "../child.mjs";
 import { withLock } from "../lock.mjs";
-import { silent } from "../progress.mjs";
+import { silentProgress } from "../progress.mjs";
 import { hostExecutable, installHost } from "./build.mjs";
 import { folderOnPath } from "./folder.mjs";
 
@@ -21,13 +21,14 @@ import { folderOnPath } from "./folder.mjs";
  * @param {import("../progress.mjs").Progress} [options.progress]
  * @returns {Promise<FoundHost>}
  */
-export async function findHost(runtime, cli, { go = "go", env = process.env, progress = silent } = {}) {
+export async function findHost(runtime, cli, { go = "go", env = process.env, progress = silentProgress } = {}) {
   const name = hostExecutable(runtime);
-  const look = async () => (await folderOnPath(cli.folder, name)) ?? (await folderOnPath(env["PATH"] ?? "", name));
-  const found = await look();
-  if (found !== undefined) return { folder: found };
+  const searchHost = async () =>
+    (await folderOnPath(cli.folder, name)) ?? (await folderOnPath(env["PATH"] ?? "", name));
+  const existing = await searchHost();
+  if (existing !== undefined) return { folder: existing };
   const build = async () => {
-    const installed = await look();
+    const installed = await searchHost();
     if (installed !== undefined) return { folder: installed };
     await installHost(runtime, { label: name, folder: cli.folder, beside: dirname(cli.folder), go, env, progress });
     return { folder: cli.folder };

@@ -25,8 +25,8 @@ const part = (schema, document, at) =>
 export function contractOperations(contract) {
   const { routes } = fields(contract);
   return new Map(
-    [routes ?? []].flat().map((given) => {
-      const { method, path, query, requestBody, responses } = fields(given);
+    [routes ?? []].flat().map((inherited) => {
+      const { method, path, query, requestBody, responses } = fields(inherited);
       const parameters = Object.entries(fields(fields(query)["properties"]));
       const lines = new Map([
         ...parameters.flatMap(([name, schema]) => part(schema, contract, `query ${name}`)),
@@ -76,47 +76,47 @@ export function openApiOperations(document) {
  * @param {unknown} document
  */
 function responseLines(status, schema, document) {
-  const whole = /** @type {const} */ ([`status ${status}`, schema === undefined ? "no body" : "has a body"]);
-  return schema === undefined || !status.startsWith("2") ? [whole] : [whole, ...part(schema, document, status)];
+  const bodyLine = /** @type {const} */ ([`status ${status}`, schema === undefined ? "no body" : "has a body"]);
+  return schema === undefined || !status.startsWith("2") ? [bodyLine] : [bodyLine, ...part(schema, document, status)];
 }
 
 /**
  * Schema of the first media type of a request body or response.
- * @param {unknown} holder
+ * @param {unknown} parent
  * @param {unknown} document
  */
-const contentSchema = (holder, document) =>
-  fields(Object.values(fields(resolve(holder, document)["content"]))[0])["schema"];
+const contentSchema = (parent, document) =>
+  fields(Object.values(fields(resolve(parent, document)["content"]))[0])["schema"];
 
 /**
  * Differences between two sets of operations, by route. Routes that exist only in the other document are reported if
  * the first word of their path is in the contract.
- * @param {Map<string, Outline>} ours
- * @param {Map<string, Outline>} theirs
+ * @param {Map<string, Outline>} ourLines
+ * @param {Map<string, Outline>} theirLines
  * @returns {Map<string, string[]>}
  */
-export function differences(ours, theirs) {
+export function differences(ourLines, theirLines) {
   /** @param {string} route */
   const family = (route) => route.split("/")[1];
-  const families = new Set([...ours.keys()].map(family));
+  const families = new Set([...ourLines.keys()].map(family));
   /** @type {Map<string, string[]>} */
-  const found = new Map();
-  for (const route of [...new Set([...ours.keys(), ...theirs.keys()])].sort()) {
-    const [mine, other] = [ours.get(route), theirs.get(route)];
-    if (!other) found.set(route, ["only in the contract"]);
-    else if (mine) found.set(route, changedLines(mine, other));
-    else if (families.has(family(route))) found.set(route, ["only in the file"]);
+  const changes = new Map();
+  for (const route of [...new Set([...ourLines.keys(), ...theirLines.keys()])].sort()) {
+    const [mine, other] = [ourLines.get(route), theirLines.get(route)];
+    if (!other) changes.set(route, ["only in the contract"]);
+    else if (mine) changes.set(route, changedLines(mine, other));
+    else if (families.has(family(route))) changes.set(route, ["only in the file"]);
   }
-  return new Map([...found].filter(([, lines]) => lines.length > 0));
+  return new Map([...changes].filter(([, lines]) => lines.length > 0));
 }
 
 /**
- * @param {Outline} ours
- * @param {Outline} theirs
+ * @param {Outline} ourLines
+ * @param {Outline} theirLines
  */
-const changedLines = (ours, theirs) =>
-  [...new Set([...ours.keys(), ...theirs.keys()])].sort().flatMap((name) => {
-    const [mine, other] = [ours.get(name), theirs.get(name)];
+const changedLines = (ourLines, theirLines) =>
+  [...new Set([...ourLines.keys(), ...theirLines.keys()])].sort().flatMap((name) => {
+    const [mine, other] = [ourLines.get(name), theirLines.get(name)];
     if (mine === other) return [];
     if (other === undefined) return [`${name}: only in the contract (${mine})`];
     if (mine === undefined) return [`${name}: only in the file (${other})`];

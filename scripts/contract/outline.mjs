@@ -37,9 +37,9 @@ export function resolve(value, document) {
   const reference = fields(value)["$ref"];
   if (typeof reference !== "string") return fields(value);
   /** @type {unknown} */
-  let found = document;
-  for (const key of reference.replace(/^#\//, "").split("/")) found = fields(found)[key];
-  return resolve(found, document);
+  let target = document;
+  for (const key of reference.replace(/^#\//, "").split("/")) target = fields(target)[key];
+  return resolve(target, document);
 }
 
 /**
@@ -51,23 +51,23 @@ export function resolve(value, document) {
  * @param {Map<string, string>} lines
  */
 export function outline(schema, document, at = "", lines = new Map(), presence = "", depth = 0) {
-  const whole = merged(schema, document);
-  const { nullable, choices } = choicesOf(whole, document);
-  const words = keywords.flatMap((keyword) => {
-    const value = keyword === "type" ? typeOf(whole, nullable) : whole[keyword];
+  const mergedSchema = mergeAllOf(schema, document);
+  const { nullable, choices } = choicesOf(mergedSchema, document);
+  const keywordTexts = keywords.flatMap((keyword) => {
+    const value = keyword === "type" ? typeOf(mergedSchema, nullable) : mergedSchema[keyword];
     return value === undefined ? [] : [`${keyword} ${JSON.stringify(value)}`];
   });
-  if (whole["additionalProperties"] === false) words.push("no other properties");
-  lines.set(at, [presence, ...words].filter((word) => word !== "").join(", "));
+  if (mergedSchema["additionalProperties"] === false) keywordTexts.push("no other properties");
+  lines.set(at, [presence, ...keywordTexts].filter((word) => word !== "").join(", "));
   if (depth > deepest) return lines;
-  const required = whole["required"];
-  for (const [name, member] of Object.entries(fields(whole["properties"]))) {
-    const needed = Array.isArray(required) && required.includes(name) ? "required" : "optional";
-    outline(member, document, at === "" ? name : `${at}.${name}`, lines, needed, depth + 1);
+  const required = mergedSchema["required"];
+  for (const [name, member] of Object.entries(fields(mergedSchema["properties"]))) {
+    const presence = Array.isArray(required) && required.includes(name) ? "required" : "optional";
+    outline(member, document, at === "" ? name : `${at}.${name}`, lines, presence, depth + 1);
   }
-  if (whole["items"]) outline(whole["items"], document, `${at}[]`, lines, "", depth + 1);
-  const rest = whole["additionalProperties"];
-  if (rest instanceof Object) outline(rest, document, `${at}{}`, lines, "", depth + 1);
+  if (mergedSchema["items"]) outline(mergedSchema["items"], document, `${at}[]`, lines, "", depth + 1);
+  const additional = mergedSchema["additionalProperties"];
+  if (additional instanceof Object) outline(additional, document, `${at}{}`, lines, "", depth + 1);
   choices.forEach((choice, index) => void outline(choice, document, `${at}(${index + 1})`, lines, "", depth + 1));
   return lines;
 }
@@ -78,10 +78,10 @@ export function outline(schema, document, at = "", lines = new Map(), presence =
  * @param {unknown} document
  * @returns {Schema}
  */
-function merged(schema, document) {
-  const { allOf, ...own } = resolve(schema, document);
-  if (!Array.isArray(allOf)) return own;
-  const parts = [own, ...allOf.map((part) => merged(part, document))];
+function mergeAllOf(schema, document) {
+  const { allOf, ...ownKeywords } = resolve(schema, document);
+  if (!Array.isArray(allOf)) return ownKeywords;
+  const parts = [ownKeywords, ...allOf.map((part) => mergeAllOf(part, document))];
   const properties = Object.assign({}, ...parts.map((part) => part["properties"]));
   const required = [...new Set(parts.flatMap((part) => part["required"] ?? []))];
   return { ...Object.assign({}, ...parts), properties, required };

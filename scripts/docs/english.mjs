@@ -74,17 +74,17 @@ function proseOf(text) {
     .replace(/\]\([^)]*\)/g, "]")
     .split("\n");
   /** @type {{ line: number, text: string }[]} */
-  const found = [];
-  let open = false;
+  const findings = [];
+  let isInBlock = false;
   for (const [index, line] of lines.entries()) {
-    const last = found.at(-1);
+    const last = findings.at(-1);
     const starts = /^\s*([-*>#|]|\d+\.)(\s|$)/.test(line);
-    if (line.startsWith("|")) found.push(...line.split("|").map((cell) => ({ line: index + 1, text: cell.trim() })));
-    else if (last && open && !starts && line.trim() !== "") last.text += ` ${line.trim()}`;
-    else if (line.trim() !== "") found.push({ line: index + 1, text: line.trim() });
-    open = line.trim() !== "" && !line.startsWith("|");
+    if (line.startsWith("|")) findings.push(...line.split("|").map((cell) => ({ line: index + 1, text: cell.trim() })));
+    else if (last && isInBlock && !starts && line.trim() !== "") last.text += ` ${line.trim()}`;
+    else if (line.trim() !== "") findings.push({ line: index + 1, text: line.trim() });
+    isInBlock = line.trim() !== "" && !line.startsWith("|");
   }
-  return found;
+  return findings;
 }
 
 /**

@@ -38,23 +38,23 @@ const folders = /** @type {const} */ ([
   ["examples", true],
   ["test", true],
 ]);
-const notOurs = /(^|\/)(node_modules|dist|venv|sdks|fixtures|CHANGELOG\.md|messages\.md)(\/|$)/;
+const excludedPaths = /(^|\/)(node_modules|dist|venv|sdks|fixtures|CHANGELOG\.md|messages\.md)(\/|$)/;
 
 /**
  * Paths of all pages, in order.
  * @param {string} root
  */
 export function pagePaths(root) {
-  const there = folders.filter(([folder]) => existsSync(join(root, folder)));
-  const found = there.flatMap(([folder, recursive]) => markdownIn(root, folder, recursive));
-  return found.sort();
+  const existing = folders.filter(([folder]) => existsSync(join(root, folder)));
+  const pages = existing.flatMap(([folder, recursive]) => markdownIn(root, folder, recursive));
+  return pages.sort();
 }
 
 /** @param {string} root @param {string} folder @param {boolean} recursive @returns {string[]} */
 function markdownIn(root, folder, recursive) {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    if (notOurs.test(path)) return [];
+    if (excludedPaths.test(path)) return [];
     if (entry.isDirectory()) return recursive ? markdownIn(root, path, true) : [];
     return path.endsWith(".md") ? [path] : [];
   });
@@ -92,9 +92,9 @@ export function parsePage(path, text) {
   /** @type {Page} */
   const page = { path, blocks: [], anchors: new Set(), links: [], faults: [] };
   /** @type {Mark | undefined} */
-  let ofPage;
+  let pageMark;
   /** @type {Mark | undefined} */
-  let ofNext;
+  let nextMark;
   /** @type {{ fence: string, lines: string[], block: Block } | undefined} */
   let open;
   text.split("\n").forEach((line, index) => {
@@ -108,18 +108,18 @@ export function parsePage(path, text) {
     }
     const [, fence, language = "", file] = /^ *(`{3,}|~{3,}) *([\w-]*) *(?:\[([^\]]+)\])?/.exec(line) ?? [];
     if (fence) {
-      const block = { page: path, line: index + 1, language, file, text: "", mark: ofNext ?? ofPage };
+      const block = { page: path, line: index + 1, language, file, text: "", mark: nextMark ?? pageMark };
       open = { fence, lines: [], block };
-      ofNext = undefined;
+      nextMark = undefined;
       return;
     }
     const mark = parseMark(comment.exec(line)?.[1] ?? "");
     if (mark === "malformed") page.faults.push(`${path}:${index + 1}: ${line.trim()}`);
-    else if (mark?.wholePage) ofPage = mark.mark;
-    else if (mark) ofNext = mark.mark;
+    else if (mark?.wholePage) pageMark = mark.mark;
+    else if (mark) nextMark = mark.mark;
     else if (line.trim() !== "") {
-      if (ofNext) page.faults.push(`${path}:${index}: no block follows the mark`);
-      ofNext = undefined;
+      if (nextMark) page.faults.push(`${path}:${index}: no block follows the mark`);
+      nextMark = undefined;
     }
     readLine(page, line, index + 1);
   });
@@ -138,9 +138,9 @@ function readLine(page, line, number) {
   }
   for (const [, id = ""] of line.matchAll(/<a id="([^"]+)">/g)) page.anchors.add(id);
   // A link's text may be code; its target is never inside code.
-  const words = line.replace(/`[^`]*`/g, "``");
-  for (const [, target = ""] of words.matchAll(/\]\(([^)\s]+)\)/g)) page.links.push({ line: number, target });
-  for (const [, target = ""] of words.matchAll(/^\[[^\]]+\]: (\S+)$/g)) page.links.push({ line: number, target });
+  const plainText = line.replace(/`[^`]*`/g, "``");
+  for (const [, target = ""] of plainText.matchAll(/\]\(([^)\s]+)\)/g)) page.links.push({ line: number, target });
+  for (const [, target = ""] of plainText.matchAll(/^\[[^\]]+\]: (\S+)$/g)) page.links.push({ line: number, target });
 }
 
 /**

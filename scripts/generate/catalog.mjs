@@ -18,7 +18,8 @@ export function catalogPage({ gpuTypes, cpuFlavors, dataCenters }) {
   const gpus = [...gpuTypes].sort((a, b) => a.memoryInGb - b.memoryInGb || a.id.localeCompare(b.id));
   const regions = [...new Set(dataCenters.map(({ region }) => region))];
   /** @param {string} region */
-  const centresOf = (region) => dataCenters.filter((one) => one.region === region).map(({ id }) => code(id));
+  const dataCentersOf = (region) =>
+    dataCenters.filter((candidate) => candidate.region === region).map(({ id }) => code(id));
   return `# GPU types and data centres
 
 Generated from the local service's catalog by \`npm run generate\`; do not edit. These are public lists of 2026. The hosted service
@@ -48,7 +49,7 @@ For \`dataCenterId\` of a volume and \`dataCenterIds\` of an endpoint.
 
 ${table(
   ["region", "ids"],
-  regions.map((region) => [region, centresOf(region).join(" ")]),
+  regions.map((region) => [region, dataCentersOf(region).join(" ")]),
 )}
 `;
 }

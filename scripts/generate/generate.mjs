@@ -17,17 +17,17 @@ import { reference } from "./reference.mjs";
 
 await runScript(async () => {
   const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
-  let stale = 0;
+  let staleCount = 0;
   for (const [path, text] of Object.entries(await generatedFiles())) {
     if (!check) {
       writeFileSync(join(root, path), text);
       console.log(`${path} is written.`);
     } else if (!existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text) {
       console.error(`${path} is out of date. Run: npm run build && npm run generate`);
-      stale += 1;
+      staleCount += 1;
     }
   }
-  return stale === 0 ? 0 : 1;
+  return staleCount === 0 ? 0 : 1;
 });
 
 /** Texts by path. */

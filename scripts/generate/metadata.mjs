@@ -15,7 +15,7 @@ export const publishedPackages = /** @type {const} */ (["api", "provider", "serv
 export function manifestText(text, folder, publisher) {
   const { homepage: _homepage, bugs: _bugs, repository: _repository, ...manifest } = JSON.parse(text);
   const links = repositoryLinks(publisher);
-  const made = {
+  const files = {
     ...manifest,
     ...(links && {
       homepage: `${links.page}/tree/main/${folder}#readme`,
@@ -23,7 +23,7 @@ export function manifestText(text, folder, publisher) {
       repository: { type: "git", url: links.git, directory: folder },
     }),
   };
-  return `${JSON.stringify(made, null, 2)}\n`;
+  return `${JSON.stringify(files, null, 2)}\n`;
 }
 
 /**

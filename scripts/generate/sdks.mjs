@@ -9,7 +9,7 @@ import { engineReplacements, installExecutable } from "../cli/build.mjs";
 import { findCli, withCliOnPath } from "../cli/cli.mjs";
 import { root, runScript } from "../entry.mjs";
 import { withLock } from "../lock.mjs";
-import { createProgress, silent } from "../progress.mjs";
+import { createProgress, silentProgress } from "../progress.mjs";
 
 // Generates the SDKs from schema.json; as a script (`npm run sdks [-- <folder>]`), all of them.
 
@@ -26,13 +26,13 @@ const earlierVersion = "v3.130.1-0.20240831132520-d9df47718158";
 
 /**
  * The modules whose generators are built if the CLI's own cannot be used, with the file of sdk-codegen that uses them.
- * @type {Record<"current" | "earlier", { version: string, others: string[] }>}
+ * @type {Record<"current" | "earlier", { version: string, otherModules: string[] }>}
  */
 const generators = {
-  current: { version: generatorVersion, others: [] },
+  current: { version: generatorVersion, otherModules: [] },
   earlier: {
     version: earlierVersion,
-    others: [
+    otherModules: [
       `github.com/pulumi/pulumi/sdk/v3@${earlierVersion}`,
       "github.com/pulumi/pulumi-java/pkg/codegen/java@v0.14.0",
     ],
@@ -64,26 +64,41 @@ const hasNoGenerator = /no language plugin|not implemented/i;
  * @param {import("../progress.mjs").Progress} [request.progress]
  * @returns {Promise<GeneratedSdk>}
  */
-export async function generateSdk(language, { schema, target, cli, go = "go", env = process.env, progress = silent }) {
-  const draft = await mkdtemp(join(tmpdir(), "sdk-"));
+export async function generateSdk(
+  language,
+  { schema, target, cli, go = "go", env = process.env, progress = silentProgress },
+) {
+  const temporaryFolder = await mkdtemp(join(tmpdir(), "sdk-"));
   try {
-    const args = ["package", "gen-sdk", schema, "--language", language, "--local", "--out", join(draft, "cli")];
+    const args = [
+      "package",
+      "gen-sdk",
+      schema,
+      "--language",
+      language,
+      "--local",
+      "--out",
+      join(temporaryFolder, "cli"),
+    ];
     const settings = { ...withCliOnPath(cli, env), PULUMI_SKIP_UPDATE_CHECK: "true" };
-    const official = await run(cli.command, args, { env: settings, timeout: 120_000 });
-    const byCli = join(draft, "cli", language);
-    const source = official.code === 0 && existsSync(byCli) ? "cli" : "build";
+    const result = await run(cli.command, args, { env: settings, timeout: 120_000 });
+    const cliOutput = join(temporaryFolder, "cli", language);
+    const source = result.code === 0 && existsSync(cliOutput) ? "cli" : "build";
     if (source === "build") {
       const generator = await findGenerator(generatorOf(language), cli, { go, env, progress }).catch((error) => {
-        throw error instanceof ToolMissing && !hasNoGenerator.test(official.stderr)
-          ? new Error(`\`pulumi package gen-sdk\` failed: ${lastLines(official)}`)
+        throw error instanceof ToolMissing && !hasNoGenerator.test(result.stderr)
+          ? new Error(`\`pulumi package gen-sdk\` failed: ${lastLines(result)}`)
           : error;
       });
-      const finished = await run(generator, [schema, join(draft, "build"), language], { env, timeout: 120_000 });
+      const finished = await run(generator, [schema, join(temporaryFolder, "build"), language], {
+        env,
+        timeout: 120_000,
+      });
       if (finished.code !== 0) throw new Error(lastLines(finished));
     }
     const folder = join(target, language);
     await rm(folder, { recursive: true, force: true });
-    await cp(source === "cli" ? byCli : join(draft, "build", language), folder, { recursive: true });
+    await cp(source === "cli" ? cliOutput : join(temporaryFolder, "build", language), folder, { recursive: true });
     if (language === "go") await completeGoModule(folder, schema);
     return { folder, source };
   } catch (error) {
@@ -91,7 +106,7 @@ export async function generateSdk(language, { schema, target, cli, go = "go", en
     if (error instanceof ToolMissing) return { reason };
     throw new Error(reason, { cause: error });
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    await rm(temporaryFolder, { recursive: true, force: true });
   }
 }
 
@@ -123,20 +138,27 @@ async function completeGoModule(folder, schema) {
  * @returns {Promise<string>}
  */
 async function findGenerator(name, cli, { go, env, progress }) {
-  const { version, others } = generators[name];
+  const { version, otherModules } = generators[name];
   const sources = ["main", name].map((file) => fileURLToPath(new URL(`sdk-codegen/${file}.go`, import.meta.url)));
-  const checksum = createHash("sha256").update(`${version} ${others}`);
+  const checksum = createHash("sha256").update(`${version} ${otherModules}`);
   for (const source of sources) checksum.update(await readFile(source));
   const executable = `sdk-codegen-${checksum.digest("hex").slice(0, 12)}`;
   // A CLI on PATH and its folder belong to the user.
-  const keep = cli.source === "path" ? join(root, ".serverless-compute") : dirname(cli.folder);
-  const path = join(keep, executable);
+  const cacheFolder = cli.source === "path" ? join(root, ".serverless-compute") : dirname(cli.folder);
+  const path = join(cacheFolder, executable);
   if (existsSync(path)) return path;
   return withLock(`${path}.lock`, async () => {
     if (existsSync(path)) return path;
     const module = "github.com/pulumi/pulumi/pkg/v3";
-    const recipe = { executable, module, version, others, sources, replace: engineReplacements };
-    await installExecutable(recipe, { label: "the SDK generator", folder: keep, beside: keep, go, env, progress });
+    const recipe = { executable, module, version, otherModules, sources, replace: engineReplacements };
+    await installExecutable(recipe, {
+      label: "the SDK generator",
+      folder: cacheFolder,
+      beside: cacheFolder,
+      go,
+      env,
+      progress,
+    });
     return path;
   });
 }
@@ -147,9 +169,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const target = resolve(process.argv[2] ?? join(root, ".serverless-compute", "sdks"));
     const cli = await findCli({ progress });
     for (const language of sdkLanguages) {
-      const made = await generateSdk(language, { schema: join(root, "schema.json"), target, cli, progress });
-      if ("reason" in made) throw new Error(made.reason);
-      console.log(`${language}: ${made.folder}`);
+      const generated = await generateSdk(language, { schema: join(root, "schema.json"), target, cli, progress });
+      if ("reason" in generated) throw new Error(generated.reason);
+      console.log(`${language}: ${generated.folder}`);
     }
     return 0;
   });

@@ -78,13 +78,13 @@ function strykerOptions(folder, tempDirName, sample) {
  * @param {import("./sample.mjs").MutantResult[]} results
  */
 function report(results) {
-  const having = (/** @type {string[]} */ ...statuses) => results.filter(({ status }) => statuses.includes(status));
-  const missed = having("Survived", "NoCoverage");
-  const caught = having("Killed", "Timeout").length;
-  const score = (100 * caught) / (caught + missed.length);
+  const withStatus = (/** @type {string[]} */ ...statuses) => results.filter(({ status }) => statuses.includes(status));
+  const undetected = withStatus("Survived", "NoCoverage");
+  const detectedCount = withStatus("Killed", "Timeout").length;
+  const score = (100 * detectedCount) / (detectedCount + undetected.length);
   const counts = ["Killed", "Timeout", "Survived", "NoCoverage", "RuntimeError"].map(
-    (status) => `${status} ${having(status).length}`,
+    (status) => `${status} ${withStatus(status).length}`,
   );
-  console.log(["", ...missed.map(describeMutant), `score ${score.toFixed(1)} %: ${counts.join(", ")}`].join("\n"));
+  console.log(["", ...undetected.map(describeMutant), `score ${score.toFixed(1)} %: ${counts.join(", ")}`].join("\n"));
   return score >= minimum ? 0 : 1;
 }

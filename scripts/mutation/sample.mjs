@@ -11,7 +11,7 @@ import { relative } from "node:path";
  * @param {Mutant} mutant
  * @param {string} seed
  */
-function rank({ fileName, location, replacement }, seed) {
+function rankOf({ fileName, location, replacement }, seed) {
   const text = JSON.stringify([seed, relative(process.cwd(), fileName), location, replacement]);
   return createHash("sha256").update(text).digest("hex");
 }
@@ -28,7 +28,7 @@ function createSample({ sample: { size, seed } }) {
     group: async (mutants) => [mutants.map(({ id }) => id)],
     /** @param {readonly Mutant[]} mutants */
     check: async (mutants) => {
-      const ranked = mutants.map((mutant) => ({ id: mutant.id, rank: rank(mutant, seed) }));
+      const ranked = mutants.map((mutant) => ({ id: mutant.id, rank: rankOf(mutant, seed) }));
       ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1));
       return Object.fromEntries(
         ranked.map(({ id }, index) => [

@@ -22,8 +22,8 @@ import { startProcess } from "./service-process.mjs";
  * @property {ServiceAddresses} addresses
  * @property {string} apiKey
  * @property {string} consoleUrl A link that opens the service's console once. It is not stored.
- * @property {boolean} moved True if the addresses differ from the addresses of the previous run, which are in the stack's state.
- * @property {Promise<string>} ended Resolves after its end, with the last lines of its output.
+ * @property {boolean} hasMoved True if the addresses differ from the addresses of the previous run, which are in the stack's state.
+ * @property {Promise<string>} exit Resolves after its end, with the last lines of its output.
  * @property {() => Promise<void>} stop Stops it gracefully.
  */
 
@@ -39,13 +39,13 @@ import { startProcess } from "./service-process.mjs";
  */
 
 /** The built command line. */
-const built = fileURLToPath(new URL("../../service/bin/serverless-compute-local.js", import.meta.url));
+const serviceProgram = fileURLToPath(new URL("../../service/bin/serverless-compute-local.js", import.meta.url));
 
 /** Default port of clients. */
 const defaultPort = 7337;
 
 /** Maximum time for an earlier service to end, ms. */
-const patience = 20_000;
+const stopTimeout = 20_000;
 
 /**
  * Starts the local service as a child process that ends with this one.
@@ -53,30 +53,30 @@ const patience = 20_000;
  * @returns {Promise<RunningService>}
  */
 export async function startService(plan) {
-  const { folder, program = [built], env, dataFolder, addressFile, images, templateRelease } = plan;
-  const earlier = await readAddresses(addressFile);
-  if (earlier !== undefined) await gone(earlier.pid);
-  const mapped = Object.entries(images).flatMap(([name, file]) => ["--image", `${name}=${file}`]);
-  const args = [...program, "start", "--json", "--data", dataFolder, ...mapped];
+  const { folder, program = [serviceProgram], env, dataFolder, addressFile, images, templateRelease } = plan;
+  const previous = await readAddresses(addressFile);
+  if (previous !== undefined) await waitForExit(previous.pid);
+  const imageFlags = Object.entries(images).flatMap(([name, file]) => ["--image", `${name}=${file}`]);
+  const args = [...program, "start", "--json", "--data", dataFolder, ...imageFlags];
   const flags = ["--template-release", String(templateRelease)];
   /** @param {number} port */
   const launch = (port) => startProcess({ args: [...args, ...flags, "--port", String(port)], folder, env });
 
-  const candidates = [earlier ? Number(new URL(earlier.baseUrl).port) : defaultPort, defaultPort];
+  const candidates = [previous ? Number(new URL(previous.baseUrl).port) : defaultPort, defaultPort];
   const port = await freePort(candidates);
   let running = await launch(port);
   // Another process may have bound the port since the check.
   if (running.line === undefined && (await freePort([port])) !== port) running = await launch(0);
-  const { line, ended, stop } = running;
-  if (line === undefined) throw new Error(`The local service did not start.\n${await ended}`);
+  const { line, exit, stop } = running;
+  if (line === undefined) throw new Error(`The local service did not start.\n${await exit}`);
 
   const started = JSON.parse(line);
-  const printed = toAddresses(started);
-  const addresses = { ...printed, apiKeyFile: resolve(folder, printed.apiKeyFile) };
+  const announced = toAddresses(started);
+  const addresses = { ...announced, apiKeyFile: resolve(folder, announced.apiKeyFile) };
   await writeFile(addressFile, JSON.stringify(addresses));
   const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
-  const moved = earlier !== undefined && earlier.serverlessUrl !== addresses.serverlessUrl;
-  return { addresses, apiKey, consoleUrl: String(started.consoleUrl), moved, ended, stop };
+  const hasMoved = previous !== undefined && previous.serverlessUrl !== addresses.serverlessUrl;
+  return { addresses, apiKey, consoleUrl: String(started.consoleUrl), hasMoved, exit, stop };
 }
 
 /**
@@ -104,7 +104,7 @@ export async function findService(addressFile) {
  * @param {{ addresses: ServiceAddresses, apiKey: string }} service
  * @returns {Promise<string[]>}
  */
-export async function holdings({ addresses, apiKey }) {
+export async function remainingObjects({ addresses, apiKey }) {
   const query = "{ myself { endpoints { name } podTemplates { name } networkVolumes { name } secrets { name } } }";
   const response = await fetch(addresses.graphqlUrl, {
     method: "POST",
@@ -124,9 +124,9 @@ export async function holdings({ addresses, apiKey }) {
  * Waits for an earlier service whose script was killed: it is still stopping and holds the data folder until then.
  * @param {number} pid
  */
-async function gone(pid) {
-  const began = performance.now();
-  while (isAlive(pid) && performance.now() - began < patience) await sleep(100);
+async function waitForExit(pid) {
+  const startTime = performance.now();
+  while (isAlive(pid) && performance.now() - startTime < stopTimeout) await sleep(100);
 }
 
 /** @param {string} addressFile */
@@ -158,12 +158,12 @@ function toAddresses({ baseUrl, graphqlUrl, serverlessUrl, apiKeyFile, pid }) {
  */
 async function freePort(ports) {
   for (const port of ports) {
-    const free = await new Promise((settle) => {
+    const isFree = await new Promise((resolve) => {
       const server = createServer();
-      server.once("error", () => settle(false));
-      server.listen(port, "127.0.0.1", () => server.close(() => settle(true)));
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
     });
-    if (free) return port;
+    if (isFree) return port;
   }
   return 0;
 }

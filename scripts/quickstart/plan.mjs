@@ -1,5 +1,5 @@
 import { checkGo } from "../cli/build.mjs";
-import { lookUpCli } from "../cli/cli.mjs";
+import { searchCli } from "../cli/cli.mjs";
 import { root } from "../entry.mjs";
 import { pendingSteps } from "../workspace.mjs";
 
@@ -18,8 +18,8 @@ import { pendingSteps } from "../workspace.mjs";
  * @returns {Promise<Findings>}
  */
 export async function inspectMachine() {
-  const [found, pending] = await Promise.all([lookUpCli(), pendingSteps(root)]);
-  const cli = "cli" in found ? found.cli : undefined;
+  const [cliSearch, pending] = await Promise.all([searchCli(), pendingSteps(root)]);
+  const cli = "cli" in cliSearch ? cliSearch.cli : undefined;
   return {
     node: process.versions.node,
     npm: /^npm\/(\S+)/.exec(process.env["npm_config_user_agent"] ?? "")?.[1],
@@ -35,7 +35,7 @@ export async function inspectMachine() {
  * @returns {string[]} Lines.
  */
 export function planLines({ node, npm, cli, go, pending }) {
-  const found = [
+  const cliSearch = [
     `Node ${node}`,
     npm === undefined ? [] : `npm ${npm}`,
     cli ? `Pulumi CLI ${cli.version} in ${cli.folder}` : "no Pulumi CLI",
@@ -43,12 +43,12 @@ export function planLines({ node, npm, cli, go, pending }) {
     pending.install ? "no npm packages, or outdated ones" : "the npm packages",
   ];
   const build = go === undefined ? "" : "; if it is not available, build it from Go modules, 5 to 10 min";
-  const beside = cli ? "" : " at the same time";
+  const suffix = cli ? "" : " at the same time";
   const steps = [
     cli ? [] : `download the Pulumi CLI, about 1 min${build}`,
-    pending.install ? `install the npm packages${beside}, about 30 s` : [],
-    pending.compile ? `compile the packages${beside}, about 20 s` : [],
+    pending.install ? `install the npm packages${suffix}, about 30 s` : [],
+    pending.compile ? `compile the packages${suffix}, about 20 s` : [],
     "start the local service and deploy examples/quickstart, about 20 s",
   ];
-  return [`Found: ${found.flat().join(", ")}.`, "Steps:", ...steps.flat().map((step) => `  - ${step}`), ""];
+  return [`Found: ${cliSearch.flat().join(", ")}.`, "Steps:", ...steps.flat().map((step) => `  - ${step}`), ""];
 }

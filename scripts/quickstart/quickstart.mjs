@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { relative } from "node:path";
 import { root, runScript } from "../entry.mjs";
-import { LockTaken, withLock } from "../lock.mjs";
+import { LockTimeout, withLock } from "../lock.mjs";
 import { createProgress } from "../progress.mjs";
 import { setUp } from "../setup.mjs";
-import { holdings, startService } from "./local-service.mjs";
-import { makePlaces, places, quickstartEnvironment } from "./places.mjs";
+import { remainingObjects, startService } from "./local-service.mjs";
+import { createFolders, paths, quickstartEnvironment } from "./paths.mjs";
 import { inspectMachine, planLines } from "./plan.mjs";
 import { createStack } from "./stack.mjs";
 import { showAnswer, showNext, showOutputs } from "./text.mjs";
@@ -17,55 +17,57 @@ import { showAnswer, showNext, showOutputs } from "./text.mjs";
  */
 const templateRelease = 5;
 
-const say = createProgress(process.stdout).say;
+const print = createProgress(process.stdout).print;
 
 /** `npm run quickstart [-- --once | --clean]`: deploys examples/quickstart to a local service. */
 await runScript(async () => {
   const args = process.argv.slice(2);
   const unknown = args.find((arg) => !["--once", "--clean"].includes(arg));
   if (unknown !== undefined) {
-    say(`${unknown}: unknown option; use --once or --clean`);
+    print(`${unknown}: unknown option; use --once or --clean`);
     return 2;
   }
   try {
-    return await withLock(places.lock, args.includes("--clean") ? clean : () => open(args.includes("--once")), {
+    return await withLock(paths.lock, args.includes("--clean") ? clean : () => open(args.includes("--once")), {
       // A process that was just killed may take a moment to end.
-      patience: 1_000,
+      timeout: 1_000,
     });
   } catch (error) {
-    if (!(error instanceof LockTaken)) throw error;
+    if (!(error instanceof LockTimeout)) throw error;
     throw new Error(`A quickstart is already running here (process ${error.pid}). Stop it with Ctrl-C first.`);
   }
 });
 
 /** @param {boolean} once Destroys the stack at the end instead of staying open. */
 async function open(once) {
-  const stays = !once && process.stdin.isTTY && process.stdout.isTTY;
-  for (const line of planLines(await inspectMachine())) say(line);
+  const staysRunning = !once && process.stdin.isTTY && process.stdout.isTTY;
+  for (const line of planLines(await inspectMachine())) print(line);
   const cli = await setUp({ progress: createProgress(process.stdout) });
-  await makePlaces();
+  await createFolders();
   const interrupt = interruption();
   const service = await startService({
     folder: root,
-    dataFolder: places.service,
-    addressFile: places.addresses,
+    dataFolder: paths.service,
+    addressFile: paths.addresses,
     images: { "acme/greeter:1": "examples/quickstart/handler.mjs" },
     templateRelease,
   });
   try {
-    say(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
+    print(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
     // With --once, no user reads the link, and the output may be stored in logs.
-    if (stays) say(`Console: open ${service.consoleUrl} (the link works once)`);
-    const stack = createStack(cli.command, quickstartEnvironment(cli, service), interrupt, say);
+    if (staysRunning) print(`Console: open ${service.consoleUrl} (the link works once)`);
+    const stack = createStack(cli.command, quickstartEnvironment(cli, service), interrupt, print);
     await stack.open();
-    say(`Deploying examples/quickstart with Pulumi ${cli.version}:\n`);
-    return await (stays ? deployAndStay(stack, service, interrupt) : deployAndDestroy(stack, service, interrupt));
+    print(`Deploying examples/quickstart with Pulumi ${cli.version}:\n`);
+    return await (staysRunning
+      ? deployAndStay(stack, service, interrupt)
+      : deployAndDestroy(stack, service, interrupt));
   } catch (error) {
     if (!interrupt.aborted) throw error;
     return 130;
   } finally {
     await service.stop();
-    if (stays || interrupt.aborted) showAfter();
+    if (staysRunning || interrupt.aborted) showNextSteps();
   }
 }
 
@@ -75,16 +77,16 @@ async function open(once) {
  * @param {AbortSignal} interrupt
  */
 async function deployAndStay(stack, service, interrupt) {
-  if (!(await stack.up({ refresh: service.moved }))) {
-    say("\nThe deployment failed; its objects are kept, and the next run continues from there.");
+  if (!(await stack.up({ refresh: service.hasMoved }))) {
+    print("\nThe deployment failed; its objects are kept, and the next run continues from there.");
     return interrupt.aborted ? 130 : 1;
   }
   const outputs = await stack.outputs();
-  const right = await check(stack, outputs);
+  const isValid = await check(stack, outputs);
   showNext(service.addresses, outputs);
-  const text = await Promise.race([service.ended, whenAborted(interrupt)]);
+  const text = await Promise.race([service.exit, whenAborted(interrupt)]);
   if (!interrupt.aborted) throw new Error(`The local service ended unexpectedly.\n${text}`.trimEnd());
-  return right ? 0 : 1;
+  return isValid ? 0 : 1;
 }
 
 /**
@@ -93,17 +95,17 @@ async function deployAndStay(stack, service, interrupt) {
  * @param {AbortSignal} interrupt
  */
 async function deployAndDestroy(stack, service, interrupt) {
-  const deployed = (await stack.up({ refresh: service.moved })) && (await check(stack, await stack.outputs()));
+  const deployed = (await stack.up({ refresh: service.hasMoved })) && (await check(stack, await stack.outputs()));
   interrupt.throwIfAborted();
-  say("\nDestroying the stack:\n");
+  print("\nDestroying the stack:\n");
   const destroyed = await stack.destroy();
   interrupt.throwIfAborted();
-  const left = await holdings(service);
-  if (left.length > 0) say(`The service still has: ${left.join(", ")}`);
-  const done = deployed && destroyed && left.length === 0;
-  if (done) say("\nDone: deployed, job completed, destroyed; the service is empty.");
-  else say(`\nFailed: ${deployed ? "some objects could not be destroyed" : "the deployment did not succeed"}.`);
-  return done ? 0 : 1;
+  const remaining = await remainingObjects(service);
+  if (remaining.length > 0) print(`The service still has: ${remaining.join(", ")}`);
+  const isSuccessful = deployed && destroyed && remaining.length === 0;
+  if (isSuccessful) print("\nDone: deployed, job completed, destroyed; the service is empty.");
+  else print(`\nFailed: ${deployed ? "some objects could not be destroyed" : "the deployment did not succeed"}.`);
+  return isSuccessful ? 0 : 1;
 }
 
 /**
@@ -116,15 +118,15 @@ async function check(stack, outputs) {
   return showAnswer(outputs["answer"], await stack.fingerprint());
 }
 
-function showAfter() {
-  say(`\nThe service is stopped. The stack and its data are kept in ${relative(root, places.folder)}.`);
-  say("  npm run quickstart              continues with this stack");
-  say("  npm run quickstart -- --clean   removes everything");
+function showNextSteps() {
+  print(`\nThe service is stopped. The stack and its data are kept in ${relative(root, paths.folder)}.`);
+  print("  npm run quickstart              continues with this stack");
+  print("  npm run quickstart -- --clean   removes everything");
 }
 
 async function clean() {
-  await rm(places.folder, { recursive: true, force: true });
-  say(`Removed ${relative(root, places.folder)}.`);
+  await rm(paths.folder, { recursive: true, force: true });
+  print(`Removed ${relative(root, paths.folder)}.`);
   return 0;
 }
 

@@ -1,10 +1,10 @@
 import { relative } from "node:path";
 import { inspect } from "node:util";
 import { root } from "../entry.mjs";
-import { places } from "./places.mjs";
+import { paths } from "./paths.mjs";
 
 /** @param {string} text */
-const say = (text) => process.stdout.write(`${text}\n`);
+const print = (text) => process.stdout.write(`${text}\n`);
 
 /**
  * The stack's outputs, one per line.
@@ -12,10 +12,10 @@ const say = (text) => process.stdout.write(`${text}\n`);
  */
 export function showOutputs(outputs) {
   const width = Math.max(...Object.keys(outputs).map((name) => name.length));
-  say("\nOutputs of the stack:");
+  print("\nOutputs of the stack:");
   for (const [name, value] of Object.entries(outputs)) {
     const text = typeof value === "string" ? value : inspect(value, { breakLength: Number.POSITIVE_INFINITY });
-    say(`  ${name.padEnd(width)}  ${text}`);
+    print(`  ${name.padEnd(width)}  ${text}`);
   }
 }
 
@@ -26,9 +26,9 @@ export function showOutputs(outputs) {
  * @returns {boolean}
  */
 export function showAnswer(answer, fingerprint) {
-  const given = typeof answer === "object" && answer !== null && "tokenFingerprint" in answer;
-  const right = given && answer.tokenFingerprint === fingerprint;
-  say(
+  const hasFingerprint = typeof answer === "object" && answer !== null && "tokenFingerprint" in answer;
+  const right = hasFingerprint && answer.tokenFingerprint === fingerprint;
+  print(
     right
       ? "The output comes from a worker process that received the secret: the fingerprint matches."
       : `The output does not contain the secret's fingerprint, ${fingerprint}: the worker did not receive the secret.`,
@@ -42,7 +42,7 @@ export function showAnswer(answer, fingerprint) {
  * @param {Record<string, unknown>} outputs
  */
 export function showNext(addresses, outputs) {
-  const data = relative(root, places.service);
+  const data = relative(root, paths.service);
   const rows = [
     ["npm run pulumi -- preview", "shows no changes, because nothing has changed"],
     ["npm run pulumi -- refresh", "compares the state with the service"],
@@ -50,12 +50,12 @@ export function showNext(addresses, outputs) {
     ["npm run pulumi -- up", "deploys your changes to examples/quickstart/index.ts, for example `workersMax: 2`"],
   ];
   const width = Math.max(...rows.map(([command = ""]) => command.length));
-  say("\nThe service runs until you press Ctrl-C. Next steps, in another terminal:");
-  for (const [command = "", what] of rows) say(`  ${command.padEnd(width)}   ${what}`);
-  say("\nTo open the console, print a new link:");
-  say(`  node service/bin/serverless-compute-local.js open --data ${data}`);
-  say("\nOr send a request to the endpoint:");
-  say(`  KEY=$(node service/bin/serverless-compute-local.js key --data ${data})`);
-  say(`  curl ${outputs["url"] ?? addresses.serverlessUrl}/runsync -H "authorization: Bearer $KEY" \\`);
-  say(`    -H "content-type: application/json" -d '{"input": {"name": "you"}}'`);
+  print("\nThe service runs until you press Ctrl-C. Next steps, in another terminal:");
+  for (const [command = "", what] of rows) print(`  ${command.padEnd(width)}   ${what}`);
+  print("\nTo open the console, print a new link:");
+  print(`  node service/bin/serverless-compute-local.js open --data ${data}`);
+  print("\nOr send a request to the endpoint:");
+  print(`  KEY=$(node service/bin/serverless-compute-local.js key --data ${data})`);
+  print(`  curl ${outputs["url"] ?? addresses.serverlessUrl}/runsync -H "authorization: Bearer $KEY" \\`);
+  print(`    -H "content-type: application/json" -d '{"input": {"name": "you"}}'`);
 }

@@ -26,8 +26,8 @@ export async function archivePlugin(target, platform) {
   const draft = await mkdtemp(join(tmpdir(), "archive-plugin-"));
   try {
     // On Windows Pulumi starts only .exe and .cmd files.
-    const onWindows = platform?.os !== "linux" && platform?.os !== "darwin";
-    for (const name of [executable, ...(onWindows ? [`${executable}.cmd`] : [])]) {
+    const isWindows = platform?.os !== "linux" && platform?.os !== "darwin";
+    for (const name of [executable, ...(isWindows ? [`${executable}.cmd`] : [])]) {
       const launcher = await readFile(join(provider, "bin", name), "utf8");
       await writeFile(join(draft, name), launcher.replace(/\.\.([/\\])dist/, ".$1dist"));
       await chmod(join(draft, name), 0o755);

@@ -32,8 +32,8 @@ export async function makeReleaseAssets(target, { sdks, executables = false } = 
   const require = createRequire(import.meta.url);
   const { version } = require("../../provider/package.json");
   await mkdir(target, { recursive: true });
-  const there = await readdir(target);
-  if (there.length > 0) throw new Error(`${target} is not empty: name a new folder for this release`);
+  const existing = await readdir(target);
+  if (existing.length > 0) throw new Error(`${target} is not empty: name a new folder for this release`);
 
   for (const platform of platforms) {
     if (executables && platform.os === "linux") await archiveExecutable(target, platform.arch);

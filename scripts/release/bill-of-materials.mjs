@@ -23,35 +23,35 @@ const manifestShape = z.looseObject({ peerDependencies: z.record(z.string(), z.s
 export async function billOfMaterials(folder, name) {
   // Without `--omit dev`, which would also omit dependencies shared by a package and a build tool.
   const args = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only", "--workspace", folder];
-  const listed = await run("npm", args, { cwd: root });
-  if (listed.code !== 0) throw new Error(`npm cannot list the dependencies of ${name}: ${lastLines(listed)}`);
-  const bom = bomShape.parse(JSON.parse(listed.stdout));
-  const [own] = bom.components.filter((one) => one["bom-ref"].startsWith(`${name}@`));
-  if (own === undefined) throw new Error(`npm's dependency list of ${name} does not contain ${name}`);
+  const result = await run("npm", args, { cwd: root });
+  if (result.code !== 0) throw new Error(`npm cannot list the dependencies of ${name}: ${lastLines(result)}`);
+  const bom = bomShape.parse(JSON.parse(result.stdout));
+  const [component] = bom.components.filter((candidate) => candidate["bom-ref"].startsWith(`${name}@`));
+  if (component === undefined) throw new Error(`npm's dependency list of ${name} does not contain ${name}`);
   const manifest = manifestShape.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
   const peers = Object.keys(manifest.peerDependencies);
-  const installed = installedWith(own["bom-ref"], bom.dependencies, peers);
+  const installed = installedWith(component["bom-ref"], bom.dependencies, peers);
   // npm describes the repository, whose root package is not published, and names a workspace after its folder.
   return JSON.stringify({
     ...bom,
-    metadata: { ...bom.metadata, component: { ...own, name } },
-    components: bom.components.filter((one) => one !== own && installed.has(one["bom-ref"])),
+    metadata: { ...bom.metadata, component: { ...component, name } },
+    components: bom.components.filter((candidate) => candidate !== component && installed.has(candidate["bom-ref"])),
     dependencies: bom.dependencies.filter(({ ref }) => installed.has(ref)),
   });
 }
 
 /**
  * References of a component and all its dependencies, without peers.
- * @param {string} own
+ * @param {string} component
  * @param {{ ref: string, dependsOn: string[] }[]} dependencies
  * @param {string[]} peers
  * @returns {Set<string>}
  */
-function installedWith(own, dependencies, peers) {
-  const found = new Set([own]);
+function installedWith(component, dependencies, peers) {
+  const reachable = new Set([component]);
   // A set grows while it is iterated.
-  for (const reference of found)
-    for (const needed of dependencies.find(({ ref }) => ref === reference)?.dependsOn ?? [])
-      if (!peers.some((peer) => needed.startsWith(`${peer}@`))) found.add(needed);
-  return found;
+  for (const reference of reachable)
+    for (const dependency of dependencies.find(({ ref }) => ref === reference)?.dependsOn ?? [])
+      if (!peers.some((peer) => dependency.startsWith(`${peer}@`))) reachable.add(dependency);
+  return reachable;
 }

@@ -28,7 +28,7 @@ const runtimes = {
  * Processor of this machine.
  * @returns {Arch}
  */
-export function presentArch() {
+export function currentArch() {
   if (process.platform === "linux" && process.arch === "x64") return "amd64";
   if (process.platform === "linux" && process.arch === "arm64") return "arm64";
   throw new ToolMissing(`executables are built on Linux with x64 or arm64, not on ${process.platform}-${process.arch}`);
@@ -50,8 +50,8 @@ export async function findBun(arch) {
   const cacheFolder = join(homedir(), ".cache", "serverless-compute", "bun");
   const { package: name, target, integrity } = runtimes[arch];
   const folder = join(cacheFolder, `${bunVersion}-linux-${arch}`);
-  const found = { command: join(folder, "bun"), runtime: join(folder, "runtime"), target };
-  if (existsSync(folder)) return found;
+  const bun = { command: join(folder, "bun"), runtime: join(folder, "runtime"), target };
+  if (existsSync(folder)) return bun;
   await mkdir(cacheFolder, { recursive: true });
   const draft = await mkdtemp(join(cacheFolder, "draft-"));
   try {
@@ -74,7 +74,7 @@ export async function findBun(arch) {
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-  return found;
+  return bun;
 }
 
 /**
@@ -86,8 +86,9 @@ const commandLineSwitch = ["BUN_BE_BUN", "BUN=BE=BUN"];
 /** @param {Buffer} program */
 function withoutCommandLine(program) {
   const [name = "", impossible = ""] = commandLineSwitch;
-  const at = program.indexOf(name);
-  if (at < 0 || program.indexOf(name, at + 1) >= 0) throw new Error(`Bun ${bunVersion} does not have ${name} once`);
-  program.write(impossible, at, "latin1");
+  const position = program.indexOf(name);
+  if (position < 0 || program.indexOf(name, position + 1) >= 0)
+    throw new Error(`Bun ${bunVersion} does not have ${name} once`);
+  program.write(impossible, position, "latin1");
   return program;
 }

@@ -14,31 +14,31 @@ const folder = inRepository("provider/dist");
  * first call, so that commands without calls save its time and memory.
  * @type {Record<string, Record<string, string>>}
  */
-const late = {
+const lazyParts = {
   undici: {
     Agent: 'require("undici/lib/dispatcher/agent")',
     EnvHttpProxyAgent: 'require("undici/lib/dispatcher/env-http-proxy-agent")',
   },
   "graphql-request": { GraphQLClient: 'require("graphql-request").GraphQLClient' },
 };
-const lateBundle = "./deployment-clients.js";
+const lazyBundle = "./deployment-clients.js";
 /** undici's index adds methods to every dispatcher; only the proxy tunnels use one of them. */
-const lateMethods =
+const lazyMethods =
   'require("undici/lib/dispatcher/dispatcher").prototype.connect = require("undici/lib/api/api-connect");';
 
 /** @type {import("esbuild").Plugin} */
-const loadLate = {
+const loadLazily = {
   name: "load-late",
   setup(build) {
-    build.onResolve({ filter: new RegExp(`^(${Object.keys(late).join("|")})$`) }, ({ path }) => ({
+    build.onResolve({ filter: new RegExp(`^(${Object.keys(lazyParts).join("|")})$`) }, ({ path }) => ({
       path,
       namespace: "late",
     }));
-    build.onResolve({ filter: new RegExp(`^${lateBundle}$`) }, ({ path }) => ({ path, external: true }));
+    build.onResolve({ filter: new RegExp(`^${lazyBundle}$`) }, ({ path }) => ({ path, external: true }));
     build.onLoad({ filter: /./, namespace: "late" }, ({ path }) => {
-      const names = JSON.stringify(Object.keys(late[path] ?? {}));
+      const names = JSON.stringify(Object.keys(lazyParts[path] ?? {}));
       const contents = `for (const name of ${names})
-        Object.defineProperty(exports, name, { enumerable: true, get: () => require("${lateBundle}")[name] });`;
+        Object.defineProperty(exports, name, { enumerable: true, get: () => require("${lazyBundle}")[name] });`;
       return { contents, resolveDir: folder };
     });
   },
@@ -48,7 +48,7 @@ const loadLate = {
  * Includes only the used parts of zod, and no translations: esbuild can tree-shake the members of a namespace.
  * @type {import("esbuild").Plugin}
  */
-const littleZod = {
+const zodWithoutLocales = {
   name: "little-zod",
   setup(build) {
     build.onLoad({ filter: /[\\/](api|provider)[\\/].*\.ts$/ }, ({ path }) => {
@@ -81,16 +81,16 @@ const deploymentEntry = inRepository("provider/bundle/deployment.ts");
 async function buildParts(entry) {
   // Imported here and not above, because this file is also imported in a fresh clone without packages.
   const { build } = require("esbuild");
-  const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
+  const lazyPartNames = Object.values(lazyParts).flatMap((parts) => Object.entries(parts));
   // Loaded on use: proxy agents, only if a proxy is set.
-  const lateText = [
-    lateMethods,
-    ...lateParts.map(([name, from]) => `Object.defineProperty(exports, "${name}", { get: () => ${from} });`),
+  const lazyText = [
+    lazyMethods,
+    ...lazyPartNames.map(([name, from]) => `Object.defineProperty(exports, "${name}", { get: () => ${from} });`),
   ].join("\n");
   const clients = await build({
     ...options,
-    stdin: { contents: lateText, resolveDir: inRepository("api") },
-    outfile: join(folder, lateBundle),
+    stdin: { contents: lazyText, resolveDir: inRepository("api") },
+    outfile: join(folder, lazyBundle),
     mainFields: ["module", "main"],
     alias: {
       // Loaded as an ES module, so that unused imports from graphql are dropped.
@@ -99,7 +99,7 @@ async function buildParts(entry) {
         .replace(/\.cjs$/, ".js"),
     },
   });
-  const rest = await build({
+  const remainder = await build({
     ...options,
     entryPoints: [entry],
     outfile: join(folder, "deployment.js"),
@@ -114,9 +114,9 @@ async function buildParts(entry) {
       "serverless-compute-api/catalog": inRepository("api/catalog.ts"),
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
     },
-    plugins: [loadLate, littleZod],
+    plugins: [loadLazily, zodWithoutLocales],
   });
-  return [clients, rest];
+  return [clients, remainder];
 }
 
 /**
@@ -132,8 +132,8 @@ export async function bundleParts(entry = deploymentEntry) {
 export async function bundledPackages() {
   const bundles = [...(await buildParts(deploymentEntry)), await buildEntry("node-entry", {})];
   const files = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  const found = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
-  return [...new Set(found)].sort();
+  const packageFolders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
+  return [...new Set(packageFolders)].sort();
 }
 
 /** @typedef {"node-entry" | "executable-entry"} EntryName Of a file in provider/plugin. */

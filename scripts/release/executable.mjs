@@ -5,7 +5,7 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { lastLines, run } from "../child.mjs";
 import { root, runScript } from "../entry.mjs";
-import { bunVersion, findBun, presentArch } from "./bun.mjs";
+import { bunVersion, currentArch, findBun } from "./bun.mjs";
 import { bundleEntry, bundleParts, schemaText } from "./bundle-plugin.mjs";
 
 const name = "pulumi-resource-serverless-compute";
@@ -17,8 +17,8 @@ const name = "pulumi-resource-serverless-compute";
  * @param {import("./bun.mjs").Arch} [arch] Default: the processor of this machine.
  * @returns {Promise<string[]>} Paths of the executable and of its third-party notices.
  */
-export async function buildExecutable(folder, arch = presentArch()) {
-  const { command } = await findBun(presentArch());
+export async function buildExecutable(folder, arch = currentArch()) {
+  const { command } = await findBun(currentArch());
   const { runtime, target } = await findBun(arch);
   const draft = await mkdtemp(join(tmpdir(), "executable-"));
   try {
@@ -77,7 +77,7 @@ package's repository and run node scripts/release/executable.mjs.
  * @param {import("./bun.mjs").Arch} [arch]
  * @returns {Promise<string>} Path of the archive.
  */
-export async function archiveExecutable(target, arch = presentArch()) {
+export async function archiveExecutable(target, arch = currentArch()) {
   const { version } = createRequire(import.meta.url)("../../provider/package.json");
   const draft = await mkdtemp(join(tmpdir(), "archive-executable-"));
   try {

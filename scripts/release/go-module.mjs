@@ -7,7 +7,7 @@ import { lastLines, run } from "../child.mjs";
 import { root, runScript } from "../entry.mjs";
 
 /** Folder of the Go SDK at its tags: the module's path and tags begin with it. */
-const place = "sdk/go/serverlesscompute";
+const worktree = "sdk/go/serverlesscompute";
 
 /**
  * Commits the generated Go SDK on top of a release's commit and tags it by Go's convention. No branch contains the
@@ -18,23 +18,23 @@ const place = "sdk/go/serverlesscompute";
  * @returns {Promise<string>} Tag of the module.
  */
 export async function tagGoModule(sdk, tag, repository = root) {
-  const draft = await mkdtemp(join(tmpdir(), "go-module-"));
-  const tree = join(draft, "tree");
+  const temporaryFolder = await mkdtemp(join(tmpdir(), "go-module-"));
+  const tree = join(temporaryFolder, "tree");
   /** @param {string} cwd @param {...string} args */
   const git = async (cwd, ...args) => {
     const finished = await run("git", args, { cwd });
     if (finished.code !== 0) throw new Error(`git ${args[0]} failed: ${lastLines(finished)}`);
   };
-  const moduleTag = `${place}/${tag}`;
+  const moduleTag = `${worktree}/${tag}`;
   await git(repository, "worktree", "add", "--quiet", "--detach", tree, tag);
   try {
-    await cp(sdk, join(tree, place), { recursive: true });
-    await git(tree, "add", "--force", place);
+    await cp(sdk, join(tree, worktree), { recursive: true });
+    await git(tree, "add", "--force", worktree);
     await git(tree, "commit", "--quiet", "--no-verify", "-m", `Add the generated Go SDK of ${tag}`);
     await git(tree, "tag", moduleTag);
   } finally {
     await git(repository, "worktree", "remove", "--force", tree);
-    await rm(draft, { recursive: true, force: true });
+    await rm(temporaryFolder, { recursive: true, force: true });
   }
   return moduleTag;
 }

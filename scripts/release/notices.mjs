@@ -10,14 +10,14 @@ import { bundledPackages } from "./bundle-plugin.mjs";
 export async function noticesText() {
   const packages = (await bundledPackages()).map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-    const texts = readdirSync(join(root, folder)).filter((one) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(one));
+    const texts = readdirSync(join(root, folder)).filter((entry) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(entry));
     if (texts.length === 0) throw new Error(`${folder} has no licence file: add its text before bundling it`);
-    const whole = texts.map((one) =>
-      readFileSync(join(root, folder, one), "utf8")
+    const sections = texts.map((entry) =>
+      readFileSync(join(root, folder, entry), "utf8")
         .replaceAll("\r\n", "\n")
         .trim(),
     );
-    return `${name} ${version} (${license})\n\n${whole.join("\n\n")}\n`;
+    return `${name} ${version} (${license})\n\n${sections.join("\n\n")}\n`;
   });
   const rule = `\n${"-".repeat(80)}\n\n`;
   const head = "The files in dist whose names begin with plugin have code of these packages in them.\n";

@@ -23,18 +23,18 @@ export async function publishPackages(folder, { flags = [], env = process.env } 
     return `${name}-${version}.tgz`;
   });
   const files = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));
-  const missing = order.filter((name) => !files.includes(name));
-  if (missing.length > 0) throw new Error(`${folder} has no ${missing.join(", ")}; nothing is published`);
-  const others = files.filter((name) => !order.includes(name));
+  const missingFiles = order.filter((name) => !files.includes(name));
+  if (missingFiles.length > 0) throw new Error(`${folder} has no ${missingFiles.join(", ")}; nothing is published`);
+  const unexpectedFiles = files.filter((name) => !order.includes(name));
   /** @type {{ file: string, done: "published" | "there already" }[]} */
   const results = [];
-  for (const file of [...order, ...others]) {
+  for (const file of [...order, ...unexpectedFiles]) {
     // Its error output identifies existing versions, so a surrounding silent npm must not suppress it.
     const args = ["publish", join(folder, file), "--access", "public", "--loglevel", "error", ...flags];
     const published = await run("npm", args, { env, cwd: folder });
-    const isThere = /cannot publish over|EPUBLISHCONFLICT/i.test(published.stderr);
-    if (published.code !== 0 && !isThere) throw new Error(`${file} was not published: ${lastLines(published, 12)}`);
-    results.push({ file, done: isThere ? "there already" : "published" });
+    const isPublished = /cannot publish over|EPUBLISHCONFLICT/i.test(published.stderr);
+    if (published.code !== 0 && !isPublished) throw new Error(`${file} was not published: ${lastLines(published, 12)}`);
+    results.push({ file, done: isPublished ? "there already" : "published" });
   }
   return results;
 }

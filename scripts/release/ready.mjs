@@ -18,30 +18,32 @@ import { readPublisher } from "../publisher.mjs";
  * @param {string} release.changelog
  * @returns {string[]}
  */
-export function obstacles({ publisher, repository, tag, manifests, changelog }) {
-  const found = [];
+export function releaseObstacles({ publisher, repository, tag, manifests, changelog }) {
+  const obstacles = [];
   const [version = ""] = Object.values(manifests).map((manifest) => manifest.version);
   if (publisher.repository === null || publisher.publisher === null) {
-    found.push(
+    obstacles.push(
       "publisher.json names no repository or no publisher: set both, then run npm run build && npm run generate",
     );
   } else if (repository !== undefined && repository !== publisher.repository) {
-    found.push(`publisher.json names the repository ${publisher.repository}, but the release runs in ${repository}`);
+    obstacles.push(
+      `publisher.json names the repository ${publisher.repository}, but the release runs in ${repository}`,
+    );
   }
   for (const [folder, manifest] of Object.entries(manifests)) {
     const expected = tag ?? `v${version}`;
     if (expected !== `v${manifest.version}`) {
-      found.push(`the release is ${expected}, but ${folder}/package.json has version ${manifest.version}`);
+      obstacles.push(`the release is ${expected}, but ${folder}/package.json has version ${manifest.version}`);
     }
     if (publisher.repository !== null && manifest.repository === undefined) {
-      found.push(`${folder}/package.json has no repository: run npm run generate`);
+      obstacles.push(`${folder}/package.json has no repository: run npm run generate`);
     }
   }
   const heading = new RegExp(`^## ${version.replaceAll(".", "\\.")} - \\d{4}-\\d{2}-\\d{2}$`, "m");
   if (!heading.test(changelog)) {
-    found.push(`CHANGELOG.md has no heading "## ${version} - <date>": npm run release:version writes it`);
+    obstacles.push(`CHANGELOG.md has no heading "## ${version} - <date>": npm run release:version writes it`);
   }
-  return found;
+  return obstacles;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -53,8 +55,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const manifests = publishedPackages.map((folder) => [folder, require(join(root, folder, "package.json"))]);
     const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
     const publisher = readPublisher();
-    const found = obstacles({ publisher, repository, tag, manifests: Object.fromEntries(manifests), changelog });
-    if (found.length > 0) throw new Error(`nothing is published:\n${found.map((one) => `- ${one}`).join("\n")}`);
+    const obstacles = releaseObstacles({
+      publisher,
+      repository,
+      tag,
+      manifests: Object.fromEntries(manifests),
+      changelog,
+    });
+    if (obstacles.length > 0)
+      throw new Error(`nothing is published:\n${obstacles.map((manifest) => `- ${manifest}`).join("\n")}`);
     return 0;
   });
 }

@@ -23,7 +23,7 @@ export async function makeServiceImageContext(target, cpu = process.arch) {
   await mkdir(app, { recursive: true });
   if ((await readdir(target)).length > 1) throw new Error(`${target} is not empty: name a new folder`);
   /** @param {string} file */
-  const copy = async (file) => {
+  const copyToApp = async (file) => {
     await mkdir(dirname(join(app, file)), { recursive: true });
     await cp(join(root, file), join(app, file), { recursive: true, filter: (path) => !path.endsWith(".tsbuildinfo") });
   };
@@ -31,12 +31,13 @@ export async function makeServiceImageContext(target, cpu = process.arch) {
   const { workspaces } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   // npm validates the lockfile against the manifests of all workspaces.
   const manifests = workspaces.map((name) => join(name, "package.json"));
-  for (const file of ["package.json", "package-lock.json", "LICENSE", ...manifests]) await copy(file);
-  for (const [name, folders] of Object.entries(parts)) for (const folder of folders) await copy(join(name, folder));
+  for (const file of ["package.json", "package-lock.json", "LICENSE", ...manifests]) await copyToApp(file);
+  for (const [name, folders] of Object.entries(parts))
+    for (const folder of folders) await copyToApp(join(name, folder));
   const platform = ["--os=linux", `--cpu=${cpu}`, "--libc=glibc"];
-  const chosen = Object.keys(parts).map((name) => `--workspace=${name}`);
-  const quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
-  const installed = await run("npm", ["ci", "--omit=dev", ...chosen, ...platform, ...quiet], { cwd: app });
+  const supported = Object.keys(parts).map((name) => `--workspace=${name}`);
+  const npmFlags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+  const installed = await run("npm", ["ci", "--omit=dev", ...supported, ...platform, ...npmFlags], { cwd: app });
   if (installed.code !== 0) throw new Error(`the packages could not be installed: ${lastLines(installed)}`);
   for (const name of workspaces)
     if (!(name in parts)) await rm(join(app, name.split("/")[0] ?? name), { recursive: true });

@@ -19,13 +19,13 @@ export async function releaseVersion({ folder = root, date = new Date().toISOStr
   const read = (path) => readFileSync(join(folder, path), "utf8");
   /** @param {string} path @param {(text: string) => string} change */
   const rewrite = (path, change) => writeFileSync(join(folder, path), change(read(path)));
-  const versionNow = () => JSON.parse(read("api/package.json")).version;
+  const currentVersion = () => JSON.parse(read("api/package.json")).version;
 
-  const before = versionNow();
+  const before = currentVersion();
   const changeset = join(folder, "node_modules", "@changesets", "cli", "bin.js");
   const finished = await run(process.execPath, [changeset, "version"], { cwd: folder });
   if (finished.code !== 0) throw new Error(`changeset version failed: ${lastLines(finished)}`);
-  const after = versionNow();
+  const after = currentVersion();
   if (before === after) return { before, after };
 
   rewrite("package-lock.json", (text) => {
@@ -51,9 +51,9 @@ export async function releaseVersion({ folder = root, date = new Date().toISOStr
  * @param {string} after
  */
 export function withVersion(text, before, after) {
-  const old = before.replaceAll(".", "\\.");
+  const previousVersion = before.replaceAll(".", "\\.");
   return text.replace(
-    new RegExp(`(\\bversion: |serverless-compute[a-z-]*(?: |@|-v?))${old}(?![\\w]|\\.\\d)`, "g"),
+    new RegExp(`(\\bversion: |serverless-compute[a-z-]*(?: |@|-v?))${previousVersion}(?![\\w]|\\.\\d)`, "g"),
     `$1${after}`,
   );
 }

@@ -21,7 +21,7 @@ export function plannedObjects({ gpus, dataCenters, volume }) {
   if (pool === undefined) throw new Error("catalog: no GPU type has a pool; check the key's permissions");
   const secret = { name: name.replaceAll("-", "_"), value: randomBytes(16).toString("hex"), description: "smoke test" };
   const scaling = { type: "QUEUE_DELAY", queueDelay: 4 };
-  const planned = [
+  const plannedList = [
     { kind: "secret", path: "/account/secrets", list: "secrets", body: secret },
     {
       kind: "template",
@@ -47,9 +47,9 @@ export function plannedObjects({ gpus, dataCenters, volume }) {
   return volume
     ? [
         { kind: "volume", path: "/network-volumes", list: "networkVolumes", body: volumeBody(name, dataCenters) },
-        ...planned,
+        ...plannedList,
       ]
-    : planned;
+    : plannedList;
 }
 
 /**
@@ -57,7 +57,9 @@ export function plannedObjects({ gpus, dataCenters, volume }) {
  * @param {unknown} dataCenters
  */
 function volumeBody(name, dataCenters) {
-  const found = listOf(dataCenters).find((one) => listOf(fields(one)["networkVolumeTypes"]).length > 0);
-  if (!found) throw new Error("catalog: no data centre has network volumes; run without --volume");
-  return { name, size: 10, dataCenter: fields(found)["id"] };
+  const dataCenter = listOf(dataCenters).find(
+    (candidate) => listOf(fields(candidate)["networkVolumeTypes"]).length > 0,
+  );
+  if (!dataCenter) throw new Error("catalog: no data centre has network volumes; run without --volume");
+  return { name, size: 10, dataCenter: fields(dataCenter)["id"] };
 }

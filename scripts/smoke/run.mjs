@@ -14,16 +14,16 @@ const deleteAttempts = 4;
 
 /**
  * Creates the minimal set of objects, reads it, and always deletes it. Resolves with true if every step succeeded.
- * @param {{ call: Call, volume: boolean, signal: AbortSignal, say: (line: string) => void }} options Aborting the
+ * @param {{ call: Call, volume: boolean, signal: AbortSignal, print: (line: string) => void }} options Aborting the
  * signal ends the run after the current request; the deletes still follow.
  */
-export async function runSmoke({ call, volume, signal, say }) {
-  let good = true;
+export async function runSmoke({ call, volume, signal, print }) {
+  let isPassed = true;
   /** @param {string} title @param {Answer} response @param {number} expected */
   const note = (title, { status, json, ms }, expected) => {
     const detail = typeof json["detail"] === "string" ? `: ${json["detail"]}` : "";
-    if (status !== expected) good = false;
-    say(
+    if (status !== expected) isPassed = false;
+    print(
       `${status === expected ? "ok    " : "FAILED"}  ${title}: ${status} in ${ms} ms${status === expected ? "" : detail}`,
     );
     return status === expected;
@@ -35,51 +35,55 @@ export async function runSmoke({ call, volume, signal, say }) {
     return note(title, response, expected) ? response.json : undefined;
   };
 
-  /** @type {{ planned: Planned, id: unknown }[]} */
+  /** @type {{ plannedObject: Planned, id: unknown }[]} */
   const attempted = [];
   try {
     const gpus = await step("read the GPU types", () => call("GET", "/catalog/gpus"), 200);
-    const places = await step("read the data centres", () => call("GET", "/catalog/datacenters"), 200);
-    const lists = { gpus: gpus?.["gpus"], dataCenters: places?.["dataCenters"] };
-    for (const planned of plannedObjects({ ...lists, volume })) {
+    const dataCenters = await step("read the data centres", () => call("GET", "/catalog/datacenters"), 200);
+    const lists = { gpus: gpus?.["gpus"], dataCenters: dataCenters?.["dataCenters"] };
+    for (const plannedObject of plannedObjects({ ...lists, volume })) {
       signal.throwIfAborted();
-      const attempt = { planned, id: /** @type {unknown} */ (undefined) };
+      const attempt = { plannedObject, id: /** @type {unknown} */ (undefined) };
       attempted.push(attempt);
-      const made = await step(`create the ${planned.kind}`, () => call("POST", planned.path, planned.body), 201);
-      attempt.id = made?.["id"];
-      if (made === undefined) break;
-      await step(`read the ${planned.kind}`, () => call("GET", `${planned.path}/${attempt.id}`), 200);
-      await step(`list the ${planned.kind}s`, () => call("GET", planned.path), 200);
+      const response = await step(
+        `create the ${plannedObject.kind}`,
+        () => call("POST", plannedObject.path, plannedObject.body),
+        201,
+      );
+      attempt.id = response?.["id"];
+      if (response === undefined) break;
+      await step(`read the ${plannedObject.kind}`, () => call("GET", `${plannedObject.path}/${attempt.id}`), 200);
+      await step(`list the ${plannedObject.kind}s`, () => call("GET", plannedObject.path), 200);
     }
   } catch (error) {
-    good = false;
-    say(
+    isPassed = false;
+    print(
       signal.aborted
         ? "stopped: deleting the created objects"
         : `FAILED  ${error instanceof Error ? error.message : error}`,
     );
   }
-  for (const { planned, id } of attempted.reverse()) {
+  for (const { plannedObject, id } of attempted.reverse()) {
     try {
-      const found = id ?? (await idByName(call, planned));
-      if (found === undefined) continue;
-      const response = await remove(call, `${planned.path}/${found}`);
+      const foundId = id ?? (await idByName(call, plannedObject));
+      if (foundId === undefined) continue;
+      const response = await remove(call, `${plannedObject.path}/${foundId}`);
       // Deleting an endpoint may delete its template.
-      const gone = response.status === 404 ? { ...response, status: 204 } : response;
-      if (note(`delete the ${planned.kind}`, gone, 204)) continue;
+      const outcome = response.status === 404 ? { ...response, status: 204 } : response;
+      if (note(`delete the ${plannedObject.kind}`, outcome, 204)) continue;
     } catch (error) {
-      say(`FAILED  delete the ${planned.kind}: ${error instanceof Error ? error.message : error}`);
+      print(`FAILED  delete the ${plannedObject.kind}: ${error instanceof Error ? error.message : error}`);
     }
-    good = false;
-    say(`LEFT    ${planned.kind} ${planned.body["name"]}; delete it in the console`);
+    isPassed = false;
+    print(`LEFT    ${plannedObject.kind} ${plannedObject.body["name"]}; delete it in the console`);
   }
-  return good;
+  return isPassed;
 }
 
 /**
  * The id of an object whose create had no response; undefined if it does not exist.
  * @param {Call} call
- * @param {Planned} planned
+ * @param {Planned} plannedObject
  */
 async function idByName(call, { path, list, body }) {
   let query = "";
@@ -87,9 +91,9 @@ async function idByName(call, { path, list, body }) {
     const { status, json } = await call("GET", `${path}${query}`);
     if (status !== 200) throw new Error(`GET ${path} responded with ${status}`);
     const rows = Array.isArray(json[list]) ? json[list].map(fields) : [];
-    const found = rows.find((row) => row["name"] === body["name"]);
+    const match = rows.find((row) => row["name"] === body["name"]);
     const { hasNextPage, nextCursor } = fields(json["pagination"]);
-    if (found || !hasNextPage) return found?.["id"];
+    if (match || !hasNextPage) return match?.["id"];
     query = `?cursor=${encodeURIComponent(String(nextCursor))}`;
   }
 }
@@ -101,12 +105,12 @@ async function idByName(call, { path, list, body }) {
  * @returns {Promise<Answer>}
  */
 async function remove(call, path, attempt = 1) {
-  const last = attempt === deleteAttempts;
+  const lastError = attempt === deleteAttempts;
   const response = await call("DELETE", path).catch((error) => {
-    if (last) throw error;
+    if (lastError) throw error;
     return undefined;
   });
-  if (response && (last || [204, 401, 403, 404].includes(response.status))) return response;
+  if (response && (lastError || [204, 401, 403, 404].includes(response.status))) return response;
   await sleep(1000 * attempt);
   return remove(call, path, attempt + 1);
 }

@@ -25,10 +25,10 @@ await runScript(async () => {
   const root = url ?? targets.get(target);
   const key = process.env["SERVERLESS_COMPUTE_API_KEY"];
   if (!targets.has(target) || root === undefined || !key) {
-    const fault = key
+    const problem = key
       ? `--target: is ${target === "" ? "missing" : `"${target}"`}; set it to hosted or local, also with --url`
       : "SERVERLESS_COMPUTE_API_KEY: is not set; set it to the key of the account";
-    console.error(`${fault}\n${usage}`);
+    console.error(`${problem}\n${usage}`);
     return 2;
   }
   const stop = new AbortController();
@@ -36,7 +36,7 @@ await runScript(async () => {
 
   /** @type {import("./run.mjs").Call} */
   const call = async (method, path, body) => {
-    const started = Date.now();
+    const startTime = Date.now();
     const response = await fetch(`${root}/v2${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
@@ -48,14 +48,14 @@ await runScript(async () => {
       });
     });
     const text = await response.text();
-    return { status: response.status, json: parsed(text), ms: Date.now() - started };
+    return { status: response.status, json: parseJson(text), ms: Date.now() - startTime };
   };
   // Redacts the key from all output, including responses.
-  const say = (/** @type {string} */ line) => console.log(line.replaceAll(key, "[key]"));
-  say(`Smoke test of ${root}/v2`);
-  const good = await runSmoke({ call, volume, signal: stop.signal, say });
-  say(good ? "passed: all created objects are deleted" : "failed");
-  return stop.signal.aborted ? 130 : good ? 0 : 1;
+  const print = (/** @type {string} */ line) => console.log(line.replaceAll(key, "[key]"));
+  print(`Smoke test of ${root}/v2`);
+  const isPassed = await runSmoke({ call, volume, signal: stop.signal, print });
+  print(isPassed ? "passed: all created objects are deleted" : "failed");
+  return stop.signal.aborted ? 130 : isPassed ? 0 : 1;
 });
 
 function readOptions() {
@@ -72,7 +72,7 @@ function readOptions() {
 }
 
 /** @param {string} text */
-function parsed(text) {
+function parseJson(text) {
   try {
     return fields(JSON.parse(text));
   } catch {

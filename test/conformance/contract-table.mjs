@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 
 /**
- * The REST v2 traffic of a test file: each entry of `seen` is a route and a status, such as `GET /v2/serverless 200`, each of
+ * The REST v2 traffic of a test file: each entry of `responses` is a route and a status, such as `GET /v2/serverless 200`, each of
  * `untested` a property that the file neither sent nor received, such as `POST /v2/serverless sends gpu.pools`.
- * @typedef {{ file: string, seen: string[], untested: string[] }} TrafficRecord
+ * @typedef {{ file: string, responses: string[], untested: string[] }} TrafficRecord
  * @typedef {{ method: string, path: string, responses: Record<string, unknown> }} Route
  */
 
@@ -63,8 +63,8 @@ const footnote = (route, status) => reasons.findIndex(([fits]) => fits(route, st
 export function contractSection(routes, records) {
   /** @type {Map<string, Set<string>>} */
   const files = new Map();
-  for (const { file, seen } of records)
-    for (const entry of seen) files.set(entry, (files.get(entry) ?? new Set()).add(basename(file, ".test.ts")));
+  for (const { file, responses } of records)
+    for (const entry of responses) files.set(entry, (files.get(entry) ?? new Set()).add(basename(file, ".test.ts")));
   const rows = routes.map((route) => {
     const name = `${route.method} ${route.path}`;
     const statuses = Object.keys(route.responses).filter((status) => status !== "default");

@@ -1,5 +1,5 @@
 import type { TestProject } from "vitest/node";
-import { engineAnswers, engineMissing, startEngine } from "../../scripts/docker-engine.mjs";
+import { engineMissing, engineResponds, startEngine } from "../../scripts/docker-engine.mjs";
 import { findEngine } from "../../service/workers/containers/engine-address";
 import { createEngineClient } from "../../service/workers/containers/engine-client";
 import { findPython } from "../sdk/programs";
@@ -24,7 +24,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     project.provide("engine", { missing });
     return undefined;
   }
-  const own = engineAnswers() ? undefined : await startEngine();
+  const own = engineResponds() ? undefined : await startEngine();
   const host = own?.host ?? findEngine(process.env).displayUrl;
   const image = `serverless-compute-test/node:${process.pid}`;
   const pythonImage = `serverless-compute-test/python:${process.pid}`;

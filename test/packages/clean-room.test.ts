@@ -55,8 +55,8 @@ async function succeed(
 async function startLocalService(room: CleanRoom, node: string, ...more: string[]) {
   const command = join("node_modules", ".bin", "serverless-compute-local");
   const args = [command, "start", "--port", "0", "--json", "--data", "data", ...more];
-  const { line, ended, stop } = await startProcess({ node, args, folder: room.folder, env: room.env });
-  expect(line, line ?? (await ended)).toBeDefined();
+  const { line, exit, stop } = await startProcess({ node, args, folder: room.folder, env: room.env });
+  expect(line, line ?? (await exit)).toBeDefined();
   const addresses = addressesShape.parse(JSON.parse(line ?? ""));
   const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
   registerSecret(apiKey, "the API key");

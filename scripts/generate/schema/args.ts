@@ -9,16 +9,16 @@ const schemaOf = (value: unknown): Json => (isSchema(value) ? value : {});
 const propertiesOf = (json: Json): [string, Json][] =>
   Object.entries(json.properties ?? {}).map(([key, property]) => [key, schemaOf(property)]);
 
-const line = (text: string | undefined): string => `  /** ${text} */\n`;
-const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+const docComment = (text: string | undefined): string => `  /** ${text} */\n`;
+const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** The description of a property with bounds, default and replacement. */
-function sentences(name: string, json: Json, traits: Traits, isRequired: boolean): string {
+function descriptionOf(name: string, json: Json, traits: Traits, isRequired: boolean): string {
   const { minimum, maximum } = json;
-  const upper = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  const upperBound = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
   const bounds =
-    minimum !== undefined && upper !== undefined
-      ? `From ${minimum} to ${upper}.`
+    minimum !== undefined && upperBound !== undefined
+      ? `From ${minimum} to ${upperBound}.`
       : minimum !== undefined && `At least ${minimum}.`;
   const fallback = json.default === undefined || json.properties ? "" : `Default \`${JSON.stringify(json.default)}\`.`;
   return [
@@ -37,8 +37,8 @@ type Wrap = (type: string) => string;
 
 /** The TypeScript type of a property; `nested` is the name of an object type. */
 function typeOf(json: Json, nested: string, wrap: Wrap): string {
-  if (json.enum) return json.enum.map((one) => JSON.stringify(one)).join(" | ");
-  if (json.anyOf) return [...new Set(json.anyOf.map((one) => typeOf(schemaOf(one), nested, wrap)))].join(" | ");
+  if (json.enum) return json.enum.map((member) => JSON.stringify(member)).join(" | ");
+  if (json.anyOf) return [...new Set(json.anyOf.map((member) => typeOf(schemaOf(member), nested, wrap)))].join(" | ");
   if (json.type === "integer" || json.type === "number") return "number";
   if (json.type === "string" || json.type === "boolean") return json.type;
   if (json.type === "array") return `${wrap(typeOf(schemaOf(json.items), nested, wrap))}[]`;
@@ -48,8 +48,8 @@ function typeOf(json: Json, nested: string, wrap: Wrap): string {
   return "unknown";
 }
 
-const input: Wrap = (type) => `pulumi.Input<${type}>`;
-const plain: Wrap = (type) => (type.includes(" | ") ? `(${type})` : type);
+const asInput: Wrap = (type) => `pulumi.Input<${type}>`;
+const asPlain: Wrap = (type) => (type.includes(" | ") ? `(${type})` : type);
 
 /**
  * Interface of inputs, preceded by the interfaces of its nested objects. For an interface in `written`, the names by content, only an
@@ -59,23 +59,23 @@ function argsInterface(
   name: string,
   doc: string,
   json: Json,
-  traitsFor: (key: string) => Traits,
-  written: Map<string, string>,
+  traitsOfKey: (key: string) => Traits,
+  writtenNames: Map<string, string>,
 ): string {
-  const content = JSON.stringify(json.properties);
-  const same = written.get(content);
-  if (same) return `\n/** ${doc} */\nexport type ${name} = ${same};\n`;
-  written.set(content, name);
+  const contentKey = JSON.stringify(json.properties);
+  const existingName = writtenNames.get(contentKey);
+  if (existingName) return `\n/** ${doc} */\nexport type ${name} = ${existingName};\n`;
+  writtenNames.set(contentKey, name);
   const owner = name.replace(/Args$/, "");
   const nested: string[] = [];
   const fields = propertiesOf(json).map(([key, property]) => {
-    const nestedName = `${owner}${pascal(key)}Args`;
+    const nestedName = `${owner}${pascalCase(key)}Args`;
     if (property.properties) {
-      nested.push(argsInterface(nestedName, `The input \`${key}\` of a ${owner}.`, property, () => ({}), written));
+      nested.push(argsInterface(nestedName, `The input \`${key}\` of a ${owner}.`, property, () => ({}), writtenNames));
     }
     const isRequired = json.required?.includes(key) ?? false;
-    const text = sentences(key, property, traitsFor(key), isRequired);
-    return `${line(text)}  ${key}${isRequired ? "" : "?"}: ${input(typeOf(property, nestedName, input))};\n`;
+    const text = descriptionOf(key, property, traitsOfKey(key), isRequired);
+    return `${docComment(text)}  ${key}${isRequired ? "" : "?"}: ${asInput(typeOf(property, nestedName, asInput))};\n`;
   });
   return `${nested.join("")}\n/** ${doc} */\nexport interface ${name} {\n${fields.join("")}}\n`;
 }
@@ -87,12 +87,12 @@ function argsInterface(
 function outputsInterface(kind: string, inputs: Json, outputs: Json): string {
   const fields = [inputs, outputs].flatMap((json) =>
     propertiesOf(json).map(([key, property]) => {
-      const isKnown = key === "name" || (json.required?.includes(key) ?? false);
-      const type = typeOf(property, `pulumi.Unwrap<${kind}${pascal(key)}Args>`, plain);
-      const output = `${type}${isKnown ? "" : " | undefined"}`;
-      const short = `  readonly ${key}: pulumi.Output<${output}>;\n`;
-      const field = short.length <= 121 ? short : `  readonly ${key}: pulumi.Output<\n    ${output}\n  >;\n`;
-      return `${json === outputs ? line(property.description) : ""}${field}`;
+      const isAlwaysKnown = key === "name" || (json.required?.includes(key) ?? false);
+      const type = typeOf(property, `pulumi.Unwrap<${kind}${pascalCase(key)}Args>`, asPlain);
+      const output = `${type}${isAlwaysKnown ? "" : " | undefined"}`;
+      const singleLine = `  readonly ${key}: pulumi.Output<${output}>;\n`;
+      const field = singleLine.length <= 121 ? singleLine : `  readonly ${key}: pulumi.Output<\n    ${output}\n  >;\n`;
+      return `${json === outputs ? docComment(property.description) : ""}${field}`;
     }),
   );
   return `\n/** Outputs of a ${kind}: its inputs with all defaults, and values computed by the service. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
@@ -100,21 +100,26 @@ function outputsInterface(kind: string, inputs: Json, outputs: Json): string {
 
 const origin = "// Written by scripts/generate from the inputs.ts of each resource: change those, not this file.\n";
 
-const schema = (shape: z.ZodType, io: "input" | "output"): Json =>
+const jsonSchema = (shape: z.ZodType, io: "input" | "output"): Json =>
   z.toJSONSchema(shape, { io, unrepresentable: "any" });
 
 /** The text of provider/generated/args.ts: interfaces of the inputs and outputs of every resource. */
 export function argsText(): string {
-  const written = new Map<string, string>();
+  const writtenNames = new Map<string, string>();
   const interfaces = Object.entries(kinds).map(([kind, { inputs, outputs }]) => {
-    const traitsFor = (key: string): Traits => {
+    const traitsOfKey = (key: string): Traits => {
       const shapes: Record<string, z.ZodType> = inputs.shape;
       const shape = shapes[key];
       return shape ? traitsOf(shape) : {};
     };
     return (
-      argsInterface(`${kind}Args`, `Inputs of a {@link ${kind}}.`, schema(inputs, "input"), traitsFor, written) +
-      outputsInterface(kind, schema(inputs, "output"), schema(outputs, "output"))
+      argsInterface(
+        `${kind}Args`,
+        `Inputs of a {@link ${kind}}.`,
+        jsonSchema(inputs, "input"),
+        traitsOfKey,
+        writtenNames,
+      ) + outputsInterface(kind, jsonSchema(inputs, "output"), jsonSchema(outputs, "output"))
     );
   });
   return `${origin}import type * as pulumi from "@pulumi/pulumi";\n${interfaces.join("")}`;
@@ -124,8 +129,10 @@ export function argsText(): string {
 export function propertyNamesText(): string {
   const lists = Object.entries(kinds).map(([kind, { inputs, outputs }]) => {
     const names = [...Object.keys(inputs.shape), ...Object.keys(outputs.shape)].map((key) => JSON.stringify(key));
-    const short = `  ${kind}: [${names.join(", ")}],\n`;
-    return short.length <= 120 ? short : `  ${kind}: [\n${names.map((name) => `    ${name},\n`).join("")}  ],\n`;
+    const singleLine = `  ${kind}: [${names.join(", ")}],\n`;
+    return singleLine.length <= 120
+      ? singleLine
+      : `  ${kind}: [\n${names.map((name) => `    ${name},\n`).join("")}  ],\n`;
   });
   return `${origin}\n/** All properties of each kind: the outputs that a class requests from the engine. */\nexport const propertyNames = {\n${lists.join("")}} as const;\n`;
 }

@@ -95,17 +95,17 @@ function properties(
 }
 
 function resourceSpec(kind: string, { description, inputs, outputs }: ResourceShapes, types: TypeSpecs): ResourceSpec {
-  const kept = properties(inputs, "output", kind, types);
+  const stored = properties(inputs, "output", kind, types);
   // Nested types are written twice. The inputs come last, so that their optional properties apply.
-  const taken = properties(inputs, "input", kind, types);
+  const accepted = properties(inputs, "input", kind, types);
   const computed = properties(outputs, "output", kind, types);
-  const named = "name" in taken.specs ? ["name"] : [];
+  const nameProperty = "name" in accepted.specs ? ["name"] : [];
   return {
     description,
-    properties: { ...kept.specs, ...computed.specs },
-    required: [...new Set([...named, ...kept.required, ...computed.required])],
-    inputProperties: taken.specs,
-    requiredInputs: taken.required,
+    properties: { ...stored.specs, ...computed.specs },
+    required: [...new Set([...nameProperty, ...stored.required, ...computed.required])],
+    inputProperties: accepted.specs,
+    requiredInputs: accepted.required,
     ...(isObjectKind(kind) ? { listInputs: { type: "object", properties: textSpecs(listInputs) } } : {}),
   };
 }
@@ -117,7 +117,7 @@ const textSpecs = (texts: Record<string, string>): Record<string, PropertySpec> 
 /** The component. Its inputs contain inputs of its resources, which become nested types. */
 function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: TypeSpecs): ResourceSpec {
   const { template, endpoint, verify } = verifiedEndpointInputs.shape;
-  const group = (name: string, kind: string, shape: z.ZodObject): PropertySpec => {
+  const nestedInputs = (name: string, kind: string, shape: z.ZodObject): PropertySpec => {
     const { description = "" } = shape;
     const { inputProperties = {}, requiredInputs = [] } = resources[kind] ?? {};
     const isOwn = (key: string): boolean => key in shape.shape;
@@ -137,8 +137,8 @@ function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: Ty
     properties: outputs.specs,
     required: outputs.required,
     inputProperties: {
-      template: group("Template", "Template", template),
-      endpoint: group("Endpoint", "ServerlessEndpoint", endpoint.unwrap()),
+      template: nestedInputs("Template", "Template", template),
+      endpoint: nestedInputs("Endpoint", "ServerlessEndpoint", endpoint.unwrap()),
       verify: { ...resources["ServerlessEndpoint"]?.inputProperties["verify"], description: verify.description ?? "" },
     },
     requiredInputs: ["template", "verify"],

@@ -24,7 +24,7 @@ export type TypeSpecs = Record<
 
 const safeBounds = new Set([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]);
 
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capitalise = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Bounds, choices and default as sentences, because Pulumi's schema has no fields for them. */
 function rules(schema: JsonSchema): string[] {
@@ -55,7 +55,7 @@ function typeSpec(schema: unknown, prefix: string, name: string, types: TypeSpec
   if (schema.anyOf) return typeSpec(schema.anyOf.find(isSchema) ?? {}, prefix, name, types);
   if (schema.type === "array") return { type: "array", items: typeSpec(schema.items, prefix, name, types) };
   if (schema.type === "object" && schema.properties) {
-    const token = `${prefix}${capitalised(name)}`;
+    const token = `${prefix}${capitalise(name)}`;
     types[token] = {
       type: "object",
       ...(schema.description ? { description: schema.description } : {}),

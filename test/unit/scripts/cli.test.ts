@@ -22,7 +22,7 @@ async function nothing() {
     path: join(folder, "on-path"),
     cacheFolder: join(folder, "versions"),
     downloadAddress: await serve((_request, response) => response.writeHead(404).end()),
-    silence: 5_000,
+    idleTimeout: 5_000,
     go: join(folder, "go"),
     env: { PATH: process.env["PATH"] },
     dynamicProvider: writeDynamicProvider(join(folder, "node_modules")),
@@ -186,7 +186,7 @@ describe("the official download", () => {
   });
 
   test("fails if the server does not respond or stops in the middle", async () => {
-    const options = { ...(await nothing()), silence: 40 };
+    const options = { ...(await nothing()), idleTimeout: 40 };
     const mute = await serve(() => {});
     await expect(findCli({ ...options, downloadAddress: mute })).rejects.toThrow(
       `no response from ${mute}/pulumi-${version}-checksums.txt within 0.04 s`,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../scripts/child.mjs";
-import { findService, holdings, startService } from "../../../scripts/quickstart/local-service.mjs";
+import { findService, remainingObjects, startService } from "../../../scripts/quickstart/local-service.mjs";
 import { serve, temporaryFolder } from "./fake-cli";
 
 const root = fileURLToPath(new URL("../../../", pathToFileURL(__filename)));
@@ -38,21 +38,21 @@ test("a started service is found by its address file, with its key, and its obje
   const options = plan();
   expect(await findService(options.addressFile)).toBeUndefined();
   const service = await start(options);
-  expect(service).toMatchObject({ moved: false, apiKey: readFileSync(service.addresses.apiKeyFile, "utf8").trim() });
+  expect(service).toMatchObject({ hasMoved: false, apiKey: readFileSync(service.addresses.apiKeyFile, "utf8").trim() });
   expect(await findService(options.addressFile)).toEqual({ addresses: service.addresses, apiKey: service.apiKey });
   const noted = readFileSync(options.addressFile, "utf8");
   expect(noted).not.toContain(service.apiKey);
   expect(service.consoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/);
   expect(noted).not.toContain(new URL(service.consoleUrl).searchParams.get("t"));
 
-  expect(await holdings(service)).toEqual([]);
+  expect(await remainingObjects(service)).toEqual([]);
   const response = await fetch(`${service.addresses.baseUrl}/networkvolumes`, {
     method: "POST",
     headers: { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" },
     body: JSON.stringify({ name: "models", size: 10, dataCenterId: "EU-RO-1" }),
   });
   expect(response.status).toBe(200);
-  expect(await holdings(service)).toEqual(["networkVolumes models"]);
+  expect(await remainingObjects(service)).toEqual(["networkVolumes models"]);
 });
 
 test("a start waits for an earlier service that is stopping and keeps its port and data; if the port is taken, it moves", async () => {
@@ -60,7 +60,7 @@ test("a start waits for an earlier service that is stopping and keeps its port a
   const first = await startService(options);
   const [second] = await Promise.all([startService(options), first.stop()]);
   expect(isAlive(first.addresses.pid)).toBe(false);
-  expect(second).toMatchObject({ moved: false, apiKey: first.apiKey });
+  expect(second).toMatchObject({ hasMoved: false, apiKey: first.apiKey });
   expect(second.addresses).toEqual({ ...first.addresses, pid: second.addresses.pid });
   expect(statSync(second.addresses.apiKeyFile).mode & 0o777).toBe(0o600);
 
@@ -72,7 +72,7 @@ test("a start waits for an earlier service that is stopping and keeps its port a
   });
   onTestFinished(() => void squatter.close());
   const third = await start(options);
-  expect(third.moved).toBe(true);
+  expect(third.hasMoved).toBe(true);
   expect(third.addresses.baseUrl).not.toBe(first.addresses.baseUrl);
 });
 

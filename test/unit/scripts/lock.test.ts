@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { LockTaken, withLock } from "../../../scripts/lock.mjs";
+import { LockTimeout, withLock } from "../../../scripts/lock.mjs";
 import { temporaryFolder } from "./fake-cli";
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
@@ -64,7 +64,7 @@ test("one of several processes takes over the lock of a dead process immediately
     appendFileSync(record, "out ");
   };
   // Waiting for the time limit would exceed the test's limit.
-  await Promise.all([1, 2, 3, 4].map(() => withLock(path, work, { poll: 5, silence: 600_000 })));
+  await Promise.all([1, 2, 3, 4].map(() => withLock(path, work, { poll: 5, heartbeatTimeout: 600_000 })));
   expect(readFileSync(record, "utf8")).toBe("in out ".repeat(4));
 });
 
@@ -75,24 +75,24 @@ test("the lock of another machine is taken over without a sign of life", async (
   const onWait = () => {
     waited = true;
   };
-  await expect(withLock(path, async () => "done", { silence: 40, poll: 5, onWait })).resolves.toBe("done");
+  await expect(withLock(path, async () => "done", { heartbeatTimeout: 40, poll: 5, onWait })).resolves.toBe("done");
   expect(waited).toBe(true);
 });
 
 test("a holder that works longer than the limit keeps its lock by signs of life", async () => {
   const path = join(temporaryFolder(), "lock");
   const order: string[] = [];
-  const [began, silence] = [Date.now(), 1500];
+  const [began, heartbeatTimeout] = [Date.now(), 1500];
   const long = async () => {
-    while (Date.now() - began < 1.3 * silence) await pause();
+    while (Date.now() - began < 1.3 * heartbeatTimeout) await pause();
     order.push("first");
   };
-  const first = withLock(path, long, { silence });
+  const first = withLock(path, long, { heartbeatTimeout });
   await pause();
   // The second process sees a holder on another machine, identified by its signs of life alone.
   const holder = JSON.parse(readFileSync(path, "utf8"));
   writeFileSync(path, JSON.stringify({ ...holder, host: "another-machine" }));
-  const second = withLock(path, async () => order.push("second"), { silence, poll: 5 });
+  const second = withLock(path, async () => order.push("second"), { heartbeatTimeout, poll: 5 });
   await Promise.all([first, second]);
   expect(order).toEqual(["first", "second"]);
 });
@@ -101,20 +101,20 @@ test("an interrupted takeover does not block the next one", async () => {
   const path = join(temporaryFolder(), "lock");
   leaveLock(path, deadProcess());
   mkdirSync(`${path}.takeover`);
-  await expect(withLock(path, async () => "done", { silence: 40, poll: 5 })).resolves.toBe("done");
+  await expect(withLock(path, async () => "done", { heartbeatTimeout: 40, poll: 5 })).resolves.toBe("done");
 });
 
 test("a file that is not a lock is taken over after the limit", async () => {
   const path = join(temporaryFolder(), "lock");
   writeFileSync(path, "{");
-  await expect(withLock(path, async () => "done", { silence: 40, poll: 5 })).resolves.toBe("done");
+  await expect(withLock(path, async () => "done", { heartbeatTimeout: 40, poll: 5 })).resolves.toBe("done");
 });
 
 test("a caller that stops waiting receives the lock's holder", async () => {
   const path = join(temporaryFolder(), "lock");
   await withLock(path, async () => {
-    const error = await withLock(path, async () => {}, { patience: 0 }).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(LockTaken);
+    const error = await withLock(path, async () => {}, { timeout: 0 }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(LockTimeout);
     expect(error).toMatchObject({ pid: process.pid });
   });
 });

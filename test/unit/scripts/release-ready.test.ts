@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { readPublisher } from "../../../scripts/publisher.mjs";
-import { obstacles } from "../../../scripts/release/ready.mjs";
+import { releaseObstacles } from "../../../scripts/release/ready.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const manifest = { version: "1.2.3", repository: { type: "git" } };
@@ -16,7 +16,7 @@ const ready = {
 };
 
 test("a release is published if publisher, tag, versions and changelog agree", () => {
-  expect(obstacles(ready)).toEqual([]);
+  expect(releaseObstacles(ready)).toEqual([]);
 });
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
     'CHANGELOG.md has no heading "## 1.2.3 - <date>"',
   ],
 ] as const)("%s is rejected", (_what, difference, message) => {
-  expect(obstacles({ ...ready, ...difference }).join("\n")).toContain(message);
+  expect(releaseObstacles({ ...ready, ...difference }).join("\n")).toContain(message);
 });
 
 if (readPublisher(root).repository === null) {

@@ -44,7 +44,7 @@ function repository() {
   );
   const lines: string[] = [];
   const progress = {
-    say: (text: string) => void lines.push(text),
+    print: (text: string) => void lines.push(text),
     start: (text: string) => {
       lines.push(text);
       return { done: () => {} };
@@ -128,8 +128,10 @@ test("a failed bundle of the plugin is an error", async () => {
 
 test("a missing npm is one line", async () => {
   const { root } = repository();
-  const { silent } = await import("../../../scripts/progress.mjs");
-  await expect(prepareWorkspace(root, silent, join(root, "absent"))).rejects.toThrow("There is no npm on PATH.");
+  const { silentProgress } = await import("../../../scripts/progress.mjs");
+  await expect(prepareWorkspace(root, silentProgress, join(root, "absent"))).rejects.toThrow(
+    "There is no npm on PATH.",
+  );
 });
 
 test("two concurrent runs install and compile once", async () => {

@@ -1,10 +1,10 @@
 import { block, indent, pascalCase, quote } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
-const step = "    ";
+const indentation = "    ";
 
 /** The text of a property's value, or of a value `inside` an untyped value. */
-function valueText(value: TypedValue, inside = false): string {
+function valueText(value: TypedValue, isInsideUntyped = false): string {
   switch (value.type) {
     case "text":
       return quote(value.text);
@@ -16,57 +16,59 @@ function valueText(value: TypedValue, inside = false): string {
     case "reference":
       return referenceText(value);
     case "list":
-      return list(value, inside);
+      return listText(value, isInsideUntyped);
     case "map":
-      return value.of === "any"
+      return value.elementType === "any"
         ? block(
             "new Dictionary<string, object>\n{",
-            value.entries.map(([key, one]) => `[${quote(key)}] = ${valueText(one, true)}`),
+            value.entries.map(([key, item]) => `[${quote(key)}] = ${valueText(item, true)}`),
             "}",
-            step,
+            indentation,
           )
         : block(
             "\n{",
-            value.entries.map(([key, one]) => `{ ${quote(key)}, ${valueText(one)} }`),
+            value.entries.map(([key, item]) => `{ ${quote(key)}, ${valueText(item)} }`),
             "}",
-            step,
+            indentation,
           );
     case "object":
-      return block(`new ServerlessCompute.Inputs.${value.typeName}Args\n{`, fields(value.entries), "}", step);
+      return block(`new ServerlessCompute.Inputs.${value.typeName}Args\n{`, fields(value.entries), "}", indentation);
   }
 }
 
-function list({ of, items }: Extract<TypedValue, { type: "list" }>, inside: boolean): string {
-  if (of === "text") return `new[] { ${items.map((one) => valueText(one)).join(", ")} }`;
-  const boxed = items.map((one) =>
-    one.type === "reference" ? `${referenceText(one)}.Apply(one => (object)one)` : valueText(one, true),
+function listText({ elementType, items }: Extract<TypedValue, { type: "list" }>, isInsideUntyped: boolean): string {
+  if (elementType === "text") return `new[] { ${items.map((item) => valueText(item)).join(", ")} }`;
+  const boxedItems = items.map((item) =>
+    item.type === "reference" ? `${referenceText(item)}.Apply(one => (object)one)` : valueText(item, true),
   );
-  return `${inside ? "new object[] " : ""}{ ${boxed.join(", ")} }`;
+  return `${isInsideUntyped ? "new object[] " : ""}{ ${boxedItems.join(", ")} }`;
 }
 
-function referenceText({ step: { variable, isLookUp }, property }: Extract<TypedValue, { type: "reference" }>): string {
+function referenceText({ step: { variable, isLookup }, property }: Extract<TypedValue, { type: "reference" }>): string {
   const path = property.map(pascalCase).join(".");
-  return isLookUp ? `${variable}.Apply(found => found.${path})` : `${variable}.${path}`;
+  return isLookup ? `${variable}.Apply(found => found.${path})` : `${variable}.${path}`;
 }
 
 const fields = (entries: Entry[]): string[] =>
   entries.map(([name, value]) => `${pascalCase(name)} = ${valueText(value)}`.replace(/ +$/gm, ""));
 
-function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
-  const literal = block("new()\n{", fields(args), "}", step);
-  const call = isLookUp
+function statementOf({ variable, member, isLookup, isUsed, args }: TypedStep): string {
+  const literal = block("new()\n{", fields(args), "}", indentation);
+  const call = isLookup
     ? `ServerlessCompute.${pascalCase(member)}.Invoke(${literal})`
     : `new ServerlessCompute.${member}(${quote(variable)}, ${literal})`;
-  return `${isRead ? `var ${variable} = ` : ""}${call};`;
+  return `${isUsed ? `var ${variable} = ` : ""}${call};`;
 }
 
 /** A program in C#, over the SDK in the namespace `sdk`. */
 export function csharpText({ steps, configSecrets, outputs }: TypedProgram, sdk: string): string {
-  const exported = outputs.map(([name, value]) => `[${quote(name)}] = ${valueText(value)}`);
+  const exportEntries = outputs.map(([name, value]) => `[${quote(name)}] = ${valueText(value)}`);
   const body = [
     ...(configSecrets.length > 0 ? ["var config = new Config();"] : []),
-    ...steps.map(statement),
-    ...(exported.length > 0 ? [`return ${block("new Dictionary<string, object?>\n{", exported, "}", step)};`] : []),
+    ...steps.map(statementOf),
+    ...(exportEntries.length > 0
+      ? [`return ${block("new Dictionary<string, object?>\n{", exportEntries, "}", indentation)};`]
+      : []),
   ].join("\n");
   return `using System.Collections.Generic;
 using Pulumi;
@@ -74,6 +76,6 @@ using ServerlessCompute = ${sdk};
 
 return await Deployment.RunAsync(() =>
 {
-${indent(body, step)}
+${indent(body, indentation)}
 });`;
 }

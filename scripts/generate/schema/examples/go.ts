@@ -12,7 +12,7 @@ function valueText(value: TypedValue): string {
     case "text":
       return `pulumi.String(${quote(value.text)})`;
     case "number":
-      return `pulumi.${value.whole ? "Int" : "Float64"}(${value.value})`;
+      return `pulumi.${value.isInteger ? "Int" : "Float64"}(${value.value})`;
     case "flag":
       return `pulumi.Bool(${value.value})`;
     case "configSecret":
@@ -20,11 +20,11 @@ function valueText(value: TypedValue): string {
     case "reference":
       return referenceText(value);
     case "list":
-      return `${containers.list[value.of]}{${value.items.map(valueText).join(", ")}}`;
+      return `${containers.list[value.elementType]}{${value.items.map(valueText).join(", ")}}`;
     case "map":
       return literal(
-        containers.map[value.of],
-        value.entries.map(([key, one]) => [quote(key), one]),
+        containers.map[value.elementType],
+        value.entries.map(([key, item]) => [quote(key), item]),
       );
     case "object":
       return literal(`&${pkg}.${value.typeName}Args`, fields(value.entries));
@@ -32,7 +32,7 @@ function valueText(value: TypedValue): string {
 }
 
 function referenceText({ step, property }: Extract<TypedValue, { type: "reference" }>): string {
-  if (step.isLookUp) return [step.variable, ...property.map((name) => `${pascalCase(name)}()`)].join(".");
+  if (step.isLookup) return [step.variable, ...property.map((name) => `${pascalCase(name)}()`)].join(".");
   return [step.variable, ...property.map((name) => (name === "id" ? "ID()" : pascalCase(name)))].join(".");
 }
 
@@ -44,20 +44,20 @@ const literal = (type: string, entries: Entry[]): string =>
     entries.map(([key, value]) => ({ key, text: valueText(value) })),
   );
 
-const ofObject = /^get(Template|ServerlessEndpoint|NetworkVolume|Secret)$/;
+const objectLookup = /^get(Template|ServerlessEndpoint|NetworkVolume|Secret)$/;
 
 function statements(steps: TypedStep[]): string[] {
   let hasError = false;
-  return steps.map(({ variable, member, isLookUp, isRead, args }) => {
-    if (isLookUp) {
+  return steps.map(({ variable, member, isLookup, isUsed, args }) => {
+    if (isLookup) {
       // The arguments of an object lookup leave the name to the function that reads its resource.
-      const name = member.replace(/^get/, ofObject.test(member) ? "Lookup" : "Get");
+      const name = member.replace(/^get/, objectLookup.test(member) ? "Lookup" : "Get");
       return `${variable} := ${pkg}.${name}Output(ctx, ${literal(`${pkg}.${name}OutputArgs`, fields(args))}, nil)`;
     }
-    const sign = isRead || !hasError ? ":=" : "=";
+    const operator = isUsed || !hasError ? ":=" : "=";
     hasError = true;
     const call = `${pkg}.New${member}(ctx, ${quote(variable)}, ${literal(`&${pkg}.${member}Args`, fields(args))})`;
-    return `${isRead ? variable : "_"}, err ${sign} ${call}\nif err != nil {\n\treturn err\n}`;
+    return `${isUsed ? variable : "_"}, err ${operator} ${call}\nif err != nil {\n\treturn err\n}`;
   });
 }
 

@@ -1,7 +1,7 @@
 import { bracketed, quote, snakeCase } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
-const step = "    ";
+const indentation = "    ";
 
 function valueText(value: TypedValue): string {
   switch (value.type) {
@@ -16,11 +16,11 @@ function valueText(value: TypedValue): string {
     case "reference":
       return [value.step.variable, ...value.property].map(snakeCase).join(".");
     case "list":
-      return bracketed("[", value.items.map(valueText), "]", step);
+      return bracketed("[", value.items.map(valueText), "]", indentation);
     case "map":
       return dictionary(value.entries);
     case "object":
-      return dictionary(value.entries.map(([name, one]) => [snakeCase(name), one]));
+      return dictionary(value.entries.map(([name, item]) => [snakeCase(name), item]));
   }
 }
 
@@ -29,14 +29,14 @@ const dictionary = (entries: Entry[]): string =>
     "{",
     entries.map(([key, value]) => `${quote(key)}: ${valueText(value)}`),
     "}",
-    step,
+    indentation,
   );
 
-function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
-  const call = `serverless.${isLookUp ? `${snakeCase(member)}_output` : member}`;
-  const words = args.map(([name, value]) => `${snakeCase(name)}=${valueText(value)}`);
-  const all = isLookUp ? words : [quote(variable), ...words];
-  return `${isRead ? `${snakeCase(variable)} = ` : ""}${bracketed(`${call}(`, all, ")", step)}`;
+function statementOf({ variable, member, isLookup, isUsed, args }: TypedStep): string {
+  const call = `serverless.${isLookup ? `${snakeCase(member)}_output` : member}`;
+  const keywordArguments = args.map(([name, value]) => `${snakeCase(name)}=${valueText(value)}`);
+  const callArguments = isLookup ? keywordArguments : [quote(variable), ...keywordArguments];
+  return `${isUsed ? `${snakeCase(variable)} = ` : ""}${bracketed(`${call}(`, callArguments, ")", indentation)}`;
 }
 
 /** A program in Python, over the SDK that is imported as `sdk`. */
@@ -47,7 +47,7 @@ export function pythonText({ steps, configSecrets, outputs }: TypedProgram, sdk:
     `import ${sdk} as serverless`,
     "",
     ...(configSecrets.length > 0 ? ["config = pulumi.Config()"] : []),
-    ...steps.map(statement),
+    ...steps.map(statementOf),
     ...outputs.map(([name, value]) => `pulumi.export(${quote(name)}, ${valueText(value)})`),
   ].join("\n");
 }

@@ -4,12 +4,12 @@ import type { Example, ExampleValue, Reference, Step } from "./example";
 /** A value with its type from the schema, for typed languages. */
 export type TypedValue =
   | { type: "text"; text: string }
-  | { type: "number"; value: number; whole: boolean }
+  | { type: "number"; value: number; isInteger: boolean }
   | { type: "flag"; value: boolean }
   | { type: "reference"; step: TypedStep; property: string[] }
   | { type: "configSecret"; key: string }
-  | { type: "list"; of: "text" | "any"; items: TypedValue[] }
-  | { type: "map"; of: "text" | "any"; entries: Entry[] }
+  | { type: "list"; elementType: "text" | "any"; items: TypedValue[] }
+  | { type: "map"; elementType: "text" | "any"; entries: Entry[] }
   | { type: "object"; typeName: string; entries: Entry[] };
 
 /** A property or a key and its value. */
@@ -18,9 +18,9 @@ export type Entry = [name: string, value: TypedValue];
 export interface TypedStep {
   variable: string;
   member: string;
-  isLookUp: boolean;
+  isLookup: boolean;
   /** True if a later step or an output uses the statement. */
-  isRead: boolean;
+  isUsed: boolean;
   args: Entry[];
 }
 
@@ -48,18 +48,22 @@ export function typedProgram(example: Example, vocabulary: Vocabulary): TypedPro
   const reference = ({ variable, property }: Reference) => {
     const step = steps.get(variable);
     if (!step) throw new Error(`the example "${example.title}" reads ${variable} before there is one`);
-    step.isRead = true;
+    step.isUsed = true;
     return { type: "reference" as const, step, property };
   };
 
-  const typed = (value: ExampleValue, spec: PropertySpec): TypedValue => {
+  const toTyped = (value: ExampleValue, spec: PropertySpec): TypedValue => {
     if (typeof value === "string") return { type: "text", text: value };
     if (typeof value === "number")
-      return { type: "number", value, whole: spec.type ? spec.type === "integer" : Number.isInteger(value) };
+      return { type: "number", value, isInteger: spec.type ? spec.type === "integer" : Number.isInteger(value) };
     if (typeof value === "boolean") return { type: "flag", value };
     if (Array.isArray(value)) {
       const items = spec.items ?? {};
-      return { type: "list", of: items.type ? "text" : "any", items: value.map((one) => typed(one, items)) };
+      return {
+        type: "list",
+        elementType: items.type ? "text" : "any",
+        items: value.map((item) => toTyped(item, items)),
+      };
     }
     if (isReference(value)) return reference(value);
     if ("configSecret" in value) {
@@ -70,32 +74,34 @@ export function typedProgram(example: Example, vocabulary: Vocabulary): TypedPro
     const fields = Object.entries(value.literal);
     if (token !== undefined) {
       const { properties } = vocabulary.types[token] ?? { properties: {} };
-      const entries = fields.map(([key, one]): Entry => [key, typed(one, known(properties, key, token))]);
+      const entries = fields.map(([key, item]): Entry => [key, toTyped(item, requireSpec(properties, key, token))]);
       return { type: "object", typeName: token.slice(token.lastIndexOf(":") + 1), entries };
     }
-    const inner = spec.additionalProperties ?? {};
+    const elementSpec = spec.additionalProperties ?? {};
     return {
       type: "map",
-      of: inner.type ? "text" : "any",
-      entries: fields.map(([key, one]) => [key, typed(one, inner)]),
+      elementType: elementSpec.type ? "text" : "any",
+      entries: fields.map(([key, item]) => [key, toTyped(item, elementSpec)]),
     };
   };
 
-  const known = (specs: Readonly<Record<string, PropertySpec>>, name: string, owner: string): PropertySpec => {
+  const requireSpec = (specs: Readonly<Record<string, PropertySpec>>, name: string, owner: string): PropertySpec => {
     const spec = specs[name];
     if (!spec) throw new Error(`the example "${example.title}" has ${name}, which ${owner} does not`);
     return spec;
   };
 
-  const typedStep = ({ variable, member, args }: Step): TypedStep => {
+  const toTypedStep = ({ variable, member, args }: Step): TypedStep => {
     const specs = vocabulary.args(member);
-    const entries = Object.entries(args).map(([key, one]): Entry => [key, typed(one, known(specs, key, member))]);
-    return { variable, member, isLookUp: member.startsWith("get"), isRead: false, args: entries };
+    const entries = Object.entries(args).map(
+      ([key, item]): Entry => [key, toTyped(item, requireSpec(specs, key, member))],
+    );
+    return { variable, member, isLookup: member.startsWith("get"), isUsed: false, args: entries };
   };
 
-  for (const step of example.steps) steps.set(step.variable, typedStep(step));
+  for (const step of example.steps) steps.set(step.variable, toTypedStep(step));
   return {
-    outputs: Object.entries(example.outputs ?? {}).map(([name, one]) => [name, reference(one)]),
+    outputs: Object.entries(example.outputs ?? {}).map(([name, item]) => [name, reference(item)]),
     steps: [...steps.values()],
     configSecrets,
   };

@@ -1,7 +1,7 @@
 import { block, bracketed, quote } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
-const step = "  ";
+const indentation = "  ";
 
 function valueText(value: TypedValue): string {
   switch (value.type) {
@@ -15,22 +15,23 @@ function valueText(value: TypedValue): string {
     case "reference":
       return [value.step.variable, ...value.property].join(".");
     case "list":
-      return bracketed("[", value.items.map(valueText), "]", step);
+      return bracketed("[", value.items.map(valueText), "]", indentation);
     case "map":
     case "object":
-      return bracketed("{ ", entriesOf(value.entries), " }", step);
+      return bracketed("{ ", entriesOf(value.entries), " }", indentation);
   }
 }
 
 const entriesOf = (entries: Entry[]): string[] => entries.map(([name, value]) => `${name}: ${valueText(value)}`);
 
-function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
+function statementOf({ variable, member, isLookup, isUsed, args }: TypedStep): string {
   const entries = entriesOf(args);
-  const literal = entries.length > 2 ? block("{", entries, "}", step) : bracketed("{ ", entries, " }", step);
-  const call = isLookUp
+  const literal =
+    entries.length > 2 ? block("{", entries, "}", indentation) : bracketed("{ ", entries, " }", indentation);
+  const call = isLookup
     ? `serverless.${member}Output(${literal})`
     : `new serverless.${member}(${quote(variable)}, ${literal})`;
-  return `${isRead ? `const ${variable} = ` : ""}${call};`;
+  return `${isUsed ? `const ${variable} = ` : ""}${call};`;
 }
 
 /** A program in TypeScript, over the SDK that is the npm package `sdk`. */
@@ -40,7 +41,7 @@ export function typescriptText({ steps, configSecrets, outputs }: TypedProgram, 
     `import * as serverless from ${quote(sdk)};`,
     "",
     ...(configSecrets.length > 0 ? ["const config = new pulumi.Config();"] : []),
-    ...steps.map(statement),
+    ...steps.map(statementOf),
     ...outputs.map(([name, value]) => `export const ${name} = ${valueText(value)};`),
   ].join("\n");
 }

@@ -26,4 +26,4 @@ function section(example: Example, vocabulary: Vocabulary, names: SdkNames): str
 
 /** The examples of a member in the format that Pulumi's documentation and SDKs expect at the end of a description. */
 export const usage = (examples: readonly Example[], vocabulary: Vocabulary, names: SdkNames): string =>
-  `\n\n{{% examples %}}\n## Example Usage\n\n${examples.map((one) => section(one, vocabulary, names)).join("\n\n")}\n\n{{% /examples %}}`;
+  `\n\n{{% examples %}}\n## Example Usage\n\n${examples.map((example) => section(example, vocabulary, names)).join("\n\n")}\n\n{{% /examples %}}`;

@@ -2,13 +2,13 @@ import { indent, quote } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 /** Texts that do not require quotes in YAML. */
-const plain = /^[A-Za-z][\w./-]*(?::[\w./-]+)?(?: [\w./-]+)*$/;
-const otherThanText = /^(?:true|false|yes|no|on|off|null|y|n)$/i;
+const plainText = /^[A-Za-z][\w./-]*(?::[\w./-]+)?(?: [\w./-]+)*$/;
+const ambiguousText = /^(?:true|false|yes|no|on|off|null|y|n)$/i;
 
-function scalar(value: TypedValue): string | undefined {
+function scalarText(value: TypedValue): string | undefined {
   switch (value.type) {
     case "text":
-      return plain.test(value.text) && !otherThanText.test(value.text) ? value.text : quote(value.text);
+      return plainText.test(value.text) && !ambiguousText.test(value.text) ? value.text : quote(value.text);
     case "number":
     case "flag":
       return String(value.value);
@@ -21,32 +21,34 @@ function scalar(value: TypedValue): string | undefined {
   }
 }
 
-function lines(value: TypedValue): string {
-  if (value.type === "list") return value.items.map((one) => `- ${indent(lines(one), "  ").trimStart()}`).join("\n");
-  if (value.type === "map" || value.type === "object") return mapping(value.entries);
-  return scalar(value) ?? "";
+function valueText(value: TypedValue): string {
+  if (value.type === "list")
+    return value.items.map((item) => `- ${indent(valueText(item), "  ").trimStart()}`).join("\n");
+  if (value.type === "map" || value.type === "object") return mappingText(value.entries);
+  return scalarText(value) ?? "";
 }
 
-const mapping = (entries: Entry[]): string =>
+const mappingText = (entries: Entry[]): string =>
   entries
     .map(([key, value]) => {
-      const text = scalar(value);
-      return text === undefined ? nested(key, lines(value)) : `${key}: ${text}`;
+      const text = scalarText(value);
+      return text === undefined ? nestedText(key, valueText(value)) : `${key}: ${text}`;
     })
     .join("\n");
 
-const nested = (key: string, text: string): string => `${key}:\n${indent(text, "  ")}`;
+const nestedText = (key: string, text: string): string => `${key}:\n${indent(text, "  ")}`;
 
-const resource = ({ variable, member, args }: TypedStep): string =>
-  nested(variable, `type: serverless-compute:${member}\n${nested("properties", mapping(args))}`);
+const resourceText = ({ variable, member, args }: TypedStep): string =>
+  nestedText(variable, `type: serverless-compute:${member}\n${nestedText("properties", mappingText(args))}`);
 
-const lookUp = ({ variable, member, args }: TypedStep): string =>
-  nested(
+const lookupText = ({ variable, member, args }: TypedStep): string =>
+  nestedText(
     variable,
-    nested("fn::invoke", `function: serverless-compute:${member}\n${nested("arguments", mapping(args))}`),
+    nestedText("fn::invoke", `function: serverless-compute:${member}\n${nestedText("arguments", mappingText(args))}`),
   );
 
-const section = (name: string, parts: string[]): string[] => (parts.length > 0 ? [nested(name, parts.join("\n"))] : []);
+const section = (name: string, parts: string[]): string[] =>
+  parts.length > 0 ? [nestedText(name, parts.join("\n"))] : [];
 
 /**
  * A program in YAML: the part of Pulumi.yaml after the project's name and runtime. The stack's config is under the older of two
@@ -56,13 +58,13 @@ export function yamlText({ steps, configSecrets, outputs }: TypedProgram): strin
   return [
     ...section(
       "configuration",
-      configSecrets.map((key) => nested(key, "type: string\nsecret: true")),
+      configSecrets.map((key) => nestedText(key, "type: string\nsecret: true")),
     ),
-    ...section("variables", steps.filter(({ isLookUp }) => isLookUp).map(lookUp)),
-    ...section("resources", steps.filter(({ isLookUp }) => !isLookUp).map(resource)),
+    ...section("variables", steps.filter(({ isLookup }) => isLookup).map(lookupText)),
+    ...section("resources", steps.filter(({ isLookup }) => !isLookup).map(resourceText)),
     ...section(
       "outputs",
-      outputs.map(([name, value]) => `${name}: ${scalar(value)}`),
+      outputs.map(([name, value]) => `${name}: ${scalarText(value)}`),
     ),
   ].join("\n");
 }

@@ -7,7 +7,7 @@ import { root } from "../entry.mjs";
 const folder = join(root, ".serverless-compute", "quickstart");
 
 /** Folder of the quickstart, separate from the user's stacks, login and services. */
-export const places = {
+export const paths = {
   folder,
   lock: `${folder}.lock`,
   service: join(folder, "service"),
@@ -23,12 +23,11 @@ export const places = {
 export const stackName = "local";
 
 /** Creates missing folders and the passphrase that encrypts the stack's secrets. */
-export async function makePlaces() {
+export async function createFolders() {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const path of [places.home, places.backend, places.stack, places.temporary])
-    await mkdir(path, { recursive: true });
-  if ((await readFile(places.passphrase, "utf8").catch(() => "")) === "") {
-    await writeFile(places.passphrase, randomBytes(32).toString("hex"), { mode: 0o600 });
+  for (const path of [paths.home, paths.backend, paths.stack, paths.temporary]) await mkdir(path, { recursive: true });
+  if ((await readFile(paths.passphrase, "utf8").catch(() => "")) === "") {
+    await writeFile(paths.passphrase, randomBytes(32).toString("hex"), { mode: 0o600 });
   }
 }
 
@@ -40,14 +39,14 @@ export async function makePlaces() {
  * @returns {NodeJS.ProcessEnv}
  */
 export function quickstartEnvironment(cli, service) {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(PULUMI|SERVERLESS_COMPUTE)_/.test(name));
+  const environment = Object.entries(process.env).filter(([name]) => !/^(PULUMI|SERVERLESS_COMPUTE)_/.test(name));
   return {
-    ...withCliOnPath(cli, Object.fromEntries(kept)),
-    PULUMI_HOME: places.home,
+    ...withCliOnPath(cli, Object.fromEntries(environment)),
+    PULUMI_HOME: paths.home,
     // The language host does not delete its pipes; `--clean` removes them.
-    TMPDIR: places.temporary,
-    PULUMI_BACKEND_URL: `file://${places.backend}`,
-    PULUMI_CONFIG_PASSPHRASE_FILE: places.passphrase,
+    TMPDIR: paths.temporary,
+    PULUMI_BACKEND_URL: `file://${paths.backend}`,
+    PULUMI_CONFIG_PASSPHRASE_FILE: paths.passphrase,
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     DO_NOT_TRACK: "1",
