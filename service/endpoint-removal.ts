@@ -8,33 +8,33 @@ import type { Workers } from "./workers";
 export function createEndpointRemoval({
   jobs,
   workers,
-  forget,
+  removeFromMemory,
   clock,
   log,
 }: {
   jobs: Pick<Jobs, "removeEndpoint">;
   workers: Pick<Workers, "removeEndpoint" | "removeVolume">;
   /** Deletes in-memory data, before the jobs and workers. */
-  forget(endpointId: string): void;
+  removeFromMemory(endpointId: string): void;
   clock: Clock;
   log: Pick<Logger, "warn" | "error">;
 }) {
   const stopping = new AbortController();
   const pending = new Set<Promise<void>>();
-  const inBackground = (work: Promise<void>): void => {
-    const done: Promise<void> = work.finally(() => pending.delete(done));
-    pending.add(done);
+  const runInBackground = (work: Promise<void>): void => {
+    const task: Promise<void> = work.finally(() => pending.delete(task));
+    pending.add(task);
   };
 
   /** Removes an endpoint's jobs, workers and files. */
   async function remove(endpointId: string): Promise<void> {
-    forget(endpointId);
+    removeFromMemory(endpointId);
     await jobs.removeEndpoint(endpointId);
     await workers.removeEndpoint(endpointId);
   }
 
   /** Removes an endpoint; retries while the store is locked or the disk is full. The next start removes the rest. */
-  async function removeUntilDone(endpointId: string): Promise<void> {
+  async function removeWithRetries(endpointId: string): Promise<void> {
     for (;;) {
       try {
         return await remove(endpointId);
@@ -49,10 +49,10 @@ export function createEndpointRemoval({
   return {
     remove,
     /** Removes an endpoint in the background; failures are logged and retried. */
-    removeSoon: (endpointId: string): void => inBackground(removeUntilDone(endpointId)),
+    removeSoon: (endpointId: string): void => runInBackground(removeWithRetries(endpointId)),
     /** Deletes the folder of a deleted volume in the background; a failure is logged. */
     removeVolumeSoon: (volumeId: string): void =>
-      inBackground(
+      runInBackground(
         workers
           .removeVolume(volumeId)
           .catch((error: unknown) =>

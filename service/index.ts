@@ -18,7 +18,7 @@ import { apiKeyFileOf, ensureApiKey } from "./store/api-key";
 import { createTemporaryFolder } from "./store/data-folder";
 import { type Database, openDatabase, type StoreFaults } from "./store/database";
 import { diskFault, unreadable } from "./store/faults";
-import { forgetServiceAddress, noteServiceAddress } from "./store/service-address";
+import { removeServiceAddress, writeServiceAddress } from "./store/service-address";
 import { commandOf, sourceFileOf } from "./workers/handler-files";
 import { workerLogFolder, workerLogPath } from "./workers/logs";
 import { watchSources } from "./workers/source-watch";
@@ -54,7 +54,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
 
 async function openService(settings: ServiceSettings, seed: Seed | undefined): Promise<Service> {
   // The members are replaced once the log is open, which happens after the store is opened.
-  const faults: StoreFaults = { ofFollower: () => undefined, ofDisk: settings.onNotice };
+  const faults: StoreFaults = { onCallbackError: () => undefined, onDiskFault: settings.onNotice };
   const database = openDatabase(settings.dataFolder, faults);
   try {
     return await startService(settings, database, faults, seed);
@@ -73,8 +73,8 @@ async function startService(
   const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
-  faults.ofFollower = (error) => log.error({ err: error }, "afterCommit callback failed after a commit");
-  faults.ofDisk = (text) => {
+  faults.onCallbackError = (error) => log.error({ err: error }, "afterCommit callback failed after a commit");
+  faults.onDiskFault = (text) => {
     log.error(text);
     settings.onNotice(text);
   };
@@ -142,15 +142,15 @@ async function startService(
 
   const { images } = settings;
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
-  const seedObjects = async (given: Seed): Promise<Record<string, string>> => {
+  const applySeedFile = async (input: Seed): Promise<Record<string, string>> => {
     const { applySeed } = await import("./seed/seeding.js");
-    const { created, differences, endpointIds } = applySeed(given, resources, environmentValue);
+    const { created, differences, endpointIds } = applySeed(input, resources, environmentValue);
     log.info({ created, differences }, "seed file: applied");
     for (const difference of differences)
-      settings.onNotice(`${given.file}: ${difference}; the existing object is not changed`);
+      settings.onNotice(`${input.file}: ${difference}; the existing object is not changed`);
     for (const [name, id] of Object.entries(endpointIds)) {
-      const { faults: wanted } = given.endpoints[name] ?? {};
-      if (wanted) jobPath.faults.replace(id, wanted);
+      const { faults: seedFaults } = input.endpoints[name] ?? {};
+      if (seedFaults) jobPath.faults.replace(id, seedFaults);
     }
     return endpointIds;
   };
@@ -170,7 +170,7 @@ async function startService(
 
   const stop = async (deadline: number): Promise<void> => {
     server.rejectUsers();
-    forgetServiceAddress(dataFolder);
+    removeServiceAddress(dataFolder);
     sourceWatch?.close();
     console?.close();
     try {
@@ -188,17 +188,17 @@ async function startService(
 
   let endpointIds: Record<string, string> = {};
   try {
-    if (seed) endpointIds = await seedObjects(seed);
+    if (seed) endpointIds = await applySeedFile(seed);
     isSeeded = true;
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);
     await jobPath.start();
     server.setReady();
-    noteServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
+    writeServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
     log.info({ host: listening.host, port, pid: process.pid }, "started");
   } catch (error) {
     await stop(0);
-    throw notListening(error, settings) ?? error;
+    throw listenError(error, settings) ?? error;
   }
 
   let stopped: Promise<void> | undefined;
@@ -213,9 +213,11 @@ async function startService(
     images,
     endpointIds,
     imagesToPull: imagesToPull(),
-    faults: (endpointId, given) => {
+    faults: (endpointId, newFaults) => {
       try {
-        return given === undefined ? jobPath.faults.read(endpointId) : jobPath.faults.replace(endpointId, given);
+        return newFaults === undefined
+          ? jobPath.faults.read(endpointId)
+          : jobPath.faults.replace(endpointId, newFaults);
       } catch (error) {
         throw error instanceof ServiceError ? new StartError(error.message) : error;
       }
@@ -229,7 +231,7 @@ async function startService(
 }
 
 /** The StartError for an address on which the service cannot listen; undefined for any other error. */
-function notListening(error: unknown, { port, listening: { host } }: ServiceSettings): StartError | undefined {
+function listenError(error: unknown, { port, listening: { host } }: ServiceSettings): StartError | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
   const remedy = "stop the program that uses it or choose another port with --port (0 selects a free port)";

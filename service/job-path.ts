@@ -12,7 +12,7 @@ import { createFaults, noRequestFaults } from "./faults/faults";
 import { createJobQueue } from "./jobs";
 import type { EndpointEvents } from "./resources/endpoint-table";
 import type { ServiceSettings } from "./settings";
-import { setAsideOrphans } from "./store/orphans";
+import { moveOrphans } from "./store/orphans";
 import { createWorkers } from "./workers";
 import { createWorkerLogs, workerLogFolder } from "./workers/logs";
 import { isLocalId } from "./workers/registry";
@@ -30,22 +30,23 @@ export function createJobPath(
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
   // Waits of this process must not depend on changes of the system time.
-  const steady = steadyClock(clock);
+  const monotonicClock = steadyClock(clock);
 
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
   const { jobs, records, live } = queue;
   const logs = createWorkerLogs(workerLogFolder(dataFolder), clock);
-  const faults = createFaults(clock, note);
+  const faults = createFaults(clock, logNotice);
   const workers = createWorkers({ ...deps, queue, faults, logs });
   const { balancer, dispatcher, pool, presence, tokens, health } = workers;
-  const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(steady, workers.countRunning);
+  const rateLimits =
+    settings.rateLimits === "off" ? noRateLimits : createRateLimits(monotonicClock, workers.countRunning);
   const removal = createEndpointRemoval({
     jobs,
     workers,
-    forget(endpointId) {
+    removeFromMemory(endpointId) {
       workers.disconnectEndpoint(endpointId);
       rateLimits.removeEndpoint(endpointId);
-      faults.forget(endpointId);
+      faults.removeEndpoint(endpointId);
     },
     clock,
     log,
@@ -73,33 +74,33 @@ export function createJobPath(
   }
 
   /** Writes a line into the logs of the service and of an endpoint's workers. */
-  function note(endpointId: string, text: string): void {
+  function logNotice(endpointId: string, text: string): void {
     log.info({ endpoint: endpointId }, text);
     logs.write(endpointId, text);
   }
 
-  const ofJobs = { queue, health, clock };
+  const jobRouteOptions = { queue, health, clock };
   return {
     /** Registers the routes for users and workers; `registerUserHooks` is applied to the routes for users. */
-    routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void {
+    routes(app: FastifyInstance, registerUserHooks: (scope: FastifyInstance) => void): void {
       const admit = createAdmission(auth, typeOf, rateLimits, faults);
       app.register(async (scope) => {
-        ofUsers(scope);
-        registerJobRoutes(scope, { ...ofJobs, admit, streamForm: settings.stream });
-        registerOpenaiRoute(scope, { ...ofJobs, admit });
+        registerUserHooks(scope);
+        registerJobRoutes(scope, { ...jobRouteOptions, admit, streamForm: settings.stream });
+        registerOpenaiRoute(scope, { ...jobRouteOptions, admit });
       });
       app.register(async (scope) => workerRoutes(scope));
     },
     /** Registers the users' routes without keys and rate limits, for requests that are already authenticated. */
     consoleRoutes(app: FastifyInstance): void {
       const admit = createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits, noRequestFaults);
-      registerJobRoutes(app, { ...ofJobs, admit, streamForm: "envelope" });
-      registerOpenaiRoute(app, { ...ofJobs, admit });
+      registerJobRoutes(app, { ...jobRouteOptions, admit, streamForm: "envelope" });
+      registerOpenaiRoute(app, { ...jobRouteOptions, admit });
     },
     workerRoutes,
     /** Registers the routes of load balancing endpoints. */
     loadBalancerRoutes: (app: FastifyInstance): void =>
-      registerLoadBalancerRoutes(app, { auth, typeOf, balancer, faults, clock: steady, timings }),
+      registerLoadBalancerRoutes(app, { auth, typeOf, balancer, faults, clock: monotonicClock, timings }),
 
     /** Requeues jobs that were running when the service ended, and starts workers. The server must already listen. */
     async start(): Promise<void> {
@@ -107,7 +108,7 @@ export function createJobPath(
       const { runningJobs, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
       for (const job of runningJobs) presence.awaitReturn(job);
       const volumeIds = endpoints.volumeIds();
-      setAsideOrphans(
+      moveOrphans(
         dataFolder,
         (id) => volumeIds.has(id),
         exists,
@@ -117,8 +118,8 @@ export function createJobPath(
         },
       );
       // A kill may have interrupted the removal of an endpoint.
-      const known = new Set([...endpointIds, ...tokens.endpoints()]);
-      for (const endpointId of known) if (!exists(endpointId)) await removal.remove(endpointId);
+      const endpointIdsWithData = new Set([...endpointIds, ...tokens.endpoints()]);
+      for (const endpointId of endpointIdsWithData) if (!exists(endpointId)) await removal.remove(endpointId);
       for (const { id } of endpoints.all()) tokens.tokenOf(id);
       queue.start();
       await workers.start();
@@ -127,9 +128,9 @@ export function createJobPath(
     /** The endpoint's workers and their states. */
     workers: workers.list,
 
-    /** Replaces the endpoint's workers after their jobs; `why` is written to the logs of the service and the workers. */
-    restartWorkers(endpointId: string, why: string): void {
-      note(endpointId, why);
+    /** Replaces the endpoint's workers after their jobs; `reason` is written to the logs of the service and the workers. */
+    restartWorkers(endpointId: string, reason: string): void {
+      logNotice(endpointId, reason);
       workers.restart(endpointId);
     },
     faults: createFaultControl({ faults, exists, review: pool.review }),

@@ -9,11 +9,11 @@ export class JsonTextError extends Error {
 }
 
 /** Maximum nesting of lists and objects; many JSON parsers, including Python's, accept no more. */
-export const deepestNesting = 1000;
+export const maxNesting = 1000;
 
 /**
  * The members of a JSON object, with values as text; undefined for any other JSON value. Accepts the same texts as JSON.parse, except
- * nesting above `deepestNesting`. The last of several members with the same name counts.
+ * nesting above `maxNesting`. The last of several members with the same name counts.
  */
 export function memberTexts(text: string): ReadonlyMap<string, string> | undefined {
   if (firstCode(text) !== codes.openObject) {
@@ -58,70 +58,70 @@ const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || cod
 const isDigit = (code: number): boolean => code >= codes.zero && code <= codes.nine;
 
 /** Receives a value inside the outermost list or object, from its first character to `to`; with `name` in an object. */
-type Inner = (from: number, to: number, name: string) => void;
+type OnValue = (from: number, to: number, name: string) => void;
 
 /** Scans a JSON text once, without recursion; throws a JsonTextError if it is invalid. */
-function scan(text: string, inner: Inner = () => undefined): void {
-  const open: boolean[] = [];
-  let at = afterBlanks(text, 0);
+function scan(text: string, onValue: OnValue = () => undefined): void {
+  const openObjects: boolean[] = [];
+  let index = skipBlanks(text, 0);
   let name = "";
-  let from = at;
+  let valueStart = index;
 
   // Each iteration reads the beginning of a value, then everything up to the next value.
   for (;;) {
-    const code = text.charCodeAt(at);
-    if (open.length === 1) from = at;
+    const code = text.charCodeAt(index);
+    if (openObjects.length === 1) valueStart = index;
     if (code === codes.openObject || code === codes.openList) {
       const isObject = code === codes.openObject;
-      if (open.length === deepestNesting) throw new JsonTextError(`must not nest deeper than ${deepestNesting} levels`);
-      const first = afterBlanks(text, at + 1);
+      if (openObjects.length === maxNesting) throw new JsonTextError(`must not nest deeper than ${maxNesting} levels`);
+      const first = skipBlanks(text, index + 1);
       if (text.charCodeAt(first) !== (isObject ? codes.closeObject : codes.closeList)) {
-        open.push(isObject);
-        at = isObject ? readName(first) : first;
+        openObjects.push(isObject);
+        index = isObject ? readName(first) : first;
         continue;
       }
-      at = first + 1;
-    } else at = scalarEnd(text, at, code);
+      index = first + 1;
+    } else index = scalarEnd(text, index, code);
 
-    // The value ends at `at`, possibly together with its parents.
+    // The value ends at `index`, possibly together with its parents.
     for (;;) {
-      if (open.length === 1) inner(from, at, name);
-      at = afterBlanks(text, at);
-      const isObject = open.at(-1);
+      if (openObjects.length === 1) onValue(valueStart, index, name);
+      index = skipBlanks(text, index);
+      const isObject = openObjects.at(-1);
       if (isObject === undefined) {
-        if (at < text.length) throw fault(text, at);
+        if (index < text.length) throw fault(text, index);
         return;
       }
-      const next = text.charCodeAt(at);
+      const next = text.charCodeAt(index);
       if (next === codes.comma) {
-        const following = afterBlanks(text, at + 1);
-        at = isObject ? readName(following) : following;
+        const nextIndex = skipBlanks(text, index + 1);
+        index = isObject ? readName(nextIndex) : nextIndex;
         break;
       }
-      if (next !== (isObject ? codes.closeObject : codes.closeList)) throw fault(text, at);
-      open.pop();
-      at++;
+      if (next !== (isObject ? codes.closeObject : codes.closeList)) throw fault(text, index);
+      openObjects.pop();
+      index++;
     }
   }
 
   /** Reads a member's name and its colon; returns the index of its value. */
-  function readName(begin: number): number {
-    if (text.charCodeAt(begin) !== codes.quote) throw fault(text, begin);
-    const end = stringEnd(text, begin);
-    if (open.length === 1) name = stringValue(text.slice(begin, end));
-    const colon = afterBlanks(text, end);
+  function readName(start: number): number {
+    if (text.charCodeAt(start) !== codes.quote) throw fault(text, start);
+    const end = stringEnd(text, start);
+    if (openObjects.length === 1) name = stringValue(text.slice(start, end));
+    const colon = skipBlanks(text, end);
     if (text.charCodeAt(colon) !== codes.colon) throw fault(text, colon);
-    return afterBlanks(text, colon + 1);
+    return skipBlanks(text, colon + 1);
   }
 }
 
-function afterBlanks(text: string, from: number): number {
-  let at = from;
-  while (isBlank(text.charCodeAt(at))) at++;
-  return at;
+function skipBlanks(text: string, from: number): number {
+  let index = from;
+  while (isBlank(text.charCodeAt(index))) index++;
+  return index;
 }
 
-const firstCode = (text: string): number => text.charCodeAt(afterBlanks(text, 0));
+const firstCode = (text: string): number => text.charCodeAt(skipBlanks(text, 0));
 
 function stringValue(text: string): string {
   if (!text.includes("\\")) return text.slice(1, -1);
@@ -129,43 +129,43 @@ function stringValue(text: string): string {
   return String(value);
 }
 
-function scalarEnd(text: string, at: number, code: number): number {
-  if (code === codes.quote) return stringEnd(text, at);
-  if (code === codes.minus || isDigit(code)) return numberEnd(text, at);
-  for (const word of ["true", "false", "null"]) if (text.startsWith(word, at)) return at + word.length;
-  throw fault(text, at);
+function scalarEnd(text: string, index: number, code: number): number {
+  if (code === codes.quote) return stringEnd(text, index);
+  if (code === codes.minus || isDigit(code)) return numberEnd(text, index);
+  for (const word of ["true", "false", "null"]) if (text.startsWith(word, index)) return index + word.length;
+  throw fault(text, index);
 }
 
 function stringEnd(text: string, from: number): number {
-  for (let at = from + 1; ; at++) {
-    const code = text.charCodeAt(at);
-    if (code === codes.quote) return at + 1;
-    if (code === codes.backslash) at = escapeEnd(text, at);
+  for (let index = from + 1; ; index++) {
+    const code = text.charCodeAt(index);
+    if (code === codes.quote) return index + 1;
+    if (code === codes.backslash) index = escapeEnd(text, index);
     // NaN, the code after the end of the text, also fails this comparison.
-    else if (!(code >= 0x20)) throw fault(text, at);
+    else if (!(code >= 0x20)) throw fault(text, index);
   }
 }
 
-const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** Index of the last character of an escape. */
-function escapeEnd(text: string, at: number): number {
-  escaped.lastIndex = at;
-  if (!escaped.test(text)) throw fault(text, at);
-  return escaped.lastIndex - 1;
+function escapeEnd(text: string, index: number): number {
+  escapePattern.lastIndex = index;
+  if (!escapePattern.test(text)) throw fault(text, index);
+  return escapePattern.lastIndex - 1;
 }
 
-const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-function numberEnd(text: string, at: number): number {
-  number.lastIndex = at;
-  if (!number.test(text)) throw fault(text, at);
-  return number.lastIndex;
+function numberEnd(text: string, index: number): number {
+  numberPattern.lastIndex = index;
+  if (!numberPattern.test(text)) throw fault(text, index);
+  return numberPattern.lastIndex;
 }
 
-const fault = (text: string, at: number): JsonTextError =>
+const fault = (text: string, index: number): JsonTextError =>
   new JsonTextError(
-    at < text.length
-      ? `must be valid JSON, it is not from character ${at + 1} on`
+    index < text.length
+      ? `must be valid JSON, it is not from character ${index + 1} on`
       : "must be valid JSON, it ends too early",
   );

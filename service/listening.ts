@@ -15,7 +15,7 @@ export const defaultHost = "127.0.0.1";
 
 /** Returns whether an address is reachable only from this machine. */
 export const isLoopback = (address: string): boolean => /^127\./.test(address) || address === "::1";
-const inUrl = (address: string): string => (isIPv6(address) ? `[${address}]` : address);
+const toUrlHost = (address: string): string => (isIPv6(address) ? `[${address}]` : address);
 
 /** A host name in a Host header, without the port. */
 const hostName = /^([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/i;
@@ -27,10 +27,10 @@ const hostName = /^([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/i;
 export function checkListening({ host, allowHosts }: Listening): Listening {
   if (!isIP(host))
     throw new StartError(`host: ${showValue(host)} is not allowed, must be an IP address such as 127.0.0.1 or 0.0.0.0`);
-  const wrong = allowHosts.find((name) => !hostName.test(name));
-  if (wrong !== undefined)
+  const invalidHost = allowHosts.find((name) => !hostName.test(name));
+  if (invalidHost !== undefined)
     throw new StartError(
-      `allowHosts: ${showValue(wrong)} is not allowed, must be a host name or address without a port, such as serverless-compute`,
+      `allowHosts: ${showValue(invalidHost)} is not allowed, must be a host name or address without a port, such as serverless-compute`,
     );
   if (!isLoopback(host) && allowHosts.length === 0)
     throw new StartError(
@@ -42,7 +42,7 @@ export function checkListening({ host, allowHosts }: Listening): Listening {
 /** Returns the root URL of the APIs for clients on this machine. */
 export function rootOf(host: string, port: number): string {
   if (host === "0.0.0.0") return `http://127.0.0.1:${port}`;
-  return `http://${host === "::" ? "[::1]" : inUrl(host)}:${port}`;
+  return `http://${host === "::" ? "[::1]" : toUrlHost(host)}:${port}`;
 }
 
 /**
@@ -54,8 +54,10 @@ export function createHostCheck({
   allowHosts,
 }: Listening): (header: string | undefined) => ServiceError | undefined {
   if (allowHosts.length === 0) return () => undefined;
-  const known = [...allowHosts, inUrl(host), "127.0.0.1", "localhost", "[::1]"].map((name) => name.toLowerCase());
-  const allowed = new Set(known);
+  const hostNames = [...allowHosts, toUrlHost(host), "127.0.0.1", "localhost", "[::1]"].map((name) =>
+    name.toLowerCase(),
+  );
+  const allowed = new Set(hostNames);
   return (header = "") => {
     const name = header.replace(/:\d+$/, "").toLowerCase();
     if (allowed.has(name)) return undefined;

@@ -18,10 +18,10 @@ export function openLog(
   const { dataFolder, logLevel } = settings;
   if (logLevel === "silent") return { log: pino({ level: "silent" }), close: () => undefined };
   const file = createLogFile(join(dataFolder, "service.log"), maxBytes);
-  let open = true;
+  let isOpen = true;
   const write = (line: string): void => {
     // After this service has ended, another service may use the folder.
-    if (!open) return;
+    if (!isOpen) return;
     file.write(line.trimEnd().replaceAll(apiKey, mask));
     // Flushed immediately, so that the last lines before a crash are in the file.
     file.flush();
@@ -37,7 +37,7 @@ export function openLog(
   return {
     log,
     close: () => {
-      open = false;
+      isOpen = false;
     },
   };
 }

@@ -10,8 +10,8 @@ import { type EngineAddress, findEngine } from "./workers/containers/engine-addr
 import type { GpuMode } from "./workers/containers/spec";
 
 /** APIs that the hosted service is retiring. */
-export const oldApis = ["v1", "graphql"] as const;
-export type OldApi = (typeof oldApis)[number];
+export const retirableApis = ["v1", "graphql"] as const;
+export type RetirableApi = (typeof retirableApis)[number];
 
 /** Options of `createService` and the command line; all are optional. Times in milliseconds. */
 export interface ServiceOptions {
@@ -58,7 +58,7 @@ export interface ServiceOptions {
   /** Rate limits of the interface; `off` is for load tests of handlers. Default `on`. */
   rateLimits?: "on" | "off";
   /** APIs that respond with 410 to every request, as after their retirement. Default: none. */
-  retire?: readonly OldApi[];
+  retire?: readonly RetirableApi[];
   /** True if REST v1 and GraphQL reject the delete of an endpoint whose `workersMax` is above 0. Default false. */
   deleteNeedsScaleDown?: boolean;
   /** Default page size of REST v2 lists. Default 1000. */
@@ -105,26 +105,26 @@ const levels = ["silent", "error", "warn", "info", "debug"];
 /** Checks options at run time, because a program may be plain JavaScript. Errors name the option, its value and the allowed values. */
 function checkOptions(options: ServiceOptions): void {
   const { port, runtime, gpus, templateRelease, stream, rateLimits, retire, logLevel } = options;
-  const check = (name: string, value: unknown, right: boolean, allowed: string): void => {
-    if (value !== undefined && !right)
+  const check = (name: string, value: unknown, isValid: boolean, allowed: string): void => {
+    if (value !== undefined && !isValid)
       throw new StartError(`${name}: ${showValue(value)} is not allowed, must be ${allowed}`);
   };
-  const isWhole = (value: number | undefined, max: number): boolean =>
+  const isIntegerUpTo = (value: number | undefined, max: number): boolean =>
     Number.isSafeInteger(value) && value !== undefined && value >= 0 && value <= max;
-  check("port", port, isWhole(port, 65_535), "a whole number from 0 to 65535");
+  check("port", port, isIntegerUpTo(port, 65_535), "a whole number from 0 to 65535");
   const oneOf = (name: string, value: unknown, allowed: string[]): void =>
     check(name, value, allowed.includes(String(value)), `one of ${allowed.join(", ")}`);
   oneOf("runtime", runtime, ["auto", "docker", "none"]);
   oneOf("gpus", gpus, ["auto", "all", "none"]);
   const milliseconds = "a whole number of milliseconds, 0 or more";
-  check("templateRelease", templateRelease, isWhole(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
+  check("templateRelease", templateRelease, isIntegerUpTo(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
   const { pageSize, workerQuota } = options;
-  check("pageSize", pageSize, pageSize !== 0 && isWhole(pageSize, 1000), "a whole number from 1 to 1000");
-  check("workerQuota", workerQuota, isWhole(workerQuota, Number.MAX_SAFE_INTEGER), "a whole number, 0 or more");
+  check("pageSize", pageSize, pageSize !== 0 && isIntegerUpTo(pageSize, 1000), "a whole number from 1 to 1000");
+  check("workerQuota", workerQuota, isIntegerUpTo(workerQuota, Number.MAX_SAFE_INTEGER), "a whole number, 0 or more");
   check("stream", stream, ["auto", "array", "envelope"].includes(String(stream)), '"auto", "array" or "envelope"');
   check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
-  const isOld = Array.isArray(retire) && retire.every((api) => oldApis.includes(api));
-  check("retire", retire, isOld, `a list of ${oldApis.join(", ")}`);
+  const isRetirable = Array.isArray(retire) && retire.every((api) => retirableApis.includes(api));
+  check("retire", retire, isRetirable, `a list of ${retirableApis.join(", ")}`);
   oneOf("logLevel", logLevel, levels);
   try {
     checkStock(options.stock ?? {});

@@ -1,7 +1,7 @@
 /** Number of entries above which a new table costs more than it saves. */
-const largest = 1000;
+const maxCopiedEntries = 1000;
 /** Number of deleted entries, in addition to the remaining entries, before the next table. */
-const slack = 64;
+const minDeletedEntries = 64;
 
 /**
  * A Map for entries that live as long as a job. During an iteration, entries may be deleted but not added. V8's Map reallocates its table
@@ -26,7 +26,7 @@ export class ShortLivedMap<Key, Value> {
     return this.#entries.has(key);
   }
   set(key: Key, value: Value): void {
-    if (this.#left > slack + this.size && this.size <= largest) {
+    if (this.#left > minDeletedEntries + this.size && this.size <= maxCopiedEntries) {
       this.#left = 0;
       this.#entries = new Map(this.#entries);
     }
@@ -34,9 +34,9 @@ export class ShortLivedMap<Key, Value> {
   }
   /** Deletes an entry; returns whether it existed. */
   delete(key: Key): boolean {
-    const wasThere = this.#entries.delete(key);
-    if (wasThere) this.#left++;
-    return wasThere;
+    const existed = this.#entries.delete(key);
+    if (existed) this.#left++;
+    return existed;
   }
   clear(): void {
     if (this.size > 0) this.#entries = new Map();

@@ -4,10 +4,11 @@ import { ServiceError } from "./errors";
 import { JsonTextError, memberTexts } from "./json-text";
 
 /** Properties whose values must not appear in messages, at any depth. */
-const hidden = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
+const hiddenProperties = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
 
 /** Returns whether the value at a path must not appear in messages. */
-export const isHidden = (path: readonly PropertyKey[]): boolean => path.some((step) => hidden.has(String(step)));
+export const isHidden = (path: readonly PropertyKey[]): boolean =>
+  path.some((step) => hiddenProperties.has(String(step)));
 
 /**
  * Parses a request's content by its shape. Throws a ServiceError of `code` that lists the invalid properties, such as
@@ -15,20 +16,20 @@ export const isHidden = (path: readonly PropertyKey[]): boolean => path.some((st
  */
 export function parseInput<Shape extends z.ZodType>(
   shape: Shape,
-  sent: unknown,
+  input: unknown,
   code: "invalid" | "unprocessable" = "invalid",
 ): z.output<Shape> {
-  const result = shape.safeParse(sent);
+  const result = shape.safeParse(input);
   if (result.success) return result.data;
-  const faults = [...new Set(result.error.issues.map((issue) => describe(issue, shape, sent)))];
+  const faults = [...new Set(result.error.issues.map((issue) => describe(issue, shape, input)))];
   throw new ServiceError(code, faults.join("; "), {}, faults);
 }
 
 /** The error for a whole number that is sent as text or out of bounds, with the message of `parseInput`. */
-export const outOfBounds = (property: string, sent: unknown, bounds: Bounds): ServiceError =>
-  new ServiceError("invalid", `${property}: ${showValue(sent)} is not allowed, ${rangeRule(bounds)}`);
+export const outOfBounds = (property: string, input: unknown, bounds: Bounds): ServiceError =>
+  new ServiceError("invalid", `${property}: ${showValue(input)} is not allowed, ${rangeRule(bounds)}`);
 
-function describe(issue: z.core.$ZodIssue, shape: z.ZodType, sent: unknown): string {
+function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): string {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => `${[...issue.path, key].map(String).join(".")}: unknown property`).join("; ");
   }
@@ -37,19 +38,19 @@ function describe(issue: z.core.$ZodIssue, shape: z.ZodType, sent: unknown): str
   }
   const path = issue.path.map(String).join(".");
   const allowed = expectation(issue, shape);
-  const value = valueAt(sent, issue.path);
+  const value = valueAt(input, issue.path);
   if (value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code))
     return `${path}: is required, ${allowed}`;
   return isHidden(issue.path) ? `${path}: ${allowed}` : `${path}: ${showValue(value)} is not allowed, ${allowed}`;
 }
 
 function valueAt(root: unknown, path: PropertyKey[]): unknown {
-  let at = root;
+  let current = root;
   for (const step of path) {
-    if (typeof at !== "object" || at === null) return undefined;
-    at = Object.getOwnPropertyDescriptor(at, step)?.value;
+    if (typeof current !== "object" || current === null) return undefined;
+    current = Object.getOwnPropertyDescriptor(current, step)?.value;
   }
-  return at;
+  return current;
 }
 
 /** The members of a body as texts; throws a ServiceError `invalid` if the body is not a JSON object. */
@@ -66,10 +67,10 @@ export function readMembers(body: string): ReadonlyMap<string, string> {
 
 /** Parses the members that the service itself uses. */
 export function parseMembers(members: ReadonlyMap<string, string>, names: string[]): Record<string, unknown> {
-  const read: [string, unknown][] = [];
+  const entries: [string, unknown][] = [];
   for (const name of names) {
     const text = members.get(name);
-    if (text !== undefined) read.push([name, JSON.parse(text)]);
+    if (text !== undefined) entries.push([name, JSON.parse(text)]);
   }
-  return Object.fromEntries(read);
+  return Object.fromEntries(entries);
 }

@@ -10,7 +10,7 @@ export function createFaultControl({
   exists,
   review,
 }: {
-  faults: Pick<Faults, "of" | "set">;
+  faults: Pick<Faults, "byEndpoint" | "set">;
   exists(endpointId: string): boolean;
   /** Starts workers that lacked stock. */
   review(endpointId: string): void;
@@ -18,7 +18,7 @@ export function createFaultControl({
   /** Returns the remaining faults; throws a ServiceError `missing` for an unknown endpoint. */
   function read(endpointId: string): EndpointFaults {
     if (!exists(endpointId)) throw notFound("endpoint", endpointId);
-    return faults.of(endpointId);
+    return faults.byEndpoint(endpointId);
   }
   return {
     read,
@@ -27,7 +27,7 @@ export function createFaultControl({
       read(endpointId);
       faults.set(endpointId, parseInput(faultShape, input));
       review(endpointId);
-      return faults.of(endpointId);
+      return faults.byEndpoint(endpointId);
     },
   };
 }

@@ -146,7 +146,7 @@ export function forward(
   });
 }
 
-/** Calls `exceed` once a body exceeds the limit. */
+/** Calls `onExceeded` once a body exceeds the limit. */
 function checkSize(body: IncomingMessage, onExceeded: () => void): void {
   let bytes = 0;
   const count = (part: Buffer): void => {

@@ -16,17 +16,17 @@ export interface ServiceResponse {
 export type Send = (method: "GET" | "POST" | "PUT", path: string, body?: string) => Promise<ServiceResponse>;
 
 /** Default response timeout, ms. */
-const defaultLimit = 10_000;
+const defaultTimeout = 10_000;
 
 /**
- * Connects to the service that runs on a data folder. Throws a StartError if none runs, if it does not respond within `limit` ms,
+ * Connects to the service that runs on a data folder. Throws a StartError if none runs, if it does not respond within `timeout` ms,
  * or if it rejects the folder's key.
  */
-export function connect(data: string, limit = defaultLimit): { serviceUrl: string; send: Send } {
-  const address = readServiceAddress(data);
-  const key = readApiKey(data);
+export function connect(dataFolder: string, timeout = defaultTimeout): { serviceUrl: string; send: Send } {
+  const address = readServiceAddress(dataFolder);
+  const key = readApiKey(dataFolder);
   if (address === undefined || key === undefined)
-    throw new StartError(`no service runs with the folder ${data}; start one, or pass its folder with --data`);
+    throw new StartError(`no service runs with the folder ${dataFolder}; start one, or pass its folder with --data`);
   const { serverlessUrl: serviceUrl, pid } = address;
   const send: Send = async (method, path, body) => {
     const response = await fetch(serviceUrl + path, {
@@ -37,21 +37,21 @@ export function connect(data: string, limit = defaultLimit): { serviceUrl: strin
       },
       ...(body === undefined ? {} : { body }),
       redirect: "manual",
-      signal: AbortSignal.timeout(limit),
+      signal: AbortSignal.timeout(timeout),
     }).catch(() => {
       throw new StartError(`the service on ${serviceUrl} does not respond; stop its process ${pid} and start it again`);
     });
     if (response.status === 401)
       throw new StartError(
-        `the service on ${serviceUrl} rejects the key in ${apiKeyFileOf(data)}; pass that service's folder with --data`,
+        `the service on ${serviceUrl} rejects the key in ${apiKeyFileOf(dataFolder)}; pass that service's folder with --data`,
       );
     const text = await response.text();
-    return { status: response.status, text, json: parsed(text) };
+    return { status: response.status, text, json: parseJson(text) };
   };
   return { serviceUrl, send };
 }
 
-const failure = z.looseObject({
+const errorShape = z.looseObject({
   error: z.looseObject({ message: z.string() }).or(z.string()).optional(),
   message: z.string().optional(),
 });
@@ -59,12 +59,12 @@ const failure = z.looseObject({
 /** Returns a successful response; throws a StartError with the message of any other. */
 export function expectSuccess(response: ServiceResponse): ServiceResponse {
   if (response.status === 200) return response;
-  const { error, message } = failure.safeParse(response.json).data ?? {};
+  const { error, message } = errorShape.safeParse(response.json).data ?? {};
   const text = typeof error === "object" ? error.message : (error ?? message ?? response.text);
   throw new StartError(text);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,6 @@
 import { systemClock } from "serverless-compute-api/clock";
 import { StartError } from "../errors";
-import { lookUpEndpointNames } from "../resources/endpoint-table";
+import { readEndpointNames } from "../resources/endpoint-table";
 import { readApiKey } from "../store/api-key";
 import { readServiceAddress } from "../store/service-address";
 import { readWorkerToken } from "../workers/tokens";
@@ -8,32 +8,35 @@ import type { Output } from "./output";
 
 /** Finds an endpoint of a data folder by its id or unique name; requires no running service. */
 export function findEndpoint(idOrName: string, data: string): { id: string; name: string } {
-  const endpoints = lookUpEndpointNames(data);
+  const endpoints = readEndpointNames(data);
   if (!endpoints) throw new StartError(`no service has used ${data} yet; pass the service's folder with --data`);
-  const list = (some: typeof endpoints): string => some.map(({ id, name }) => `"${name}" (${id})`).join(", ");
-  const [found, ...more] = endpoints.filter(({ id }) => id === idOrName);
-  const [named, ...others] = found ? [found, ...more] : endpoints.filter(({ name }) => name === idOrName);
-  if (!named) {
-    const have = endpoints.length > 0 ? `there are ${list(endpoints)}` : "there are no endpoints";
-    throw new StartError(`no endpoint has the id or name "${idOrName}"; ${have}`);
+  const describeEndpoints = (items: typeof endpoints): string =>
+    items.map(({ id, name }) => `"${name}" (${id})`).join(", ");
+  const [byId, ...sameId] = endpoints.filter(({ id }) => id === idOrName);
+  const [endpoint, ...duplicates] = byId ? [byId, ...sameId] : endpoints.filter(({ name }) => name === idOrName);
+  if (!endpoint) {
+    const existing = endpoints.length > 0 ? `there are ${describeEndpoints(endpoints)}` : "there are no endpoints";
+    throw new StartError(`no endpoint has the id or name "${idOrName}"; ${existing}`);
   }
-  if (others.length > 0)
-    throw new StartError(`several endpoints have the name "${idOrName}": ${list([named, ...others])}; pass the id`);
-  return named;
+  if (duplicates.length > 0)
+    throw new StartError(
+      `several endpoints have the name "${idOrName}": ${describeEndpoints([endpoint, ...duplicates])}; pass the id`,
+    );
+  return endpoint;
 }
 
 /** Interval at which the service's start is checked, ms. */
-const lookInterval = 50;
+const pollInterval = 50;
 
-/** Resolves once a service listens for the data folder; rejects with a StartError after `limit` ms. */
-export async function waitForService(data: string, limit: number): Promise<void> {
-  const until = performance.now() + limit;
+/** Resolves once a service listens for the data folder; rejects with a StartError after `timeout` ms. */
+export async function waitForService(data: string, timeout: number): Promise<void> {
+  const deadline = performance.now() + timeout;
   while (readServiceAddress(data) === undefined) {
-    if (performance.now() >= until)
+    if (performance.now() >= deadline)
       throw new StartError(
-        `no service with the folder ${data} started within ${limit / 1000} s; start one, or pass its folder with --data`,
+        `no service with the folder ${data} started within ${timeout / 1000} s; start one, or pass its folder with --data`,
       );
-    await systemClock.sleep(lookInterval);
+    await systemClock.sleep(pollInterval);
   }
 }
 

@@ -10,8 +10,8 @@ const defaultLines = 100;
 /** Default wait of `key --wait`, s. */
 const defaultWait = 30;
 
-/** Adds the commands that read or change a data folder. `closed` aborts when the output is closed. */
-export function addFolderCommands(program: Command, output: Output, unread: AbortSignal | undefined): void {
+/** Adds the commands that read or change a data folder. `outputClosed` aborts when the output is closed. */
+export function addFolderCommands(program: Command, output: Output, outputClosed: AbortSignal | undefined): void {
   program
     .command("key")
     .description("print the API key")
@@ -32,7 +32,7 @@ export function addFolderCommands(program: Command, output: Output, unread: Abor
     .option("--follow", "keep printing new lines until Ctrl-C", false)
     .option("--json", "print each line as a line of JSON", false)
     .action(async (endpoint: string, flags: LogsFlags) =>
-      (await import("./logs.js")).printLogs(endpoint, flags, output, unread),
+      (await import("./logs.js")).printLogs(endpoint, flags, output, outputClosed),
     );
 
   program

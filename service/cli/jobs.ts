@@ -4,7 +4,7 @@ import { z } from "zod";
 import { localPaths } from "../api/local";
 import { roots } from "../api/responses";
 import { StartError } from "../errors";
-import { lookUpEndpointNames } from "../resources/endpoint-table";
+import { readEndpointNames } from "../resources/endpoint-table";
 import { connect, expectSuccess, type Send, type ServiceResponse } from "./connection";
 import { findEndpoint } from "./data-folder";
 import { type Output, tableText } from "./output";
@@ -46,19 +46,19 @@ export async function runJob(
   const { send } = connect(data, responseLimit);
   const { id: endpointId } = findEndpoint(endpoint, data);
   const path = `${roots.jobs}/${endpointId}`;
-  const submitted = expectSuccess(await send("POST", `${path}/run`, `{"input":${input}}`));
-  if (!sync && !stream) return output.out(submitted.text);
-  const { id } = jobRecord.parse(submitted.json);
-  if (stream) await printStream(`${path}/stream/${id}`, () => recordAt(send, `${path}/status/${id}`), send, output);
+  const submission = expectSuccess(await send("POST", `${path}/run`, `{"input":${input}}`));
+  if (!sync && !stream) return output.out(submission.text);
+  const { id } = jobRecord.parse(submission.json);
+  if (stream) await printStream(`${path}/stream/${id}`, () => getRecord(send, `${path}/status/${id}`), send, output);
   let result: ServiceResponse;
-  do result = await recordAt(send, `${path}/status-sync/${id}`);
+  do result = await getRecord(send, `${path}/status-sync/${id}`);
   while (!isFinal(jobRecord.parse(result.json).status));
   if (!stream) output.out(result.text);
   const { status } = jobRecord.parse(result.json);
   if (status !== "COMPLETED") throw new StartError(`job ${id} ended ${status}`);
 }
 
-const recordAt = async (send: Send, path: string): Promise<ServiceResponse> => expectSuccess(await send("GET", path));
+const getRecord = async (send: Send, path: string): Promise<ServiceResponse> => expectSuccess(await send("GET", path));
 
 /** Prints the chunks of a job until the job has ended and all chunks are printed. */
 async function printStream(
@@ -69,11 +69,11 @@ async function printStream(
 ): Promise<void> {
   for (;;) {
     // Read before the chunks, so that no chunks follow if the job is over.
-    const isOver = isFinal(jobRecord.parse((await status()).json).status);
-    const { stream } = streamResponse.parse((await recordAt(send, path)).json);
+    const isFinished = isFinal(jobRecord.parse((await status()).json).status);
+    const { stream } = streamResponse.parse((await getRecord(send, path)).json);
     for (const chunk of stream) output.out(JSON.stringify(chunk.output));
     if (stream.length > 0) continue;
-    if (isOver) return;
+    if (isFinished) return;
     await systemClock.sleep(pollInterval);
   }
 }
@@ -84,18 +84,18 @@ const page = z.object({ requests: z.array(jobRecord), cursor: z.string().nullabl
 export async function listJobs(endpoint: string, { data, state, limit }: JobsFlags, output: Output): Promise<void> {
   const { send } = connect(data, responseLimit);
   const { id: endpointId } = findEndpoint(endpoint, data);
-  const found: JobRecord[] = [];
+  const matchingJobs: JobRecord[] = [];
   let cursor: string | null = "";
-  while (cursor !== null && found.length < limit) {
+  while (cursor !== null && matchingJobs.length < limit) {
     const path: string = `${roots.jobs}/${endpointId}/requests?limit=1000${cursor === "" ? "" : `&cursor=${cursor}`}`;
-    const next: z.output<typeof page> = page.parse((await recordAt(send, path)).json);
-    found.push(...next.requests.filter(({ status }) => state === undefined || status === state));
-    cursor = next.cursor;
+    const pageResult: z.output<typeof page> = page.parse((await getRecord(send, path)).json);
+    matchingJobs.push(...pageResult.requests.filter(({ status }) => state === undefined || status === state));
+    cursor = pageResult.cursor;
   }
-  if (found.length === 0)
+  if (matchingJobs.length === 0)
     return output.err(state === undefined ? "The endpoint has no jobs." : `The endpoint has no job in state ${state}.`);
   const milliseconds = (ms: number | undefined): string => (ms === undefined ? "" : `${ms} ms`);
-  const rows = found
+  const rows = matchingJobs
     .slice(0, limit)
     .map(({ id, status, delayTime, executionTime, error }) => [
       id,
@@ -115,7 +115,7 @@ export async function callJob(
   output: Output,
 ): Promise<void> {
   const { send } = connect(data, responseLimit);
-  for (const endpoint of lookUpEndpointNames(data) ?? []) {
+  for (const endpoint of readEndpointNames(data) ?? []) {
     const method = operation === "status" ? "GET" : "POST";
     const response = await send(method, `${roots.jobs}/${endpoint.id}/${operation}/${encodeURIComponent(id)}`);
     if (response.status !== 404) return output.out(expectSuccess(response).text);

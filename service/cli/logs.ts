@@ -35,19 +35,19 @@ export async function printLogs(
 ): Promise<void> {
   const { id, name } = findEndpoint(endpoint, data);
   const tail = createLogTail(workerLogPath(workerLogFolder(data), id));
-  const print = (some: string[]): void => {
-    if (some.length > 0) output.out((json ? some.map(lineAsJson) : some).join("\n"));
+  const print = (linesToPrint: string[]): void => {
+    if (linesToPrint.length > 0) output.out((json ? linesToPrint.map(lineAsJson) : linesToPrint).join("\n"));
   };
   try {
-    const past = await tail.readLast(lines);
+    const pastLines = await tail.readLast(lines);
     if (!follow) {
-      const unfinished = tail.unfinishedLine();
-      const all = unfinished === "" ? past : [...past, unfinished].slice(-lines);
-      if (all.length === 0 && lines > 0)
+      const partialLine = tail.unfinishedLine();
+      const allLines = partialLine === "" ? pastLines : [...pastLines, partialLine].slice(-lines);
+      if (allLines.length === 0 && lines > 0)
         output.err(`endpoint "${name}" (${id}) has no log yet; none of its workers has started`);
-      return print(all);
+      return print(allLines);
     }
-    print(past);
+    print(pastLines);
     while (!signal?.aborted) {
       print(await tail.readNew());
       await systemClock.sleep(pollInterval, signal).catch(() => undefined);

@@ -9,12 +9,12 @@ import {
   dataFlag,
   oneOf,
   readCount,
-  readOldApis,
   readPageSize,
   readPort,
+  readRetirableApis,
   readSeconds,
 } from "./option-values";
-import { complain, exitCodes, type Output } from "./output";
+import { exitCodes, type Output, printError } from "./output";
 import type { StartFlags } from "./start";
 import type { StatusFlags } from "./status";
 import { versionText } from "./version";
@@ -23,29 +23,29 @@ const terminal: Output = { out: (text) => console.log(text), err: (text) => cons
 
 /**
  * Runs one command line (`argv` includes the paths of Node and the script). Resolves with the exit code, for `start` once the
- * service listens. `unread` aborts when the output is closed, which ends `logs --follow`.
+ * service listens. `outputClosed` aborts when the output is closed, which ends `logs --follow`.
  */
-export async function main(argv: string[], output: Output = terminal, unread?: AbortSignal): Promise<number> {
+export async function main(argv: string[], output: Output = terminal, outputClosed?: AbortSignal): Promise<number> {
   try {
-    await commandLine(output, unread).parseAsync(argv);
+    await commandLine(output, outputClosed).parseAsync(argv);
     return 0;
   } catch (error) {
     // Commander has already reported its own errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-    complain(output, error);
+    printError(output, error);
     return exitCodes.failed;
   }
 }
 
 /** Defines the commands. Each is loaded when it runs, because most require only a small part of the service. */
-function commandLine(output: Output, unread: AbortSignal | undefined): Command {
+function commandLine(output: Output, outputClosed: AbortSignal | undefined): Command {
   const program = new Command("serverless-compute-local")
     .description("A serverless GPU compute service on this machine, with real workers and no account")
     .version(versionText(), "--version", "print the version and the revision of the REST v2 contract")
     .configureOutput({
       writeOut: (text) => output.out(text.trimEnd()),
       writeErr: (text) => output.err(text.trimEnd()),
-      outputError: (text) => complain(output, text.replace(/^error: /, "").trimEnd()),
+      outputError: (text) => printError(output, text.replace(/^error: /, "").trimEnd()),
     })
     .exitOverride();
   program
@@ -107,7 +107,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .option(
       "--retire <apis>",
       "APIs that return 410, as after their retirement: v1, graphql or v1,graphql",
-      readOldApis,
+      readRetirableApis,
       [],
     )
     .option("--page-size <n>", "elements in a page of a REST v2 list, for tests of pagination", readPageSize, 1000)
@@ -131,7 +131,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .action(async ({ data }: { data: string }) => (await import("./open.js")).printConsoleLink(data, output));
 
   addJobCommands(program, output);
-  addFolderCommands(program, output, unread);
+  addFolderCommands(program, output, outputClosed);
 
   program
     .command("status")
@@ -145,13 +145,13 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
 
 /** Runs the command line of this process. */
 export async function run(): Promise<void> {
-  const unread = new AbortController();
+  const outputClosed = new AbortController();
   // A closed pipe, for example of `head`, must not end the service.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
-    unread.abort();
+    outputClosed.abort();
   });
-  process.exitCode = await main(process.argv, terminal, unread.signal);
+  process.exitCode = await main(process.argv, terminal, outputClosed.signal);
 }
 
 if (require.main === module) void run();

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { type StockEntries, stockLevels } from "../resources/stock";
-import { defaultDataFolder, type OldApi, oldApis } from "../settings";
+import { defaultDataFolder, type RetirableApi, retirableApis } from "../settings";
 
 /** Flags, description and default of the option \`--data\`. */
 export const dataFlag = () =>
@@ -46,9 +46,9 @@ export function readSeconds(text: string): number {
 }
 
 /** Reads a list of APIs that the hosted service retires. */
-export function readOldApis(text: string): OldApi[] {
+export function readRetirableApis(text: string): RetirableApi[] {
   return text.split(",").map((word) => {
-    const api = oldApis.find((one) => one === word.trim());
+    const api = retirableApis.find((candidate) => candidate === word.trim());
     if (api === undefined) throw new InvalidArgumentError('It must be "v1", "graphql" or "v1,graphql".');
     return api;
   });
@@ -59,7 +59,7 @@ export const oneOf =
   (...allowed: string[]) =>
   (text: string): string => {
     if (allowed.includes(text)) return text;
-    const quoted = allowed.map((one) => `"${one}"`);
+    const quoted = allowed.map((candidate) => `"${candidate}"`);
     throw new InvalidArgumentError(`It must be ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`);
   };
 
@@ -77,7 +77,7 @@ export function addImage(text: string, images: Record<string, string>): Record<s
 /** Reads `ID=LEVEL` or `ID@DATACENTER=LEVEL` and adds it to the stock. */
 export function addStock(text: string, stock: StockEntries): StockEntries {
   const [, key, word] = /^([^=]+)=(\w+)$/.exec(text) ?? [];
-  const level = stockLevels.find((one) => one === word);
+  const level = stockLevels.find((candidate) => candidate === word);
   if (key !== undefined && level !== undefined) return { ...stock, [key]: level };
   throw new InvalidArgumentError(
     'It must be ID=LEVEL or ID@DATACENTER=LEVEL, such as "NVIDIA L4@EU-RO-1=NONE"; levels are NONE, LOW, MEDIUM and HIGH.',

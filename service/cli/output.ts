@@ -8,7 +8,7 @@ export interface Output {
 export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
 
 /** Prints an error as one line. */
-export const complain = (output: Output, error: unknown): void =>
+export const printError = (output: Output, error: unknown): void =>
   output.err(`serverless-compute-local: ${error instanceof Error ? error.message : String(error)}`);
 
 /** Control characters, which could change the terminal. */

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { StartError } from "../errors";
 import { createService, type Service } from "../index";
-import { apiKeyOfEnvironment, isStartedByNpx, type OldApi, type ServiceOptions } from "../settings";
-import { readGivenKey } from "../store/api-key";
+import { apiKeyOfEnvironment, isStartedByNpx, type RetirableApi, type ServiceOptions } from "../settings";
+import { readApiKeyFile } from "../store/api-key";
 import { handlerFileOf } from "../workers/handler-files";
-import { complain, exitCodes, type Output } from "./output";
+import { exitCodes, type Output, printError } from "./output";
 import { contractRevision } from "./version";
 
 /** Flags of `start`; several are options of `createService` with the same name. */
@@ -49,10 +49,15 @@ export async function start(
     if (file !== undefined && !existsSync(file))
       throw new StartError(`--image ${name}: the handler file ${file} does not exist; name an existing file`);
   }
-  const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readGivenKey(apiKeyFile);
-  const given = { dataFolder: flags.ephemeral ? undefined : data, images: image, allowHosts: allowHost, apiKey };
-  const onNotice = (text: string): void => complain(output, text);
-  const service = await createService({ ...flags, ...given, logLevel: "info", onNotice });
+  const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readApiKeyFile(apiKeyFile);
+  const serviceOptions = {
+    dataFolder: flags.ephemeral ? undefined : data,
+    images: image,
+    allowHosts: allowHost,
+    apiKey,
+  };
+  const onNotice = (text: string): void => printError(output, text);
+  const service = await createService({ ...flags, ...serviceOptions, logLevel: "info", onNotice });
   // Before anything is printed, because the reader of the first line may stop the service immediately.
   // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);
@@ -61,13 +66,13 @@ export async function start(
     const addresses = { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile };
     output.out(JSON.stringify({ ...addresses, pid: process.pid, endpointIds }));
   } else {
-    output.out(welcome(service, flags.retire ?? [], listedLines(service, flags.runtime)));
+    output.out(startMessage(service, flags.retire ?? [], listing(service, flags.runtime)));
   }
 }
 
 /** Lists the ids of the seed file's endpoints, the images with a command, and the images that containers pull. */
-function listedLines({ endpointIds, ...service }: Service, runtime: StartFlags["runtime"]): string {
-  const other =
+function listing({ endpointIds, ...service }: Service, runtime: StartFlags["runtime"]): string {
+  const defaultText =
     runtime === "none"
       ? "no worker starts"
       : "a container pulls the image if a Docker Engine is available; --runtime none prevents it";
@@ -75,44 +80,45 @@ function listedLines({ endpointIds, ...service }: Service, runtime: StartFlags["
   const images = [
     ...Object.entries(service.images),
     ...service.imagesToPull.map((name) => [name, "no --image: a container pulls it"] as const),
-    ["any other", `no --image: ${other}`] as const,
+    ["any other", `no --image: ${defaultText}`] as const,
   ];
-  return (endpoints.length > 0 ? listed("Endpoints", endpoints) : "") + listed("Images", images);
+  return (endpoints.length > 0 ? section("Endpoints", endpoints) : "") + section("Images", images);
 }
 
 /** A heading with lines of two columns. */
-function listed(heading: string, rows: (readonly [string, string])[]): string {
+function section(heading: string, rows: (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(width)}   ${value}`);
   return `  ${heading.padEnd(10)}${lines.join("\n            ")}\n`;
 }
 
-function welcome(service: Service, retired: readonly OldApi[], images: string): string {
-  const note = (api: OldApi): string => (retired.includes(api) ? "   retired: all requests return 410" : "");
+function startMessage(service: Service, retired: readonly RetirableApi[], images: string): string {
+  const retirementNote = (api: RetirableApi): string =>
+    retired.includes(api) ? "   retired: all requests return 410" : "";
   return `The service is running. Ctrl-C stops it.
 
   REST v2   ${service.serverlessUrl}/v2   contract: ${contractRevision}
-  REST v1   ${service.baseUrl}${note("v1")}
-  GraphQL   ${service.graphqlUrl}${note("graphql")}
+  REST v1   ${service.baseUrl}${retirementNote("v1")}
+  GraphQL   ${service.graphqlUrl}${retirementNote("graphql")}
   Jobs      ${service.serverlessUrl}/v2/<endpoint id>
   API key   in ${service.apiKeyFile} ("serverless-compute-local key" prints it)
 ${images}${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}\n(the link works once; "serverless-compute-local open" prints a new one)\n`}`;
 }
 
 /** Interval of checks for the shell of `npx`, ms. */
-const lookForShell = 500;
+const shellPollInterval = 500;
 
 /** Stops the service gracefully on the first signal and immediately on the second. */
-function stopOnSignals(service: Service, say: (text: string) => void, output: Output): void {
+function stopOnSignals(service: Service, print: (text: string) => void, output: Output): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    say(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Press Ctrl-C again to stop immediately.`);
+    print(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Press Ctrl-C again to stop immediately.`);
     service.stop(stopDeadline).then(
       () => process.exit(0),
       (error: unknown) => {
-        complain(output, error);
+        printError(output, error);
         process.exit(exitCodes.failed);
       },
     );
@@ -120,15 +126,15 @@ function stopOnSignals(service: Service, say: (text: string) => void, output: Ou
   const onSignal = (): void => (stopping ? process.exit(exitCodes.interrupted) : stop());
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   // A Ctrl-C reaches both the shell and the service. The end of the shell does not count as a second signal.
-  if (isStartedByNpx()) onEndOfShell(stop);
+  if (isStartedByNpx()) watchShell(stop);
 }
 
 /** Detects the end of the shell of `npx`: `npx` sends signals only to its shell, which does not forward them. */
-function onEndOfShell(ended: () => void): void {
+function watchShell(onEnd: () => void): void {
   const shell = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === shell) return;
     clearInterval(timer);
-    ended();
-  }, lookForShell).unref();
+    onEnd();
+  }, shellPollInterval).unref();
 }

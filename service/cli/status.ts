@@ -72,19 +72,21 @@ function statusText(serviceUrl: string, endpoints: EndpointStatus[]): string {
     jobs.failed,
     jobs.retried,
   ]);
-  const running = endpoints.flatMap(({ name, workers }) =>
+  const workerRows = endpoints.flatMap(({ name, workers }) =>
     workers.map(({ id, status, startedAt }) => [id, name, status, duration(systemClock.now() - startedAt.getTime())]),
   );
   const problems = endpoints.flatMap(({ name, problem }) =>
     problem === undefined ? [] : [[name, problem.split("\n", 1).join("")]],
   );
-  const jobHead = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
+  const jobColumns = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
   const parts = [
     `The service runs on ${serviceUrl}.`,
     rows.length > 0
-      ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "OF", ...jobHead], rows)
+      ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "OF", ...jobColumns], rows)
       : "There are no endpoints.",
-    running.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], running) : "No workers are running.",
+    workerRows.length > 0
+      ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], workerRows)
+      : "No workers are running.",
   ];
   if (problems.length > 0) parts.push(tableText(["ENDPOINT", "PROBLEM OF ITS WORKERS"], problems));
   return parts.join("\n\n");

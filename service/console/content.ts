@@ -9,17 +9,17 @@ import { readPageFile } from "./page-files";
 import { retryAll } from "./retries";
 
 /** Poll interval of an endpoint's log, ms, and the interval of everything else. */
-const lookInterval = 250;
+const logPollInterval = 250;
 const viewInterval = 1000;
 
 /** Pause after a view, in multiples of the time that it took: a search of a million jobs must not keep the service busy. */
-const restPerView = 9;
+const pausePerView = 9;
 
 /** Past log lines that a page shows first. */
-const pastLines = 200;
+const maxPastLines = 200;
 
 /** Polls without news after which a comment is sent, which detects closed pages. */
-const quietLooks = 40;
+const maxQuietPolls = 40;
 
 /** Rows of a page of jobs. */
 const pageLength = 50;
@@ -44,7 +44,7 @@ export function createConsoleContent({
   clock: Clock;
 }) {
   // The interval between two views must not change with the machine's time.
-  const steady = steadyClock(clock);
+  const monotonicClock = steadyClock(clock);
 
   /**
    * Server-sent events of the console's page: `endpoints` and `resources`; for one endpoint also `metrics`, `jobs` (the newest
@@ -59,46 +59,46 @@ export function createConsoleContent({
     const tail = endpointId === undefined ? undefined : createLogTail(logFile(endpointId));
 
     /** Returns the event unless the page already has its content. */
-    function changed(name: string, value: unknown): string[] {
+    function changedEvent(name: string, value: unknown): string[] {
       const data = JSON.stringify(value);
       if (sent.get(name) === data) return [];
       sent.set(name, data);
       return [`event: ${name}\ndata: ${data}\n\n`];
     }
-    async function looked(): Promise<string[]> {
-      const all = [
-        ...changed("endpoints", endpointsOverview(resources, view)),
-        ...changed("resources", resourcesOverview(resources)),
+    async function readView(): Promise<string[]> {
+      const commonEvents = [
+        ...changedEvent("endpoints", endpointsOverview(resources, view)),
+        ...changedEvent("resources", resourcesOverview(resources)),
       ];
-      if (endpointId === undefined) return all;
+      if (endpointId === undefined) return commonEvents;
       const { jobs, before } = await view.page(endpointId, filter, maxSeq, pageLength);
       // The time of now would make a waiting job another one in each look.
       const rows = jobs.map((job) => jobRow(job, job.finishedAt ?? job.startedAt ?? job.queuedAt));
       return [
-        ...all,
-        ...changed("metrics", metrics.read(endpointId)),
-        ...changed("jobs", { rows, before: before ?? null }),
+        ...commonEvents,
+        ...changedEvent("metrics", metrics.read(endpointId)),
+        ...changedEvent("jobs", { rows, before: before ?? null }),
         // The endpoint may have been deleted since.
-        ...changed("faults", resources.endpoints.find(endpointId) ? faults.read(endpointId) : {}),
+        ...changedEvent("faults", resources.endpoints.find(endpointId) ? faults.read(endpointId) : {}),
       ];
     }
 
     try {
       // A page that lost its connection reconnects after a second.
       yield "retry: 1000\n\n";
-      if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.readLast(pastLines))}\n\n`;
-      for (let quiet = 0, nextView = steady.now(); !signal.aborted; quiet++) {
-        const parts = await newLines(tail);
-        const began = steady.now();
-        if (began >= nextView) {
-          parts.unshift(...(await looked()));
-          nextView = began + Math.max(viewInterval, (steady.now() - began) * (restPerView + 1));
+      if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.readLast(maxPastLines))}\n\n`;
+      for (let quiet = 0, nextView = monotonicClock.now(); !signal.aborted; quiet++) {
+        const parts = await readNewLines(tail);
+        const startedAt = monotonicClock.now();
+        if (startedAt >= nextView) {
+          parts.unshift(...(await readView()));
+          nextView = startedAt + Math.max(viewInterval, (monotonicClock.now() - startedAt) * (pausePerView + 1));
         }
-        if (parts.length > 0 || quiet >= quietLooks) {
+        if (parts.length > 0 || quiet >= maxQuietPolls) {
           quiet = 0;
           yield parts.join("") || ":\n\n";
         }
-        await clock.sleep(lookInterval, signal).catch(() => undefined);
+        await clock.sleep(logPollInterval, signal).catch(() => undefined);
       }
     } finally {
       await tail?.close();
@@ -114,8 +114,8 @@ export function createConsoleContent({
       filter: JobFilter,
       before: number,
     ): Promise<{ rows: object[]; before: number | null }> {
-      const found = await view.page(endpointId, filter, before, pageLength);
-      return { rows: found.jobs.map((job) => jobRow(job, clock.now())), before: found.before ?? null };
+      const result = await view.page(endpointId, filter, before, pageLength);
+      return { rows: result.jobs.map((job) => jobRow(job, clock.now())), before: result.before ?? null };
     },
     /** Ids of all matching jobs that can be retried, the oldest first. */
     retryable: view.retryable,
@@ -125,7 +125,7 @@ export function createConsoleContent({
   };
 }
 
-async function newLines(tail: LogTail | undefined): Promise<string[]> {
+async function readNewLines(tail: LogTail | undefined): Promise<string[]> {
   const lines = (await tail?.readNew()) ?? [];
-  return lines.length > 0 ? [`event: log\ndata: ${JSON.stringify(lines.slice(-pastLines))}\n\n`] : [];
+  return lines.length > 0 ? [`event: log\ndata: ${JSON.stringify(lines.slice(-maxPastLines))}\n\n`] : [];
 }

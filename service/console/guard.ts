@@ -25,36 +25,37 @@ export const securityHeaders = {
 /** Cookie name with the port, because all ports of a host share cookies: services do not end each other's sessions. */
 const cookieName = (port: string): string => `serverless-compute-console-${port}`;
 
-function cookieOf(header: string | undefined, name: string): string | undefined {
-  const parts = (header ?? "").split(";").map((part) => part.trim());
-  return parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
+function readCookie(header: string | undefined, name: string): string | undefined {
+  const cookies = (header ?? "").split(";").map((part) => part.trim());
+  return cookies.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 /** Checks requests to the console; the checks throw a ServiceError. `serverlessUrl` is the service's root once it listens. */
 export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, serverlessUrl: () => string) {
-  const portOf = (): string => new URL(serverlessUrl()).port || "80";
+  const servicePort = (): string => new URL(serverlessUrl()).port || "80";
   /** Host headers of browsers, which omit port 80. */
   const hosts = (): string[] =>
-    ["127.0.0.1", "localhost"].map((host) => (portOf() === "80" ? host : `${host}:${portOf()}`));
-  const forbid = (subject: string, sent: string | string[] | undefined, what: string): never => {
-    throw new ServiceError("forbidden", `${subject}: ${JSON.stringify(sent ?? "")} is not allowed; ${what}`);
+    ["127.0.0.1", "localhost"].map((host) => (servicePort() === "80" ? host : `${host}:${servicePort()}`));
+  const reject = (subject: string, value: string | string[] | undefined, remedy: string): never => {
+    throw new ServiceError("forbidden", `${subject}: ${JSON.stringify(value ?? "")} is not allowed; ${remedy}`);
   };
-  const openHere = (): string => `open the console at ${serverlessUrl()}`;
+  const openHint = (): string => `open the console at ${serverlessUrl()}`;
 
   return {
     /** Requires that a request's Host is an address of this machine, against DNS rebinding. */
     checkHost({ headers }: FastifyRequest): void {
-      if (!hosts().includes(headers.host ?? "")) forbid("header Host", headers.host, openHere());
+      if (!hosts().includes(headers.host ?? "")) reject("header Host", headers.host, openHint());
     },
     /** Requires that a request for data comes from the console's own page, in a session. */
     checkPage({ headers, method }: FastifyRequest): void {
       const { origin, host } = headers;
-      const site = headers["sec-fetch-site"];
-      if (site !== undefined && site !== "same-origin") forbid("header Sec-Fetch-Site", site, openHere());
-      const reads = method === "GET" || method === "HEAD";
-      if ((origin !== undefined || !reads) && origin !== `http://${host}`) forbid("header Origin", origin, openHere());
-      if (!reads && headers[pageHeader] !== "1") forbid(`header ${pageHeader}`, headers[pageHeader], "it must be 1");
-      if (sessions.isOpen(cookieOf(headers.cookie, cookieName(portOf())))) return;
+      const fetchSite = headers["sec-fetch-site"];
+      if (fetchSite !== undefined && fetchSite !== "same-origin")
+        reject("header Sec-Fetch-Site", fetchSite, openHint());
+      const isRead = method === "GET" || method === "HEAD";
+      if ((origin !== undefined || !isRead) && origin !== `http://${host}`) reject("header Origin", origin, openHint());
+      if (!isRead && headers[pageHeader] !== "1") reject(`header ${pageHeader}`, headers[pageHeader], "it must be 1");
+      if (sessions.isOpen(readCookie(headers.cookie, cookieName(servicePort())))) return;
       throw new ServiceError(
         "unauthorized",
         'session: is missing or has expired; run "serverless-compute-local open" for a new link',
@@ -62,8 +63,8 @@ export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, se
     },
     /** Sets the session cookie. */
     setSession(reply: FastifyReply, session: string): void {
-      const limits = `HttpOnly; SameSite=Strict; Path=/console; Max-Age=${sessionLifetime / 1000}`;
-      reply.header("set-cookie", `${cookieName(portOf())}=${session}; ${limits}`);
+      const attributes = `HttpOnly; SameSite=Strict; Path=/console; Max-Age=${sessionLifetime / 1000}`;
+      reply.header("set-cookie", `${cookieName(servicePort())}=${session}; ${attributes}`);
     },
   };
 }

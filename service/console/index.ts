@@ -40,13 +40,13 @@ export function createConsole({
   const exists = (endpointId: string): boolean => resources.endpoints.find(endpointId) !== undefined;
   const { events, waiting } = view;
   const metrics = createJobMetrics({ events, waiting, exists, clock });
-  const sampling = setInterval(metrics.sample, sampleInterval).unref();
-  let loaded: Promise<ConsoleContent> | undefined;
+  const samplingTimer = setInterval(metrics.sample, sampleInterval).unref();
+  let loadedContent: Promise<ConsoleContent> | undefined;
   const content = (): Promise<ConsoleContent> => {
-    loaded ??= import("./content.js").then(({ createConsoleContent }) =>
+    loadedContent ??= import("./content.js").then(({ createConsoleContent }) =>
       createConsoleContent({ resources, view, metrics, faults, logFile, clock }),
     );
-    return loaded;
+    return loadedContent;
   };
   return {
     routes: (app: FastifyInstance): void =>
@@ -54,6 +54,6 @@ export function createConsole({
     /** A link that opens the console once, within an hour. */
     newLink: (): string => linkTo(serverlessUrl(), sessions.newLink()),
     /** Stops counting. */
-    close: (): void => clearInterval(sampling),
+    close: (): void => clearInterval(samplingTimer),
   };
 }

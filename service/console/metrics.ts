@@ -27,13 +27,13 @@ interface RangeMetrics {
 
 export type JobMetrics = ReturnType<typeof createJobMetrics>;
 
-interface Ring {
+interface RingBuffer {
   /** Length of a slot, ms. */
   slotLength: number;
   /** Number of the newest slot, counted from the epoch. */
-  newest: number;
+  newestSlot: number;
   /** The newest slot in which anything happened. */
-  active: number;
+  activeSlot: number;
   queue: Uint32Array;
   completed: Uint32Array;
   failed: Uint32Array;
@@ -44,15 +44,15 @@ interface Ring {
 const bucketOf = (ms: number): number => Math.min(bucketCount - 1, Math.floor(Math.log2(Math.max(1, ms)) * perOctave));
 
 /** The time of the bucket that has a part of all jobs below it: the middle of its bounds. */
-function quantile(buckets: Uint32Array, part: number): number | null {
-  const all = buckets.reduce((sum, count) => sum + count, 0);
-  let left = Math.ceil(all * part);
-  if (left === 0) return null;
-  const found = buckets.findIndex((count) => {
-    left -= count;
-    return left <= 0;
+function quantile(buckets: Uint32Array, fraction: number): number | null {
+  const total = buckets.reduce((sum, count) => sum + count, 0);
+  let remaining = Math.ceil(total * fraction);
+  if (remaining === 0) return null;
+  const bucket = buckets.findIndex((count) => {
+    remaining -= count;
+    return remaining <= 0;
   });
-  return Math.round(2 ** ((found + 0.5) / perOctave));
+  return Math.round(2 ** ((bucket + 0.5) / perOctave));
 }
 
 /**
@@ -71,86 +71,89 @@ export function createJobMetrics({
   clock: Clock;
 }) {
   /** Rings by endpoint, one per range, the shortest range first. */
-  const rings = new Map<string, Ring[]>();
-  const slotNow = (slotLength: number): number => Math.floor(clock.now() / slotLength);
+  const rings = new Map<string, RingBuffer[]>();
+  const currentSlot = (slotLength: number): number => Math.floor(clock.now() / slotLength);
 
-  function begin(endpointId: string): Ring[] {
-    const numbers = (length: number): Uint32Array => new Uint32Array(length);
+  function createRings(endpointId: string): RingBuffer[] {
+    const counts = (length: number): Uint32Array => new Uint32Array(length);
     const ranges = slotLengths.map((slotLength) => ({
       slotLength,
-      newest: slotNow(slotLength),
-      active: slotNow(slotLength),
-      queue: numbers(slotCount),
-      completed: numbers(slotCount),
-      failed: numbers(slotCount),
-      times: numbers(slotCount * bucketCount),
+      newestSlot: currentSlot(slotLength),
+      activeSlot: currentSlot(slotLength),
+      queue: counts(slotCount),
+      completed: counts(slotCount),
+      failed: counts(slotCount),
+      times: counts(slotCount * bucketCount),
     }));
     rings.set(endpointId, ranges);
     return ranges;
   }
 
   /** Moves on to the slot of now, which begins empty, and returns its place. A clock that was set back stays in the newest one. */
-  function advance(ring: Ring): number {
-    const now = slotNow(ring.slotLength);
-    const { queue, completed, failed, times } = ring;
-    for (let slot = Math.max(ring.newest + 1, now - slotCount + 1); slot <= now; slot++) {
-      const at = slot % slotCount;
-      for (const numbers of [queue, completed, failed]) numbers[at] = 0;
-      times.fill(0, at * bucketCount, (at + 1) * bucketCount);
+  function advance(ringBuffer: RingBuffer): number {
+    const now = currentSlot(ringBuffer.slotLength);
+    const { queue, completed, failed, times } = ringBuffer;
+    for (let slot = Math.max(ringBuffer.newestSlot + 1, now - slotCount + 1); slot <= now; slot++) {
+      const index = slot % slotCount;
+      for (const counts of [queue, completed, failed]) counts[index] = 0;
+      times.fill(0, index * bucketCount, (index + 1) * bucketCount);
     }
-    ring.newest = Math.max(ring.newest, now);
-    return ring.newest % slotCount;
+    ringBuffer.newestSlot = Math.max(ringBuffer.newestSlot, now);
+    return ringBuffer.newestSlot % slotCount;
   }
-  const add = (numbers: Uint32Array, at: number): void => {
-    numbers[at] = (numbers[at] ?? 0) + 1;
+  const increment = (counts: Uint32Array, index: number): void => {
+    counts[index] = (counts[index] ?? 0) + 1;
   };
 
-  function noteEnd({ endpointId, status, queuedAt, finishedAt }: FinalJob): void {
+  function recordEnd({ endpointId, status, queuedAt, finishedAt }: FinalJob): void {
     if (status === "CANCELLED") return;
-    for (const ring of rings.get(endpointId) ?? begin(endpointId)) {
-      const at = advance(ring);
-      ring.active = ring.newest;
-      add(status === "COMPLETED" ? ring.completed : ring.failed, at);
-      if (status === "COMPLETED") add(ring.times, at * bucketCount + bucketOf(finishedAt - queuedAt));
+    for (const ringBuffer of rings.get(endpointId) ?? createRings(endpointId)) {
+      const index = advance(ringBuffer);
+      ringBuffer.activeSlot = ringBuffer.newestSlot;
+      increment(status === "COMPLETED" ? ringBuffer.completed : ringBuffer.failed, index);
+      if (status === "COMPLETED") increment(ringBuffer.times, index * bucketCount + bucketOf(finishedAt - queuedAt));
     }
   }
-  events.on("ended", noteEnd);
+  events.on("ended", recordEnd);
   events.on("queued", ({ endpointId }) => {
-    if (!rings.has(endpointId)) begin(endpointId);
+    if (!rings.has(endpointId)) createRings(endpointId);
   });
 
-  function rangeOf(ring: Ring): RangeMetrics {
-    advance(ring);
-    const { slotLength } = ring;
-    const places = Array.from({ length: slotCount }, (_, slot) => (ring.newest + 1 + slot) % slotCount);
-    const of = (numbers: Uint32Array): number[] => places.map((at) => numbers[at] ?? 0);
-    const timesOf = (part: number): (number | null)[] =>
-      places.map((at) => quantile(ring.times.subarray(at * bucketCount, (at + 1) * bucketCount), part));
+  function readRange(ringBuffer: RingBuffer): RangeMetrics {
+    advance(ringBuffer);
+    const { slotLength } = ringBuffer;
+    const slotOrder = Array.from({ length: slotCount }, (_, slot) => (ringBuffer.newestSlot + 1 + slot) % slotCount);
+    const inOrder = (counts: Uint32Array): number[] => slotOrder.map((index) => counts[index] ?? 0);
+    const quantiles = (fraction: number): (number | null)[] =>
+      slotOrder.map((index) =>
+        quantile(ringBuffer.times.subarray(index * bucketCount, (index + 1) * bucketCount), fraction),
+      );
     return {
-      until: (ring.newest + 1) * slotLength,
+      until: (ringBuffer.newestSlot + 1) * slotLength,
       slotLength,
-      queue: of(ring.queue),
-      completed: of(ring.completed),
-      failed: of(ring.failed),
-      p50: timesOf(0.5),
-      p95: timesOf(0.95),
+      queue: inOrder(ringBuffer.queue),
+      completed: inOrder(ringBuffer.completed),
+      failed: inOrder(ringBuffer.failed),
+      p50: quantiles(0.5),
+      p95: quantiles(0.95),
     };
   }
 
   return {
     /** Metrics of an endpoint by range, the shortest first. */
-    read: (endpointId: string): RangeMetrics[] => (rings.get(endpointId) ?? begin(endpointId)).map(rangeOf),
+    read: (endpointId: string): RangeMetrics[] => (rings.get(endpointId) ?? createRings(endpointId)).map(readRange),
     /** Records the number of queued jobs, and forgets deleted endpoints and those without jobs in the last day; call it every second. */
     sample(): void {
       for (const [endpointId, ranges] of rings) {
         if (!exists(endpointId)) rings.delete(endpointId);
-        const now = waiting(endpointId);
-        for (const ring of ranges) {
-          const at = advance(ring);
-          if (now > 0) ring.active = ring.newest;
-          ring.queue[at] = Math.max(ring.queue[at] ?? 0, now);
+        const waitingCount = waiting(endpointId);
+        for (const ringBuffer of ranges) {
+          const index = advance(ringBuffer);
+          if (waitingCount > 0) ringBuffer.activeSlot = ringBuffer.newestSlot;
+          ringBuffer.queue[index] = Math.max(ringBuffer.queue[index] ?? 0, waitingCount);
         }
-        if (ranges.every(({ newest, active }) => newest - active >= slotCount)) rings.delete(endpointId);
+        if (ranges.every(({ newestSlot, activeSlot }) => newestSlot - activeSlot >= slotCount))
+          rings.delete(endpointId);
       }
     },
   };

@@ -59,7 +59,7 @@ export function resourcesOverview({ templates, volumes, secrets, registryAuths }
 }
 
 /** Characters of an error in a list. */
-const longestError = 300;
+const maxErrorLength = 300;
 
 /** A job as a list shows it; times in ms. */
 export const jobRow = (job: Job, now: number): object => ({
@@ -77,6 +77,6 @@ export const jobRow = (job: Job, now: number): object => ({
   startedAt: job.startedAt,
   delayTime: Math.max(0, delayTime(job, now)),
   executionTime: Math.max(0, executionTime(job, now)),
-  error: job.error?.slice(0, longestError),
+  error: job.error?.slice(0, maxErrorLength),
   hasOutput: job.hasOutput,
 });

@@ -6,7 +6,7 @@ import { notFound } from "../errors";
 /** Beside the sources; from the build, in the package beside it. */
 const folder = [join(__dirname, "page"), join(__dirname, "..", "..", "console", "page")].find(existsSync) ?? "";
 
-const types: Record<string, string> = {
+const contentTypes: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".mjs": "text/javascript; charset=utf-8",
@@ -15,7 +15,7 @@ const types: Record<string, string> = {
 
 /** Reads a file of the page by its name, with its content type; throws a ServiceError `missing` for any other one. */
 export async function readPageFile(name: string): Promise<{ type: string; content: Buffer }> {
-  const type = types[extname(name)];
+  const type = contentTypes[extname(name)];
   // Names without a folder only: nothing leads out of the page's.
   if (type === undefined || !/^[a-z][a-z-]*\.[a-z]+$/.test(name)) throw notFound("file", name);
   try {

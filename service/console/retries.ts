@@ -12,9 +12,9 @@ export async function retryAll(retry: Jobs["retry"], endpointId: string, ids: st
   const results = await Promise.all(
     ids.map(async (id): Promise<FailedRetry | undefined> => {
       try {
-        const found = await retry(endpointId, id);
-        if (!found) return { id, reason: "does not exist; its retention is over" };
-        return found.retried ? undefined : { id, reason: retryRejection(found.job) };
+        const result = await retry(endpointId, id);
+        if (!result) return { id, reason: "does not exist; its retention is over" };
+        return result.retried ? undefined : { id, reason: retryRejection(result.job) };
       } catch (error) {
         return { id, reason: error instanceof Error ? error.message : String(error) };
       }

@@ -28,10 +28,10 @@ const faultChanges = z.record(z.string(), z.unknown());
 
 const filterOf = ({ state, search }: z.output<typeof filterQuery>): JobFilter => ({ status: state, text: search });
 
-interface OfEndpoint {
+interface EndpointRoute {
   Params: { endpointId: string };
 }
-interface OfJob {
+interface JobRoute {
   Params: { endpointId: string; jobId: string };
 }
 
@@ -97,28 +97,28 @@ export function registerConsoleRoutes(
       const events = (await content()).events(endpoint, filterOf(filter), disconnectSignal(reply));
       return reply.type("text/event-stream").send(Readable.from(events));
     });
-    scope.get<OfEndpoint>("/console/api/endpoints/:endpointId/jobs", async ({ params, query }) => {
+    scope.get<EndpointRoute>("/console/api/endpoints/:endpointId/jobs", async ({ params, query }) => {
       const { before, ...filter } = parseInput(pageQuery, query);
       return (await content()).page(params.endpointId, filterOf(filter), before);
     });
-    scope.get<OfEndpoint>("/console/api/endpoints/:endpointId/jobs/retryable", async ({ params, query }) => {
+    scope.get<EndpointRoute>("/console/api/endpoints/:endpointId/jobs/retryable", async ({ params, query }) => {
       const filter = filterOf(parseInput(filterQuery, query));
       return { ids: await (await content()).retryable(params.endpointId, filter) };
     });
-    scope.post<OfEndpoint>("/console/api/endpoints/:endpointId/retries", async ({ params, body }) => {
+    scope.post<EndpointRoute>("/console/api/endpoints/:endpointId/retries", async ({ params, body }) => {
       const { ids } = parseInput(retriesBody, body);
       return { failed: await (await content()).retryAll(params.endpointId, ids) };
     });
-    scope.get<OfJob>("/console/api/endpoints/:endpointId/jobs/:jobId/input", async ({ params }, reply) => {
+    scope.get<JobRoute>("/console/api/endpoints/:endpointId/jobs/:jobId/input", async ({ params }, reply) => {
       const input = (await content()).input(params.endpointId, params.jobId);
       if (input === undefined) throw notFound("job", params.jobId);
       return reply.type("application/json").send(input);
     });
-    scope.patch<OfEndpoint>("/console/api/endpoints/:endpointId/faults", async ({ params, body }) => {
+    scope.patch<EndpointRoute>("/console/api/endpoints/:endpointId/faults", async ({ params, body }) => {
       // In one turn, so that no count is lost that a job or request decrements in the meantime.
-      const wanted = { ...faults.read(params.endpointId), ...parseInput(faultChanges, body) };
-      const left = Object.entries(wanted).filter(([, value]) => value !== null);
-      return faults.replace(params.endpointId, Object.fromEntries(left));
+      const merged = { ...faults.read(params.endpointId), ...parseInput(faultChanges, body) };
+      const remaining = Object.entries(merged).filter(([, value]) => value !== null);
+      return faults.replace(params.endpointId, Object.fromEntries(remaining));
     });
     scope.register(async (jobs) => jobRoutes(jobs), { prefix: "/console/v2" });
   });

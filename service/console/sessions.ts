@@ -8,7 +8,7 @@ export const linkLifetime = 60 * 60 * 1000;
 export const sessionLifetime = 7 * 24 * 60 * 60 * 1000;
 
 /** Maximum number of unused links; a new link replaces the oldest. */
-const mostLinks = 100;
+const maxLinks = 100;
 
 export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
@@ -29,23 +29,23 @@ export function createConsoleSessions(apiKey: string, clock: Clock) {
     newLink(): string {
       const token = randomBytes(32).toString("base64url");
       links.set(hashOf(token), clock.now() + linkLifetime);
-      for (const oldest of links.keys()) if (links.size > mostLinks) links.delete(oldest);
+      for (const oldest of links.keys()) if (links.size > maxLinks) links.delete(oldest);
       return token;
     },
     /** Exchanges a link's token for a session; undefined when the link was used before, has expired or is unknown. */
     open(token: string): string | undefined {
       const hash = hashOf(token);
-      const until = links.get(hash);
+      const expiresAt = links.get(hash);
       links.delete(hash);
-      if (until === undefined || until <= clock.now()) return undefined;
+      if (expiresAt === undefined || expiresAt <= clock.now()) return undefined;
       const content = `${(clock.now() + sessionLifetime).toString(36)}.${randomBytes(16).toString("base64url")}`;
       return `${content}.${sign(content).toString("base64url")}`;
     },
     /** Returns true if a session is one of this service and has not expired. */
     isOpen(session = ""): boolean {
-      const [, content, until, signature] = /^(([0-9a-z]{1,12})\.[\w-]{22})\.([\w-]{43})$/.exec(session) ?? [];
-      if (content === undefined || until === undefined || signature === undefined) return false;
-      return timingSafeEqual(sign(content), Buffer.from(signature, "base64url")) && parseInt(until, 36) > clock.now();
+      const [, content, expiry, signature] = /^(([0-9a-z]{1,12})\.[\w-]{22})\.([\w-]{43})$/.exec(session) ?? [];
+      if (content === undefined || expiry === undefined || signature === undefined) return false;
+      return timingSafeEqual(sign(content), Buffer.from(signature, "base64url")) && parseInt(expiry, 36) > clock.now();
     },
   };
 }

@@ -33,7 +33,7 @@ export const faultShape = z
 export type EndpointFaults = z.output<typeof faultShape>;
 
 /** Programs that replace a worker. */
-const programs = {
+const workerPrograms = {
   crash: 'console.error("injected fault: the worker crashes"); process.exit(1);',
   hang: 'console.error("injected fault: the worker requests no job"); setInterval(() => {}, 60_000);',
 } as const;
@@ -47,17 +47,17 @@ export const noRequestFaults: Pick<Faults, "ofRequest" | "isDropped"> = {
 };
 
 /**
- * Injected faults by endpoint, for tests of clients. They are kept in memory until the service stops or the endpoint is deleted. `note`
+ * Injected faults by endpoint, for tests of clients. They are kept in memory until the service stops or the endpoint is deleted. `logNotice`
  * logs each injection.
  */
-export function createFaults(clock: Clock, note: (endpointId: string, text: string) => void) {
+export function createFaults(clock: Clock, logNotice: (endpointId: string, text: string) => void) {
   const endpoints = new Map<string, EndpointFaults>();
   /** Functions that kill local workers, by worker id. */
-  const kills = new Map<string, () => void>();
-  const dropped = new WeakSet<ServerResponse>();
+  const killFunctions = new Map<string, () => void>();
+  const droppedResponses = new WeakSet<ServerResponse>();
 
   /** Consumes one counted fault; returns false if none remains. */
-  function takes(
+  function consume(
     endpointId: string,
     fault: "tooManyRequests" | "serverErrors" | "dropResponses" | "failJobs" | "crashJobs",
     text: string,
@@ -66,52 +66,55 @@ export function createFaults(clock: Clock, note: (endpointId: string, text: stri
     const remaining = faults?.[fault] ?? 0;
     if (remaining === 0) return false;
     endpoints.set(endpointId, { ...faults, [fault]: remaining - 1 });
-    note(endpointId, `injected fault: ${text}; ${fault} ${remaining - 1} left`);
+    logNotice(endpointId, `injected fault: ${text}; ${fault} ${remaining - 1} left`);
     return true;
   }
 
   return {
-    of: (endpointId: string): EndpointFaults => endpoints.get(endpointId) ?? {},
+    byEndpoint: (endpointId: string): EndpointFaults => endpoints.get(endpointId) ?? {},
     /** Replaces the faults of an endpoint. */
     set(endpointId: string, faults: EndpointFaults): void {
       endpoints.set(endpointId, faults);
-      note(endpointId, `injected faults: set to ${JSON.stringify(faults)}`);
+      logNotice(endpointId, `injected faults: set to ${JSON.stringify(faults)}`);
     },
-    forget: (endpointId: string): void => void endpoints.delete(endpointId),
+    removeEndpoint: (endpointId: string): void => void endpoints.delete(endpointId),
 
     /** Delays a request or throws an error; returns undefined without a fault. */
     ofRequest(endpointId: string, response: ServerResponse): Promise<void> | undefined {
       return endpoints.has(endpointId) ? delayRequest(endpointId, response) : undefined;
     },
     /** Returns whether a response must be dropped. */
-    isDropped: (response: ServerResponse): boolean => dropped.has(response),
+    isDropped: (response: ServerResponse): boolean => droppedResponses.has(response),
 
     /** Wraps jobs so that `failJobs` fails them when their worker returns a result. */
-    failing: <Some extends Pick<Jobs, "finish">>(jobs: Some, find: (id: string) => LiveJob | undefined): Some => ({
+    failing: <WrappedJobs extends Pick<Jobs, "finish">>(
+      jobs: WrappedJobs,
+      find: (id: string) => LiveJob | undefined,
+    ): WrappedJobs => ({
       ...jobs,
       finish(id, workerId, outcome) {
         const endpointId = find(id)?.endpointId;
-        const fails = endpointId !== undefined && takes(endpointId, "failJobs", `job ${id} fails`);
+        const shouldFail = endpointId !== undefined && consume(endpointId, "failJobs", `job ${id} fails`);
         const failure = { error: "injected fault: the job fails", output: undefined };
-        return jobs.finish(id, workerId, fails ? failure : outcome);
+        return jobs.finish(id, workerId, shouldFail ? failure : outcome);
       },
     }),
     /** Registers a worker that `crashJobs` can kill. */
     watch(workerId: string, { ended, kill }: { ended: Promise<unknown>; kill(): void }): void {
-      kills.set(workerId, kill);
-      void ended.finally(() => kills.delete(workerId));
+      killFunctions.set(workerId, kill);
+      void ended.finally(() => killFunctions.delete(workerId));
     },
     /** Crashes the worker of a started job if `crashJobs` requires it. */
     jobStarted({ endpointId, id, workerId }: RunningJob): void {
-      const kill = kills.get(workerId);
-      if (kill && takes(endpointId, "crashJobs", `a worker crashes at job ${id}`)) kill();
+      const kill = killFunctions.get(workerId);
+      if (kill && consume(endpointId, "crashJobs", `a worker crashes at job ${id}`)) kill();
     },
     /** The program that replaces a starting worker; undefined without this fault. */
     workerProgram(endpointId: string): { file: string; args: string[]; channel: false } | undefined {
       const { workers } = endpoints.get(endpointId) ?? {};
       if (workers === undefined) return undefined;
-      note(endpointId, `injected fault: a worker starts that will ${workers}`);
-      return { file: process.execPath, args: ["--eval", programs[workers]], channel: false };
+      logNotice(endpointId, `injected fault: a worker starts that will ${workers}`);
+      return { file: process.execPath, args: ["--eval", workerPrograms[workers]], channel: false };
     },
     /** The injected lack of stock; undefined without this fault. */
     lackOfStock: (endpointId: string): string | undefined =>
@@ -121,13 +124,13 @@ export function createFaults(clock: Clock, note: (endpointId: string, text: stri
   async function delayRequest(endpointId: string, response: ServerResponse): Promise<void> {
     const { delay = 0 } = endpoints.get(endpointId) ?? {};
     if (delay > 0) {
-      note(endpointId, `injected fault: a request is delayed by ${delay} ms`);
+      logNotice(endpointId, `injected fault: a request is delayed by ${delay} ms`);
       await clock.sleep(delay);
     }
-    if (takes(endpointId, "tooManyRequests", "a request gets 429"))
+    if (consume(endpointId, "tooManyRequests", "a request gets 429"))
       throw new ServiceError("tooManyRequests", "injected fault: too many requests", { "retry-after": "1" });
-    if (takes(endpointId, "serverErrors", "a request gets 500"))
+    if (consume(endpointId, "serverErrors", "a request gets 500"))
       throw new ServiceError("internal", "injected fault: internal server error");
-    if (takes(endpointId, "dropResponses", "a response is dropped")) dropped.add(response);
+    if (consume(endpointId, "dropResponses", "a response is dropped")) droppedResponses.add(response);
   }
 }

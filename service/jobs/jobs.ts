@@ -153,8 +153,8 @@ export function createJobs({
           const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
           if (crashes > crashLimit)
             return end(before, toFailed({ ...before, crashes }, error, clock.now()), { output: undefined });
-          const isRetry = reason !== "undelivered";
-          return requeue(before, { retries: before.retries + (isRetry ? 1 : 0), crashes }, isRetry);
+          const hasRun = reason !== "undelivered";
+          return requeue(before, { retries: before.retries + (hasRun ? 1 : 0), crashes }, hasRun);
         }),
       ),
 

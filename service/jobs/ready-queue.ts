@@ -54,7 +54,7 @@ export function createReadyQueue() {
       if (index !== -1) waiters.splice(index, 1);
     },
     /**
-     * Removes and returns the worker that began to wait most recently, so that the others may become idle and stop. Workers with `last`
+     * Removes and returns the worker that began to wait most recently, so that the others may become idle and stop. Workers with `isLastResort`
      * come after all others.
      */
     nextWaiter: (): WaitingWorker | undefined => waiters.pop(),

@@ -80,7 +80,7 @@ export function createJobStream({
       return updated !== undefined;
     },
 
-    /** Reads the unread chunks, as JSON texts; without any, waits up to `longest` ms for a chunk while the job runs. */
+    /** Reads the unread chunks, as JSON texts; without any, waits up to `waitTime` ms for a chunk while the job runs. */
     async read(
       find: () => Job | undefined,
       signal: AbortSignal,

@@ -59,10 +59,10 @@ export function createTransitions({
       return { before, after, output };
     },
 
-    /** Requeues a job; `counted` if a worker has run it. */
-    requeue(before: Parameters<typeof toRequeued>[0], changes: Partial<JobProperties>, isRetry: boolean) {
+    /** Requeues a job; `hasRun` if a worker has run it. */
+    requeue(before: Parameters<typeof toRequeued>[0], changes: Partial<JobProperties>, hasRun: boolean) {
       const after = toRequeued(before, changes);
-      if (isRetry) counters.add(before.endpointId, "retried");
+      if (hasRun) counters.add(before.endpointId, "retried");
       if (before.chunks > 0) store.clearChunks(before.seq);
       if (before.hasOutput) store.setProgress(before.seq, undefined);
       put(after);

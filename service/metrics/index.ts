@@ -9,14 +9,20 @@ export function createMetrics({
   endpointEvents,
   ...sources
 }: MeterSources & { events: JobEvents; endpointEvents: EndpointEvents }) {
-  let loaded: Promise<ReturnType<typeof createMeters>> | undefined;
+  let loadedMeters: Promise<ReturnType<typeof createMeters>> | undefined;
   const meters = () => {
-    loaded ??= import("./meters.js").then(({ createMeters }) => createMeters(sources));
-    return loaded;
+    loadedMeters ??= import("./meters.js").then(({ createMeters }) => createMeters(sources));
+    return loadedMeters;
   };
-  events.on("ended", (job) => void meters().then(({ jobEnded }) => jobEnded(job)));
-  events.on("startFailed", (endpointId) => void meters().then(({ startFailed }) => startFailed(endpointId)));
-  endpointEvents.on("endpointDeleted", (endpointId) => void loaded?.then(({ forget }) => forget(endpointId)));
+  events.on("ended", (job) => void meters().then(({ recordJobEnd }) => recordJobEnd(job)));
+  events.on(
+    "startFailed",
+    (endpointId) => void meters().then(({ recordStartFailure }) => recordStartFailure(endpointId)),
+  );
+  endpointEvents.on(
+    "endpointDeleted",
+    (endpointId) => void loadedMeters?.then(({ removeEndpoint }) => removeEndpoint(endpointId)),
+  );
   return {
     /** The metrics in the text format of Prometheus. */
     read: async (): Promise<MetricsText> => (await meters()).read(),

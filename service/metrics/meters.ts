@@ -22,10 +22,10 @@ export function createMeters({ endpoints, health }: MeterSources) {
   const registry = new Registry();
   const registers = [registry];
   const labelNames = ["endpoint"] as const;
-  const byState = ["endpoint", "state"] as const;
-  const ended = new Counter({
+  const stateLabelNames = ["endpoint", "state"] as const;
+  const endedJobs = new Counter({
     name: `${prefix}_jobs_ended_total`,
-    labelNames: byState,
+    labelNames: stateLabelNames,
     registers,
     help: "Jobs that ended since the start of the service, by final state.",
   });
@@ -35,14 +35,14 @@ export function createMeters({ endpoints, health }: MeterSources) {
     registers,
     help: "Workers that ended before they requested a job, or could not be started.",
   });
-  const queueTime = new Histogram({
+  const queueSeconds = new Histogram({
     name: `${prefix}_job_queue_seconds`,
     labelNames,
     buckets,
     registers,
     help: "Time from the submission of a job to its start at a worker.",
   });
-  const execution = new Histogram({
+  const executionSeconds = new Histogram({
     name: `${prefix}_job_execution_seconds`,
     labelNames,
     buckets,
@@ -57,13 +57,13 @@ export function createMeters({ endpoints, health }: MeterSources) {
   });
   const jobs = new Gauge({
     name: `${prefix}_jobs`,
-    labelNames: byState,
+    labelNames: stateLabelNames,
     registers,
     help: "Jobs in the queue and at workers.",
   });
   const workers = new Gauge({
     name: `${prefix}_workers`,
-    labelNames: byState,
+    labelNames: stateLabelNames,
     registers,
     help: "Workers by state; throttled workers wait for the end of a backoff or for stock.",
   });
@@ -80,18 +80,18 @@ export function createMeters({ endpoints, health }: MeterSources) {
   }
 
   return {
-    jobEnded(job: FinalJob): void {
+    recordJobEnd(job: FinalJob): void {
       const labels = { endpoint: job.endpointId };
-      ended.inc({ ...labels, state: job.status });
+      endedJobs.inc({ ...labels, state: job.status });
       if (job.startedAt === undefined) return;
-      queueTime.observe(labels, Math.max(0, delayTime(job, job.finishedAt)) / 1000);
-      execution.observe(labels, Math.max(0, executionTime(job, job.finishedAt)) / 1000);
+      queueSeconds.observe(labels, Math.max(0, delayTime(job, job.finishedAt)) / 1000);
+      executionSeconds.observe(labels, Math.max(0, executionTime(job, job.finishedAt)) / 1000);
     },
-    startFailed: (endpoint: string): void => startFailures.inc({ endpoint }),
+    recordStartFailure: (endpoint: string): void => startFailures.inc({ endpoint }),
     /** Removes the metrics of a deleted endpoint. */
-    forget(endpoint: string): void {
-      for (const state of ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"]) ended.remove({ endpoint, state });
-      for (const metric of [startFailures, queueTime, execution]) metric.remove({ endpoint });
+    removeEndpoint(endpoint: string): void {
+      for (const state of ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"]) endedJobs.remove({ endpoint, state });
+      for (const metric of [startFailures, queueSeconds, executionSeconds]) metric.remove({ endpoint });
     },
     async read(): Promise<MetricsText> {
       readGauges();

@@ -25,9 +25,9 @@ const containerOf = (template: TemplateRow): Container =>
   Object.fromEntries(containerFields.map((field) => [field, template[field]]));
 
 /** Maximum length of a template name, in characters. */
-const longestName = 191;
+const maxNameLength = 191;
 const boundName = (endpointName: unknown, id: string): string =>
-  `${String(endpointName).slice(0, longestName - id.length - 2)}__${id}`;
+  `${String(endpointName).slice(0, maxNameLength - id.length - 2)}__${id}`;
 
 /**
  * Endpoints created by REST v2. Each has its own container, a template bound to one endpoint. A template named by a request is copied
@@ -38,13 +38,13 @@ export function createEndpointContainers(deps: { database: Database; endpoints: 
 
   /** The template's settings, overridden by the request's; variables are merged. */
   const copyOf = (templateId: string, container: Container): Container => {
-    const copied = containerOf(templates.named(templateId));
-    return { ...copied, ...container, env: { ...copied.env, ...container.env } };
+    const templateContainer = containerOf(templates.named(templateId));
+    return { ...templateContainer, ...container, env: { ...templateContainer.env, ...container.env } };
   };
   const bind = (endpoint: { id: string; name: unknown }, container: Container): TemplateRow => {
     const name = boundName(endpoint.name, endpoint.id);
-    const own: TemplateChanges = { name, isServerless: true, volumeInGb: 0, boundEndpointId: endpoint.id };
-    return templates.create({ ...container, ...own });
+    const ownFields: TemplateChanges = { name, isServerless: true, volumeInGb: 0, boundEndpointId: endpoint.id };
+    return templates.create({ ...container, ...ownFields });
   };
 
   return {

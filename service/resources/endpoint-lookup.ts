@@ -58,7 +58,7 @@ export function createEndpointLookup(deps: {
   registryAuths: Pick<RegistryAuths, "credentialsOf">;
   volumes: Pick<Volumes, "list">;
   releases: Pick<Releases, "rolledBack">;
-  stock: Pick<Stock, "lack">;
+  stock: Pick<Stock, "lackOfStock">;
 }) {
   const { endpoints, templates, secrets, registryAuths, volumes, releases, stock } = deps;
   return {
@@ -68,7 +68,7 @@ export function createEndpointLookup(deps: {
     /** Versions rolled back by the endpoint's newest version; none if its content is new. */
     rolledBack: releases.rolledBack,
     /** The lack of stock that prevents the start of workers; undefined if there is stock. */
-    lackOfStock: (id: string): string | undefined => stock.lack(endpoints.get(id)),
+    lackOfStock: (id: string): string | undefined => stock.lackOfStock(endpoints.get(id)),
     /** Ids of all volumes. */
     volumeIds: (): Set<string> => new Set(volumes.list().map(({ id }) => id)),
     /** Images used by endpoints. */

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type { Clock } from "serverless-compute-api/clock";
 import { endpointDefaults, restEndpointCreate } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { type Database, lookIntoStore } from "../store/database";
+import { type Database, readStore } from "../store/database";
 import { instanceIdsOf } from "./catalog";
 import { containerOf, type Releases } from "./releases";
 import { json, openTable } from "./table";
@@ -93,14 +93,14 @@ export function openEndpointTable(deps: {
 
   const events: EndpointEvents = new EventEmitter();
   /** Cache of endpoints for the job path. Cleared before the first event of a commit, so that all listeners read the new values. */
-  const known = new Map<string, EndpointRow>();
-  const announce = (emit: () => void): void =>
+  const cache = new Map<string, EndpointRow>();
+  const emitAfterCommit = (emit: () => void): void =>
     database.afterCommit(() => {
-      known.clear();
+      cache.clear();
       emit();
     });
 
-  const release = ({ id, version, templateId, env }: EndpointRow): void =>
+  const addRelease = ({ id, version, templateId, env }: EndpointRow): void =>
     releases.add(id, version, containerOf(templates.get(templateId), env), clock.now());
 
   return {
@@ -111,33 +111,33 @@ export function openEndpointTable(deps: {
       table.list().filter((endpoint) => volumesOf(endpoint).includes(volumeId)),
     /** The last committed state of an endpoint, usually from the cache; undefined if it does not exist. */
     committed: (id: string): EndpointRow | undefined => {
-      const endpoint = known.get(id) ?? table.find(id);
-      if (endpoint) known.set(id, endpoint);
+      const endpoint = cache.get(id) ?? table.find(id);
+      if (endpoint) cache.set(id, endpoint);
       return endpoint;
     },
     insert: (endpoint: EndpointRow): void => {
       insert.run(...values(endpoint), endpoint.createdAt);
-      release(endpoint);
-      announce(() => events.emit("endpointCreated", endpoint.id));
+      addRelease(endpoint);
+      emitAfterCommit(() => events.emit("endpointCreated", endpoint.id));
     },
     update: (endpoint: EndpointRow, change: { workersRestart: boolean }): void => {
       const before = table.find(endpoint.id)?.version;
       update.run(...values(endpoint));
-      if (endpoint.version !== before) release(endpoint);
-      announce(() => events.emit("endpointChanged", endpoint.id, change));
+      if (endpoint.version !== before) addRelease(endpoint);
+      emitAfterCommit(() => events.emit("endpointChanged", endpoint.id, change));
     },
     remove: (id: string, before: (endpoint: EndpointRow) => void): void =>
       database.transaction(() => {
         table.remove(id, before);
-        releases.forget(id);
-        announce(() => events.emit("endpointDeleted", id));
+        releases.removeEndpoint(id);
+        emitAfterCommit(() => events.emit("endpointDeleted", id));
       }),
   };
 }
 
 /** Reads ids and names of a data folder's endpoints, even while a service runs on it; undefined if there is no store yet. */
-export const lookUpEndpointNames = (dataFolder: string): { id: string; name: string }[] | undefined =>
-  lookIntoStore(
+export const readEndpointNames = (dataFolder: string): { id: string; name: string }[] | undefined =>
+  readStore(
     dataFolder,
     "SELECT id, name FROM endpoints ORDER BY rowid",
     z.object({ id: z.string(), name: z.string() }),

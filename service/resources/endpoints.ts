@@ -36,8 +36,8 @@ const workerFields = [
   "modelReferences",
 ] as const satisfies (keyof EndpointContent)[];
 
-const differs = (fields: readonly (keyof EndpointContent)[], one: EndpointContent, other: EndpointContent): boolean =>
-  fields.some((field) => !isDeepStrictEqual(one[field], other[field]));
+const differs = (fields: readonly (keyof EndpointContent)[], left: EndpointContent, right: EndpointContent): boolean =>
+  fields.some((field) => !isDeepStrictEqual(left[field], right[field]));
 
 /** Endpoints and their rules. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
@@ -79,20 +79,20 @@ export function createEndpoints(deps: {
     if (deps.workerQuota() === undefined || workersMax <= (current?.workersMax ?? 0)) return;
     const { limit = 0, used } = quota(current?.id);
     if (used + workersMax <= limit) return;
-    const facts = `${workersMax} requested, ${used} of ${limit} already allocated`;
-    throw new ServiceError("invalid", `workersMax: the worker quota is exceeded; ${facts}`);
+    const usage = `${workersMax} requested, ${used} of ${limit} already allocated`;
+    throw new ServiceError("invalid", `workersMax: the worker quota is exceeded; ${usage}`);
   };
 
   /** Releases an endpoint's template, which stays in use for a while; deletes a bound template. */
-  const letGo = ({ id, templateId }: Pick<EndpointRow, "id" | "templateId">): void => {
+  const releaseTemplate = ({ id, templateId }: Pick<EndpointRow, "id" | "templateId">): void => {
     if (templates.find(templateId)?.boundEndpointId === id) templates.remove(templateId);
     else templates.released(templateId, clock.now());
   };
 
-  const change = (id: string, valuesFrom: (current: EndpointRow) => EndpointValues): EndpointRow =>
+  const change = (id: string, toValues: (current: EndpointRow) => EndpointValues): EndpointRow =>
     database.transaction(() => {
       const current = table.get(id);
-      const content = check(valuesFrom(current));
+      const content = check(toValues(current));
       if (content.computeType !== current.computeType) {
         throw new ServiceError(
           "invalid",
@@ -101,10 +101,10 @@ export function createEndpoints(deps: {
       }
       checkQuota(content, current);
       const version = current.version + (differs(versionFields, current, content) ? 1 : 0);
-      const next = { ...content, id, version, createdAt: current.createdAt };
-      table.update(next, { workersRestart: differs(workerFields, current, next) });
-      if (current.templateId !== next.templateId) letGo(current);
-      return next;
+      const updated = { ...content, id, version, createdAt: current.createdAt };
+      table.update(updated, { workersRestart: differs(workerFields, current, updated) });
+      if (current.templateId !== updated.templateId) releaseTemplate(current);
+      return updated;
     });
 
   return {
@@ -138,7 +138,7 @@ export function createEndpoints(deps: {
             `endpoint "${name}" still allows workers: set workersMin and workersMax to 0 before deleting it`,
           );
         });
-        if (endpoint) letGo(endpoint);
+        if (endpoint) releaseTemplate(endpoint);
       }),
   };
 }

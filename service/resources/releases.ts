@@ -47,12 +47,12 @@ const releasedFields = [
 
 function diffOf(before: ReleasedContainer | undefined, after: ReleasedContainer): Release["diff"] {
   if (!before) return [];
-  const changed = releasedFields
+  const differences = releasedFields
     .filter(([key]) => before[key] !== after[key])
     .map(([key, field]) => ({ field, old: before[key], new: after[key] }));
-  if (isDeepStrictEqual(before.env, after.env)) return changed;
+  if (isDeepStrictEqual(before.env, after.env)) return differences;
   const env = { field: "template.env", old: Object.keys(before.env), new: Object.keys(after.env) };
-  return [...changed, env];
+  return [...differences, env];
 }
 
 /** The versions of endpoints, kept until the endpoint is deleted. */
@@ -68,25 +68,25 @@ export function openReleases(database: Database) {
     row,
   );
   return {
-    add: (endpointId: string, version: number, released: ReleasedContainer, at: number): void =>
-      void insert.run(endpointId, version, JSON.stringify(released), at),
+    add: (endpointId: string, version: number, released: ReleasedContainer, createdAt: number): void =>
+      void insert.run(endpointId, version, JSON.stringify(released), createdAt),
     /** Releases of an endpoint, newest first, without versions from before stores contained releases. */
     of: (endpointId: string): Release[] =>
       byEndpoint
         .all(endpointId)
-        .map(({ version, container, createdAt }, index, all) => ({
+        .map(({ version, container, createdAt }, index, releases) => ({
           version,
           image: container.image,
           createdAt,
-          diff: diffOf(all[index - 1]?.container, container),
+          diff: diffOf(releases[index - 1]?.container, container),
         }))
         .reverse(),
     /** The versions rolled back by the newest one: all since the last version with the same content; none if the content is new. */
     rolledBack(endpointId: string): number[] {
-      const [newest, ...before] = byEndpoint.all(endpointId).reverse();
-      const same = before.findIndex(({ container }) => isDeepStrictEqual(container, newest?.container));
-      return before.slice(0, Math.max(0, same)).map(({ version }) => version);
+      const [newest, ...previous] = byEndpoint.all(endpointId).reverse();
+      const sameIndex = previous.findIndex(({ container }) => isDeepStrictEqual(container, newest?.container));
+      return previous.slice(0, Math.max(0, sameIndex)).map(({ version }) => version);
     },
-    forget: (endpointId: string): void => void removal.run(endpointId),
+    removeEndpoint: (endpointId: string): void => void removal.run(endpointId),
   };
 }

@@ -13,9 +13,9 @@ export type StockEntries = Readonly<Record<string, StockLevel>>;
 /** Throws a ServiceError for an entry with an unknown GPU type, CPU flavour, data centre or level. */
 export function checkStock(entries: Readonly<Record<string, unknown>>): void {
   for (const [key, level] of Object.entries(entries)) {
-    const [id = "", place] = key.split("@");
+    const [id = "", dataCenterId] = key.split("@");
     requireListed("stock", [id], [...gpuTypeIds, ...cpuFlavorIds]);
-    if (place !== undefined) requireListed("stock", [place], dataCenterIds);
+    if (dataCenterId !== undefined) requireListed("stock", [dataCenterId], dataCenterIds);
     requireListed(`stock.${key}`, [level], stockLevels);
   }
 }
@@ -24,25 +24,26 @@ export function checkStock(entries: Readonly<Record<string, unknown>>): void {
 export type Stock = ReturnType<typeof createStock>;
 
 export function createStock(entries: StockEntries, volumes: Pick<Volumes, "find">) {
-  const levelIn = (id: string, place: string): number =>
-    stockLevels.indexOf(entries[`${id}@${place}`] ?? entries[id] ?? "HIGH");
+  const levelAt = (id: string, dataCenterId: string): number =>
+    stockLevels.indexOf(entries[`${id}@${dataCenterId}`] ?? entries[id] ?? "HIGH");
   /** The highest stock level of a GPU type or CPU flavour in some data centres. */
-  const level = (id: string, places: readonly string[] = dataCenterIds): StockLevel =>
-    stockLevels[Math.max(0, ...places.map((place) => levelIn(id, place)))] ?? "NONE";
+  const level = (id: string, centers: readonly string[] = dataCenterIds): StockLevel =>
+    stockLevels[Math.max(0, ...centers.map((dataCenterId) => levelAt(id, dataCenterId)))] ?? "NONE";
 
   return {
     level,
     /** The lack of stock that prevents the start of workers; undefined if one of the endpoint's types is in stock in its data centres. */
-    lack(endpoint: EndpointContent): string | undefined {
+    lackOfStock(endpoint: EndpointContent): string | undefined {
       const { computeType, instanceIds, gpuTypeIds, dataCenterIds } = endpoint;
-      const ofVolumes = volumesOf(endpoint).flatMap((id) => volumes.find(id)?.dataCenterId ?? []);
-      const places = ofVolumes.length > 0 ? ofVolumes : dataCenterIds.length > 0 ? dataCenterIds : undefined;
+      const volumeDataCenterIds = volumesOf(endpoint).flatMap((id) => volumes.find(id)?.dataCenterId ?? []);
+      const searchedCenters =
+        volumeDataCenterIds.length > 0 ? volumeDataCenterIds : dataCenterIds.length > 0 ? dataCenterIds : undefined;
       const flavors = instanceIds.map((id) => instanceOf(id).flavor);
-      const any = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] : id));
-      const types = computeType === "CPU" ? flavors : gpuTypeIds.length > 0 ? gpuTypeIds : any;
-      if (types.some((id) => level(id, places) !== "NONE")) return undefined;
-      const where = places ? ` in ${places.join(", ")}` : "";
-      return `no stock of ${types === any ? "any GPU type" : types.join(", ")}${where}, so no worker starts`;
+      const pooledTypes = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] : id));
+      const types = computeType === "CPU" ? flavors : gpuTypeIds.length > 0 ? gpuTypeIds : pooledTypes;
+      if (types.some((id) => level(id, searchedCenters) !== "NONE")) return undefined;
+      const location = searchedCenters ? ` in ${searchedCenters.join(", ")}` : "";
+      return `no stock of ${types === pooledTypes ? "any GPU type" : types.join(", ")}${location}, so no worker starts`;
     },
   };
 }

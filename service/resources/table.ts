@@ -28,12 +28,12 @@ export function openTable<Row>(
 ) {
   const select = `SELECT ${columns} FROM ${name}`;
   const all = database.query(`${select} ORDER BY rowid`, row);
-  const placed = z
+  const positionedRow = z
     .looseObject({ position: z.number() })
     .transform(({ position, ...fields }) => ({ position, row: row.parse(fields) }));
   const newest = database.query(
     `SELECT rowid AS position, ${columns} FROM ${name} WHERE rowid < ? AND ${listed} ORDER BY rowid DESC LIMIT ?`,
-    placed,
+    positionedRow,
   );
   const byId = database.query(`${select} WHERE id = ?`, row);
   const removal = database.prepare(`DELETE FROM ${name} WHERE id = ?`);
@@ -82,6 +82,6 @@ export const withoutNulls = (fields: object): Record<string, unknown> =>
  * defaults for cleared values.
  */
 export function withChanges(current: object, changes: object): Record<string, unknown> {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return { ...current, ...Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined])) };
+  const changedFields = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return { ...current, ...Object.fromEntries(changedFields.map(([field, value]) => [field, value ?? undefined])) };
 }

@@ -29,7 +29,7 @@ const workerFields = [
 ] as const satisfies (keyof TemplateContent)[];
 
 /** A complete template; all fields except the required ones have defaults. */
-const wholeTemplate = templateContent.extend({ name: z.string() });
+const templateShape = templateContent.extend({ name: z.string() });
 
 /** Templates and their rules. */
 export type Templates = ReturnType<typeof createTemplates>;
@@ -45,10 +45,10 @@ export function createTemplates(deps: {
 }) {
   const { database, clock, templateRelease, table, endpoints, registryAuths } = deps;
 
-  type Kept = Pick<TemplateRow, "id" | "lastUsedAt" | "createdAt">;
-  const check = (values: object, { id, lastUsedAt, createdAt }: Kept): TemplateRow => {
-    const template = { ...parseInput(wholeTemplate, values), id, lastUsedAt, createdAt };
-    if (table.byName(template.name).some((other) => other.id !== id)) {
+  type UnchangedFields = Pick<TemplateRow, "id" | "lastUsedAt" | "createdAt">;
+  const check = (values: object, { id, lastUsedAt, createdAt }: UnchangedFields): TemplateRow => {
+    const template = { ...parseInput(templateShape, values), id, lastUsedAt, createdAt };
+    if (table.byName(template.name).some((existing) => existing.id !== id)) {
       // Clients compare this exact text.
       throw new ServiceError("conflict", "endpoint template names must be unique");
     }
@@ -75,11 +75,11 @@ export function createTemplates(deps: {
       );
     }
     if (lastUsedAt === undefined) return;
-    const since = clock.now() - lastUsedAt;
-    if (since < templateRelease) {
+    const elapsed = clock.now() - lastUsedAt;
+    if (elapsed < templateRelease) {
       throw new ServiceError(
         "inUse",
-        `template "${name}" is still in use: an endpoint released it ${Math.floor(since / 1000)} s ago; it can be deleted in ${Math.ceil((templateRelease - since) / 1000)} s`,
+        `template "${name}" is still in use: an endpoint released it ${Math.floor(elapsed / 1000)} s ago; it can be deleted in ${Math.ceil((templateRelease - elapsed) / 1000)} s`,
       );
     }
   };
@@ -103,21 +103,21 @@ export function createTemplates(deps: {
     /** Creates a template; fields missing from `values` get their defaults. */
     create: (values: TemplateChanges): TemplateRow =>
       database.transaction(() => {
-        const kept = { id: table.newId(), lastUsedAt: undefined, createdAt: clock.now() };
-        const template = check(withChanges({}, values), kept);
+        const unchanged = { id: table.newId(), lastUsedAt: undefined, createdAt: clock.now() };
+        const template = check(withChanges({}, values), unchanged);
         table.insert(template);
         return template;
       }),
     update: (id: string, changes: TemplateChanges): TemplateRow =>
       database.transaction(() => {
         const current = table.get(id);
-        const next = check(withChanges(current, changes), current);
-        table.update(next);
-        if (workerFields.every((field) => isDeepStrictEqual(current[field], next[field]))) return next;
+        const updated = check(withChanges(current, changes), current);
+        table.update(updated);
+        if (workerFields.every((field) => isDeepStrictEqual(current[field], updated[field]))) return updated;
         for (const endpoint of endpoints.byTemplate(id)) {
           endpoints.update({ ...endpoint, version: endpoint.version + 1 }, { workersRestart: true });
         }
-        return next;
+        return updated;
       }),
     remove,
     removeByName: (name: string): void => {

@@ -12,8 +12,7 @@ import { CommandLineError, splitCommandLine } from "../workers/command-line";
 import { isSource } from "../workers/handler-files";
 
 /** Objects by name. The create operations of REST v2 validate their properties. */
-const objects = <Shape extends z.ZodRawShape>(special: Shape) =>
-  z.record(z.string(), z.looseObject(special)).default({});
+const objects = <Shape extends z.ZodRawShape>(fields: Shape) => z.record(z.string(), z.looseObject(fields)).default({});
 
 const seedShape = z.strictObject({
   images: z.record(z.string(), z.string()).default({}),
@@ -41,7 +40,7 @@ export function readSeedFile(path: string): Seed {
   return withFile(file, () => {
     const seed = parseInput(seedShape, parseText(readText(file)));
     checkStock(seed.stock);
-    const images = Object.entries(seed.images).map(([name, command]) => [name, commandFrom(file, name, command)]);
+    const images = Object.entries(seed.images).map(([name, command]) => [name, resolveCommand(file, name, command)]);
     return { ...seed, images: Object.fromEntries(images), file };
   });
 }
@@ -74,18 +73,18 @@ function parseText(text: string): unknown {
 }
 
 /** Resolves the source files in a command relative to the seed file. */
-function commandFrom(file: string, name: string, command: string): string {
-  const invalid = (text: string) => new ServiceError("invalid", `images.${name}: ${text}`);
+function resolveCommand(file: string, name: string, command: string): string {
+  const invalidImage = (text: string) => new ServiceError("invalid", `images.${name}: ${text}`);
   let words: string[];
   try {
     words = splitCommandLine(command);
   } catch (error) {
-    if (error instanceof CommandLineError) throw invalid(error.message);
+    if (error instanceof CommandLineError) throw invalidImage(error.message);
     throw error;
   }
-  if (words.length === 0) throw invalid("must be a handler file or a command line");
-  const absolute = words.map((word) => (isSource(word) ? resolve(dirname(file), word) : word));
-  const absent = absolute.find((word) => isSource(word) && !existsSync(word));
-  if (absent !== undefined) throw invalid(`the file ${absent} does not exist; name an existing file`);
-  return commandLineOf(absolute);
+  if (words.length === 0) throw invalidImage("must be a handler file or a command line");
+  const absoluteWords = words.map((word) => (isSource(word) ? resolve(dirname(file), word) : word));
+  const missingFile = absoluteWords.find((word) => isSource(word) && !existsSync(word));
+  if (missingFile !== undefined) throw invalidImage(`the file ${missingFile} does not exist; name an existing file`);
+  return commandLineOf(absoluteWords);
 }

@@ -36,11 +36,11 @@ interface Entry {
 const invalid = (text: string): ServiceError => new ServiceError("invalid", text);
 
 /** The id of the row with a name; undefined if it does not exist. */
-function idOf(rows: Row[], path: string, name: string): string | undefined {
-  const found = rows.filter((row) => row.name === name);
-  if (found.length > 1)
-    throw invalid(`${path}: the service has ${found.length} objects with this name; delete or rename all but one`);
-  return found[0]?.id;
+function findId(rows: Row[], path: string, name: string): string | undefined {
+  const matches = rows.filter((row) => row.name === name);
+  if (matches.length > 1)
+    throw invalid(`${path}: the service has ${matches.length} objects with this name; delete or rename all but one`);
+  return matches[0]?.id;
 }
 
 /**
@@ -51,21 +51,24 @@ export function applySeed(
   seed: Seed,
   resources: Resources,
   /** Returns the value of an environment variable. */
-  environment: (name: string) => string | undefined,
+  environmentValue: (name: string) => string | undefined,
 ): Seeded {
   const { secrets, volumes, templates, endpoints, transaction } = resources;
   const nouns = nounsOf({ resources, pager: createPager(1), serverlessUrl: () => "" });
 
-  const reference = (rows: Row[], path: string, noun: string, name: string): string => {
-    const id = idOf(rows, path, name);
+  const referencedId = (rows: Row[], path: string, noun: string, name: string): string => {
+    const id = findId(rows, path, name);
     if (id === undefined)
       throw invalid(`${path}: ${noun} "${name}" does not exist; name an object of the file or of the service`);
     return id;
   };
-  const secretBody = ({ valueFromEnv, value: given, ...rest }: Seed["secrets"][string], path: string): Fields => {
-    if (given !== undefined)
+  const secretBody = (
+    { valueFromEnv, value: literalValue, ...rest }: Seed["secrets"][string],
+    path: string,
+  ): Fields => {
+    if (literalValue !== undefined)
       throw invalid(`${path}.value: unknown property; name an environment variable in valueFromEnv`);
-    const value = environment(valueFromEnv);
+    const value = environmentValue(valueFromEnv);
     if (value === undefined)
       throw invalid(`${path}.valueFromEnv: the environment variable "${valueFromEnv}" is not set; set it`);
     return { ...rest, value };
@@ -76,45 +79,45 @@ export function applySeed(
   ): Fields => ({
     ...rest,
     ...(template !== undefined && {
-      templateId: reference(templates.list(), `${path}.template`, "template", template),
+      templateId: referencedId(templates.list(), `${path}.template`, "template", template),
     }),
     ...(networkVolumes && {
       networkVolumes: networkVolumes.map((name) =>
-        reference(volumes.list(), `${path}.networkVolumes`, "network volume", name),
+        referencedId(volumes.list(), `${path}.networkVolumes`, "network volume", name),
       ),
     }),
   });
 
   /** Visits the file's objects, each after the objects that it references. */
   function visit(visitor: (entry: Entry) => void): void {
-    const each = <One>(
+    const visitSection = <Definition>(
       section: string,
-      entries: Record<string, One>,
+      entries: Record<string, Definition>,
       noun: Entry["noun"],
       rows: () => Row[],
-      body: (one: One, path: string) => Fields,
+      body: (definition: Definition, path: string) => Fields,
     ): void => {
-      for (const [name, one] of Object.entries(entries)) {
+      for (const [name, definition] of Object.entries(entries)) {
         const path = `${section}.${name}`;
-        visitor({ path, name, noun, id: idOf(rows(), path, name), body: () => body(one, path) });
+        visitor({ path, name, noun, id: findId(rows(), path, name), body: () => body(definition, path) });
       }
     };
-    each("secrets", seed.secrets, nouns["/account/secrets"], secrets.list, secretBody);
-    each("volumes", seed.volumes, nouns["/network-volumes"], volumes.list, (fields) => fields);
-    each(
+    visitSection("secrets", seed.secrets, nouns["/account/secrets"], secrets.list, secretBody);
+    visitSection("volumes", seed.volumes, nouns["/network-volumes"], volumes.list, (fields) => fields);
+    visitSection(
       "templates",
       seed.templates,
       nouns["/templates"],
       () => templates.list(),
       (fields) => fields,
     );
-    each("endpoints", seed.endpoints, nouns["/serverless"], endpoints.list, endpointBody);
+    visitSection("endpoints", seed.endpoints, nouns["/serverless"], endpoints.list, endpointBody);
   }
 
   /** Creates missing objects, and a twin of each existing object to compare their records; then rolls back. */
-  function compare(): string[] {
+  function findDifferences(): string[] {
     const differences: string[] = [];
-    rehearse(transaction, () =>
+    runAndRollBack(transaction, () =>
       visit((entry) => {
         if (entry.id === undefined) return void create(entry, entry.name);
         const { value } = entry.body();
@@ -129,7 +132,7 @@ export function applySeed(
 
   return withFile(seed.file, () => {
     // Validates the whole file.
-    compare();
+    findDifferences();
     const created: string[] = [];
     transaction(() =>
       visit((entry) => {
@@ -138,8 +141,8 @@ export function applySeed(
         created.push(entry.path);
       }),
     );
-    const endpointIds = Object.keys(seed.endpoints).map((name) => [name, idOf(endpoints.list(), "endpoints", name)]);
-    return { created, differences: compare(), endpointIds: Object.fromEntries(endpointIds) };
+    const endpointIds = Object.keys(seed.endpoints).map((name) => [name, findId(endpoints.list(), "endpoints", name)]);
+    return { created, differences: findDifferences(), endpointIds: Object.fromEntries(endpointIds) };
   });
 }
 
@@ -156,15 +159,15 @@ function create({ path, noun, body }: Entry, name: string): unknown {
 }
 
 /** Runs `work` in a transaction that is rolled back. */
-function rehearse(transaction: Resources["transaction"], work: () => void): void {
-  const done = new Error("rolled back");
+function runAndRollBack(transaction: Resources["transaction"], work: () => void): void {
+  const rollback = new Error("rolled back");
   try {
     transaction(() => {
       work();
-      throw done;
+      throw rollback;
     });
   } catch (error) {
-    if (error !== done) throw error;
+    if (error !== rollback) throw error;
   }
 }
 
@@ -185,7 +188,7 @@ function differencesOf(path: string, file: unknown, service: unknown): string[] 
     return [...keys].flatMap((key) => differencesOf(`${path}.${key}`, file[key], service[key]));
   }
   if (isDeepStrictEqual(file, service)) return [];
-  const shown = (value: unknown): string => (value === undefined ? "nothing" : showValue(value));
+  const describeValue = (value: unknown): string => (value === undefined ? "nothing" : showValue(value));
   if (isHidden(path.split("."))) return [`${path}: differs from the service`];
-  return [`${path}: ${shown(file)} in the file, ${shown(service)} in the service`];
+  return [`${path}: ${describeValue(file)} in the file, ${describeValue(service)} in the service`];
 }

@@ -22,7 +22,7 @@ export function readApiKey(dataFolder: string): string | undefined {
 }
 
 /** Reads the API key from the file of `--api-key-file`. */
-export function readGivenKey(file: string): string {
+export function readApiKeyFile(file: string): string {
   let text: string;
   try {
     text = readFileSync(file, "utf8").trim();
@@ -36,17 +36,17 @@ export function readGivenKey(file: string): string {
 }
 
 /**
- * Returns the API key of a data folder. `given` replaces the folder's key; without `given`, the first start generates a key from 32 random
+ * Returns the API key of a data folder. `configuredKey` replaces the folder's key; without `configuredKey`, the first start generates a key from 32 random
  * bytes. The folder must exist and be locked.
  */
-export function ensureApiKey(dataFolder: string, given: string | undefined): string {
+export function ensureApiKey(dataFolder: string, configuredKey: string | undefined): string {
   const file = apiKeyFileOf(dataFolder);
-  const known = readApiKey(dataFolder);
-  if (known !== undefined && (given === undefined || given === known)) {
+  const storedKey = readApiKey(dataFolder);
+  if (storedKey !== undefined && (configuredKey === undefined || configuredKey === storedKey)) {
     chmodSync(file, 0o600);
-    return known;
+    return storedKey;
   }
-  const key = given ?? randomBytes(32).toString("hex");
+  const key = configuredKey ?? randomBytes(32).toString("hex");
   // In two steps, so that a kill never leaves a partial key.
   writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);

@@ -18,11 +18,11 @@ import { sqliteCode } from "./faults";
 export const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
 
 /** Names of the service's files, and of files that file systems and desktops create in every folder. */
-const expected =
+const knownNames =
   /^(?:(?:api-key|address|containers|pulled-images\.json|service\.log|service\.db|lock|reaper)(?:[.-].*)?|logs|workers|volumes|orphaned|\.gitignore|lost\+found|\.DS_Store)$/;
 
 /** Maximum number of names in a message. */
-const shownNames = 3;
+const maxShownNames = 3;
 
 /**
  * Creates a data folder (mode 0700, ignored by Git: it contains a key and secrets). An existing folder is not changed. It must be
@@ -32,7 +32,7 @@ export function prepareDataFolder(dataFolder: string): void {
   if (createFolder(dataFolder)) writeFileSync(join(dataFolder, ".gitignore"), "*\n");
   if (!existsSync(storeFile(dataFolder))) {
     checkNames(dataFolder);
-    checkRemains(dataFolder);
+    checkWriteAheadLog(dataFolder);
   }
   // SQLite gives its other files the same mode.
   closeSync(openSync(storeFile(dataFolder), "a", 0o600));
@@ -59,7 +59,7 @@ function createFolder(dataFolder: string): boolean {
  * Deletes a file that is only meaningful while its process runs. On a read-only disk, the file remains and is ignored once the process has
  * ended.
  */
-export function removeMark(file: string): void {
+export function removeMarker(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
@@ -79,16 +79,16 @@ export function createTemporaryFolder(): { path: string; remove(): void } {
 }
 
 function checkNames(dataFolder: string): void {
-  const foreign = readdirSync(dataFolder).filter((name) => !expected.test(name));
-  if (foreign.length === 0) return;
-  const more = foreign.length > shownNames ? `, and ${foreign.length - shownNames} more` : "";
+  const unknownNames = readdirSync(dataFolder).filter((name) => !knownNames.test(name));
+  if (unknownNames.length === 0) return;
+  const more = unknownNames.length > maxShownNames ? `, and ${unknownNames.length - maxShownNames} more` : "";
   throw new StartError(
-    `the data folder ${dataFolder}: contains files that are not the service's (${foreign.slice(0, shownNames).join(", ")}${more}); choose a new or empty folder with --data`,
+    `the data folder ${dataFolder}: contains files that are not the service's (${unknownNames.slice(0, maxShownNames).join(", ")}${more}); choose a new or empty folder with --data`,
   );
 }
 
 /** Throws if the database is missing but its write-ahead log exists, because a new database would lose the changes in the log. */
-function checkRemains(dataFolder: string): void {
+function checkWriteAheadLog(dataFolder: string): void {
   const log = `${storeFile(dataFolder)}-wal`;
   if (!statSync(log, { throwIfNoEntry: false })?.size) return;
   throw new StartError(

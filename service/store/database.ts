@@ -24,7 +24,7 @@ export interface Query<Row> {
   get(...params: SqlValue[]): Row | undefined;
   all(...params: SqlValue[]): Row[];
   /** Reads the rows one by one: there may be a million. */
-  each(visit: (row: Row) => void, ...params: SqlValue[]): void;
+  each(onRow: (row: Row) => void, ...params: SqlValue[]): void;
 }
 
 /** The service's store: synchronous SQLite. Changes are durable when `transaction` returns: a kill -9 loses none. */
@@ -38,32 +38,32 @@ export interface Database {
    * the first statement that changes rows, so a read-only call costs nothing.
    */
   transaction<Result>(work: () => Result): Result;
-  /** Runs `then` after the open transaction is committed, never after a rollback; immediately if none is open. */
-  afterCommit(then: () => void): void;
+  /** Runs `callback` after the open transaction is committed, never after a rollback; immediately if none is open. */
+  afterCommit(callback: () => void): void;
   /** Closes the store and unlocks the data folder. */
   close(): void;
 }
 
 /** Maximum wait for another program's lock, ms. The service does nothing else in that time. */
-const lockWait = 250;
+const lockTimeout = 250;
 
 /** Maximum wait for a lock while another process reads a running service's store, ms. */
-const readerLockWait = 2000;
+const readerLockTimeout = 2000;
 
 /**
  * Reads rows of a data folder's store without locking the folder, even while a service uses it. Changes nothing. Returns undefined
  * if there is no store yet.
  */
-export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShape<Row>): Row[] | undefined {
+export function readStore<Row>(dataFolder: string, sql: string, row: RowShape<Row>): Row[] | undefined {
   if (!existsSync(storeFile(dataFolder))) return undefined;
   return onDisk(dataFolder, () => {
-    const connection = new Libsql(storeFile(dataFolder), { timeout: readerLockWait });
+    const connection = new Libsql(storeFile(dataFolder), { timeout: readerLockTimeout });
     try {
       connection.pragma("query_only = ON");
       return connection
         .prepare(sql)
         .all()
-        .map((one) => row.parse(one));
+        .map((columns) => row.parse(columns));
     } finally {
       connection.close();
     }
@@ -73,26 +73,26 @@ export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShap
 /** Receives errors that no caller of the store receives. */
 export interface StoreFaults {
   /** An `afterCommit` callback failed. */
-  ofFollower(error: unknown): void;
+  onCallbackError(error: unknown): void;
   /** The store cannot be written. Called once until a transaction succeeds. */
-  ofDisk(text: string): void;
+  onDiskFault(text: string): void;
 }
-const ignored: StoreFaults = { ofFollower: () => undefined, ofDisk: () => undefined };
+const ignoredFaults: StoreFaults = { onCallbackError: () => undefined, onDiskFault: () => undefined };
 
 /**
  * Opens the store of a data folder; creates both if they do not exist. Throws a StartError if another process uses the folder or
  * if another version wrote the store, and the error of {@link onDisk} if the disk is full or read-only.
  */
-export const openDatabase = (dataFolder: string, faults = ignored): Database =>
-  onDisk(dataFolder, () => openPrepared(dataFolder, faults));
+export const openDatabase = (dataFolder: string, faults = ignoredFaults): Database =>
+  onDisk(dataFolder, () => openLocked(dataFolder, faults));
 
-function openPrepared(dataFolder: string, faults: StoreFaults): Database {
+function openLocked(dataFolder: string, faults: StoreFaults): Database {
   prepareDataFolder(dataFolder);
   const unlock = lockFolder(dataFolder);
   try {
     const connection = connect(dataFolder);
     connection.transaction(() => createTables(versionOf(connection), (sql) => void connection.exec(sql)))();
-    const store = wrap(connection, dataFolder, faults);
+    const store = createStore(connection, dataFolder, faults);
     return {
       ...store,
       close: () => {
@@ -106,7 +106,7 @@ function openPrepared(dataFolder: string, faults: StoreFaults): Database {
 }
 
 function connect(dataFolder: string): Libsql.Database {
-  const connection = new Libsql(storeFile(dataFolder), { timeout: lockWait });
+  const connection = new Libsql(storeFile(dataFolder), { timeout: lockTimeout });
   connection.pragma("journal_mode = WAL");
   // A killed process loses no commits; a power cut can lose the last commits.
   connection.pragma("synchronous = NORMAL");
@@ -118,26 +118,26 @@ function connect(dataFolder: string): Libsql.Database {
 }
 
 /** The open store; `close` returns whether it was open. */
-function wrap(
+function createStore(
   connection: Libsql.Database,
   dataFolder: string,
   faults: StoreFaults,
 ): Omit<Database, "close"> & { close(): boolean } {
-  let open = true;
-  let inside = false;
-  let writing = false;
-  let waiting: (() => void)[] = [];
+  let isOpen = true;
+  let isInTransaction = false;
+  let hasBegun = false;
+  let callbacks: (() => void)[] = [];
   // A closed connection of the driver still executes statements, although another service may already use the folder, and reading its
   // `inTransaction` ends the process.
   const checkOpen = (): void => {
-    if (!open) throw new Error("the store is closed");
+    if (!isOpen) throw new Error("the store is closed");
   };
   /** The last reported disk fault, until a transaction succeeds. */
   let lastFault: string | undefined;
-  function reported(error: unknown): unknown {
+  function reportFault(error: unknown): unknown {
     const fault = diskFault(error, dataFolder);
     if (!fault) return error;
-    if (fault.message !== lastFault) faults.ofDisk(fault.message);
+    if (fault.message !== lastFault) faults.onDiskFault(fault.message);
     lastFault = fault.message;
     return fault;
   }
@@ -150,9 +150,9 @@ function wrap(
       return {
         run: (...params) => {
           checkOpen();
-          if (inside && !writing) {
+          if (isInTransaction && !hasBegun) {
             begin.run();
-            writing = true;
+            hasBegun = true;
           }
           return statement.run(params).changes;
         },
@@ -163,59 +163,59 @@ function wrap(
       return {
         get: (...params) => {
           checkOpen();
-          const found = statement.get(params);
-          return found === undefined ? undefined : row.parse(found);
+          const columns = statement.get(params);
+          return columns === undefined ? undefined : row.parse(columns);
         },
         all: (...params) => {
           checkOpen();
-          return statement.all(params).map((one) => row.parse(one));
+          return statement.all(params).map((columns) => row.parse(columns));
         },
-        each: (visit, ...params) => {
+        each: (onRow, ...params) => {
           checkOpen();
-          for (const found of statement.iterate(params)) visit(row.parse(found));
+          for (const columns of statement.iterate(params)) onRow(row.parse(columns));
         },
       };
     },
     transaction: (work) => {
       checkOpen();
-      if (inside) return work();
-      inside = true;
+      if (isInTransaction) return work();
+      isInTransaction = true;
       let result: ReturnType<typeof work>;
       try {
         result = work();
-        if (writing) {
+        if (hasBegun) {
           commit.run();
           lastFault = undefined;
         }
       } catch (error) {
-        waiting = [];
+        callbacks = [];
         // SQLite rolls back automatically after some faults, such as a full disk.
         if (connection.inTransaction) connection.exec("ROLLBACK");
-        throw reported(error);
+        throw reportFault(error);
       } finally {
-        inside = false;
-        writing = false;
+        isInTransaction = false;
+        hasBegun = false;
       }
-      const committed = waiting;
-      waiting = [];
+      const pendingCallbacks = callbacks;
+      callbacks = [];
       // The changes are durable: an error here must not look like a rollback.
-      for (const then of committed) {
+      for (const callback of pendingCallbacks) {
         try {
-          then();
+          callback();
         } catch (error) {
-          faults.ofFollower(error);
+          faults.onCallbackError(error);
         }
       }
       return result;
     },
-    afterCommit: (then) => {
+    afterCommit: (callback) => {
       checkOpen();
-      if (inside) waiting.push(then);
-      else then();
+      if (isInTransaction) callbacks.push(callback);
+      else callback();
     },
     close: () => {
-      if (!open) return false;
-      open = false;
+      if (!isOpen) return false;
+      isOpen = false;
       // The driver closes the file when its statements are collected, which may be never, so the log is moved into the file now.
       try {
         connection.pragma("wal_checkpoint(TRUNCATE)");

@@ -18,7 +18,7 @@ export function lockFolder(dataFolder: string): () => void {
     lock.exec("COMMIT");
     lock.exec("BEGIN IMMEDIATE");
   } catch (error) {
-    const owner = ownerOf(lock);
+    const owner = readOwner(lock);
     lock.close();
     if (sqliteCode(error) !== "SQLITE_BUSY") throw error;
     throw new StartError(
@@ -37,7 +37,7 @@ const versionRow = z.object({ user_version: z.number() });
 export const versionOf = (connection: Libsql.Database): number =>
   versionRow.parse(connection.prepare("PRAGMA user_version").get()).user_version;
 
-function ownerOf(lock: Libsql.Database): string {
+function readOwner(lock: Libsql.Database): string {
   try {
     return String(versionOf(lock));
   } catch {

@@ -31,58 +31,58 @@ interface Entry {
 }
 
 /** Maximum works and bytes per transaction; the process sends no responses during a transaction. */
-const batchLimit = { works: 256, bytes: 8 * 1024 * 1024 } as const;
+const maxBatch = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 
 /** Maximum time between the first work of a transaction and its commit, ms. */
-const longestWait = 3;
+const maxWait = 3;
 
 /** `now` returns the time in ms from any origin. */
 export function createGroupCommit(database: Database, now: () => number): GroupCommit {
   let pending: Entry[] = [];
   /** The current transaction. */
-  let open: { undos: (() => void)[]; writes: (() => void)[] } | undefined;
+  let current: { undos: (() => void)[]; writes: (() => void)[] } | undefined;
   let scheduled = false;
   let closed = false;
 
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
-    const began = now();
-    let known = 0;
+    const startedAt = now();
+    let previousCount = 0;
     /** Commits after a turn of the event loop without new works, so that a transaction grows while requests arrive. */
-    function turn(): void {
-      const grows = pending.length > known && pending.length < batchLimit.works;
-      known = pending.length;
-      if (grows && now() - began < longestWait) return void setImmediate(turn);
+    function checkPending(): void {
+      const isGrowing = pending.length > previousCount && pending.length < maxBatch.works;
+      previousCount = pending.length;
+      if (isGrowing && now() - startedAt < maxWait) return void setImmediate(checkPending);
       scheduled = false;
       commitBatch();
       if (pending.length > 0) schedule();
     }
-    setImmediate(turn);
+    setImmediate(checkPending);
   }
 
-  function transact(work: () => void): void {
-    const begun: NonNullable<typeof open> = { undos: [], writes: [] };
-    open = begun;
+  function runTransaction(work: () => void): void {
+    const transaction: NonNullable<typeof current> = { undos: [], writes: [] };
+    current = transaction;
     try {
       database.transaction(() => {
         work();
-        for (const write of begun.writes) write();
+        for (const write of transaction.writes) write();
       });
     } catch (error) {
-      for (const undo of begun.undos.reverse()) undo();
+      for (const undo of transaction.undos.reverse()) undo();
       throw error;
     } finally {
-      open = undefined;
+      current = undefined;
     }
   }
 
   /** Removes the next works: as many as the limits allow, but at least one. */
   function nextBatch(): Entry[] {
     let bytes = 0;
-    const end = pending.findIndex((entry, at) => {
+    const end = pending.findIndex((entry, index) => {
       bytes += entry.bytes;
-      return at > 0 && (at === batchLimit.works || bytes > batchLimit.bytes);
+      return index > 0 && (index === maxBatch.works || bytes > maxBatch.bytes);
     });
     const batch = end === -1 ? pending : pending.slice(0, end);
     pending = end === -1 ? [] : pending.slice(end);
@@ -93,7 +93,7 @@ export function createGroupCommit(database: Database, now: () => number): GroupC
     if (pending.length === 0) return;
     const batch = nextBatch();
     try {
-      transact(() => {
+      runTransaction(() => {
         for (const entry of batch) entry.run();
       });
     } catch (error) {
@@ -107,7 +107,7 @@ export function createGroupCommit(database: Database, now: () => number): GroupC
 
   function commitAlone(entry: Entry): void {
     try {
-      transact(entry.run);
+      runTransaction(entry.run);
     } catch (error) {
       entry.fail(error);
       return;
@@ -139,8 +139,8 @@ export function createGroupCommit(database: Database, now: () => number): GroupC
         schedule();
       });
     },
-    onRollback: (undo) => void open?.undos.push(undo),
-    beforeCommit: (write) => void (open ? open.writes.push(write) : write()),
+    onRollback: (undo) => void current?.undos.push(undo),
+    beforeCommit: (write) => void (current ? current.writes.push(write) : write()),
     close() {
       closed = true;
       while (pending.length > 0) commitBatch();

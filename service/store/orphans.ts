@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** Names in a folder of the data folder; none if the folder does not exist. */
-const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+const listNames = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
 /** Moves a file or folder of the data folder to `orphaned`; returns its new path in the data folder. */
-function setAside(dataFolder: string, path: string): string {
+function moveToOrphaned(dataFolder: string, path: string): string {
   let target = join("orphaned", path);
   for (let copy = 1; existsSync(join(dataFolder, target)); copy++) target = join("orphaned", `${path}.${copy}`);
   mkdirSync(dirname(join(dataFolder, target)), { recursive: true, mode: 0o700 });
@@ -17,7 +17,7 @@ function setAside(dataFolder: string, path: string): string {
  * Moves volumes, worker homes and logs without a volume or endpoint in the database to `orphaned`. Nothing is deleted, because the database
  * may be new or older than the files. `report` receives a message for each file or folder.
  */
-export function setAsideOrphans(
+export function moveOrphans(
   dataFolder: string,
   isVolume: (id: string) => boolean,
   isEndpoint: (id: string) => boolean,
@@ -32,7 +32,7 @@ export function setAsideOrphans(
     },
   };
   const orphans = (["volumes", "workers", "logs"] as const).flatMap((folder) =>
-    namesIn(join(dataFolder, folder))
+    listNames(join(dataFolder, folder))
       .filter((name) => !isKnown[folder](name))
       .map((name) => ({ folder, name })),
   );
@@ -40,7 +40,7 @@ export function setAsideOrphans(
     const path = join(folder, name);
     const owner = folder === "volumes" ? "network volume" : "endpoint";
     try {
-      const target = setAside(dataFolder, path);
+      const target = moveToOrphaned(dataFolder, path);
       report(`${path}: belongs to no ${owner} of the database and was moved to ${join(dataFolder, target)}`);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

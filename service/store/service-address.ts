@@ -1,30 +1,30 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { removeMark } from "./data-folder";
+import { removeMarker } from "./data-folder";
 
 const shape = z.object({ serverlessUrl: z.url(), pid: z.int() });
 
 /** Address and process id of the service of a data folder. */
 type ServiceAddress = z.output<typeof shape>;
 
-const fileOf = (dataFolder: string): string => join(dataFolder, "address");
+const addressFile = (dataFolder: string): string => join(dataFolder, "address");
 
 /** Stores the service's address in its data folder, for other commands. */
-export function noteServiceAddress(dataFolder: string, address: ServiceAddress): void {
-  const file = fileOf(dataFolder);
+export function writeServiceAddress(dataFolder: string, address: ServiceAddress): void {
+  const file = addressFile(dataFolder);
   // A rename is atomic, so readers never see a partial file.
   writeFileSync(`${file}.new`, JSON.stringify(address), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
 /** Deletes the stored address, at the end of the service or at the start after a kill. */
-export const forgetServiceAddress = (dataFolder: string): void => removeMark(fileOf(dataFolder));
+export const removeServiceAddress = (dataFolder: string): void => removeMarker(addressFile(dataFolder));
 
 /** Returns the address of a data folder's service; undefined if none is running. */
 export function readServiceAddress(dataFolder: string): ServiceAddress | undefined {
   try {
-    const address = shape.parse(JSON.parse(readFileSync(fileOf(dataFolder), "utf8")));
+    const address = shape.parse(JSON.parse(readFileSync(addressFile(dataFolder), "utf8")));
     // A killed service leaves its file behind.
     process.kill(address.pid, 0);
     return address;

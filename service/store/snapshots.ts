@@ -7,24 +7,24 @@ import { onDisk } from "./faults";
 import { lockFolder } from "./folder-lock";
 
 /** The content of a snapshot. The write-ahead log exists only after a crash. */
-const content = ["service.db", "service.db-wal", "volumes", "workers", "logs"];
+const snapshotFiles = ["service.db", "service.db-wal", "volumes", "workers", "logs"];
 
 /** Additional files deleted by a reset, which keeps the key, and the records of containers and pulled images for `prune`. */
-const remains = ["service.db-shm", "address", "orphaned", "service.log", "service.log.1", "service.log.2"];
+const otherFiles = ["service.db-shm", "address", "orphaned", "service.log", "service.log.1", "service.log.2"];
 
 /** Deletes all objects, jobs and logs of a data folder; keeps its key. Throws a StartError while a service runs on it. */
 export function resetDataFolder(dataFolder: string): void {
-  whileLocked(checkUsed(dataFolder), empty);
+  withLock(requireUsed(dataFolder), deleteContent);
 }
 
 /** Copies a data folder, without its key, into a new or empty folder. Throws a StartError while a service runs on it. */
 export function snapshotDataFolder(dataFolder: string, target: string): void {
-  whileLocked(checkUsed(dataFolder), (folder) => {
+  withLock(requireUsed(dataFolder), (folder) => {
     if (existsSync(target) && readdirSync(target).length > 0)
       throw new StartError(`${target}: contains files; choose a new or empty folder for the snapshot`);
     onDisk(resolve(target), () => {
       mkdirSync(target, { recursive: true, mode: 0o700 });
-      copy(folder, target);
+      copyContent(folder, target);
     });
   });
 }
@@ -38,16 +38,16 @@ export function restoreDataFolder(dataFolder: string, source: string): void {
     throw new StartError(`${source}: is not a snapshot; name a folder written by the snapshot command`);
   const folder = resolve(dataFolder);
   onDisk(folder, () => prepareDataFolder(folder));
-  whileLocked(folder, () => {
+  withLock(folder, () => {
     const staging = join(folder, "restoring");
     rmSync(staging, { recursive: true, force: true });
     try {
       mkdirSync(staging, { mode: 0o700 });
-      copy(source, staging);
+      copyContent(source, staging);
       // Throws for a damaged store and for a store of another version.
       openDatabase(staging).close();
-      empty(folder);
-      for (const name of content.filter((one) => existsSync(join(staging, one))))
+      deleteContent(folder);
+      for (const name of snapshotFiles.filter((name) => existsSync(join(staging, name))))
         renameSync(join(staging, name), join(folder, name));
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
@@ -58,13 +58,13 @@ export function restoreDataFolder(dataFolder: string, source: string): void {
   });
 }
 
-function checkUsed(dataFolder: string): string {
+function requireUsed(dataFolder: string): string {
   const folder = resolve(dataFolder);
   if (existsSync(storeFile(folder))) return folder;
   throw new StartError(`the data folder ${folder}: no service has used it; pass the service's folder`);
 }
 
-function whileLocked(folder: string, work: (folder: string) => void): void {
+function withLock(folder: string, work: (folder: string) => void): void {
   onDisk(folder, () => {
     const unlock = lockFolder(folder);
     try {
@@ -75,11 +75,11 @@ function whileLocked(folder: string, work: (folder: string) => void): void {
   });
 }
 
-function empty(folder: string): void {
-  for (const name of [...content, ...remains]) rmSync(join(folder, name), { recursive: true, force: true });
+function deleteContent(folder: string): void {
+  for (const name of [...snapshotFiles, ...otherFiles]) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-function copy(from: string, to: string): void {
-  for (const name of content.filter((one) => existsSync(join(from, one))))
+function copyContent(from: string, to: string): void {
+  for (const name of snapshotFiles.filter((name) => existsSync(join(from, name))))
     cpSync(join(from, name), join(to, name), { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
 }

@@ -12,7 +12,7 @@ import { checkHealth, type WorkerServer } from "./worker-server";
 export interface Lease {
   workerId: string;
   server: WorkerServer;
-  /** Ends the lease; `worked` is true if the worker handled the request. */
+  /** Ends the lease; `isHandled` is true if the worker handled the request. */
   release(isHandled: boolean): void;
 }
 

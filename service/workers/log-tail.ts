@@ -64,7 +64,7 @@ export function createLogTail(file: string) {
   }
 
   return {
-    /** Reads the last `count` existing lines. Must be called once, before `more`. */
+    /** Reads the last `count` existing lines. Must be called once, before `readNew`. */
     async readLast(count: number): Promise<string[]> {
       // During a rotation, the newest file has the name of an older file.
       for (const name of files) if (!current) await switchTo(await open(name).catch(ignoreMissing));

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { removeMark } from "../store/data-folder";
+import { removeMarker } from "../store/data-folder";
 
 export type Reaper = ReturnType<typeof createReaper>;
 
@@ -84,7 +84,7 @@ export function createReaper(folder: string) {
     if (pid !== undefined) writeFileSync(markerOf(pid), "");
     const onFailure = (): void => {
       if (shell === child) shell = undefined;
-      if (pid !== undefined) removeMark(markerOf(pid));
+      if (pid !== undefined) removeMarker(markerOf(pid));
     };
     child.on("error", onFailure);
     child.on("exit", onFailure);
@@ -115,7 +115,7 @@ export function createReaper(folder: string) {
         if (pid === ownPid) continue;
         const marker = join(folder, name);
         while (!closed && existsSync(marker) && isAlive(pid) && performance.now() < deadline) await pause(10);
-        if (!closed) removeMark(marker);
+        if (!closed) removeMarker(marker);
       }
     },
     /** Ends the shell; resolves when it has ended. */

@@ -14,7 +14,7 @@ export function createRollouts() {
   return {
     /**
      * Marks the workers of a changed endpoint as stale; with `restart`, old workers take no more jobs. Returns the workers to end: starting
-     * workers (`useless`), and possibly hung workers of `rolledBack` versions that completed no job (`hung`).
+     * workers (`unstarted`), and possibly hung workers of `rolledBack` versions that completed no job (`hung`).
      */
     start(
       endpointId: string,

@@ -111,8 +111,8 @@ export const compareForRemoval = (a: ScaledWorker, b: ScaledWorker): number =>
   order[a.phase] - order[b.phase] || Number(b.stale) - Number(a.stale) || a.since - b.since;
 
 /**
- * Selects workers to stop: workers above workersMax, idle workers first, and workers that have been idle too long, down to `keep`. Starting
- * workers, and unproven workers of a rollout, do not count towards `keep`.
+ * Selects workers to stop: workers above workersMax, idle workers first, and workers that have been idle too long, down to `required`. Starting
+ * workers, and unproven workers of a rollout, do not count towards `required`.
  */
 function selectSurplus(
   { workersMax, idleTimeout }: ScalingRules,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { type Database, lookIntoStore } from "../store/database";
+import { type Database, readStore } from "../store/database";
 
 const endpointRow = z.object({ id: z.string() });
 
@@ -54,7 +54,7 @@ export function createWorkerTokens(database: Database) {
 
 /** Reads an endpoint's token from a data folder, even while a service runs on it. */
 export const readWorkerToken = (dataFolder: string, endpointId: string): string | undefined =>
-  lookIntoStore(
+  readStore(
     dataFolder,
     "SELECT endpoint_id AS id, token FROM worker_tokens",
     z.object({ id: z.string(), token: z.string() }),

@@ -89,7 +89,7 @@ export function createPorts() {
 
   return {
     /**
-     * Replaces the ports of one worker's server by free ones; one port stays one port. Undefined until the promise of `find` has
+     * Replaces the ports of one worker's server by free ones; one port stays one port. Undefined until the promise of `reserve` has
      * resolved.
      */
     claim(requested: ServerPorts): ServerPorts | undefined {

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { z } from "zod";
-import { lookIntoStore } from "../../service/store/database";
+import { readStore } from "../../service/store/database";
 import { type Artefact, expectNoSecretIn, registerSecret } from "./secret-scan";
 
 /** The only places where the service stores secrets: two tables and its key file. */
@@ -17,11 +17,7 @@ export async function registerStoredSecrets(dataFolder: string): Promise<void> {
   const key = await readFile(join(dataFolder, keyFile), "utf8").catch(() => "");
   registerSecret(key.trim(), "the API key");
   for (const [table, column] of Object.entries(secretTables)) {
-    const rows = lookIntoStore(
-      dataFolder,
-      `SELECT ${column} AS secret FROM ${table}`,
-      z.object({ secret: z.string() }),
-    );
+    const rows = readStore(dataFolder, `SELECT ${column} AS secret FROM ${table}`, z.object({ secret: z.string() }));
     for (const { secret } of rows ?? []) registerSecret(secret, "a secret value");
   }
 }
@@ -41,11 +37,11 @@ export async function serviceArtefacts(dataFolder: string): Promise<Artefact[]> 
     return text === undefined ? [] : [[relative(dataFolder, path), text]];
   });
   const tableShape = z.object({ name: z.string() });
-  const tables = lookIntoStore(dataFolder, "SELECT name FROM sqlite_master WHERE type = 'table'", tableShape) ?? [];
+  const tables = readStore(dataFolder, "SELECT name FROM sqlite_master WHERE type = 'table'", tableShape) ?? [];
   const rows = tables
     .filter(({ name }) => !Object.hasOwn(secretTables, name))
     .map(({ name }): Artefact => {
-      const all = lookIntoStore(dataFolder, `SELECT * FROM "${name}"`, anyRow);
+      const all = readStore(dataFolder, `SELECT * FROM "${name}"`, anyRow);
       return [`table ${name}`, JSON.stringify(all, textOfBytes)];
     });
   return [...(await Promise.all(files)).flat(), ...rows];

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Address of a Docker Engine as options of `http.request`; `shown` is its form in messages. */
+/** Address of a Docker Engine as options of `http.request`; `displayUrl` is its form in messages. */
 export interface EngineAddress {
   displayUrl: string;
   socketPath?: string;

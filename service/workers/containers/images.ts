@@ -19,7 +19,7 @@ const reportInterval = 2000;
 /** Allowed characters of an image name; the engine validates the rest. */
 const namePattern = /^[\w-][\w.:/@-]*$/;
 
-/** Pulls missing images; calls `pulled` with each pulled image. */
+/** Pulls missing images; calls `onPulled` with each pulled image. */
 export function createImages(client: EngineClient, clock: Clock, onPulled: (image: string) => void) {
   const pulls = new Map<string, Promise<void>>();
   const closing = new AbortController();

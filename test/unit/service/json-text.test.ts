@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { deepestNesting, elementTexts, isObjectText, JsonTextError, memberTexts } from "../../../service/json-text";
+import { elementTexts, isObjectText, JsonTextError, maxNesting, memberTexts } from "../../../service/json-text";
 
 const parsed = (text: string): { value: unknown } | undefined => {
   try {
@@ -74,12 +74,12 @@ describe("nesting", () => {
   const lists = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
   const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
 
-  test.each([200, deepestNesting])("%i levels are read", (depth) => {
+  test.each([200, maxNesting])("%i levels are read", (depth) => {
     expect(elementTexts(lists(depth))).toEqual([lists(depth - 1)]);
     expect(memberTexts(objects(depth))?.get("a")).toBe(objects(depth - 1));
   });
 
-  test.each([deepestNesting + 1, 100_000])("%i levels are rejected with a clear message", (depth) => {
+  test.each([maxNesting + 1, 100_000])("%i levels are rejected with a clear message", (depth) => {
     for (const text of [lists(depth), objects(depth), "[".repeat(depth)])
       expect(() => memberTexts(text)).toThrow(/^must not nest deeper than 1000 levels$/);
   });

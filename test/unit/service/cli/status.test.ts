@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { noteServiceAddress } from "../../../../service/store/service-address";
+import { writeServiceAddress } from "../../../../service/store/service-address";
 import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { command, runLine, startService, useFolder } from "./command";
 
@@ -114,7 +114,7 @@ describe("status ends with 1 and one line with the next step", () => {
     await once(server, "listening");
     const address = server.address();
     const serverlessUrl = `http://127.0.0.1:${address instanceof Object ? address.port : 0}`;
-    noteServiceAddress(data, { serverlessUrl, pid: process.pid });
+    writeServiceAddress(data, { serverlessUrl, pid: process.pid });
     return serverlessUrl;
   };
 
@@ -128,7 +128,7 @@ describe("status ends with 1 and one line with the next step", () => {
   test("if the service rejects the key, stops or does not respond", async () => {
     const other = await createService({ port: 0, dataFolder: join(folder, "other") });
     onTestFinished(() => other.stop(0));
-    noteServiceAddress(data, { serverlessUrl: other.url, pid: process.pid });
+    writeServiceAddress(data, { serverlessUrl: other.url, pid: process.pid });
     await fails(/rejects the key in .*api-key; pass that service's folder with --data/);
 
     await pretend((_request, answer) => answer.writeHead(503).end('{"message":"the service is stopping"}'));

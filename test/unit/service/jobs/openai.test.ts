@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { lookIntoStore } from "../../../../service/store/database";
+import { readStore } from "../../../../service/store/database";
 import { ManualClock } from "../../../support/manual-clock";
 import { at } from "../../../support/raw-http";
 import { type JobRig, type Jobs, useJobRig, useSharedJobRig } from "./support/job-rig";
@@ -185,7 +185,7 @@ test("a slow client is not sent more than it reads, and receives everything in t
   let all = await next();
   await jobs.healthBecomes(({ jobs }) => jobs["completed"] === 1);
   const shape = z.object({ chunks: z.number(), read: z.number() });
-  const [told] = lookIntoStore(own.dataFolder, "SELECT chunks, chunks_read AS read FROM job_streams", shape) ?? [];
+  const [told] = readStore(own.dataFolder, "SELECT chunks, chunks_read AS read FROM job_streams", shape) ?? [];
   expect(told?.chunks).toBe(36);
   expect(told?.read).toBeLessThan(36);
   all += await text();

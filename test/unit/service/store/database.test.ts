@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ServiceError, StartError } from "../../../../service/errors";
-import { type Database, lookIntoStore, openDatabase } from "../../../../service/store/database";
+import { type Database, openDatabase, readStore } from "../../../../service/store/database";
 
 let folder: string;
 let open: Database[];
@@ -72,9 +72,9 @@ describe("a data folder", () => {
     connection.close();
     expect(openHere).toThrow(message);
     expect(openHere).toThrow(StartError);
-    expect(
-      lookIntoStore(folder, "PRAGMA user_version", z.object({ user_version: z.number() }))?.at(0)?.user_version,
-    ).toBe(version);
+    expect(readStore(folder, "PRAGMA user_version", z.object({ user_version: z.number() }))?.at(0)?.user_version).toBe(
+      version,
+    );
   });
 
   test("with a damaged store is rejected with a remedy, and unlocked", () => {
@@ -154,7 +154,10 @@ describe("a transaction", () => {
     "that fails with %s is a %i with the reason, reported once until the next successful write",
     (code, status, text) => {
       const faults: string[] = [];
-      const database = openDatabase(folder, { ofFollower: () => undefined, ofDisk: (fault) => faults.push(fault) });
+      const database = openDatabase(folder, {
+        onCallbackError: () => undefined,
+        onDiskFault: (fault) => faults.push(fault),
+      });
       open.push(database);
       const fail = () =>
         database.transaction(() => {
@@ -170,7 +173,10 @@ describe("a transaction", () => {
 
   test("that is committed stays committed if a callback fails, which is reported, and the other callbacks run", () => {
     const faults: unknown[] = [];
-    const database = openDatabase(folder, { ofFollower: (error) => faults.push(error), ofDisk: () => undefined });
+    const database = openDatabase(folder, {
+      onCallbackError: (error) => faults.push(error),
+      onDiskFault: () => undefined,
+    });
     open.push(database);
     const followed: string[] = [];
     const result = database.transaction(() => {
