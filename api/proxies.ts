@@ -5,7 +5,7 @@ export interface Proxies {
   /** Proxy for https:// URLs. */
   https?: string | undefined;
   /** Comma-separated hosts that are reached without a proxy, including their subdomains; `*` for all hosts. */
-  none?: string | undefined;
+  noProxy?: string | undefined;
 }
 
 /** The passwords in proxy addresses, which must not appear in errors. */

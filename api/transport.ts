@@ -213,8 +213,8 @@ function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSetting
   const direct = new Agent(options);
   let proxied: EnvHttpProxyAgent | undefined;
   // Empty strings prevent undici from reading the environment.
-  const createProxyAgent = ({ http = "", https = "", none = "" }: Proxies): EnvHttpProxyAgent =>
-    new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy: none });
+  const createProxyAgent = ({ http = "", https = "", noProxy = "" }: Proxies): EnvHttpProxyAgent =>
+    new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy });
   return {
     agentFor: (url: string): Dispatcher => {
       if (!proxies || isLoopback(url)) return direct;

@@ -3,4 +3,4 @@ import { kinds } from "../provider/resources";
 import { floorOfAll } from "./floor-kinds";
 
 /** The deployment bundle (provider/bundle/deployment.ts) over lifecycles that return immediately. */
-export const { rest, provider } = deploymentOf(floorOfAll(kinds));
+export const { plugin, provider } = deploymentOf(floorOfAll(kinds));

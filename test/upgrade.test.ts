@@ -73,7 +73,7 @@ const written: Record<string, object> = {
 };
 
 const host = {
-  keepConfiguration: () => {},
+  setConfiguration: () => {},
   beginDeployment: () => {},
   connect: () => {
     throw new Error("a preview of what did not change must not ask the service");
@@ -87,7 +87,7 @@ const host = {
   log: { progress: () => {}, warning: async () => {} },
   cancellation: createCancellation(),
   onLookup: () => {},
-  checking: () => {},
+  warnBeforeCheck: () => {},
 };
 
 test("the fixture contains every kind", () => {

@@ -3,23 +3,23 @@ import "./zod-settings";
 
 import { createProviders } from "../dynamic/provider";
 import type { Lifecycle } from "../lifecycle/contract";
-import type { Rest } from "../plugin/main";
+import type { DeploymentPart } from "../plugin/main";
 import { providerCalls } from "../plugin/provider-calls";
-import { obeyEngine } from "../process/cancellation";
+import { handleEngineSignals } from "../process/cancellation";
 import { createHost } from "../process/host";
 import { kinds } from "../resources";
 
 /** Creates the plugin and the dynamic providers for the resource kinds in a table. */
 export const deploymentOf = (table: Readonly<Record<string, Lifecycle>>) => ({
-  rest: {
+  plugin: {
     begin: (listener, engineAddress) => {
       const host = createHost(engineAddress);
-      obeyEngine(host.cancellation, engineAddress(), { servers: [listener] });
+      handleEngineSignals(host.cancellation, engineAddress(), { servers: [listener] });
       return providerCalls(host, table);
     },
-  } satisfies Rest,
+  } satisfies DeploymentPart,
   provider: createProviders(table),
 });
 
 /** Code that both provider variants load only for a deployment, in one bundle. */
-export const { rest, provider } = deploymentOf(kinds);
+export const { plugin, provider } = deploymentOf(kinds);

@@ -8,7 +8,7 @@ type Provider = ReturnType<typeof createProviders>;
 
 const isProvider = (value: unknown): value is Provider => typeof value === "function";
 
-let loaded: Provider | undefined;
+let loadedProvider: Provider | undefined;
 
 /**
  * Entry point of the provider text in state: returns the provider of a kind, with the installed code. Existing state refers to
@@ -16,8 +16,8 @@ let loaded: Provider | undefined;
  */
 export const provider: Provider = (kind) => {
   try {
-    loaded ??= loadPart(join(__dirname, "..", "deployment.js"), "provider", isProvider);
-    return loaded(kind);
+    loadedProvider ??= loadPart(join(__dirname, "..", "deployment.js"), "provider", isProvider);
+    return loadedProvider(kind);
   } catch (thrown) {
     throw new VerbFailure(`every ${kind}`, messageOf(thrown));
   }

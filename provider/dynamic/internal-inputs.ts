@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Path, Properties } from "../lifecycle/contract";
 import { defaultsKey } from "../lifecycle/properties/defaults";
 import { propertiesFromWire, type Wire } from "../protocol/values";
-import { readUrn } from "../verbs/urn";
+import { parseUrn } from "../verbs/urn";
 
 /** Internal inputs from a resource class to the provider process, for values that the engine does not forward. */
 const internalShape = z.looseObject({
@@ -32,7 +32,7 @@ export interface InternalInputs {
   /** True for a program's lookup of an object; false for a refresh of a deployed one. */
   readonly mustExist: boolean;
   /** Returns true if the resource option replaceOnChanges requires a replacement when this property changes. */
-  replacesOn(path: Path): boolean;
+  requiresReplacement(path: Path): boolean;
   /** Timeout of a verb set by the user, ms. */
   timeout(verb: TimedVerb): number | undefined;
 }
@@ -50,33 +50,33 @@ export function splitProperties(all: Record<string, unknown>): {
   const isInternal = ([key]: [string, unknown]): boolean => key.startsWith("__") && key !== defaultsKey;
   const wire = Object.fromEntries(entries.filter(isInternal));
   const properties = propertiesFromWire(Object.fromEntries(entries.filter((entry) => !isInternal(entry))));
-  return { ...readInternal(wire), properties };
+  return { ...parseInternal(wire), properties };
 }
 
 /** Parts of a path as the engine writes it, such as `env.MODEL` and `env["a.b"]`. */
-const partsOf = (path: string): string[] =>
+const parsePath = (path: string): string[] =>
   [...path.matchAll(/\["((?:\\.|[^"\\])*)"\]|\[([^\]]*)\]|([^.[\]]+)/g)].map(
     ([, quoted, index, key]) => quoted?.replace(/\\(.)/g, "$1") ?? index ?? key ?? "",
   );
 
 /** Returns true if `path` is at or below a path with wildcards, by the engine's rules. */
-const covers = (pattern: string, path: readonly string[]): boolean =>
-  partsOf(pattern).every((part, index) => (part === "*" ? index < path.length : part === path[index]));
+const matchesPattern = (pattern: string, path: readonly string[]): boolean =>
+  parsePath(pattern).every((part, index) => (part === "*" ? index < path.length : part === path[index]));
 
-function readInternal(all: Wire): { internal: InternalInputs; secretPaths: readonly Path[] } {
-  const read = internalShape.parse(all);
-  const { __urn: urn = "", __timeouts: timeouts, __secrets: secretPaths, __existing: mustExist } = read;
+function parseInternal(all: Wire): { internal: InternalInputs; secretPaths: readonly Path[] } {
+  const parsed = internalShape.parse(all);
+  const { __urn: urn = "", __timeouts: timeouts, __secrets: secretPaths, __existing: mustExist } = parsed;
   // Not kept in state: a looked-up object is refreshed like any other.
-  const { __existing: _asked, ...wire } = all;
+  const { __existing: _existing, ...wire } = all;
   const internal: InternalInputs = {
     wire,
     urn,
     mustExist,
-    resourceName: readUrn(urn).name,
-    replacesOn: (path) => read.__replaceOnChanges.some((pattern) => covers(pattern, path)),
+    resourceName: parseUrn(urn).name,
+    requiresReplacement: (path) => parsed.__replaceOnChanges.some((pattern) => matchesPattern(pattern, path)),
     timeout: (verb) => {
       const text = timeouts[verb];
-      return text === undefined || text === null ? undefined : milliseconds(String(text), verb);
+      return text === undefined || text === null ? undefined : parseDuration(String(text), verb);
     },
   };
   return { internal, secretPaths };
@@ -85,7 +85,7 @@ function readInternal(all: Wire): { internal: InternalInputs; secretPaths: reado
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** Reads a duration in the form of the resource option, such as `90s` or `1h30m`. */
-function milliseconds(text: string, verb: TimedVerb): number {
+function parseDuration(text: string, verb: TimedVerb): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) {
     throw new Error(`customTimeouts.${verb}: "${text}" is not a duration; write it like "90s", "5m" or "1h30m"`);

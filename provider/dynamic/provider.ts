@@ -1,9 +1,9 @@
 import type { dynamic } from "@pulumi/pulumi";
 import type { Lifecycle } from "../lifecycle/contract";
 import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failures";
-import { obeyEngine } from "../process/cancellation";
+import { handleEngineSignals } from "../process/cancellation";
 import { createHost, type Host } from "../process/host";
-import { sealed, toWire, type Wire } from "../protocol/values";
+import { markSecrets, toWire, type Wire } from "../protocol/values";
 import { type CheckFailure, createResourceVerbs } from "../verbs/resource-verbs";
 import { autoNaming } from "../verbs/urn";
 import { UnfinishedFailure, VerbFailure } from "./failures";
@@ -11,7 +11,7 @@ import { type InternalInputs, splitProperties, type TimedVerb } from "./internal
 
 /** Properties for the SDK: secrets are marked, and internal inputs are included, because refresh and delete receive outputs only. */
 const wireOf = ({ properties, secretPaths }: PropertySet, { wire }: InternalInputs): Wire => ({
-  ...sealed(toWire(properties), secretPaths),
+  ...markSecrets(toWire(properties), secretPaths),
   ...wire,
 });
 
@@ -29,14 +29,14 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
   const verbs = createResourceVerbs(lifecycle, host);
 
   /** Calls a verb; errors get the name of the resource. */
-  const calling = async <Answer>(
+  const callVerb = async <Result>(
     verb: TimedVerb | "read" | "diff",
     { internal }: { internal: InternalInputs },
-    act: (call: { urn: string; timeout: number | undefined }) => Promise<Answer>,
-  ): Promise<Answer> => {
+    action: (call: { urn: string; timeout: number | undefined }) => Promise<Result>,
+  ): Promise<Result> => {
     try {
       const timeout = verb === "read" || verb === "diff" ? undefined : internal.timeout(verb);
-      return await act({ urn: internal.urn, timeout });
+      return await action({ urn: internal.urn, timeout });
     } catch (thrown) {
       const subject = `${lifecycle.kind} ${JSON.stringify(internal.resourceName)}, ${verb}`;
       const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
@@ -46,16 +46,16 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
   };
 
   return {
-    configure: async ({ config }) => host.keepConfiguration((key) => config.get(key)),
+    configure: async ({ config }) => host.setConfiguration((key) => config.get(key)),
 
     check: async (olds: Wire, news: Wire) => {
-      const { internal, ...after } = splitProperties(news);
+      const { internal, ...newProperties } = splitProperties(news);
       try {
         for (const verb of ["create", "update", "delete"] as const) internal.timeout(verb);
         const { inputs, failures } = await verbs.check(
           { urn: internal.urn },
           splitProperties(olds),
-          after,
+          newProperties,
           autoNaming(internal.urn),
         );
         return {
@@ -68,19 +68,25 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
     },
 
     diff: (id, olds: Wire, news: Wire) => {
-      const after = splitProperties(news);
-      return calling("diff", after, async (call) => {
-        const before = splitProperties(olds);
-        const { changes, ...rest } = await verbs.diff(call, id, before, after, after.internal.replacesOn);
+      const newProperties = splitProperties(news);
+      return callVerb("diff", newProperties, async (call) => {
+        const oldProperties = splitProperties(olds);
+        const { changes, ...rest } = await verbs.diff(
+          call,
+          id,
+          oldProperties,
+          newProperties,
+          newProperties.internal.requiresReplacement,
+        );
         // A delete receives only the outputs in state, so they must contain a changed timeout.
-        const isStored = before.internal.timeout("delete") === after.internal.timeout("delete");
+        const isStored = oldProperties.internal.timeout("delete") === newProperties.internal.timeout("delete");
         return { changes: changes.length > 0 || !isStored, ...rest };
       });
     },
 
     create: (news: Wire) => {
       const inputs = splitProperties(news);
-      return calling("create", inputs, async (call) => {
+      return callVerb("create", inputs, async (call) => {
         const { id, outputs } = await verbs.create(call, inputs);
         return { id, outs: wireOf(outputs, inputs.internal) };
       });
@@ -88,26 +94,26 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
 
     read: (id, props = {}) => {
       const state = splitProperties(props);
-      return calling("read", state, async (call) => {
-        const reading = await verbs.read(call, id, state, state);
+      return callVerb("read", state, async (call) => {
+        const result = await verbs.read(call, id, state, state);
         // In a lookup, the engine treats an empty response as an object without properties.
-        if (!reading && state.internal.mustExist) throw new Error(`${lifecycle.kind} "${id}" does not exist`);
-        if (!reading) return { id: "", props: {} };
-        const { outputs, inputs } = reading;
-        return { id: reading.id, props: wireOf(outputs, state.internal), inputs: wireOf(inputs, state.internal) };
+        if (!result && state.internal.mustExist) throw new Error(`${lifecycle.kind} "${id}" does not exist`);
+        if (!result) return { id: "", props: {} };
+        const { outputs, inputs } = result;
+        return { id: result.id, props: wireOf(outputs, state.internal), inputs: wireOf(inputs, state.internal) };
       });
     },
 
     update: (id, olds: Wire, news: Wire) => {
-      const after = splitProperties(news);
-      return calling("update", after, async (call) => ({
-        outs: wireOf(await verbs.update(call, id, splitProperties(olds), after), after.internal),
+      const newProperties = splitProperties(news);
+      return callVerb("update", newProperties, async (call) => ({
+        outs: wireOf(await verbs.update(call, id, splitProperties(olds), newProperties), newProperties.internal),
       }));
     },
 
     delete: (id, props: Wire) => {
       const state = splitProperties(props);
-      return calling("delete", state, (call) => verbs.delete(call, id, state));
+      return callVerb("delete", state, (call) => verbs.delete(call, id, state));
     },
   };
 }
@@ -127,7 +133,7 @@ export function createProviders(kinds: Readonly<Record<string, Lifecycle | undef
     }
     if (!host) {
       host = createHost(() => process.argv[2]);
-      obeyEngine(host.cancellation, process.argv[2]);
+      handleEngineSignals(host.cancellation, process.argv[2]);
     }
     return createProvider(lifecycle, host);
   };

@@ -16,26 +16,31 @@ export interface FunctionShape {
 
 /** Result of a lookup: id, inputs and outputs, without secrets or properties that the service does not store. */
 function resultOf({ inputs, outputs }: ResourceShapes): z.ZodObject {
-  const shown = Object.entries(inputs.shape).filter(([key, shape]) => {
+  const visible = Object.entries(inputs.shape).filter(([key, shape]) => {
     const { secret, onlyAtCreation, stateOnly } = traitsOf(shape);
     return key !== "name" && !secret && !onlyAtCreation && !stateOnly;
   });
   return z.object({
     id: z.string().describe("Id of the object."),
     name: z.string().describe("Name of the object."),
-    ...Object.fromEntries(shown),
+    ...Object.fromEntries(visible),
     ...outputs.shape,
   });
 }
 
-const lookup = (noun: string, resource: ResourceShapes, remark = "", also: z.ZodRawShape = {}): FunctionShape => ({
+const lookupShape = (
+  noun: string,
+  resource: ResourceShapes,
+  remark = "",
+  extraOutputs: z.ZodRawShape = {},
+): FunctionShape => ({
   description: `Finds an existing ${noun} by its id or its unique name.${remark}`,
   args: {
     id: `Id of the ${noun}; required if no name is set.`,
     name: `Name of the ${noun}, which must be unique; required if no id is set.`,
   },
   required: [],
-  outputs: () => resultOf(resource).extend(also),
+  outputs: () => resultOf(resource).extend(extraOutputs),
 });
 
 const gpuType = () =>
@@ -63,15 +68,15 @@ const dataCenter = () =>
 
 /** All functions by name. */
 export const functionShapes = {
-  getTemplate: lookup("template", kinds.Template),
-  getServerlessEndpoint: lookup("serverless endpoint", kinds.ServerlessEndpoint, "", {
+  getTemplate: lookupShape("template", kinds.Template),
+  getServerlessEndpoint: lookupShape("serverless endpoint", kinds.ServerlessEndpoint, "", {
     imageName: z
       .string()
       .optional()
       .describe("Image that new workers run; absent if the endpoint's template is deleted."),
   }),
-  getNetworkVolume: lookup("network volume", kinds.NetworkVolume),
-  getSecret: lookup("secret", kinds.Secret, " Its value cannot be read."),
+  getNetworkVolume: lookupShape("network volume", kinds.NetworkVolume),
+  getSecret: lookupShape("secret", kinds.Secret, " Its value cannot be read."),
   getGpuTypes: {
     description: "Lists the GPU types of the service, cheapest first.",
     args: { pool: "Pool of serverless endpoints; defaults to all types, including types without a pool." },

@@ -26,36 +26,36 @@ export type LookUp = { id: string; name?: undefined } | { name: string; id?: und
 type LookupContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "secrets">;
 
 /** Reads the objects of a kind. */
-interface Source<Found> {
-  list(context: LookupContext): Promise<Listing<Found>>;
-  get(id: string, context: LookupContext): Promise<Found | undefined>;
+interface Source<ApiObject> {
+  list(context: LookupContext): Promise<Listing<ApiObject>>;
+  get(id: string, context: LookupContext): Promise<ApiObject | undefined>;
 }
 
 /** Finds an object; rejects if it does not exist or if several objects have the name. */
-async function find<Found extends { id: string; name: string }>(
+async function find<ApiObject extends { id: string; name: string }>(
   kind: string,
   { id, name }: LookUp,
-  source: Source<Found>,
+  source: Source<ApiObject>,
   context: LookupContext,
-): Promise<Found> {
+): Promise<ApiObject> {
   const key = id ?? name ?? "";
   if (key === "" || (id !== undefined && name !== undefined))
     throw new TypeError(`a lookup of a ${kind} requires either an id or a name, not both`);
   const label = `${kind} "${key}"`;
   try {
     if (id !== undefined) {
-      const found = await source.get(id, context);
-      if (found) return found;
+      const object = await source.get(id, context);
+      if (object) return object;
       throw new Error(`${label} does not exist: no object in the account has this id`);
     }
     const listing = await source.list(context);
-    const [found, ...others] = listing.objects.filter((candidate) => candidate.name === name);
+    const [object, ...duplicates] = listing.objects.filter((candidate) => candidate.name === name);
     // An unreadable object may have the requested name.
-    const suspect = listing.unreadable.find((candidate) => candidate.name === undefined || candidate.name === name);
-    if (suspect) throw suspect.error;
-    if (!found) throw new Error(`${label} does not exist: no object in the account has this name`);
-    if (others.length === 0) return found;
-    const ids = [found, ...others].map((object) => object.id).join(", ");
+    const unreadable = listing.unreadable.find((candidate) => candidate.name === undefined || candidate.name === name);
+    if (unreadable) throw unreadable.error;
+    if (!object) throw new Error(`${label} does not exist: no object in the account has this name`);
+    if (duplicates.length === 0) return object;
+    const ids = [object, ...duplicates].map((match) => match.id).join(", ");
     throw new Error(`${label} is ambiguous: several objects have this name (${ids}); look it up by id`);
   } catch (error) {
     throw withExplanation(error, { label, verb: "look up" });
@@ -97,11 +97,11 @@ export async function getSecret(lookup: LookUp, context: LookupContext): Promise
 }
 
 /** Lists a catalogue of the service; `kind` is used in error messages. */
-async function catalogue<Found>(
+async function listCatalog<ApiObject>(
   kind: string,
   context: LookupContext,
-  list: (management: Management) => List<Found>,
-): Promise<Found[]> {
+  list: (management: Management) => List<ApiObject>,
+): Promise<ApiObject[]> {
   try {
     return await list(context.clients.management)(callOptions(context));
   } catch (error) {
@@ -114,10 +114,10 @@ export async function getGpuTypes(
   { pool }: { pool?: string | undefined },
   context: LookupContext,
 ): Promise<{ gpuTypes: GpuTypeRecord[] }> {
-  const all = await catalogue("GPU types", context, (management) => management.listGpuTypes);
-  const found = all.filter((type) => pool === undefined || type.pool === pool);
-  const price = ({ price: perHour = Number.POSITIVE_INFINITY }: GpuTypeRecord): number => perHour;
-  return { gpuTypes: found.toSorted((a, b) => (price(a) === price(b) ? 0 : price(a) - price(b))) };
+  const gpuTypes = await listCatalog("GPU types", context, (management) => management.listGpuTypes);
+  const matches = gpuTypes.filter((type) => pool === undefined || type.pool === pool);
+  const priceOf = ({ price: perHour = Number.POSITIVE_INFINITY }: GpuTypeRecord): number => perHour;
+  return { gpuTypes: matches.toSorted((a, b) => (priceOf(a) === priceOf(b) ? 0 : priceOf(a) - priceOf(b))) };
 }
 
 /** Lists the data centres of the service or of one region. */
@@ -125,8 +125,8 @@ export async function getDataCenters(
   { region }: { region?: string | undefined },
   context: LookupContext,
 ): Promise<{ dataCenters: DataCenterRecord[] }> {
-  const all = await catalogue("data centres", context, (management) => management.listDataCenters);
-  return { dataCenters: all.filter((center) => region === undefined || center.region === region) };
+  const dataCenters = await listCatalog("data centres", context, (management) => management.listDataCenters);
+  return { dataCenters: dataCenters.filter((center) => region === undefined || center.region === region) };
 }
 
 /** Counts the current jobs and workers of an endpoint. */

@@ -32,14 +32,14 @@ export interface InvokeJobOptions extends LookUpOptions {
 /** Runs a call with its own clients, which are loaded on demand so that other programs start faster. */
 async function withClients<Result>(
   options: InvokeJobOptions,
-  act: (context: Pick<Context, "clients" | "clock" | "signal" | "progress">) => Promise<Result>,
+  action: (context: Pick<Context, "clients" | "clock" | "signal" | "progress">) => Promise<Result>,
 ): Promise<Result> {
   try {
     const { createClients, systemClock } = await import("serverless-compute-api");
     const settings = options.settings ?? programSettings();
     const clients = createClients(settings.clients);
     try {
-      return await act({
+      return await action({
         clients,
         clock: settings.clients.clock ?? systemClock,
         signal: options.signal ?? new AbortController().signal,
@@ -66,7 +66,7 @@ function withoutStack(thrown: unknown): unknown {
   return thrown;
 }
 
-const lookups = () => import("./lookups.js");
+const loadLookups = () => import("./lookups.js");
 
 /**
  * Finds an existing template, for example one of another stack:
@@ -80,22 +80,22 @@ export const getTemplate = (
   lookup: LookUp,
   options: LookUpOptions = {},
 ): Promise<TemplateRecord & { revision: string }> =>
-  withClients(options, async (context) => (await lookups()).getTemplate(lookup, context));
+  withClients(options, async (context) => (await loadLookups()).getTemplate(lookup, context));
 
 /** Finds an endpoint by its id or unique name. `url` is the root of its job API; `imageName` is the image of new workers. */
 export const getServerlessEndpoint = (
   lookup: LookUp,
   options: LookUpOptions = {},
 ): Promise<EndpointRecord & { url: string; imageName: string | undefined }> =>
-  withClients(options, async (context) => (await lookups()).getServerlessEndpoint(lookup, context));
+  withClients(options, async (context) => (await loadLookups()).getServerlessEndpoint(lookup, context));
 
 /** Finds a network volume by its id or unique name. */
 export const getNetworkVolume = (lookup: LookUp, options: LookUpOptions = {}): Promise<NetworkVolumeRecord> =>
-  withClients(options, async (context) => (await lookups()).getNetworkVolume(lookup, context));
+  withClients(options, async (context) => (await loadLookups()).getNetworkVolume(lookup, context));
 
 /** Finds a secret by its id or name. `reference` is the text for a template's env; the value cannot be read. */
 export const getSecret = (lookup: LookUp, options: LookUpOptions = {}): Promise<SecretRecord & { reference: string }> =>
-  withClients(options, async (context) => (await lookups()).getSecret(lookup, context));
+  withClients(options, async (context) => (await loadLookups()).getSecret(lookup, context));
 
 /**
  * Lists the GPU types of the service, cheapest first, for programs that select by memory and price:
@@ -106,18 +106,18 @@ export const getSecret = (lookup: LookUp, options: LookUpOptions = {}): Promise<
  * `pool` is set if serverless endpoints support the type.
  */
 export const getGpuTypes = (lookup: { pool?: string } = {}, options: LookUpOptions = {}): Promise<GpuTypeRecord[]> =>
-  withClients(options, async (context) => (await (await lookups()).getGpuTypes(lookup, context)).gpuTypes);
+  withClients(options, async (context) => (await (await loadLookups()).getGpuTypes(lookup, context)).gpuTypes);
 
 /** Lists the data centres of the service or of one region. */
 export const getDataCenters = (
   lookup: { region?: string } = {},
   options: LookUpOptions = {},
 ): Promise<DataCenterRecord[]> =>
-  withClients(options, async (context) => (await (await lookups()).getDataCenters(lookup, context)).dataCenters);
+  withClients(options, async (context) => (await (await loadLookups()).getDataCenters(lookup, context)).dataCenters);
 
 /** Counts the current jobs and workers of an endpoint (interface: Queue health). */
 export const getEndpointHealth = (endpointId: string, options: LookUpOptions = {}): Promise<EndpointHealth> =>
-  withClients(options, async (context) => (await lookups()).getEndpointHealth(endpointId, context));
+  withClients(options, async (context) => (await loadLookups()).getEndpointHealth(endpointId, context));
 
 /**
  * Runs a job from a script or a pipeline and waits for its result, like the resource JobInvoke:

@@ -17,13 +17,13 @@ import {
   type Response,
 } from "../protocol/messages";
 import { isSettingName, settingNames, settingTable } from "../settings/setting-table";
-import { type ConfigLookup, resolveService, serviceSettings, settingMistakes } from "../settings/settings";
+import { type ConfigLookup, resolveService, serviceSettings, settingErrors } from "../settings/settings";
 
 /** Text of a setting. YAML programs send numbers as numbers; all other programs send them as strings. */
 const settingText = (value: Value | undefined): string | undefined =>
   typeof value === "number" ? String(value) : typeof value === "string" ? value : undefined;
 
-const lookupIn =
+const configLookupOf =
   (properties: Properties): ConfigLookup =>
   (key) =>
     settingText(properties[key.slice(key.indexOf(":") + 1)]);
@@ -41,10 +41,10 @@ function validationErrors({ properties, secretPaths }: PropertySet): string[] {
     const { type, secret } = settingTable[name];
     if (value === undefined || value instanceof Unknown || typeof value === "string") continue;
     if (typeof value === "number" && type !== "string") continue;
-    const shown = secret || isSecretAt([name], secretPaths) ? "" : `is ${showValue(value)}; `;
-    wrongTypes.set(name, `${name}: ${shown}must be ${type === "string" ? "a string" : "a number"}`);
+    const valueText = secret || isSecretAt([name], secretPaths) ? "" : `is ${showValue(value)}; `;
+    wrongTypes.set(name, `${name}: ${valueText}must be ${type === "string" ? "a string" : "a number"}`);
   }
-  const invalid = settingMistakes(lookupIn(properties))
+  const invalid = settingErrors(configLookupOf(properties))
     .filter(({ name }) => !(properties[name] instanceof Unknown) && !wrongTypes.has(name))
     .map(({ reason }) => reason);
   const redact = createRedaction(secretsIn([properties], secretPaths).values);
@@ -68,21 +68,24 @@ export function configCalls(host: Host) {
      * because the key's account is unknown. An address that is unknown in a preview does not replace them either.
      */
     diffConfig: ({ olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
-      const differing = settingNames.filter(
+      const changedNames = settingNames.filter(
         (name) => settingText(olds.properties[name]) !== settingText(news.properties[name]),
       );
       const isKnown = !serviceSettings.some((name) => news.properties[name] instanceof Unknown);
-      const [oldService, newService] = [olds, news].map(({ properties }) => resolveService(lookupIn(properties)));
-      const isMoved = isKnown && oldService !== undefined && newService !== undefined && oldService !== newService;
+      const [oldService, newService] = [olds, news].map(({ properties }) => resolveService(configLookupOf(properties)));
+      const changesService =
+        isKnown && oldService !== undefined && newService !== undefined && oldService !== newService;
       return {
-        changes: differing.length > 0 ? diffChanges.some : diffChanges.none,
-        diffs: differing,
-        replaces: isMoved ? differing.filter((name) => serviceSettings.some((setting) => setting === name)) : [],
+        changes: changedNames.length > 0 ? diffChanges.some : diffChanges.none,
+        diffs: changedNames,
+        replaces: changesService
+          ? changedNames.filter((name) => serviceSettings.some((setting) => setting === name))
+          : [],
       };
     },
 
     configure: ({ args }: Request<typeof configureRequest>): Response<typeof configureResponse> => {
-      host.beginDeployment(lookupIn(args.properties));
+      host.beginDeployment(configLookupOf(args.properties));
       return { acceptSecrets: true, supportsPreview: true, supportsAutonaming: true };
     },
   };

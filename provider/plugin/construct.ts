@@ -41,7 +41,7 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
         parent: urn,
         custom: true,
         customTimeouts,
-        object: setOf(properties),
+        object: propertySetOf(properties),
         propertyDependencies: dependenciesOf(properties),
         dependencies: [...new Set(properties.flatMap(({ urns }) => urns))],
       });
@@ -59,7 +59,7 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
       outputOf(endpoint, "version", "version", request),
       outputOf(template, "revision", "revision", request),
     ];
-    const state = setOf(outputs);
+    const state = propertySetOf(outputs);
     await monitor.registerOutputs({ urn, outputs: state });
     return { urn, state, stateDependencies: dependenciesOf(outputs) };
   } finally {
@@ -116,7 +116,7 @@ function outputOf(
   };
 }
 
-const setOf = (properties: readonly Property[]): PropertySet => ({
+const propertySetOf = (properties: readonly Property[]): PropertySet => ({
   properties: Object.fromEntries(properties.map(({ key, value }) => [key, value])),
   secretPaths: properties.flatMap(({ secretPaths }) => secretPaths),
 });

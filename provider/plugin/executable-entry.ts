@@ -9,9 +9,9 @@ declare const packageSchema: string;
 main({
   version: packageVersion,
   // The engine caches the schema of an installed plugin, so it starts the executable only for deployments.
-  // The rest loads while the engine connects.
-  idleLimit: 0,
+  // The deployment code loads while the engine connects.
+  idleTimeout: 0,
   schema: () => packageSchema,
   server: () => require("../protocol/grpc-server.js"),
-  rest: () => require("./deployment.js").rest,
+  deployment: () => require("./deployment.js").plugin,
 });

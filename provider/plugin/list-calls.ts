@@ -16,12 +16,12 @@ export function listCalls(host: Host) {
       const kind = kindOf(request.token);
       const namePrefix = prefixIn(request.query.properties);
       if (namePrefix === undefined) return [{ computed: {} }];
-      const start = readToken(request.continuationToken);
-      const found = await objectsOf(kind, host);
-      const after = found
+      const start = parseToken(request.continuationToken);
+      const objects = await objectsOf(kind, host);
+      const remaining = objects
         .filter(({ id, name }) => name.startsWith(namePrefix) && id > start.lastId)
         .sort((a, b) => (a.id < b.id ? -1 : 1));
-      return pageOf(after, request, start.count);
+      return pageOf(remaining, request, start.count);
     },
   };
 }
@@ -41,7 +41,7 @@ function pageOf(
 }
 
 /** Parses a token: the number of objects on the previous pages and the last id. */
-function readToken(token: string): { count: number; lastId: string } {
+function parseToken(token: string): { count: number; lastId: string } {
   if (token === "") return { count: 0, lastId: "" };
   const [, count, lastId] = /^(\d+):(.+)$/s.exec(token) ?? [];
   if (count === undefined || lastId === undefined)
@@ -70,9 +70,10 @@ function kindOf(token: string): ObjectKind {
 
 /** Name prefix of a query; undefined if it is unknown in a preview. */
 function prefixIn(query: Properties): string | undefined {
-  const allowed = Object.keys(listInputs);
-  const unknown = Object.keys(query).find((key) => !allowed.includes(key));
-  if (unknown !== undefined) throw new Error(`${unknown}: unknown list input; expected one of ${allowed.join(", ")}`);
+  const allowedKeys = Object.keys(listInputs);
+  const unknownKey = Object.keys(query).find((key) => !allowedKeys.includes(key));
+  if (unknownKey !== undefined)
+    throw new Error(`${unknownKey}: unknown list input; expected one of ${allowedKeys.join(", ")}`);
   const { namePrefix = "" } = query;
   if (hasUnknown(namePrefix)) return undefined;
   if (typeof namePrefix === "string") return namePrefix;

@@ -47,9 +47,9 @@ export function lookupCalls(host: Host) {
         throw new Error(`unknown function ${token}; this provider supports ${Object.keys(functions).join(", ")}`);
       const shape: FunctionShape = functionShapes[name];
       const { properties, secretPaths } = args;
-      const problems = badArguments(name, shape, properties);
+      const errors = argumentErrors(name, shape, properties);
       // Thrown, not returned as failures: a Node program that receives failures runs out of memory before it ends.
-      if (problems.length > 0) throw new Error(problems.join("; "));
+      if (errors.length > 0) throw new Error(errors.join("; "));
       if (Object.values(properties).some(hasUnknown)) return {};
       const { clock, connect } = host;
       const secrets = secretsIn([properties], secretPaths);
@@ -57,23 +57,23 @@ export function lookupCalls(host: Host) {
         const context: LookupContext = { ...connect(), clock, signal, secrets, progress: () => {} };
         return functions[name](properties, context);
       };
-      const found = await host.cancellation.run(run).catch((thrown: unknown) => {
+      const result = await host.cancellation.run(run).catch((thrown: unknown) => {
         throw new Error(createRedaction(secrets.values)(messageOf(thrown)));
       });
       // The service may add response fields; only fields in the schema are returned.
       const outputs = shape.outputs().shape;
-      const returned = Object.entries(found).filter(([key]) => key in outputs);
-      return { return: { properties: Object.fromEntries(returned), secretPaths: [] } };
+      const returnedEntries = Object.entries(result).filter(([key]) => key in outputs);
+      return { return: { properties: Object.fromEntries(returnedEntries), secretPaths: [] } };
     },
   };
 }
 
-function badArguments(name: string, { args, required }: FunctionShape, properties: Properties): string[] {
-  const unknown = Object.keys(properties)
+function argumentErrors(name: string, { args, required }: FunctionShape, properties: Properties): string[] {
+  const unknownArguments = Object.keys(properties)
     .filter((key) => !(key in args))
     .map((key) => `${name}: unknown argument "${key}"; expected one of ${Object.keys(args).join(", ")}`);
-  const missing = required
+  const missingArguments = required
     .filter((key) => !hasUnknown(properties[key]) && textOf(properties[key]) === undefined)
     .map((key) => `${name}: "${key}" is required and must be a string`);
-  return [...unknown, ...missing];
+  return [...unknownArguments, ...missingArguments];
 }

@@ -13,7 +13,7 @@ type DeploymentCall = (typeof deploymentCalls)[number];
 export type DeploymentCalls = Readonly<Record<DeploymentCall, Call>>;
 
 /** Main part of the provider, loaded on demand because loading it takes longer than loading everything in this file. */
-export interface Rest {
+export interface DeploymentPart {
   /** Starts serving the engine at `engineAddress` through `listener`. */
   begin(listener: Server, engineAddress: () => string | undefined): DeploymentCalls;
 }
@@ -23,17 +23,17 @@ export interface Parts {
   version: string;
   /** The package schema as JSON. */
   schema(): string;
-  rest(): Rest;
+  deployment(): DeploymentPart;
   server(): typeof import("../protocol/grpc-server");
-  /** Delay (ms) after which the process loads the rest even without a request; the rest monitors the engine's process. */
-  idleLimit: number;
+  /** Delay (ms) after which the process loads the deployment code even without a request; that code monitors the engine's process. */
+  idleTimeout: number;
 }
 
 const handshakeResponse = message({ acceptSecrets: flag(1), supportsAutonaming: flag(4) });
 const pluginInfo = message({ version: text(1) });
 const attachRequest = message({ address: text(1) });
 const schemaResponse = message({ schema: text(1) });
-const nothing = Buffer.alloc(0);
+const emptyReply = Buffer.alloc(0);
 
 const service = "/pulumirpc.ResourceProvider/";
 
@@ -42,18 +42,18 @@ const service = "/pulumirpc.ResourceProvider/";
  * starts some processes only to read the schema, then kills them; these never load the resources. Before a deployment it sends
  * a handshake.
  */
-export function main({ version, schema, rest, server, idleLimit }: Parts): void {
-  let engineAddress = process.argv.slice(2).find((word) => !word.startsWith("-"));
+export function main({ version, schema, deployment, server, idleTimeout }: Parts): void {
+  let engineAddress = process.argv.slice(2).find((argument) => !argument.startsWith("-"));
   let calls: DeploymentCalls | undefined;
   const load = (): DeploymentCalls => {
-    calls ??= rest().begin(listener, () => engineAddress);
+    calls ??= deployment().begin(listener, () => engineAddress);
     return calls;
   };
   /**
-   * Loads the rest when no call can report a failure. After a failure, the process exits once the engine's connection is
+   * Loads the deployment code when no call can report a failure. After a failure, the process exits once the engine's connection is
    * closed: the engine reports an earlier exit as a bug in the provider, together with the process's output.
    */
-  const loadAhead = (): DeploymentCalls | undefined => {
+  const preload = (): DeploymentCalls | undefined => {
     try {
       return load();
     } catch {
@@ -61,9 +61,9 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
       return undefined;
     }
   };
-  const early: Record<string, Call> = {
+  const immediateCalls: Record<string, Call> = {
     Handshake: () => {
-      setImmediate(loadAhead);
+      setImmediate(preload);
       return handshakeResponse.encode({ acceptSecrets: true, supportsAutonaming: true });
     },
     GetPluginInfo: () => pluginInfo.encode({ version }),
@@ -71,16 +71,20 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
     /** Receives the engine's address if a debugger, not the engine, started this process. */
     Attach: (request) => {
       engineAddress = attachRequest.decode(request).address;
-      return nothing;
+      return emptyReply;
     },
   };
   const callAt = (path: string): Call | undefined => {
     if (!path.startsWith(service)) return undefined;
     const name = path.slice(service.length);
     // The engine sends Cancel before it ends this process, even after a failed load.
-    if (name === "Cancel") return loadAhead()?.Cancel ?? (() => nothing);
-    const known = deploymentCalls.find((call) => call === name);
-    return known ? load()[known] : Object.hasOwn(early, name) ? early[name] : undefined;
+    if (name === "Cancel") return preload()?.Cancel ?? (() => emptyReply);
+    const deploymentCall = deploymentCalls.find((call) => call === name);
+    return deploymentCall
+      ? load()[deploymentCall]
+      : Object.hasOwn(immediateCalls, name)
+        ? immediateCalls[name]
+        : undefined;
   };
 
   const listener = createServer({ noDelay: true });
@@ -97,6 +101,6 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
     writeSync(1, `${address.port}\n`);
     // In the same turn of the event loop, so that the calls are registered before the first connection is accepted.
     server().serveCalls(listener, callAt);
-    setTimeout(loadAhead, idleLimit);
+    setTimeout(preload, idleTimeout);
   });
 }

@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadPart } from "../process/load-part";
-import { main, type Rest } from "./main";
+import { type DeploymentPart, main } from "./main";
 
 /** Package version, inserted when the plugin is bundled (scripts/release/bundle-plugin.mjs). */
 declare const packageVersion: string;
 
-const isRest = (value: unknown): value is Rest =>
+const isDeploymentPart = (value: unknown): value is DeploymentPart =>
   typeof value === "object" && value !== null && "begin" in value && typeof value.begin === "function";
 
 // Entry point under Node, which loads the parts from files in its own folder.
 main({
   version: packageVersion,
-  idleLimit: 1000,
+  idleTimeout: 1000,
   schema: () => readFileSync(join(__dirname, "plugin-schema.json"), "utf8"),
   server: () => require("../protocol/grpc-server.js"),
-  rest: () => loadPart(join(__dirname, "deployment.js"), "rest", isRest),
+  deployment: () => loadPart(join(__dirname, "deployment.js"), "plugin", isDeploymentPart),
 });

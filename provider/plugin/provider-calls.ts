@@ -21,41 +21,41 @@ export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Li
     return {};
   };
   return {
-    CheckConfig: call(messages.checkRequest, messages.checkResponse, config.checkConfig),
-    DiffConfig: call(messages.diffRequest, messages.diffResponse, config.diffConfig),
-    Configure: call(messages.configureRequest, messages.configureResponse, config.configure),
-    Construct: call(messages.constructRequest, messages.constructResponse, construct),
-    Check: call(messages.checkRequest, messages.checkResponse, resource.check),
-    Diff: call(messages.diffRequest, messages.diffResponse, resource.diff),
-    Create: call(messages.createRequest, messages.createResponse, resource.create),
-    Read: call(messages.readRequest, messages.readResponse, resource.read),
-    Update: call(messages.updateRequest, messages.updateResponse, resource.update),
-    Delete: call(messages.deleteRequest, messages.empty, resource.delete),
-    Invoke: call(messages.invokeRequest, messages.invokeResponse, lookupCalls(host).invoke),
-    List: call(messages.listRequest, streamOf(messages.listResponse), listCalls(host).list),
-    Cancel: call(messages.empty, messages.empty, cancel),
+    CheckConfig: wrapHandler(messages.checkRequest, messages.checkResponse, config.checkConfig),
+    DiffConfig: wrapHandler(messages.diffRequest, messages.diffResponse, config.diffConfig),
+    Configure: wrapHandler(messages.configureRequest, messages.configureResponse, config.configure),
+    Construct: wrapHandler(messages.constructRequest, messages.constructResponse, construct),
+    Check: wrapHandler(messages.checkRequest, messages.checkResponse, resource.check),
+    Diff: wrapHandler(messages.diffRequest, messages.diffResponse, resource.diff),
+    Create: wrapHandler(messages.createRequest, messages.createResponse, resource.create),
+    Read: wrapHandler(messages.readRequest, messages.readResponse, resource.read),
+    Update: wrapHandler(messages.updateRequest, messages.updateResponse, resource.update),
+    Delete: wrapHandler(messages.deleteRequest, messages.empty, resource.delete),
+    Invoke: wrapHandler(messages.invokeRequest, messages.invokeResponse, lookupCalls(host).invoke),
+    List: wrapHandler(messages.listRequest, streamOf(messages.listResponse), listCalls(host).list),
+    Cancel: wrapHandler(messages.empty, messages.empty, cancel),
   };
 }
 
 /** Wraps a handler of messages as a call on bytes; a thrown error becomes a CallFailure with its message. */
-function call<Request, Response>(
+function wrapHandler<Request, Response>(
   request: Message<Request>,
   response: { encode(value: Response): Reply },
-  handle: (request: Request) => Promise<Response> | Response,
+  handler: (request: Request) => Promise<Response> | Response,
 ): Call {
   return async (bytes) => {
     try {
-      return response.encode(await handle(request.decode(bytes)));
+      return response.encode(await handler(request.decode(bytes)));
     } catch (thrown) {
-      throw failure(thrown);
+      throw toCallFailure(thrown);
     }
   };
 }
 
 /** Encoder for a stream of messages, which are sent together. */
-const streamOf = <Of>({ encode }: Message<Of>) => ({ encode: (all: readonly Partial<Of>[]) => all.map(encode) });
+const streamOf = <Of>({ encode }: Message<Of>) => ({ encode: (values: readonly Partial<Of>[]) => values.map(encode) });
 
-function failure(thrown: unknown): CallFailure {
+function toCallFailure(thrown: unknown): CallFailure {
   const message = messageOf(thrown);
   const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
   if (!unfinished) return new CallFailure(status.unknown, message);

@@ -23,12 +23,12 @@ import {
 } from "../protocol/messages";
 import {
   type CheckFailure,
+  changedProperties,
   createResourceVerbs,
   type ResourceCall,
   type ResourceVerbs,
-  touched,
 } from "../verbs/resource-verbs";
-import { autoNaming, readUrn } from "../verbs/urn";
+import { autoNaming, parseUrn } from "../verbs/urn";
 
 /** Handlers of Check, Diff, Create, Update, Read and Delete. */
 export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {
@@ -36,7 +36,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
     Object.entries(lifecycles).map(([kind, lifecycle]) => [kind, createResourceVerbs(lifecycle, host)]),
   );
   const verbsFor = ({ urn }: { urn: string }): ResourceVerbs => {
-    const { type } = readUrn(urn);
+    const { type } = parseUrn(urn);
     const verbs = verbsByKind.get(type.slice(type.lastIndexOf(":") + 1));
     if (verbs) return verbs;
     throw new Error(`unknown resource type ${type}; this provider supports ${[...verbsByKind.keys()].join(", ")}`);
@@ -62,7 +62,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
         changes: changes.length > 0 ? diffChanges.some : diffChanges.none,
         hasDetailedDiff: true,
         detailedDiff: new Map(changes.map((change) => [pathText(change.path), { kind: diffKind(change) }])),
-        diffs: touched(changes),
+        diffs: changedProperties(changes),
         stables: Object.keys(oldOutputs).filter((key) => isDeepStrictEqual(oldOutputs[key], outputs[key])),
       };
     },
@@ -84,8 +84,8 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
 
     read: async (request: Request<typeof readRequest>): Promise<Response<typeof readResponse>> => {
       const { id, properties: olds, inputs } = request;
-      const reading = await verbsFor(request).read(callOf(request), id, olds, inputs);
-      return reading ? { id: reading.id, properties: reading.outputs, inputs: reading.inputs } : {};
+      const result = await verbsFor(request).read(callOf(request), id, olds, inputs);
+      return result ? { id: result.id, properties: result.outputs, inputs: result.inputs } : {};
     },
 
     delete: async (request: Request<typeof deleteRequest>): Promise<Response<typeof empty>> => {

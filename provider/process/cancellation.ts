@@ -7,20 +7,20 @@ export interface Cancellation {
   /** Aborts running and later verbs. The engine cancels once, and a verb that it sent before may arrive later. */
   cancel(): void;
   /** Allows verbs to run again, for another deployment in the same process (under a debugger). */
-  renew(): void;
+  reset(): void;
   /** Resolves when no verb is running; true if a verb was running at the time of the call. */
-  idle(): Promise<boolean>;
+  waitUntilIdle(): Promise<boolean>;
 }
 
-/** Creates a Cancellation. `atEnd` runs once, if no verb is running when the engine ends the command; it does not run after Ctrl-C. */
-export function createCancellation(atEnd: () => Promise<void> = async () => {}): Cancellation {
+/** Creates a Cancellation. `onEnd` runs once, if no verb is running when the engine ends the command; it does not run after Ctrl-C. */
+export function createCancellation(onEnd: () => Promise<void> = async () => {}): Cancellation {
   const running = new Map<Promise<unknown>, AbortController>();
-  let cancelled = false;
-  const stop = (controller: AbortController): void => controller.abort(new Error("the deployment was cancelled"));
+  let isCancelled = false;
+  const abort = (controller: AbortController): void => controller.abort(new Error("the deployment was cancelled"));
   return {
     run: async (verb) => {
       const controller = new AbortController();
-      if (cancelled) stop(controller);
+      if (isCancelled) abort(controller);
       // Inside `then`, a synchronous throw of the verb becomes a rejection.
       const result = Promise.resolve().then(() => verb(controller.signal));
       running.set(result, controller);
@@ -31,27 +31,27 @@ export function createCancellation(atEnd: () => Promise<void> = async () => {}):
       }
     },
     cancel: () => {
-      const isEnd = !cancelled && running.size === 0;
-      cancelled = true;
-      if (isEnd) {
-        const ending = atEnd().finally(() => running.delete(ending));
-        running.set(ending, new AbortController());
+      const isCommandEnd = !isCancelled && running.size === 0;
+      isCancelled = true;
+      if (isCommandEnd) {
+        const endTask = onEnd().finally(() => running.delete(endTask));
+        running.set(endTask, new AbortController());
       }
-      for (const controller of running.values()) stop(controller);
+      for (const controller of running.values()) abort(controller);
     },
-    renew: () => {
-      cancelled = false;
+    reset: () => {
+      isCancelled = false;
     },
-    idle: async () => {
-      const waited = running.size > 0;
+    waitUntilIdle: async () => {
+      const wasBusy = running.size > 0;
       while (running.size > 0) await Promise.allSettled(running.keys());
-      return waited;
+      return wasBusy;
     },
   };
 }
 
 /** Time for cleanup at the end (ms); the engine kills a process 5 s after SIGINT. */
-export const cleanupLimit = 4000;
+export const shutdownTimeout = 4000;
 /** Time to send the last responses before the process exits (ms). */
 const flushTime = 20;
 
@@ -60,26 +60,26 @@ const flushTime = 20;
  * the SDK handles without a callback. At the end of a command, or after a second Ctrl-C, the engine sends SIGINT. Running verbs
  * have time to clean up, even if the engine was killed and sends no signal.
  */
-export function obeyEngine(
+export function handleEngineSignals(
   cancellation: Cancellation,
   address: string | undefined,
-  { servers = openServers(), limit = cleanupLimit }: { servers?: readonly Server[]; limit?: number } = {},
+  { servers = openServers(), timeout = shutdownTimeout }: { servers?: readonly Server[]; timeout?: number } = {},
 ): void {
   watchCancelCalls(servers, () => cancellation.cancel());
-  const end = async (): Promise<void> => {
+  const shutDown = async (): Promise<void> => {
     // A second signal ends the process immediately, which is Node's default.
     process.off("SIGINT", onSignal);
     stopWatching();
     cancellation.cancel();
-    const timeout = new Promise((resolve) => setTimeout(resolve, limit).unref());
-    const done = cancellation.idle().then((waited) => {
+    const expiry = new Promise((resolve) => setTimeout(resolve, timeout).unref());
+    const completion = cancellation.waitUntilIdle().then((wasBusy) => {
       // The engine waits for this process at the end of every command. If no verb ran, no response is left to send.
-      return new Promise<void>((resolve) => void (waited ? setTimeout(resolve, flushTime) : setImmediate(resolve)));
+      return new Promise<void>((resolve) => void (wasBusy ? setTimeout(resolve, flushTime) : setImmediate(resolve)));
     });
-    await Promise.race([timeout, done]);
+    await Promise.race([expiry, completion]);
     process.kill(process.pid, "SIGINT");
   };
-  const onSignal = (): void => void end();
+  const onSignal = (): void => void shutDown();
   process.on("SIGINT", onSignal);
   const stopWatching = address === undefined ? () => {} : watchEngine(servers, address, onSignal);
 }
@@ -94,12 +94,12 @@ export function openServers(): Server[] {
   return Array.isArray(handles) ? handles.filter((handle) => handle instanceof Server) : [];
 }
 
-/** Calls `cancelled` for every Cancel request to one of the servers; it only observes the request. */
-export function watchCancelCalls(servers: readonly Server[], cancelled: () => void): void {
+/** Calls `onCancel` for every Cancel request to one of the servers; it only observes the request. */
+export function watchCancelCalls(servers: readonly Server[], onCancel: () => void): void {
   for (const server of servers) {
     if (server.listenerCount("stream") === 0) continue;
     server.on("stream", (_stream: unknown, headers: Record<string, unknown>) => {
-      if (headers[":path"] === "/pulumirpc.ResourceProvider/Cancel") cancelled();
+      if (headers[":path"] === "/pulumirpc.ResourceProvider/Cancel") onCancel();
     });
   }
 }

@@ -17,11 +17,11 @@ const logRequest = message({ severity: count(1), message: text(2), urn: text(3),
 export function createEngineLog(address: string): EngineLog {
   let session: ClientHttp2Session | undefined;
   const open = (): ClientHttp2Session => {
-    const opened = connect(`http://${address}`);
-    opened.on("error", () => opened.destroy());
+    const newSession = connect(`http://${address}`);
+    newSession.on("error", () => newSession.destroy());
     // An undelivered message must not keep the process alive.
-    opened.unref();
-    return opened;
+    newSession.unref();
+    return newSession;
   };
   const send = async (request: Parameters<typeof logRequest.encode>[0]): Promise<void> => {
     try {

@@ -21,25 +21,25 @@ function connectionsOf(server: Server): Promise<number> {
 }
 
 /**
- * Calls `gone` once when the engine no longer exists. The engine normally ends its providers with a signal, but a killed engine
+ * Calls `onGone` once when the engine no longer exists. The engine normally ends its providers with a signal, but a killed engine
  * leaves them running. Its connections to `servers` then close, and its address (host:port) refuses connections. Both are
  * required, because an idle connection may close while the engine runs. The watch does not keep the process alive. Returns a
  * function that ends the watch.
  */
-export function watchEngine(servers: readonly Server[], address: string, gone: () => void): () => void {
+export function watchEngine(servers: readonly Server[], address: string, onGone: () => void): () => void {
   const [, host = "", port = ""] = /^(.+):(\d+)$/.exec(address) ?? [];
   if (host === "" || servers.length === 0) return () => {};
   const check = async (): Promise<void> => {
     const connections = await Promise.all(servers.map(connectionsOf));
     const isGone = connections.every((count) => count === 0) && (await isRefused(host, Number(port)));
-    if (ended) return;
-    if (isGone) gone();
+    if (stopped) return;
+    if (isGone) onGone();
     else timer = setTimeout(() => void check(), checkInterval).unref();
   };
-  let ended = false;
+  let stopped = false;
   let timer = setTimeout(() => void check(), checkInterval).unref();
   return () => {
-    ended = true;
+    stopped = true;
     clearTimeout(timer);
   };
 }

@@ -26,7 +26,7 @@ export interface Host {
    * Stores the configuration source without reading it. The dynamic SDK calls this during a deployment, at the first verb of
    * each kind, so the state of the process, including a cancellation, is kept.
    */
-  keepConfiguration(get: ConfigLookup): void;
+  setConfiguration(get: ConfigLookup): void;
   /** Begins a deployment: stores the configuration source and discards the state of an earlier deployment in this process. */
   beginDeployment(get: ConfigLookup): void;
   /** Returns the clients, created at the first call; throws if the configuration is incomplete or invalid. */
@@ -50,7 +50,7 @@ export interface Host {
    * Logs the warnings due at the check of a resource; `isNew` if the state does not contain it. The first check of a command warns
    * if the API key would be sent unencrypted. The first check of a new resource warns about the hosted service.
    */
-  checking(isNew: boolean): void;
+  warnBeforeCheck(isNew: boolean): void;
 }
 
 /**
@@ -59,44 +59,44 @@ export interface Host {
  */
 export function createHost(engineAddress: () => string | undefined): Host {
   const cancellation = createCancellation(async () => {
-    if (connection && sightings.missing > 0 && sightings.found === 0)
-      await show("warning", "", noneFoundWarning(sightings.missing, connection.clients.baseUrl));
+    if (connection && lookupCounts.missing > 0 && lookupCounts.found === 0)
+      await logMessage("warning", "", noneFoundWarning(lookupCounts.missing, connection.clients.baseUrl));
   });
   let config: ConfigLookup = () => undefined;
   let objects = new Map<string, Properties>();
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
-  let sightings = { found: 0, missing: 0 };
-  let [hasAdded, hasExposed] = [false, false];
-  let held: Context["claimedIds"] = new Map();
-  let log: { address: string; show: EngineLog } | undefined;
-  const show = async (method: keyof EngineLog, urn: string, text: string): Promise<void> => {
+  let lookupCounts = { found: 0, missing: 0 };
+  let [hasWarnedAboutHosted, hasWarnedAboutExposure] = [false, false];
+  let claimedIds: Context["claimedIds"] = new Map();
+  let log: { address: string; engineLog: EngineLog } | undefined;
+  const logMessage = async (method: keyof EngineLog, urn: string, text: string): Promise<void> => {
     const address = engineAddress();
     if (address === undefined) return;
-    if (log?.address !== address) log = { address, show: createEngineLog(address) };
-    await log.show[method](urn, text);
+    if (log?.address !== address) log = { address, engineLog: createEngineLog(address) };
+    await log.engineLog[method](urn, text);
   };
   /** Warns once per command, before the first request; the warning refers to the stack because it applies to every resource. */
-  const warnOfExposure = (): void => {
-    if (!hasExposed) for (const warning of keyExposures(config)) void show("warning", "", warning);
-    hasExposed = true;
+  const warnAboutExposure = (): void => {
+    if (!hasWarnedAboutExposure) for (const warning of keyExposures(config)) void logMessage("warning", "", warning);
+    hasWarnedAboutExposure = true;
   };
   return {
-    keepConfiguration: (get) => {
+    setConfiguration: (get) => {
       config = get;
     },
     beginDeployment: (get) => {
       config = get;
       objects = new Map();
       connection = undefined;
-      sightings = { found: 0, missing: 0 };
-      [hasAdded, hasExposed] = [false, false];
-      held = new Map();
-      cancellation.renew();
+      lookupCounts = { found: 0, missing: 0 };
+      [hasWarnedAboutHosted, hasWarnedAboutExposure] = [false, false];
+      claimedIds = new Map();
+      cancellation.reset();
     },
     connect: () => {
       if (!connection) {
         const settings = resolveSettings(config);
-        warnOfExposure();
+        warnAboutExposure();
         connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
       }
       return connection;
@@ -104,22 +104,22 @@ export function createHost(engineAddress: () => string | undefined): Host {
     dialect: () => resolveDialect(config),
     preflight: () => resolvePreflight(config),
     objects: () => objects,
-    claimedIds: () => held,
+    claimedIds: () => claimedIds,
     serverlessUrl: () => resolveServerlessUrl(config),
     clock: systemClock,
     log: {
-      progress: (urn, text) => void show("progress", urn, text),
-      warning: (urn, text) => show("warning", urn, text),
+      progress: (urn, text) => void logMessage("progress", urn, text),
+      warning: (urn, text) => logMessage("warning", urn, text),
     },
     cancellation,
     onLookup: (exists) => {
-      sightings[exists ? "found" : "missing"]++;
+      lookupCounts[exists ? "found" : "missing"]++;
     },
-    checking: (isNew) => {
-      warnOfExposure();
+    warnBeforeCheck: (isNew) => {
+      warnAboutExposure();
       if (!isNew) return;
-      if (!hasAdded && resolveService(config) === "hosted") void show("warning", "", untestedService);
-      hasAdded = true;
+      if (!hasWarnedAboutHosted && resolveService(config) === "hosted") void logMessage("warning", "", untestedService);
+      hasWarnedAboutHosted = true;
     },
   };
 }

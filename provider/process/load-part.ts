@@ -15,11 +15,11 @@ export function loadPart<Part>(bundle: string, name: string, isPart: (value: unk
   try {
     part = Reflect.get(require(bundle), name);
   } catch (thrown) {
-    throw damaged(bundle, messageOf(thrown), thrown);
+    throw createLoadError(bundle, messageOf(thrown), thrown);
   }
   if (isPart(part)) return part;
-  throw damaged(bundle, `it does not export ${name}`);
+  throw createLoadError(bundle, `it does not export ${name}`);
 }
 
-const damaged = (bundle: string, reason: string, cause?: unknown): Error =>
+const createLoadError = (bundle: string, reason: string, cause?: unknown): Error =>
   new Error(`pulumi-serverless-compute: ${bundle} cannot be loaded (${reason}); reinstall the package`, { cause });

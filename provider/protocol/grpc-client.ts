@@ -1,5 +1,5 @@
 import type { ClientHttp2Session, IncomingHttpHeaders } from "node:http2";
-import { CallFailure, framed, status, unframed } from "./grpc";
+import { CallFailure, frameMessage, status, unframeMessage } from "./grpc";
 
 /** Makes a unary gRPC call on a connection and returns the message of its response; rejects with a CallFailure. */
 export function callUnary(session: ClientHttp2Session, path: string, request: Uint8Array): Promise<Buffer> {
@@ -15,7 +15,8 @@ export function callUnary(session: ClientHttp2Session, path: string, request: Ui
     const readStatus = (headers: IncomingHttpHeaders): void => {
       const { "grpc-status": code, "grpc-message": text = "" } = headers;
       if (code !== undefined)
-        failure = Number(code) === status.ok ? undefined : new CallFailure(Number(code), plainText(String(text)));
+        failure =
+          Number(code) === status.ok ? undefined : new CallFailure(Number(code), decodeHeaderText(String(text)));
     };
     // A call that fails immediately has its status in the response headers.
     stream.on("response", readStatus);
@@ -25,17 +26,17 @@ export function callUnary(session: ClientHttp2Session, path: string, request: Ui
     stream.on("close", () => {
       if (failure) return reject(failure);
       try {
-        resolve(unframed(Buffer.concat(chunks)));
+        resolve(unframeMessage(Buffer.concat(chunks)));
       } catch (thrown) {
         reject(thrown);
       }
     });
-    stream.end(framed(request));
+    stream.end(frameMessage(request));
   });
 }
 
 /** Decodes a percent-encoded status message. */
-function plainText(header: string): string {
+function decodeHeaderText(header: string): string {
   try {
     return decodeURIComponent(header);
   } catch {

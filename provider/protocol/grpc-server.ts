@@ -1,7 +1,7 @@
 import { constants, createServer, type ServerHttp2Stream } from "node:http2";
 import type { Server as Listener } from "node:net";
 import { messageOf } from "../lifecycle/failures";
-import { CallFailure, framed, headerText, isCallFailure, status, unframed } from "./grpc";
+import { CallFailure, encodeHeaderText, frameMessage, isCallFailure, status, unframeMessage } from "./grpc";
 
 /** Bytes of the response; a list if the call streams its messages. */
 export type Reply = Uint8Array | readonly Uint8Array[];
@@ -10,7 +10,7 @@ export type Reply = Uint8Array | readonly Uint8Array[];
 export type Call = (request: Buffer) => Reply | Promise<Reply>;
 
 /** Maximum size of a message (bytes); the engine sends an entire state in one message. */
-const longestMessage = 400 * 1024 * 1024;
+const maxMessageLength = 400 * 1024 * 1024;
 /** Flow-control window (bytes): data that a peer may send before it has been read. */
 const window = 16 * 1024 * 1024;
 
@@ -18,12 +18,12 @@ const window = 16 * 1024 * 1024;
 export function serveCalls(
   listener: Listener,
   callAt: (path: string) => Call | undefined,
-  limit = longestMessage,
+  limit = maxMessageLength,
 ): void {
   const server = createServer({
     settings: { initialWindowSize: window },
     // A failed create returns its entire state in a header.
-    maxSendHeaderBlockLength: longestMessage,
+    maxSendHeaderBlockLength: maxMessageLength,
     // Megabytes. With the default of 10, a large state would block all other calls while it is sent.
     maxSessionMemory: 1024,
   });
@@ -37,7 +37,7 @@ export function serveCalls(
       const path = headers[":path"] ?? "";
       const call = callAt(path);
       if (!call) throw new CallFailure(status.unimplemented, `${path} is not part of this provider`);
-      return call(unframed(body()));
+      return call(unframeMessage(body()));
     });
   });
   listener.on("connection", (socket) => server.emit("connection", socket));
@@ -75,8 +75,8 @@ function respond(stream: ServerHttp2Stream, reply: Reply): void {
   if (stream.destroyed || stream.headersSent) return;
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(status.ok) }));
   stream.respond(responseHeaders, { waitForTrailers: true });
-  if (reply instanceof Uint8Array) stream.end(framed(reply));
-  else stream.end(Buffer.concat(reply.map(framed)));
+  if (reply instanceof Uint8Array) stream.end(frameMessage(reply));
+  else stream.end(Buffer.concat(reply.map(frameMessage)));
 }
 
 function reject(stream: ServerHttp2Stream, thrown: unknown): void {
@@ -87,7 +87,7 @@ function reject(stream: ServerHttp2Stream, thrown: unknown): void {
     {
       ...responseHeaders,
       "grpc-status": String(failure.code),
-      "grpc-message": headerText(failure.message),
+      "grpc-message": encodeHeaderText(failure.message),
       ...(details === undefined ? {} : { "grpc-status-details-bin": details }),
     },
     { endStream: true },

@@ -22,7 +22,7 @@ export const isCallFailure = (thrown: unknown): thrown is CallFailure =>
 const prefixLength = 5;
 
 /** Returns a message as the body of an HTTP/2 request or response. */
-export function framed(message: Uint8Array): Buffer {
+export function frameMessage(message: Uint8Array): Buffer {
   const body = Buffer.allocUnsafe(prefixLength + message.length);
   body[0] = 0;
   body.writeUInt32BE(message.length, 1);
@@ -31,7 +31,7 @@ export function framed(message: Uint8Array): Buffer {
 }
 
 /** Returns the message in the body of a unary call. */
-export function unframed(body: Buffer): Buffer {
+export function unframeMessage(body: Buffer): Buffer {
   if (body.length < prefixLength) throw new CallFailure(status.internal, "the request has no message");
   if (body[0] !== 0)
     throw new CallFailure(status.unimplemented, "the message is compressed, but no compression was negotiated");
@@ -42,7 +42,7 @@ export function unframed(body: Buffer): Buffer {
 }
 
 /** Encodes a status message for a header: printable ASCII is unchanged, everything else is percent-encoded UTF-8. */
-export const headerText = (text: string): string =>
+export const encodeHeaderText = (text: string): string =>
   // The conversion to bytes and back replaces lone surrogates, which encodeURIComponent rejects.
   Buffer.from(text)
     .toString()

@@ -2,9 +2,9 @@ import { bytes, count, double, flag, map, message, nested, optionalFlag, repeate
 import { properties } from "./structs";
 
 /** Type of a call's request. */
-export type Request<Of extends { decode(bytes: Buffer): unknown }> = ReturnType<Of["decode"]>;
+export type Request<MessageType extends { decode(bytes: Buffer): unknown }> = ReturnType<MessageType["decode"]>;
 /** Type of a call's response. */
-export type Response<Of extends { encode(value: never): unknown }> = Parameters<Of["encode"]>[0];
+export type Response<MessageType extends { encode(value: never): unknown }> = Parameters<MessageType["encode"]>[0];
 
 // Messages of Pulumi's ResourceProvider service (proto/pulumi/provider.proto), limited to the fields that the plugin uses.
 

@@ -2,30 +2,30 @@ import { type Field, nested } from "./protobuf";
 import { setOwn } from "./values";
 import { type Reader, type Writer, wireTypes } from "./wire-format";
 
-type Plain = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 /** Field of type google.protobuf.Struct, converted from and to a JSON object; undefined if absent. */
-export const struct = (number: number): Field<Plain | undefined> =>
+export const struct = (number: number): Field<JsonObject | undefined> =>
   nested(number, {
     readFrom: readStruct,
     writeTo: (writer, value) => writeStruct(writer, value),
   });
 
-function readStruct(reader: Reader): Plain {
-  const properties: Plain = {};
+function readStruct(reader: Reader): JsonObject {
+  const properties: JsonObject = {};
   while (!reader.done) {
     const tag = reader.varint();
     if (tag !== 10) {
       reader.skip(tag);
       continue;
     }
-    const entry = reader.inner();
+    const entry = reader.nested();
     let key = "";
     let value: unknown = null;
     while (!entry.done) {
       const part = entry.varint();
       if (part === 10) key = entry.text();
-      else if (part === 18) value = readValue(entry.inner());
+      else if (part === 18) value = readValue(entry.nested());
       else entry.skip(part);
     }
     setOwn(properties, key, value);
@@ -43,8 +43,8 @@ function readValue(reader: Reader): unknown {
     } else if (tag === 17) value = reader.double();
     else if (tag === 26) value = reader.text();
     else if (tag === 32) value = reader.varint() !== 0;
-    else if (tag === 42) value = readStruct(reader.inner());
-    else if (tag === 50) value = readList(reader.inner());
+    else if (tag === 42) value = readStruct(reader.nested());
+    else if (tag === 50) value = readList(reader.nested());
     else reader.skip(tag);
   }
   return value;
@@ -54,7 +54,7 @@ function readList(reader: Reader): unknown[] {
   const values: unknown[] = [];
   while (!reader.done) {
     const tag = reader.varint();
-    if (tag === 10) values.push(readValue(reader.inner()));
+    if (tag === 10) values.push(readValue(reader.nested()));
     else reader.skip(tag);
   }
   return values;
@@ -62,19 +62,19 @@ function readList(reader: Reader): unknown[] {
 
 function writeStruct(writer: Writer, properties: object): void {
   for (const [key, value] of Object.entries(properties).toReversed()) {
-    const before = writer.size;
+    const startSize = writer.size;
     writeValue(writer, value);
     writer.tag(2, wireTypes.sized);
     writer.text(key);
     writer.tag(1, wireTypes.sized);
-    writer.length(before);
+    writer.length(startSize);
     writer.tag(1, wireTypes.sized);
   }
 }
 
 /** Writes a JSON value with its length. Throws for any other value, which is a bug in the provider, before the engine fails on it. */
 function writeValue(writer: Writer, value: unknown): void {
-  const before = writer.size;
+  const startSize = writer.size;
   if (value === null) {
     writer.varint(0);
     writer.tag(1, wireTypes.varint);
@@ -92,12 +92,12 @@ function writeValue(writer: Writer, value: unknown): void {
       writeValue(writer, item);
       writer.tag(1, wireTypes.sized);
     }
-    writer.length(before);
+    writer.length(startSize);
     writer.tag(6, wireTypes.sized);
   } else if (typeof value === "object") {
     writeStruct(writer, value);
-    writer.length(before);
+    writer.length(startSize);
     writer.tag(5, wireTypes.sized);
   } else throw new TypeError(`a value of type ${typeof value} cannot be sent to the engine`);
-  writer.length(before);
+  writer.length(startSize);
 }

@@ -5,14 +5,16 @@ export interface Field<Value> {
   readonly number: number;
   readonly type: WireType;
   /** Returns the value of an absent field. */
-  absent(): Value;
+  defaultValue(): Value;
   /** Reads the value; `before` is the value of an earlier occurrence of the field. */
-  read(reader: Reader, before: Value): Value;
+  read(reader: Reader, previous: Value): Value;
   write(writer: Writer, value: Value): void;
 }
 
 type Fields = Readonly<Record<string, Field<unknown>>>;
-type Values<Of extends Fields> = { [Name in keyof Of]: Of[Name] extends Field<infer Value> ? Value : never };
+type Values<MessageFields extends Fields> = {
+  [Name in keyof MessageFields]: MessageFields[Name] extends Field<infer Value> ? Value : never;
+};
 
 /** Message of the protocol, defined by a table of its fields. Unknown fields are skipped. */
 export interface Message<Value> {
@@ -25,26 +27,26 @@ export interface Message<Value> {
 }
 
 /** Defines a message by its fields. */
-export function message<const Of extends Fields>(fields: Of): Message<Values<Of>> {
+export function message<const MessageFields extends Fields>(fields: MessageFields): Message<Values<MessageFields>> {
   const entries = Object.entries(fields);
-  const byTag = new Map(entries.map(([name, field]) => [field.number * 8 + field.type, { name, field }]));
+  const fieldsByTag = new Map(entries.map(([name, field]) => [field.number * 8 + field.type, { name, field }]));
   /** Returns true if every field has a value; each value was read by the field of that name. */
-  const isComplete = (values: Record<string, unknown>): values is Values<Of> =>
+  const isComplete = (values: Record<string, unknown>): values is Values<MessageFields> =>
     entries.every(([name]) => name in values);
-  const readFrom = (reader: Reader): Values<Of> => {
+  const readFrom = (reader: Reader): Values<MessageFields> => {
     const values: Record<string, unknown> = {};
-    for (const [name, field] of entries) values[name] = field.absent();
+    for (const [name, field] of entries) values[name] = field.defaultValue();
     while (!reader.done) {
       const tag = reader.varint();
-      const known = byTag.get(tag);
-      if (known) values[known.name] = known.field.read(reader, values[known.name]);
+      const entry = fieldsByTag.get(tag);
+      if (entry) values[entry.name] = entry.field.read(reader, values[entry.name]);
       else if (tag < 8) throw new MalformedMessage("a field has no number");
       else reader.skip(tag);
     }
     if (!isComplete(values)) throw new MalformedMessage("a field is missing");
     return values;
   };
-  const writeTo = (writer: Writer, values: Partial<Values<Of>>): void => {
+  const writeTo = (writer: Writer, values: Partial<Values<MessageFields>>): void => {
     for (const [name, field] of entries.toReversed()) {
       const value: unknown = values[name];
       if (value !== undefined) field.write(writer, value);
@@ -62,11 +64,11 @@ export function message<const Of extends Fields>(fields: Of): Message<Values<Of>
   };
 }
 
-/** Field with a single value, which is omitted if it equals `zero`. */
+/** Field with a single value, which is omitted if it equals `defaultValue`. */
 function single<Value>(
   number: number,
   type: WireType,
-  zero: Value,
+  defaultValue: Value,
   read: (reader: Reader) => Value,
   write: (writer: Writer, value: Value) => void,
 ): Field<Value> {
@@ -74,9 +76,9 @@ function single<Value>(
     number,
     type,
     read,
-    absent: () => zero,
+    defaultValue: () => defaultValue,
     write: (writer, value) => {
-      if (value === zero) return;
+      if (value === defaultValue) return;
       write(writer, value);
       writer.tag(number, type);
     },
@@ -152,7 +154,7 @@ export const nested = <Value>(
     number,
     wireTypes.sized,
     undefined,
-    (reader) => of.readFrom(reader.inner()),
+    (reader) => of.readFrom(reader.nested()),
     (writer, value) => {
       const before = writer.size;
       if (value !== undefined) of.writeTo(writer, value);
@@ -166,9 +168,9 @@ export function repeated<Value>(field: Field<Value>): Field<Exclude<Value, undef
   return {
     number: field.number,
     type: field.type,
-    absent: () => [],
+    defaultValue: () => [],
     read: (reader, before) => {
-      const value = field.read(reader, field.absent());
+      const value = field.read(reader, field.defaultValue());
       return isPresent(value) ? [...before, value] : before;
     },
     write: (writer, values) => {
@@ -191,9 +193,9 @@ export function map<Value>(number: number, of: Message<Value>): Field<Map<string
   return {
     number,
     type: wireTypes.sized,
-    absent: () => new Map(),
+    defaultValue: () => new Map(),
     read: (reader, before) => {
-      const { key, value = of.readFrom(new Reader(Buffer.alloc(0))) } = entry.readFrom(reader.inner());
+      const { key, value = of.readFrom(new Reader(Buffer.alloc(0))) } = entry.readFrom(reader.nested());
       return new Map([...before, [key, value]]);
     },
     write: (writer, values) => {

@@ -2,23 +2,23 @@ import type { Path } from "../lifecycle/contract";
 import type { PropertySet } from "../lifecycle/failures";
 import type { Field } from "./protobuf";
 import { struct } from "./protobuf-struct";
-import { fromWire, isSecret, propertiesFromWire, sealed, toWire, type Wire } from "./values";
+import { fromWire, isSecret, markSecrets, propertiesFromWire, toWire, type Wire } from "./values";
 
-/** Adds the paths of the secrets in a value to `found`. */
-function findSecrets(value: unknown, path: readonly string[], found: Path[]): void {
+/** Adds the paths of the secrets in a value to `secretPaths`. */
+function findSecrets(value: unknown, path: readonly string[], secretPaths: Path[]): void {
   if (typeof value !== "object" || value === null) return;
-  if (isSecret(value)) found.push(path);
-  else for (const [key, item] of Object.entries(value)) findSecrets(item, [...path, key], found);
+  if (isSecret(value)) secretPaths.push(path);
+  else for (const [key, item] of Object.entries(value)) findSecrets(item, [...path, key], secretPaths);
 }
 
 const secretPathsIn = (value: object): Path[] => {
-  const found: Path[] = [];
-  findSecrets(value, [], found);
-  return found;
+  const secretPaths: Path[] = [];
+  findSecrets(value, [], secretPaths);
+  return secretPaths;
 };
 
 /** Converts properties sent by the engine: secrets are unwrapped and their paths recorded. */
-export const received = (plain: Wire): PropertySet => ({
+export const toPropertySet = (plain: Wire): PropertySet => ({
   properties: propertiesFromWire(plain),
   secretPaths: secretPathsIn(plain),
 });
@@ -29,9 +29,9 @@ export function properties(number: number): Field<PropertySet> {
   return {
     number,
     type,
-    absent: () => received({}),
-    read: (reader) => received(read(reader, undefined) ?? {}),
-    write: (writer, { properties, secretPaths }) => write(writer, sealed(toWire(properties), secretPaths)),
+    defaultValue: () => toPropertySet({}),
+    read: (reader) => toPropertySet(read(reader, undefined) ?? {}),
+    write: (writer, { properties, secretPaths }) => write(writer, markSecrets(toWire(properties), secretPaths)),
   };
 }
 

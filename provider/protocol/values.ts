@@ -2,7 +2,7 @@ import { type Properties, Unknown, type Value } from "../lifecycle/contract";
 
 /** The engine's placeholder for an unknown value in a preview. */
 const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-const signature = "4dabf18193072939515e22adb298388d";
+const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 
 /** Properties in the engine's form: JSON, with a placeholder for unknown values. */
@@ -26,7 +26,7 @@ export function fromWire(value: unknown): Value {
 }
 
 /** Sets an own property of any name. Programs choose the keys, and `__proto__` would otherwise set the object's prototype. */
-export function setOwn<Of>(target: Record<string, Of>, key: string, value: Of): void {
+export function setOwn<Item>(target: Record<string, Item>, key: string, value: Item): void {
   if (key === "__proto__")
     Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
   else target[key] = value;
@@ -42,16 +42,16 @@ export function propertiesFromWire(value: Record<string, unknown>): Properties {
 }
 
 /** Converts a value to JSON; undefined if JSON cannot represent it. */
-function plain(value: unknown): unknown {
+function toJson(value: unknown): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value !== "object") return undefined;
   if (value instanceof Unknown) return unknownText;
-  if (Array.isArray(value)) return value.map((item) => plain(item) ?? null);
-  if (value instanceof Set) return plain([...value]);
-  if (value instanceof Map) return plain(Object.fromEntries(value));
-  if (value instanceof Date) return plain(value.toJSON());
+  if (Array.isArray(value)) return value.map((item) => toJson(item) ?? null);
+  if (value instanceof Set) return toJson([...value]);
+  if (value instanceof Map) return toJson(Object.fromEntries(value));
+  if (value instanceof Date) return toJson(value.toJSON());
   return isRecord(value) ? toWire(value) : undefined;
 }
 
@@ -62,30 +62,31 @@ function plain(value: unknown): unknown {
 export function toWire(properties: object): Wire {
   const wire: Wire = {};
   for (const [key, value] of Object.entries(properties)) {
-    const converted = plain(value);
+    const converted = toJson(value);
     if (converted !== undefined) setOwn<unknown>(wire, key, converted);
   }
   return wire;
 }
 
 /** Returns true if the engine marked a value as secret. */
-export const isSecret = (value: unknown): boolean => isRecord(value) && value[signature] === secretSignature;
+export const isSecret = (value: unknown): boolean => isRecord(value) && value[signatureKey] === secretSignature;
 
 /** Remainders of the paths that begin with `key`. */
-const below = (paths: readonly (readonly string[])[], key: string): string[][] =>
+const subpathsOf = (paths: readonly (readonly string[])[], key: string): string[][] =>
   paths.filter(([first]) => first === key).map(([, ...rest]) => rest);
 
-function sealedValue(value: unknown, paths: readonly (readonly string[])[]): unknown {
+function markSecretValue(value: unknown, paths: readonly (readonly string[])[]): unknown {
   if (value === undefined || paths.length === 0 || isSecret(value)) return value;
   // A list is marked as a whole, because the positions of its items may change outside the program.
-  if (Array.isArray(value) || paths.some((path) => path.length === 0)) return { [signature]: secretSignature, value };
-  return isRecord(value) ? sealed(value, paths) : value;
+  if (Array.isArray(value) || paths.some((path) => path.length === 0))
+    return { [signatureKey]: secretSignature, value };
+  return isRecord(value) ? markSecrets(value, paths) : value;
 }
 
 /** Marks the values at `paths` as secret, so that the engine encrypts them in the state and hides them in its output. */
-export function sealed(properties: Wire, paths: readonly (readonly string[])[]): Wire {
+export function markSecrets(properties: Wire, paths: readonly (readonly string[])[]): Wire {
   if (paths.length === 0) return properties;
   return Object.fromEntries(
-    Object.entries(properties).map(([key, value]) => [key, sealedValue(value, below(paths, key))]),
+    Object.entries(properties).map(([key, value]) => [key, markSecretValue(value, subpathsOf(paths, key))]),
   );
 }

@@ -10,26 +10,26 @@ export type WireType = (typeof wireTypes)[keyof typeof wireTypes];
 
 /** Reads protobuf's wire format between two offsets; throws a MalformedMessage if a value extends past the end. */
 export class Reader {
-  #at: number;
+  #position: number;
   readonly #end: number;
   readonly #bytes: Buffer;
 
   constructor(bytes: Buffer, at = 0, end = bytes.length) {
     this.#bytes = bytes;
-    this.#at = at;
+    this.#position = at;
     this.#end = end;
   }
 
   get done(): boolean {
-    return this.#at >= this.#end;
+    return this.#position >= this.#end;
   }
 
   /** Reads an integer. Integers above 2^53 are inexact; no field of the protocol requires them. */
   varint(): number {
     let value = 0;
     for (let scale = 1, size = 1; size <= 10; scale *= 128, size++) {
-      if (this.#at >= this.#end) throw new MalformedMessage("the message ends within a number");
-      const byte = this.#bytes[this.#at++] ?? 0;
+      if (this.#position >= this.#end) throw new MalformedMessage("the message ends within a number");
+      const byte = this.#bytes[this.#position++] ?? 0;
       value += (byte & 127) * scale;
       if (byte < 128) return value;
     }
@@ -37,56 +37,56 @@ export class Reader {
   }
 
   double(): number {
-    const from = this.#take(8);
-    return this.#bytes.readDoubleLE(from);
+    const start = this.#advance(8);
+    return this.#bytes.readDoubleLE(start);
   }
 
   text(): string {
-    const from = this.#take(this.varint());
-    return this.#bytes.toString("utf8", from, this.#at);
+    const start = this.#advance(this.varint());
+    return this.#bytes.toString("utf8", start, this.#position);
   }
 
   bytes(): Buffer {
-    const from = this.#take(this.varint());
-    return this.#bytes.subarray(from, this.#at);
+    const start = this.#advance(this.varint());
+    return this.#bytes.subarray(start, this.#position);
   }
 
   /** Returns a reader of the nested message at the current position. */
-  inner(): Reader {
-    const from = this.#take(this.varint());
-    return new Reader(this.#bytes, from, this.#at);
+  nested(): Reader {
+    const start = this.#advance(this.varint());
+    return new Reader(this.#bytes, start, this.#position);
   }
 
   /** Skips the value of an unknown field. */
   skip(tag: number): void {
     const type = tag & 7;
     if (type === wireTypes.varint) this.varint();
-    else if (type === wireTypes.fixed64) this.#take(8);
-    else if (type === wireTypes.sized) this.#take(this.varint());
-    else if (type === wireTypes.fixed32) this.#take(4);
+    else if (type === wireTypes.fixed64) this.#advance(8);
+    else if (type === wireTypes.sized) this.#advance(this.varint());
+    else if (type === wireTypes.fixed32) this.#advance(4);
     else throw new MalformedMessage(`a field has the unknown wire type ${type}`);
   }
 
-  #take(size: number): number {
-    const from = this.#at;
-    if (size > this.#end - from) throw new MalformedMessage("the message ends within a field");
-    this.#at = from + size;
-    return from;
+  #advance(size: number): number {
+    const start = this.#position;
+    if (size > this.#end - start) throw new MalformedMessage("the message ends within a field");
+    this.#position = start + size;
+    return start;
   }
 }
 
 /** Writes a message from its end to its beginning, so that each length is known before it is written. */
 export class Writer {
   #bytes = Buffer.allocUnsafe(1024);
-  #at = this.#bytes.length;
+  #position = this.#bytes.length;
 
   /** Bytes written so far. */
   get size(): number {
-    return this.#bytes.length - this.#at;
+    return this.#bytes.length - this.#position;
   }
 
   finish(): Buffer {
-    return this.#bytes.subarray(this.#at);
+    return this.#bytes.subarray(this.#position);
   }
 
   varint(value: number): void {
@@ -127,14 +127,14 @@ export class Writer {
   }
 
   #reserve(size: number): number {
-    if (this.#at < size) {
+    if (this.#position < size) {
       const used = this.size;
-      const bigger = Buffer.allocUnsafe(2 * (used + size));
-      this.#bytes.copy(bigger, bigger.length - used, this.#at);
-      this.#bytes = bigger;
-      this.#at = bigger.length - used;
+      const newBuffer = Buffer.allocUnsafe(2 * (used + size));
+      this.#bytes.copy(newBuffer, newBuffer.length - used, this.#position);
+      this.#bytes = newBuffer;
+      this.#position = newBuffer.length - used;
     }
-    this.#at -= size;
-    return this.#at;
+    this.#position -= size;
+    return this.#position;
   }
 }

@@ -5,16 +5,16 @@ import { type ConfigLookup, keyExposures, plainKeyWarning, resolveSettings, type
 export const programConfig: ConfigLookup = (key) => runtime.getConfig(key);
 
 /** Warnings that were already logged; a program with many resources and lookups logs each warning once. */
-const warned = new Set<string>();
+const loggedWarnings = new Set<string>();
 
 function warnOnce(warning: string): void {
-  if (warned.has(warning)) return;
-  warned.add(warning);
+  if (loggedWarnings.has(warning)) return;
+  loggedWarnings.add(warning);
   void log.warn(warning);
 }
 
 /** Warns once if the API key is plain text in the stack's config. */
-export function warnOfPlainKey(): void {
+export function warnAboutPlainKey(): void {
   const warning = plainKeyWarning(programConfig);
   if (warning !== undefined) warnOnce(warning);
 }

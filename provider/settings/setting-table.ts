@@ -8,14 +8,14 @@ export interface SettingRule {
   type: "string" | "number" | "integer";
   description: string;
   /** Default value. The API key has none; addresses default to the target's. */
-  fallback?: string | number;
+  defaultValue?: string | number;
   /** Allowed values. */
   choices?: readonly string[];
   secret?: true;
 }
 
 /** Default address of the local service. */
-const local = "http://127.0.0.1:7337";
+const localUrl = "http://127.0.0.1:7337";
 
 /** Addresses and default dialect of a target's service. */
 interface Target {
@@ -33,7 +33,7 @@ export const addressesBelow = (url: string) => ({
 });
 
 const targetTable = {
-  local: { dialect: "v2", ...addressesBelow(local) },
+  local: { dialect: "v2", ...addressesBelow(localUrl) },
   // REST v1 was scheduled to end on 15 November 2026.
   hosted: {
     dialect: "v2",
@@ -62,7 +62,7 @@ const rules = {
     variable: "SERVERLESS_COMPUTE_TARGET",
     type: "string",
     description: "Service: `local`, or `hosted` with its public addresses.",
-    fallback: "local",
+    defaultValue: "local",
     choices: ["local", "hosted"],
   },
   dialect: {
@@ -98,13 +98,13 @@ const rules = {
     variable: "SERVERLESS_COMPUTE_CALL_LIMIT",
     type: "number",
     description: "Time limit in seconds for one call to the service, including its retries; more than 0.",
-    fallback: clientDefaults.callTimeout / 1000,
+    defaultValue: clientDefaults.callTimeout / 1000,
   },
   maxInFlight: {
     variable: "SERVERLESS_COMPUTE_MAX_IN_FLIGHT",
     type: "integer",
     description: "Maximum number of concurrent calls to the service; 1 or more.",
-    fallback: clientDefaults.maxInFlight,
+    defaultValue: clientDefaults.maxInFlight,
   },
   preflight: {
     variable: "SERVERLESS_COMPUTE_PREFLIGHT",
@@ -119,7 +119,7 @@ const rules = {
     type: "number",
     description:
       "Time limit in seconds for the delete of a template, which waits until the service releases it; more than 0.",
-    fallback: limits.templateRelease / 1000 + releaseMargin,
+    defaultValue: limits.templateRelease / 1000 + releaseMargin,
   },
 } satisfies Record<string, SettingRule>;
 

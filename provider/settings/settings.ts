@@ -32,64 +32,67 @@ const isAddress = (name: SettingName): boolean => addressNames.some((address) =>
  * addresses in the environment belong to another service and are ignored.
  */
 function textOf(name: SettingName, config: ConfigLookup, environment: Environment): string | undefined {
-  const configured = (key: SettingName): string | undefined => config(`serverless-compute:${key}`)?.trim() || undefined;
-  const value = configured(name);
-  if (value !== undefined || (isAddress(name) && configured("url") !== undefined)) return value;
+  const configValue = (key: SettingName): string | undefined =>
+    config(`serverless-compute:${key}`)?.trim() || undefined;
+  const value = configValue(name);
+  if (value !== undefined || (isAddress(name) && configValue("url") !== undefined)) return value;
   return environment[settingTable[name].variable]?.trim() || undefined;
 }
 
 /** Invalid setting, with a message that contains its name, its value and the allowed values. */
-interface SettingMistake {
+interface SettingError {
   name: SettingName;
   reason: string;
 }
 
 /** Returns the invalid settings. A missing API key is not reported, because previews do not require it. */
-export function settingMistakes(config: ConfigLookup, environment: Environment = process.env): SettingMistake[] {
+export function settingErrors(config: ConfigLookup, environment: Environment = process.env): SettingError[] {
   const apiKey = textOf("apiKey", config, environment) ?? "";
-  const mistakes = settingNames.flatMap((name): SettingMistake[] => {
+  const errors = settingNames.flatMap((name): SettingError[] => {
     const text = textOf(name, config, environment);
-    const reason = text === undefined ? undefined : faultIn(name, text, apiKey);
+    const reason = text === undefined ? undefined : invalidReason(name, text, apiKey);
     return reason === undefined ? [] : [{ name, reason }];
   });
-  return mistakes.length > 0 ? mistakes : combinationMistakes(config, environment);
+  return errors.length > 0 ? errors : conflictErrors(config, environment);
 }
 
 const subjectOf = (name: SettingName): string => `serverless-compute:${name} (or ${settingTable[name].variable})`;
 
 /** Returns conflicts between settings that are valid on their own. */
-function combinationMistakes(config: ConfigLookup, environment: Environment): SettingMistake[] {
-  const given = (name: SettingName): string | undefined => textOf(name, config, environment);
-  const mistakes: SettingMistake[] = [];
-  if (given("target") === "hosted") {
-    for (const name of (["url", ...addressNames] as const).filter((address) => given(address) !== undefined)) {
+function conflictErrors(config: ConfigLookup, environment: Environment): SettingError[] {
+  const settingValue = (name: SettingName): string | undefined => textOf(name, config, environment);
+  const errors: SettingError[] = [];
+  if (settingValue("target") === "hosted") {
+    for (const name of (["url", ...addressNames] as const).filter((address) => settingValue(address) !== undefined)) {
       const reason = `${subjectOf(name)} cannot be combined with serverless-compute:target "hosted", which has its own addresses; remove one of them`;
-      mistakes.push({ name, reason });
+      errors.push({ name, reason });
     }
   }
-  const [dialect, version] = [given("dialect"), restVersionIn(given("baseUrl"))];
+  const [dialect, version] = [settingValue("dialect"), restVersionIn(settingValue("baseUrl"))];
   if (dialect !== undefined && version !== undefined && dialect !== version) {
     const reason = `${subjectOf("dialect")} is "${dialect}", but serverless-compute:baseUrl ends in /${version}; set both to the same version, or remove the dialect`;
-    mistakes.push({ name: "dialect", reason });
+    errors.push({ name: "dialect", reason });
   }
-  return mistakes;
+  return errors;
 }
 
 /** Returns the service's addresses and dialect; requires valid settings. */
 function addressesOf(config: ConfigLookup, environment: Environment) {
-  const given = (name: SettingName): string | undefined => textOf(name, config, environment);
-  const name: TargetName = given("target") === "hosted" ? "hosted" : "local";
+  const settingValue = (name: SettingName): string | undefined => textOf(name, config, environment);
+  const name: TargetName = settingValue("target") === "hosted" ? "hosted" : "local";
   const target = targets[name];
-  const url = given("url")?.replace(/\/+$/, "");
+  const url = settingValue("url")?.replace(/\/+$/, "");
   const defaults = url === undefined ? target : addressesBelow(url);
-  const chosen = given("dialect");
+  const dialectText = settingValue("dialect");
   const dialect: Dialect =
-    chosen === "v1" || chosen === "v2" ? chosen : (restVersionIn(given("baseUrl")) ?? target.dialect);
+    dialectText === "v1" || dialectText === "v2"
+      ? dialectText
+      : (restVersionIn(settingValue("baseUrl")) ?? target.dialect);
   return {
     dialect,
-    baseUrl: given("baseUrl") ?? defaults.baseUrl[dialect],
-    graphqlUrl: given("graphqlUrl") ?? defaults.graphqlUrl,
-    serverlessUrl: given("serverlessUrl") ?? defaults.serverlessUrl,
+    baseUrl: settingValue("baseUrl") ?? defaults.baseUrl[dialect],
+    graphqlUrl: settingValue("graphqlUrl") ?? defaults.graphqlUrl,
+    serverlessUrl: settingValue("serverlessUrl") ?? defaults.serverlessUrl,
   };
 }
 
@@ -114,8 +117,8 @@ export function resolveService(config: ConfigLookup, environment: Environment = 
 
 /** Returns the configured dialect; requires no API key. Throws if a setting that determines the dialect is invalid. */
 export function resolveDialect(config: ConfigLookup, environment: Environment = process.env): Dialect {
-  const mistake = settingMistakes(config, environment).find(({ name }) => dialectSettings.includes(name));
-  if (mistake) throw new Error(mistake.reason);
+  const invalidSetting = settingErrors(config, environment).find(({ name }) => dialectSettings.includes(name));
+  if (invalidSetting) throw new Error(invalidSetting.reason);
   return addressesOf(config, environment).dialect;
 }
 
@@ -125,26 +128,27 @@ export type PreflightMode = "off" | "warn" | "error";
 /** Returns the preflight mode; requires no API key. Throws if the setting is invalid. */
 export function resolvePreflight(config: ConfigLookup, environment: Environment = process.env): PreflightMode {
   const text = textOf("preflight", config, environment) ?? "off";
-  const reason = faultIn("preflight", text, "");
+  const reason = invalidReason("preflight", text, "");
   if (reason !== undefined) throw new Error(reason);
   return text === "warn" || text === "error" ? text : "off";
 }
 
 /** Returns the error in a setting's text; undefined if the text is valid. */
-function faultIn(name: SettingName, text: string, apiKey: string): string | undefined {
+function invalidReason(name: SettingName, text: string, apiKey: string): string | undefined {
   const { type, secret, choices } = settingTable[name];
   const subject = subjectOf(name);
   const value = Number(text);
   // The text may be an API key that was assigned to the wrong setting.
-  const invalid = (rule: string): string =>
+  const describeInvalid = (rule: string): string =>
     `${subject} is ${showValue(text, createRedaction([apiKey]))}: must be ${rule}`;
-  if (type === "number") return Number.isFinite(value) && value > 0 ? undefined : invalid("seconds, more than 0");
+  if (type === "number")
+    return Number.isFinite(value) && value > 0 ? undefined : describeInvalid("seconds, more than 0");
   if (type === "integer")
-    return Number.isSafeInteger(value) && value >= 1 ? undefined : invalid("a whole number, 1 or more");
+    return Number.isSafeInteger(value) && value >= 1 ? undefined : describeInvalid("a whole number, 1 or more");
   if (secret) return undefined;
-  if (choices) return choices.includes(text) ? undefined : invalid(choices.join(" or "));
+  if (choices) return choices.includes(text) ? undefined : describeInvalid(choices.join(" or "));
   if (name === "url" && restVersionIn(text) !== undefined)
-    return invalid(`the service's root, without /${restVersionIn(text)}`);
+    return describeInvalid(`the service's root, without /${restVersionIn(text)}`);
   try {
     parseAddress(subject, text, apiKey);
     return undefined;
@@ -159,7 +163,7 @@ function faultIn(name: SettingName, text: string, apiKey: string): string | unde
  */
 export function resolveServerlessUrl(config: ConfigLookup, environment: Environment = process.env): string | undefined {
   const text = addressesOf(config, environment).serverlessUrl;
-  return faultIn("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
+  return invalidReason("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
 }
 
 /** Returns the proxies in the environment; lower-case variables take precedence. Undefined if none is set. */
@@ -171,24 +175,25 @@ function proxiesOf(environment: Environment): Proxies | undefined {
     return value === undefined ? undefined : parseProxy(name, value);
   };
   const [http, https] = [proxy("HTTP_PROXY"), proxy("HTTPS_PROXY")];
-  return http === undefined && https === undefined ? undefined : { http, https, none: text("NO_PROXY") };
+  return http === undefined && https === undefined ? undefined : { http, https, noProxy: text("NO_PROXY") };
 }
 
 /**
  * Returns the service's addresses and call settings. The stack's config takes precedence over the environment, and both over the
  * target's defaults. Commands without a stack pass no config. Throws if the API key is missing or a value is invalid.
  */
-export function resolveSettings(given?: ConfigLookup, environment: Environment = process.env): Settings {
-  const config: ConfigLookup = given ?? (() => undefined);
-  const text = (name: SettingName): string => textOf(name, config, environment) ?? String(settingTable[name].fallback);
+export function resolveSettings(stackConfig?: ConfigLookup, environment: Environment = process.env): Settings {
+  const config: ConfigLookup = stackConfig ?? (() => undefined);
+  const text = (name: SettingName): string =>
+    textOf(name, config, environment) ?? String(settingTable[name].defaultValue);
   const addresses = addressesOf(config, environment);
   const apiKey = textOf("apiKey", config, environment);
   if (apiKey === undefined) {
-    const sources = given ? keySources : settingTable.apiKey.variable;
+    const sources = stackConfig ? keySources : settingTable.apiKey.variable;
     throw new Error(`the API key of ${addresses.baseUrl} is missing: set ${sources}${localKeyHint(addresses.baseUrl)}`);
   }
-  const [mistake] = settingMistakes(config, environment);
-  if (mistake) throw new Error(mistake.reason);
+  const [invalidSetting] = settingErrors(config, environment);
+  if (invalidSetting) throw new Error(invalidSetting.reason);
   const proxies = proxiesOf(environment);
   return {
     clients: {
@@ -208,8 +213,8 @@ export function resolveSettings(given?: ConfigLookup, environment: Environment =
  */
 export function keyExposures(config: ConfigLookup = () => undefined, environment: Environment = process.env): string[] {
   const addresses = addressesOf(config, environment);
-  const exposed = addressNames.filter((name) => /^http:/i.test(addresses[name]) && URL.canParse(addresses[name]));
-  const warnings = exposed
+  const exposedNames = addressNames.filter((name) => /^http:/i.test(addresses[name]) && URL.canParse(addresses[name]));
+  const warnings = exposedNames
     .filter((name) => !isLoopback(addresses[name]))
     .map((name) => {
       const source = textOf(name, config, environment) === undefined ? "url" : name;

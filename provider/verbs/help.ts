@@ -20,7 +20,7 @@ export const helpTitles = [
 
 /** Appends the address of a help page, if there is one and the pages are published. */
 export function withHelp(message: string, pages = pagesAddress): string {
-  const title = helpTitles.find((one) => message.includes(one));
+  const title = helpTitles.find((candidate) => message.includes(candidate));
   if (pages === undefined || title === undefined) return message;
   const anchor = title
     .toLowerCase()

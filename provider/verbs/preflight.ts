@@ -14,7 +14,7 @@ export async function findingsOf(
   { preflight }: Lifecycle,
   host: Host,
   { urn, olds, news, paths }: { urn: string; olds: PropertySet; news: PropertySet } & Pick<Secrets, "paths">,
-  run: <Answer>(act: (context: Context) => Promise<Answer>) => Promise<Answer>,
+  run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,
 ): Promise<Failure[]> {
   if (!preflight || urn === "" || host.preflight() === "off") return [];
   const objects = host.objects();
@@ -25,12 +25,12 @@ export async function findingsOf(
     reported.add(objects);
     return [];
   }
-  const found = await run((context) => preflight(olds.properties, news.properties, { ...context, urn, objects }));
-  return found.filter(({ path }) => !isSecretAt([path], paths));
+  const findings = await run((context) => preflight(olds.properties, news.properties, { ...context, urn, objects }));
+  return findings.filter(({ path }) => !isSecretAt([path], paths));
 }
 
 /** Keeps the properties of an object for findings about others, except the secret ones. */
-export function keepObject(host: Host, id: string, { properties, secretPaths }: PropertySet): void {
-  const shown = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
-  host.objects().set(id, Object.fromEntries(shown));
+export function recordObject(host: Host, id: string, { properties, secretPaths }: PropertySet): void {
+  const visible = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
+  host.objects().set(id, Object.fromEntries(visible));
 }

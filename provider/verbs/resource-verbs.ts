@@ -14,7 +14,7 @@ import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failu
 import { isSecretAt, secretsIn } from "../lifecycle/properties/secret-paths";
 import type { Host } from "../process/host";
 import { withHelp } from "./help";
-import { findingsOf, keepObject } from "./preflight";
+import { findingsOf, recordObject } from "./preflight";
 
 /** The subject of a verb. */
 export interface ResourceCall {
@@ -52,20 +52,20 @@ export type ResourceVerbs = ReturnType<typeof createResourceVerbs>;
 export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;
   /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
-  const checked = new Set<string>();
+  const checkedUrns = new Set<string>();
   /** Sources of the names of checked resources, by URN. */
   const nameSources = new Map<string, NameSource>();
 
-  const byShape = secretByShape(lifecycle);
+  const shapeSecretPaths = secretPathsOfShape(lifecycle);
   const secretsOf = (sets: readonly PropertySet[]): Secrets =>
     secretsIn(
       sets.map(({ properties }) => properties),
-      [...byShape, ...sets.flatMap(({ secretPaths }) => secretPaths)],
+      [...shapeSecretPaths, ...sets.flatMap(({ secretPaths }) => secretPaths)],
     );
 
   const inputsOf = (properties: PropertySet["properties"], { secretPaths }: PropertySet): PropertySet => ({
     properties,
-    secretPaths: [...byShape, ...secretPaths],
+    secretPaths: [...shapeSecretPaths, ...secretPaths],
   });
   const outputsOf = (properties: PropertySet["properties"], { secretPaths }: PropertySet): PropertySet => ({
     properties,
@@ -73,16 +73,16 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   });
 
   /** Runs an action that may fail; the first of `sets` contains the inputs of an unfinished object. */
-  const guarded = async <Answer>(
+  const redactFailures = async <Result>(
     sets: readonly [PropertySet, ...PropertySet[]],
-    act: (secrets: Secrets, clean: (text: string) => string) => Promise<Answer> | Answer,
-  ): Promise<Answer> => {
+    action: (secrets: Secrets, redact: (text: string) => string) => Promise<Result> | Result,
+  ): Promise<Result> => {
     const secrets = secretsOf(sets);
-    const clean = createRedaction(secrets.values);
+    const redact = createRedaction(secrets.values);
     try {
-      return await act(secrets, clean);
+      return await action(secrets, redact);
     } catch (thrown) {
-      const message = withHelp(clean(messageOf(thrown)));
+      const message = withHelp(redact(messageOf(thrown)));
       if (!(thrown instanceof PartialFailure)) throw new ResourceFailure(message);
       const [inputs] = sets;
       // Reverted properties have earlier values, so a path that is secret in any set is secret here.
@@ -93,14 +93,14 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   };
 
   /** Runs a verb that talks to the service. */
-  const runVerb = <Answer>(
+  const runVerb = <Result>(
     { urn, timeout }: ResourceCall,
     sets: readonly [PropertySet, ...PropertySet[]],
-    act: (context: Context) => Promise<Answer>,
-  ): Promise<Answer> =>
-    guarded(sets, (secrets, clean) => {
-      const show = (way: "progress" | "warning") => (text: string) => {
-        if (urn !== "") void host.log[way](urn, clean(text));
+    action: (context: Context) => Promise<Result>,
+  ): Promise<Result> =>
+    redactFailures(sets, (secrets, redact) => {
+      const createLogger = (level: "progress" | "warning") => (text: string) => {
+        if (urn !== "") void host.log[level](urn, redact(text));
       };
       const context = {
         ...host.connect(),
@@ -109,14 +109,14 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         secrets,
         timeout,
         hasUniqueName: nameSources.get(urn) === "random",
-        progress: show("progress"),
-        warn: show("warning"),
+        progress: createLogger("progress"),
+        warn: createLogger("warning"),
         onLookup: host.onLookup,
       };
-      return host.cancellation.run((signal) => act({ ...context, signal }));
+      return host.cancellation.run((signal) => action({ ...context, signal }));
     });
 
-  const known = (id: string): string => {
+  const requireId = (id: string): string => {
     if (id) return id;
     throw new Error(`the service created the ${kind} but returned no id`);
   };
@@ -125,7 +125,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     /** Checks new inputs and fills in the name that the program leaves out. */
     async check({ urn }: ResourceCall, olds: PropertySet, news: PropertySet, naming: Naming) {
       const secrets = secretsOf([olds, news]);
-      const clean = createRedaction(secrets.values);
+      const redact = createRedaction(secrets.values);
       const { inputs, failures, nameSource } = lifecycle.check(
         olds.properties,
         news.properties,
@@ -134,47 +134,50 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         host.dialect(),
       );
       if (urn !== "") {
-        host.checking(Object.keys(olds.properties).length === 0);
-        checked.add(urn);
+        host.warnBeforeCheck(Object.keys(olds.properties).length === 0);
+        checkedUrns.add(urn);
         nameSources.set(urn, nameSource);
         for (const warning of lifecycle.catalogWarnings(olds.properties, inputs, secrets.paths))
-          void host.log.warning(urn, clean(warning));
+          void host.log.warning(urn, redact(warning));
       }
-      const known = { urn, olds, news: inputsOf(inputs, news), paths: secrets.paths };
-      const found =
+      const resource = { urn, olds, news: inputsOf(inputs, news), paths: secrets.paths };
+      const findings =
         failures.length > 0
           ? []
-          : await findingsOf(lifecycle, host, known, (act) => runVerb({ urn }, [news, olds], act));
-      const isError = found.length > 0 && host.preflight() === "error";
-      if (!isError) for (const { path, reason } of found) void host.log.warning(urn, clean(`${path}: ${reason}`));
+          : await findingsOf(lifecycle, host, resource, (action) => runVerb({ urn }, [news, olds], action));
+      const isError = findings.length > 0 && host.preflight() === "error";
+      if (!isError) for (const { path, reason } of findings) void host.log.warning(urn, redact(`${path}: ${reason}`));
       return {
-        inputs: known.news,
-        failures: [...failures, ...(isError ? found : [])].map(({ path, reason }): CheckFailure => {
+        inputs: resource.news,
+        failures: [...failures, ...(isError ? findings : [])].map(({ path, reason }): CheckFailure => {
           const value = Object.hasOwn(news.properties, path) ? news.properties[path] : undefined;
           // With `ignoreChanges`, the engine prints the program's value of an input that is absent here.
           const isHidden = isSecretAt([path], secrets.paths);
-          const isShort = Object.hasOwn(traits, path) && typeof value !== "object" && clean(`${value}`) === `${value}`;
+          const isShort = Object.hasOwn(traits, path) && typeof value !== "object" && redact(`${value}`) === `${value}`;
           const isPrintable = !isHidden && (value === undefined || isShort);
-          return { path: clean(path), reason: clean(reason), isPrintable };
+          return { path: redact(path), reason: redact(reason), isPrintable };
         }),
       };
     },
 
-    /** Compares; `forced` selects the changes that a resource option turns into replacements. */
+    /** Compares; `forcesReplacement` selects the changes that a resource option turns into replacements. */
     diff(
       { urn }: ResourceCall,
       id: string,
       olds: PropertySet,
       news: PropertySet,
-      forced: (path: Path) => boolean = () => false,
+      forcesReplacement: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
-      const isRefresh = !checked.delete(urn);
+      const isRefresh = !checkedUrns.delete(urn);
       host.claimedIds().set(id, "state");
-      keepObject(host, id, inputsOf(news.properties, news));
-      return guarded([news, olds], () => {
+      recordObject(host, id, inputsOf(news.properties, news));
+      return redactFailures([news, olds], () => {
         const dialect = host.dialect();
-        const found = lifecycle.diff(olds.properties, news.properties, dialect);
-        const changes = found.map((one) => ({ ...one, replace: one.replace || forced(one.path) }));
+        const differences = lifecycle.diff(olds.properties, news.properties, dialect);
+        const changes = differences.map((difference) => ({
+          ...difference,
+          replace: difference.replace || forcesReplacement(difference.path),
+        }));
         const keepsName =
           nameSources.get(urn) === "program" &&
           Object.entries(traits).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
@@ -182,7 +185,11 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         if (!isRefresh)
           for (const warning of lifecycle.warnings(changes, keepsName, dialect)) void host.log.warning(urn, warning);
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
-        return { changes, replaces: touched(changes.filter(({ replace }) => replace)), deleteBeforeReplace: keepsName };
+        return {
+          changes,
+          replaces: changedProperties(changes.filter(({ replace }) => replace)),
+          deleteBeforeReplace: keepsName,
+        };
       });
     },
 
@@ -196,18 +203,18 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       olds: PropertySet | undefined,
       news: PropertySet,
     ): PropertySet {
-      const place = { id, serverlessUrl: host.serverlessUrl() };
+      const previewContext = { id, serverlessUrl: host.serverlessUrl() };
       const isProvisional = olds === undefined && (nameSources.get(urn) ?? "program") !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
-      return outputsOf(lifecycle.previewOutputs(olds?.properties, inputs, place), news);
+      return outputsOf(lifecycle.previewOutputs(olds?.properties, inputs, previewContext), news);
     },
 
     create: (call: ResourceCall, news: PropertySet) =>
       runVerb(call, [news], async (context) => {
         const { id, outputs } = await lifecycle.create(news.properties, context);
-        const made = outputsOf(outputs, news);
-        keepObject(host, id, made);
-        return { id: known(id), outputs: made };
+        const created = outputsOf(outputs, news);
+        recordObject(host, id, created);
+        return { id: requireId(id), outputs: created };
       }),
 
     /** Reads the object; undefined if it does not exist. `inputs` are those of the state, if available. */
@@ -216,11 +223,11 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         if (!id) throw new Error("cannot read: the id is empty");
         // Without state it is an import or a program's lookup.
         const onLookup = Object.keys(olds.properties).length > 0 ? context.onLookup : undefined;
-        const reading = await lifecycle.read(id, olds.properties, { ...context, onLookup });
-        if (!reading) return undefined;
-        const outputs = outputsOf(reading.outputs, olds);
-        keepObject(host, reading.id, outputs);
-        return { id: known(reading.id), outputs, inputs: inputsOf(reading.inputs, inputs) };
+        const result = await lifecycle.read(id, olds.properties, { ...context, onLookup });
+        if (!result) return undefined;
+        const outputs = outputsOf(result.outputs, olds);
+        recordObject(host, result.id, outputs);
+        return { id: requireId(result.id), outputs, inputs: inputsOf(result.inputs, inputs) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertySet, news: PropertySet) =>
@@ -234,17 +241,19 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
 }
 
 /** Top-level properties with changes, each once. */
-export const touched = (changes: readonly Change[]): string[] => [...new Set(changes.map(({ path }) => path[0] ?? ""))];
+export const changedProperties = (changes: readonly Change[]): string[] => [
+  ...new Set(changes.map(({ path }) => path[0] ?? "")),
+];
 
 /** Paths that are secret by their shape. */
-const secretByShape = ({ traits }: Lifecycle): Path[] =>
+const secretPathsOfShape = ({ traits }: Lifecycle): Path[] =>
   Object.entries(traits).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
 
 /** Paths to be marked secret in outputs: secret by shape, by the user, or derived from an input that the user made secret. */
 export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
-  const secretTops = new Set(secretInputs.map(([top]) => top));
-  const derived = Object.entries(lifecycle.traits).flatMap(([key, { secretWith }]) =>
-    secretWith?.some((input) => secretTops.has(input)) ? [[key]] : [],
+  const secretKeys = new Set(secretInputs.map(([top]) => top));
+  const derivedPaths = Object.entries(lifecycle.traits).flatMap(([key, { secretWith }]) =>
+    secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],
   );
-  return [...secretByShape(lifecycle), ...secretInputs, ...derived];
+  return [...secretPathsOfShape(lifecycle), ...secretInputs, ...derivedPaths];
 }

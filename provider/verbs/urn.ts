@@ -11,7 +11,7 @@ interface UrnParts {
 }
 
 /** Reads `urn:pulumi:<stack>::<project>::<types>::<name>`; a name may contain "::" too. */
-export function readUrn(urn: string): UrnParts {
+export function parseUrn(urn: string): UrnParts {
   const [stack = "", , types = "", ...nameParts] = urn.replace(/^urn:pulumi:/, "").split("::");
   return { stack, type: types.slice(types.lastIndexOf("$") + 1), name: nameParts.join("::") };
 }
@@ -21,7 +21,7 @@ export function readUrn(urn: string): UrnParts {
  * update plan replays it.
  */
 export function autoNaming(urn: string, seed: Uint8Array = randomBytes(32)): Naming {
-  const { name, stack } = readUrn(urn);
+  const { name, stack } = parseUrn(urn);
   return {
     defaultName: name && stack ? { name: withSuffix(`${name}-${stack}`, seed), isUnique: true } : undefined,
     seed,
@@ -30,6 +30,6 @@ export function autoNaming(urn: string, seed: Uint8Array = randomBytes(32)): Nam
 
 /** Returns true if an object's name may be the generated name of a resource, in this deployment or another one. */
 export function isGeneratedName(objectName: string, urn: string): boolean {
-  const { name, stack } = readUrn(urn);
+  const { name, stack } = parseUrn(urn);
   return hasSuffix(objectName, `${name}-${stack}`);
 }

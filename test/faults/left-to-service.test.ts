@@ -200,14 +200,17 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
 
   const withDefault = shown.flatMap((row) => {
     const schema = kinds[row.kind].inputs.shape[row.property];
-    const fallback = schema && propertyOf(schema).defaultValue;
+    const defaultValue = schema && propertyOf(schema).defaultValue;
     // In REST v2 an empty list of GPU types accepts any, even if the program sets it.
     const acceptsAny = dialect === "v2" && row.property === "gpuTypeIds";
-    return fallback === undefined || acceptsAny ? [] : [{ ...row, fallback }];
+    return defaultValue === undefined || acceptsAny ? [] : [{ ...row, defaultValue }];
   });
-  test.each(withDefault)("$kind: $property set to its default detects drift from it", async ({ fallback, ...row }) => {
-    const { changes, refreshed, state } = await deployed(row.kind, { ...newsOf(row), [row.property]: fallback });
-    const after = await refreshed(state, row.fields(row.values.at(-1) ?? ""));
-    expect(changes(after)).toEqual([row.property]);
-  });
+  test.each(withDefault)(
+    "$kind: $property set to its default detects drift from it",
+    async ({ defaultValue, ...row }) => {
+      const { changes, refreshed, state } = await deployed(row.kind, { ...newsOf(row), [row.property]: defaultValue });
+      const after = await refreshed(state, row.fields(row.values.at(-1) ?? ""));
+      expect(changes(after)).toEqual([row.property]);
+    },
+  );
 });

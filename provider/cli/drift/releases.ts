@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isRecord } from "../../protocol/values";
 import { normalizePorts } from "../../resources/template/revision";
 import { toStartText } from "../../resources/template/start-arguments";
-import { readUrn } from "../../verbs/urn";
+import { parseUrn } from "../../verbs/urn";
 import { type PropertyChange, pathText, type ResourceChange } from "../preview-comment/changes";
 import type { Preview, Step } from "../preview-comment/preview";
 import { kindOf } from "../resource-types";
@@ -24,7 +24,9 @@ const endpointFields: Readonly<Record<string, string>> = { gpuCount: "gpuCount",
 
 /** The changes that releases may contain: of endpoints, and of templates with endpoints in the same stack. */
 export function releasedChanges({ steps }: Preview, drifted: readonly ResourceChange[]): ReleasedChange[] {
-  const endpoints = steps.filter(({ urn, newState }) => newState && kindOf(readUrn(urn).type) === "ServerlessEndpoint");
+  const endpoints = steps.filter(
+    ({ urn, newState }) => newState && kindOf(parseUrn(urn).type) === "ServerlessEndpoint",
+  );
   const templateOf = ({ oldState }: Step): Step | undefined => {
     const id = oldState?.inputs?.["templateId"];
     return id === undefined ? undefined : steps.find((candidate) => candidate.oldState?.id === id);
@@ -39,7 +41,7 @@ export function releasedChanges({ steps }: Preview, drifted: readonly ResourceCh
       return properties.flatMap((change): ReleasedChange[] => {
         const findRelease = searchFor(change, template);
         return findRelease
-          ? [{ change, endpoint: { id, name: readUrn(endpointUrn).name, provider }, findRelease }]
+          ? [{ change, endpoint: { id, name: parseUrn(endpointUrn).name, provider }, findRelease }]
           : [];
       });
     }),

@@ -1,4 +1,4 @@
-import { readUrn } from "../../verbs/urn";
+import { parseUrn } from "../../verbs/urn";
 import {
   type PropertyChange,
   type ResourceChange,
@@ -60,7 +60,7 @@ const xml = (text: string): string =>
 /** The report as JUnit XML: one test case for each resource, with a failure if it differs. */
 export function junitText({ stack, resources, drifted }: Report): string {
   const cases = resources.map((urn) => {
-    const { name, type } = readUrn(urn);
+    const { name, type } = parseUrn(urn);
     const head = `  <testcase classname="${xml(shortType(type))}" name="${xml(name)}"`;
     const change = drifted.find((candidate) => candidate.urn === urn);
     if (!change) return `${head}/>`;

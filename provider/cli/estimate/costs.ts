@@ -2,7 +2,7 @@ import { cpuFlavorOf, defaultCpu } from "serverless-compute-api/shapes";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord } from "../../protocol/values";
 import { kinds } from "../../resources";
-import { readUrn } from "../../verbs/urn";
+import { parseUrn } from "../../verbs/urn";
 import { compare, unknownValue } from "../preview-comment/changes";
 import type { Preview, Step } from "../preview-comment/preview";
 import { kindOf } from "../resource-types";
@@ -58,7 +58,7 @@ export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
   }
   return [...sides]
     .flatMap(([urn, { before, after }]): ResourceCost[] => {
-      const { name, type } = readUrn(urn);
+      const { name, type } = parseUrn(urn);
       const kind = pricedKindOf(type);
       if (kind === undefined) return [];
       const cost = (inputs: Inputs | undefined) => inputs && hourlyCost(kind, inputs, prices);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ObjectKind } from "../../resources";
-import { readUrn } from "../../verbs/urn";
+import { parseUrn } from "../../verbs/urn";
 import { parseState, type StateResource } from "../state";
 
 /** A resource in the recorded state of another provider. */
@@ -69,7 +69,7 @@ function pulumiResources(
     const id = idOf(resource);
     return {
       address: resource.urn,
-      name: readUrn(resource.urn).name,
+      name: parseUrn(resource.urn).name,
       type: resource.type,
       kind: kinds[resource.type],
       id: typeof id === "string" && id !== "" ? id : undefined,

@@ -3,7 +3,7 @@ import { traitsOf } from "serverless-compute-api/shapes";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord, isSecret } from "../../protocol/values";
 import { type Kind, kinds } from "../../resources";
-import { isGeneratedName, readUrn } from "../../verbs/urn";
+import { isGeneratedName, parseUrn } from "../../verbs/urn";
 import { kindOf } from "../resource-types";
 import type { Preview, Step } from "./preview";
 
@@ -66,7 +66,7 @@ export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
     // The steps of one replacement have the same URN. A refresh without changes has its own name.
     const operation = /replace/.test(step.op) ? "replace" : step.op === "refresh" ? "same" : step.op;
     if ((operation === "same" && warningTexts.length === 0) || changes.has(step.urn)) continue;
-    const { name, type } = readUrn(step.urn);
+    const { name, type } = parseUrn(step.urn);
     changes.set(step.urn, {
       operation,
       urn: step.urn,

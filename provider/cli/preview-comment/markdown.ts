@@ -1,4 +1,4 @@
-import { readUrn } from "../../verbs/urn";
+import { parseUrn } from "../../verbs/urn";
 import {
   changesOf,
   type PropertyChange,
@@ -72,7 +72,7 @@ function summaryText({ unchanged }: Preview, changes: ResourceChange[]): string 
 
 /** An error with the resource that it is about. */
 function errorText({ urn, text }: Message): string {
-  const { name, type } = readUrn(urn ?? "");
+  const { name, type } = parseUrn(urn ?? "");
   const subject = urn === undefined || type === "pulumi:pulumi:Stack" ? "" : `${shortType(type)} "${name}": `;
   // Pulumi names the resource again, and shows the value as Go prints it.
   const [prefix = "", property] =

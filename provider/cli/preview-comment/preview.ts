@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import { readUrn } from "../../verbs/urn";
+import { parseUrn } from "../../verbs/urn";
 
 const stateShape = z.looseObject({ id: z.string().optional(), inputs: z.record(z.string(), z.unknown()).nullish() });
 
@@ -55,7 +55,7 @@ export function parsePreview(text: string): Preview {
   const errors = messagesOf("error");
   const [first] = steps ?? [];
   return {
-    stack: first && readUrn(first.urn).stack,
+    stack: first && parseUrn(first.urn).stack,
     steps: steps ?? [],
     unchanged: changeSummary?.same ?? 0,
     warnings: messagesOf("warning"),

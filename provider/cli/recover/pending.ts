@@ -2,7 +2,7 @@ import { uncertaintyOf } from "../../lifecycle/create/create-once";
 import type { NamedObject } from "../../lifecycle/create/creation";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
 import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
-import { isGeneratedName, readUrn } from "../../verbs/urn";
+import { isGeneratedName, parseUrn } from "../../verbs/urn";
 import type { Account } from "../account";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
 
@@ -48,7 +48,7 @@ export interface Choices {
 export function pendingCreate({ resource }: PendingOperation, kind: Kind): PendingCreate {
   const name = resource.inputs?.["name"];
   const { urn } = resource;
-  return { urn, kind, resource: readUrn(urn).name, name: typeof name === "string" ? name : undefined };
+  return { urn, kind, resource: parseUrn(urn).name, name: typeof name === "string" ? name : undefined };
 }
 
 /** Returns true if an object has the name in its create request. */

@@ -2,15 +2,15 @@ import { type SettingRule, settingNames, settingTable } from "../../../provider/
 import type { PropertySpec } from "./property-spec";
 
 /** The source of a setting that the program does not set. */
-const sources = ({ variable, fallback }: SettingRule): string =>
-  fallback === undefined
+const sources = ({ variable, defaultValue }: SettingRule): string =>
+  defaultValue === undefined
     ? `Else the environment variable \`${variable}\`.`
-    : `Else \`${variable}\`, else \`${fallback}\`.`;
+    : `Else \`${variable}\`, else \`${defaultValue}\`.`;
 
 const spec = (rule: SettingRule): PropertySpec => ({
   type: rule.type,
   description: `${rule.description} ${sources(rule)}`,
-  ...(rule.fallback === undefined ? {} : { default: rule.fallback }),
+  ...(rule.defaultValue === undefined ? {} : { default: rule.defaultValue }),
   ...(rule.secret ? { secret: true } : { defaultInfo: { environment: [rule.variable] } }),
 });
 

@@ -61,7 +61,7 @@ test("hosts in NO_PROXY are reached directly", async () => {
   const proxy = await proxyTo(403);
   const { management, clock } = clientsFor("http://api.service.invalid", {
     http: proxy.origin,
-    none: "service.invalid",
+    noProxy: "service.invalid",
   });
   const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
   expect(error.message).toContain("api.service.invalid");

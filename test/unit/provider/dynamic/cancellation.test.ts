@@ -4,9 +4,9 @@ import { connect, createServer } from "node:http2";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  cleanupLimit,
   createCancellation,
   openServers,
+  shutdownTimeout,
   watchCancelCalls,
 } from "../../../../provider/process/cancellation";
 
@@ -21,7 +21,7 @@ describe("cancelling", () => {
     cancellation.cancel();
     await expect(running).rejects.toThrow("the deployment was cancelled");
     expect(await cancellation.run(async (signal) => signal.aborted)).toBe(true);
-    cancellation.renew();
+    cancellation.reset();
     expect(await cancellation.run(async (signal) => signal.aborted)).toBe(false);
   });
 
@@ -35,7 +35,7 @@ describe("cancelling", () => {
     });
     await Promise.resolve();
     cancellation.cancel();
-    await cancellation.idle();
+    await cancellation.waitUntilIdle();
     steps.push("idle");
     await verb;
     expect(steps).toEqual(["told", "tidied up", "idle"]);
@@ -47,7 +47,7 @@ describe("cancelling", () => {
       throw new Error("at once");
     };
     await expect(cancellation.run(broken)).rejects.toThrow("at once");
-    await cancellation.idle();
+    await cancellation.waitUntilIdle();
   });
 });
 
@@ -84,7 +84,7 @@ describe("a process that obeys the engine", () => {
   });
 
   /** A process with one running verb that needs `tidyUp` ms to end after its cancellation; without `tidyUp`, no verb runs. */
-  async function obeying(tidyUp?: number, limit = cleanupLimit): Promise<ChildProcess> {
+  async function obeying(tidyUp?: number, limit = shutdownTimeout): Promise<ChildProcess> {
     const script = fileURLToPath(new URL("./obeying-process.ts", import.meta.url));
     const child = fork(script, [String(tidyUp ?? "none"), String(limit)], { execArgv: ["--import", "tsx"] });
     children.push(child);
@@ -118,6 +118,6 @@ describe("a process that obeys the engine", () => {
     const { signal, said, took } = await interrupted(await obeying(60_000, 200));
     expect({ signal, said }).toEqual({ signal: "SIGINT", said: ["told"] });
     expect(took).toBeLessThan(60_000);
-    expect(cleanupLimit).toBeLessThan(4500);
+    expect(shutdownTimeout).toBeLessThan(4500);
   });
 });

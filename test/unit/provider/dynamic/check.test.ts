@@ -85,7 +85,7 @@ describe("a check", () => {
 
   it("reports to the process whether the state has a checked resource", async () => {
     const reported: boolean[] = [];
-    const { provider } = bench({}, { checking: (isNew) => void reported.push(isNew) });
+    const { provider } = bench({}, { warnBeforeCheck: (isNew) => void reported.push(isNew) });
     await provider.check({ ...internal, size: 1 }, { ...internal, size: 2 });
     await provider.check({}, { ...internal, size: 1 });
     expect(reported).toEqual([false, true]);

@@ -1,9 +1,9 @@
-import { createCancellation, obeyEngine } from "../../../../provider/process/cancellation";
+import { createCancellation, handleEngineSignals } from "../../../../provider/process/cancellation";
 
 /** A long-lived provider process that obeys cancellations and reports the events of its verb over IPC. */
 const [tidyUp = "none", limit = ""] = process.argv.slice(2);
 const cancellation = createCancellation();
-obeyEngine(cancellation, undefined, { limit: Number(limit) });
+handleEngineSignals(cancellation, undefined, { timeout: Number(limit) });
 const stayUp = setInterval(() => {}, 1000);
 
 if (tidyUp !== "none") {

@@ -105,7 +105,7 @@ describe("a verb", () => {
 
   it("stores the configuration before anything is awaited", async () => {
     const kept: (string | undefined)[] = [];
-    const { provider } = bench({}, { keepConfiguration: (get) => kept.push(get("serverless-compute:baseUrl")) });
+    const { provider } = bench({}, { setConfiguration: (get) => kept.push(get("serverless-compute:baseUrl")) });
     const config = { get: (key: string) => `value of ${key}`, require: (key: string) => key };
     void provider.configure({ config });
     expect(kept).toEqual(["value of serverless-compute:baseUrl"]);

@@ -14,17 +14,17 @@ const untried =
 describe("the process that the engine starts", () => {
   it("stays cancelled when another kind is configured after the Ctrl-C", async () => {
     const host = createHost(() => undefined);
-    host.keepConfiguration(keyed);
+    host.setConfiguration(keyed);
     host.cancellation.cancel();
-    host.keepConfiguration(keyed);
+    host.setConfiguration(keyed);
     expect(await host.cancellation.run(async (signal) => signal.aborted)).toBe(true);
   });
 
   it("has one connection for all kinds, which share its limits and pauses", () => {
     const host = createHost(() => undefined);
-    host.keepConfiguration(keyed);
+    host.setConfiguration(keyed);
     const { clients } = host.connect();
-    host.keepConfiguration(keyed);
+    host.setConfiguration(keyed);
     expect(host.connect().clients).toBe(clients);
   });
 
@@ -69,13 +69,13 @@ describe("the process that the engine starts", () => {
         host.connect();
         for (const exists of sightings) host.onLookup(exists);
         host.cancellation.cancel();
-        await host.cancellation.idle();
+        await host.cancellation.waitUntilIdle();
       }
       host.beginDeployment(keyed);
       host.connect();
       host.onLookup(false);
       await host.cancellation.run(async () => host.cancellation.cancel());
-      await host.cancellation.idle();
+      await host.cancellation.waitUntilIdle();
     });
     expect(warnings).toEqual([none("none of the 3 objects", "they were"), none("not the only object", "it was")]);
   });
@@ -83,10 +83,10 @@ describe("the process that the engine starts", () => {
   it("warns once per deployment that the hosted service is untried, if the deployment adds a resource", async () => {
     const warnings = await warningsOf(async (host) => {
       host.beginDeployment(keyed);
-      host.checking(true);
+      host.warnBeforeCheck(true);
       for (let deployment = 0; deployment < 2; deployment++) {
         host.beginDeployment(config({ "serverless-compute:target": "hosted" }));
-        for (const isNew of [false, true, true]) host.checking(isNew);
+        for (const isNew of [false, true, true]) host.warnBeforeCheck(isNew);
       }
     });
     expect(warnings).toEqual([untried, untried]);
@@ -100,8 +100,8 @@ describe("the process that the engine starts", () => {
         host.beginDeployment(
           config({ "serverless-compute:url": "http://gpu.example.com", "serverless-compute:apiKey": "k" }),
         );
-        host.checking(false);
-        host.checking(true);
+        host.warnBeforeCheck(false);
+        host.warnBeforeCheck(true);
         host.connect();
       }
     });

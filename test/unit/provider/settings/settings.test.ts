@@ -6,7 +6,7 @@ import {
   resolvePreflight,
   resolveServerlessUrl,
   resolveSettings,
-  settingMistakes,
+  settingErrors,
 } from "../../../../provider/settings/settings";
 
 /** The stack's config, by names of settings. */
@@ -88,7 +88,7 @@ describe("url", () => {
   });
 
   test("in the stack's config overrides addresses in the environment", () => {
-    const { clients } = resolveSettings(lookup({ url: url }), {
+    const { clients } = resolveSettings(lookup({ url }), {
       ...key,
       SERVERLESS_COMPUTE_BASE_URL: "https://env.example.com/v1",
       SERVERLESS_COMPUTE_SERVERLESS_URL: "https://env.example.com",
@@ -97,7 +97,7 @@ describe("url", () => {
   });
 
   test("does not override an address from the same source", () => {
-    const config = { url: url, baseUrl: "http://127.0.0.1:1/v1" };
+    const config = { url, baseUrl: "http://127.0.0.1:1/v1" };
     expect(resolveSettings(lookup(config), key).clients).toMatchObject({
       dialect: "v1",
       baseUrl: "http://127.0.0.1:1/v1",
@@ -108,7 +108,7 @@ describe("url", () => {
 
 test("an invalid address is reported without a key or a password in it", () => {
   const url = "http://someone:hunter2@localhost/env-key?x=1";
-  const [mistake] = settingMistakes(lookup({ baseUrl: url }), key);
+  const [mistake] = settingErrors(lookup({ baseUrl: url }), key);
   expect(mistake).toMatchObject({
     name: "baseUrl",
     reason: expect.stringContaining('is "http://localhost/[secret]'),
@@ -118,8 +118,8 @@ test("an invalid address is reported without a key or a password in it", () => {
 
 test("all mistakes are reported together; a missing key is not one of them", () => {
   const config = lookup({ callLimit: "soon", maxInFlight: "0" });
-  expect(settingMistakes(config, {}).map(({ name }) => name)).toEqual(["callLimit", "maxInFlight"]);
-  expect(settingMistakes(lookup({}), {})).toEqual([]);
+  expect(settingErrors(config, {}).map(({ name }) => name)).toEqual(["callLimit", "maxInFlight"]);
+  expect(settingErrors(lookup({}), {})).toEqual([]);
 });
 
 describe("the address of the job API alone", () => {
@@ -234,7 +234,7 @@ test.each<[Record<string, string>, string, string]>([
   ],
 ])("%j is rejected under either name, also without a key", (values, name, reason) => {
   const subject = new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) `);
-  expect(settingMistakes(lookup(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
+  expect(settingErrors(lookup(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
   expect(() => resolveSettings(lookup(values), key)).toThrow(subject);
 });
 
