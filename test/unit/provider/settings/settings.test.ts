@@ -177,7 +177,7 @@ test("proxies come from the environment, lower case first", () => {
   expect(proxies({ HTTPS_PROXY: "proxy:1", NO_PROXY: "a.example" })).toEqual({
     http: undefined,
     https: "http://proxy:1",
-    none: "a.example",
+    noProxy: "a.example",
   });
   expect(proxies({ http_proxy: "http://small", HTTP_PROXY: "http://LARGE" })).toMatchObject({ http: "http://small" });
   expect(() => proxies({ HTTP_PROXY: "ftp://ann:s3same@proxy" })).toThrow(/^HTTP_PROXY must be the address of a proxy/);
