@@ -8,17 +8,17 @@ import { type ConsoleView, endpointsOverview, jobRow, resourcesOverview } from "
 import { readPageFile } from "./page-files";
 import { retryAll } from "./retries";
 
-/** Poll interval of an endpoint's log, ms, and the interval of everything else. */
+/** Poll intervals of an endpoint's log and of all other content, ms. */
 const logPollInterval = 250;
 const viewInterval = 1000;
 
-/** Pause after a view, in multiples of the time that it took: a search of a million jobs must not keep the service busy. */
+/** Pause after a view, as a multiple of its duration, so that a search of a million jobs does not keep the service busy. */
 const pausePerView = 9;
 
-/** Past log lines that a page shows first. */
+/** Maximum number of past log lines sent first. */
 const maxPastLines = 200;
 
-/** Polls without news after which a comment is sent, which detects closed pages. */
+/** Polls without changes after which a comment is sent, which detects closed pages. */
 const maxQuietPolls = 40;
 
 /** Rows of a page of jobs. */
@@ -72,7 +72,7 @@ export function createConsoleContent({
       ];
       if (endpointId === undefined) return commonEvents;
       const { jobs, before } = await view.page(endpointId, filter, maxSeq, pageLength);
-      // The time of now would make a waiting job another one in each look.
+      // With the current time, a waiting job would change in each view.
       const rows = jobs.map((job) => jobRow(job, job.finishedAt ?? job.startedAt ?? job.queuedAt));
       return [
         ...commonEvents,
@@ -84,7 +84,7 @@ export function createConsoleContent({
     }
 
     try {
-      // A page that lost its connection reconnects after a second.
+      // Reconnect delay of a page that lost its connection.
       yield "retry: 1000\n\n";
       if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.readLast(maxPastLines))}\n\n`;
       for (let quiet = 0, nextView = monotonicClock.now(); !signal.aborted; quiet++) {

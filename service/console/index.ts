@@ -10,10 +10,10 @@ import type { ConsoleView } from "./overview";
 import { linkTo, registerConsoleRoutes } from "./routes";
 import { createConsoleSessions } from "./sessions";
 
-/** How often queues are looked at for the charts, ms. */
+/** Sampling interval of the queues for the charts, ms. */
 const sampleInterval = 1000;
 
-/** The web page of the service. At the start of the service it only counts; what it shows with is loaded with the first page. */
+/** The web page of the service. At start, only the metrics are collected; all other code is loaded with the first page. */
 export function createConsole({
   apiKey,
   auth,

@@ -7,7 +7,7 @@ export const slotCount = 90;
 /** Lengths of a slot, ms, by range: 15 minutes, 3 hours and 24 hours. An endpoint requires 35 kB of memory per range. */
 export const slotLengths = [10_000, 120_000, 960_000] as const;
 
-/** Buckets of an octave of time, and in all: up to 2^24 ms, four hours and a half. A bucket is 9 % wide to each side. */
+/** Buckets per octave of time, and in total up to 2^24 ms (4.7 hours). A bucket extends 9 % to each side. */
 const perOctave = 4;
 const bucketCount = 24 * perOctave;
 
@@ -16,7 +16,7 @@ interface RangeMetrics {
   /** End of the last slot, ms since the epoch. */
   until: number;
   slotLength: number;
-  /** The most jobs that waited. */
+  /** Maximum number of queued jobs. */
   queue: number[];
   completed: number[];
   failed: number[];
@@ -32,7 +32,7 @@ interface RingBuffer {
   slotLength: number;
   /** Number of the newest slot, counted from the epoch. */
   newestSlot: number;
-  /** The newest slot in which anything happened. */
+  /** The newest slot with activity. */
   activeSlot: number;
   queue: Uint32Array;
   completed: Uint32Array;
@@ -43,7 +43,7 @@ interface RingBuffer {
 
 const bucketOf = (ms: number): number => Math.min(bucketCount - 1, Math.floor(Math.log2(Math.max(1, ms)) * perOctave));
 
-/** The time of the bucket that has a part of all jobs below it: the middle of its bounds. */
+/** The quantile of the times in `buckets`: the middle of its bucket. */
 function quantile(buckets: Uint32Array, fraction: number): number | null {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   let remaining = Math.ceil(total * fraction);
@@ -89,7 +89,7 @@ export function createJobMetrics({
     return ranges;
   }
 
-  /** Moves on to the slot of now, which begins empty, and returns its place. A clock that was set back stays in the newest one. */
+  /** Advances to the current slot, which starts empty; returns its index. If the clock was set back, stays in the newest slot. */
   function advance(ringBuffer: RingBuffer): number {
     const now = currentSlot(ringBuffer.slotLength);
     const { queue, completed, failed, times } = ringBuffer;
@@ -142,7 +142,7 @@ export function createJobMetrics({
   return {
     /** Metrics of an endpoint by range, the shortest first. */
     read: (endpointId: string): RangeMetrics[] => (rings.get(endpointId) ?? createRings(endpointId)).map(readRange),
-    /** Records the number of queued jobs, and forgets deleted endpoints and those without jobs in the last day; call it every second. */
+    /** Records the number of queued jobs, and removes deleted endpoints and endpoints without jobs in the last day; call it every second. */
     sample(): void {
       for (const [endpointId, ranges] of rings) {
         if (!exists(endpointId)) rings.delete(endpointId);

@@ -38,7 +38,7 @@ export function endpointsOverview({ endpoints, templates, volumes }: Resources, 
   });
 }
 
-/** The other resources. Of what may be secret there are the names only: secrets, credentials, variables of an environment. */
+/** The other resources. Secrets, credentials and environment variables are reduced to their names. */
 export function resourcesOverview({ templates, volumes, secrets, registryAuths }: Resources): object {
   return {
     templates: templates
@@ -58,10 +58,10 @@ export function resourcesOverview({ templates, volumes, secrets, registryAuths }
   };
 }
 
-/** Characters of an error in a list. */
+/** Maximum characters of an error in a list. */
 const maxErrorLength = 300;
 
-/** A job as a list shows it; times in ms. */
+/** A job in a list; times in ms. */
 export const jobRow = (job: Job, now: number): object => ({
   seq: job.seq,
   id: job.id,
@@ -72,7 +72,7 @@ export const jobRow = (job: Job, now: number): object => ({
   finishedAt: job.finishedAt,
   workerId: job.workerId,
   retries: job.retries,
-  // Of one that waits or runs the page counts on from here.
+  // The page computes the times of waiting and running jobs from these.
   queuedAt: job.queuedAt,
   startedAt: job.startedAt,
   delayTime: Math.max(0, delayTime(job, now)),

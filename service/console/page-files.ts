@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { notFound } from "../errors";
 
-/** Beside the sources; from the build, in the package beside it. */
+/** The folder of the page's files: next to this file, or for the build in the sources. */
 const folder = [join(__dirname, "page"), join(__dirname, "..", "..", "console", "page")].find(existsSync) ?? "";
 
 const contentTypes: Record<string, string> = {
@@ -16,7 +16,7 @@ const contentTypes: Record<string, string> = {
 /** Reads a file of the page by its name, with its content type; throws a ServiceError `missing` for any other one. */
 export async function readPageFile(name: string): Promise<{ type: string; content: Buffer }> {
   const type = contentTypes[extname(name)];
-  // Names without a folder only: nothing leads out of the page's.
+  // Names with a folder are rejected, so that no path leaves the page's folder.
   if (type === undefined || !/^[a-z][a-z-]*\.[a-z]+$/.test(name)) throw notFound("file", name);
   try {
     return { type, content: await readFile(join(folder, name)) };

@@ -75,7 +75,7 @@ export function registerConsoleRoutes(
     if (token === undefined) return sendFile(reply, "index.html");
     const session = sessions.open(token);
     if (session !== undefined) guard.setSession(reply, session);
-    // The redirect removes the token from the address and the history. A page without a session shows how to get one.
+    // The redirect removes the token from the address and the history. A page without a session explains how to get one.
     return reply.redirect("/", 303);
   });
   app.get<{ Params: { name: string } }>("/console/:name", ({ params }, reply) => sendFile(reply, params.name));
@@ -115,7 +115,7 @@ export function registerConsoleRoutes(
       return reply.type("application/json").send(input);
     });
     scope.patch<EndpointRoute>("/console/api/endpoints/:endpointId/faults", async ({ params, body }) => {
-      // In one turn, so that no count is lost that a job or request decrements in the meantime.
+      // In one turn of the event loop, so that no concurrent decrement of a count is lost.
       const merged = { ...faults.read(params.endpointId), ...parseInput(faultChanges, body) };
       const remaining = Object.entries(merged).filter(([, value]) => value !== null);
       return faults.replace(params.endpointId, Object.fromEntries(remaining));

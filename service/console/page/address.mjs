@@ -43,7 +43,7 @@ export function endpointAddress(endpoint, filter = {}) {
 export const jobAddress = (endpoint, job) => `${endpointAddress(endpoint)}/jobs/${encodeURIComponent(job)}`;
 
 /** @param {string} text */
-function decoded(text) {
+function decode(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -58,12 +58,12 @@ function decoded(text) {
  */
 export function routeOf(hash) {
   const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
-  const [view, endpoint = "", part, job = ""] = path.split("/").map(decoded);
+  const [view, endpoint = "", part, job = ""] = path.split("/").map(decode);
   if (view === "resources") return { view };
   if (view !== "endpoints" || endpoint === "") return { view: "endpoints" };
   if (part === "jobs" && job !== "") return { view: "endpoint", endpoint, filter: { search: job }, job };
-  const given = new URLSearchParams(query);
-  const [state, search] = [given.get("state") ?? "", given.get("search") ?? ""];
+  const parameters = new URLSearchParams(query);
+  const [state, search] = [parameters.get("state") ?? "", parameters.get("search") ?? ""];
   return {
     view: "endpoint",
     endpoint,
@@ -74,10 +74,10 @@ export function routeOf(hash) {
 /**
  * Changes the address; the views follow.
  * @param {string} hash
- * @param {boolean} [replaces] True to replace the entry of the browser's history.
+ * @param {boolean} [isReplacement] True to replace the entry of the browser's history.
  */
-export function goTo(hash, replaces = false) {
-  if (!replaces) {
+export function goTo(hash, isReplacement = false) {
+  if (!isReplacement) {
     location.hash = hash;
     return;
   }

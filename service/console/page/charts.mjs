@@ -8,24 +8,24 @@ const height = 40;
 
 /**
  * @param {number} value
- * @param {number} most
+ * @param {number} max
  */
-const y = (value, most) => (height - (value / most) * (height - 2)).toFixed(2);
+const y = (value, max) => (height - (value / max) * (height - 2)).toFixed(2);
 
 /**
- * The path of values, with a gap where one is null.
+ * The path of values; null values leave gaps.
  * @param {(number | null)[]} values
- * @param {number} most
+ * @param {number} max
  */
-function linePath(values, most) {
+function linePath(values, max) {
   let path = "";
   let pen = "M";
-  values.forEach((value, at) => {
+  values.forEach((value, index) => {
     if (value === null) {
       pen = "M";
       return;
     }
-    path += `${pen}${at} ${y(value, most)}h1`;
+    path += `${pen}${index} ${y(value, max)}h1`;
     pen = "L";
   });
   return path;
@@ -33,10 +33,10 @@ function linePath(values, most) {
 
 /**
  * @param {number[]} values
- * @param {number} most
+ * @param {number} max
  */
-const areaPath = (values, most) =>
-  `M0 ${height}${values.map((value, at) => `L${at} ${y(value, most)}h1`).join("")}V${height}Z`;
+const areaPath = (values, max) =>
+  `M0 ${height}${values.map((value, index) => `L${index} ${y(value, max)}h1`).join("")}V${height}Z`;
 
 /**
  * Drawing of one measure.
@@ -69,7 +69,7 @@ function chart({ title, now, top, shapes, valueAt, legend }, { until, slotLength
       h("title", {}, `${timeAt(slot)} – ${timeAt(slot + 1)}: ${valueAt(slot)}`),
     ),
   );
-  const half = height / 2;
+  const middleY = height / 2;
   return h(
     "figure",
     { class: "chart", "data-key": title },
@@ -87,7 +87,7 @@ function chart({ title, now, top, shapes, valueAt, legend }, { until, slotLength
           "aria-label": `${title} over the last ${range}: now ${now}, at most ${top}`,
         },
         h("line", { class: "axis", x1: 0, x2: length, y1: height, y2: height }),
-        h("line", { class: "grid", x1: 0, x2: length, y1: half, y2: half }),
+        h("line", { class: "grid", x1: 0, x2: length, y1: middleY, y2: middleY }),
         ...shapes,
         ...slots,
       ),
@@ -103,10 +103,10 @@ function chart({ title, now, top, shapes, valueAt, legend }, { until, slotLength
 const rangeName = (ms) => duration(ms).replace(/ 0 (s|min)$/, "");
 
 /** @param {(number | null)[]} values */
-const lastOf = (values) => values.findLast((value) => value !== null) ?? null;
+const lastValue = (values) => values.findLast((value) => value !== null) ?? null;
 
 /** @param {(number | null)[]} values */
-const mostOf = (values) => Math.max(1, ...values.map((value) => value ?? 0));
+const maxOf = (values) => Math.max(1, ...values.map((value) => value ?? 0));
 
 /** @param {number | null | undefined} value */
 const timeText = (value) => (value === null || value === undefined ? "no result" : duration(value));
@@ -117,43 +117,43 @@ const rateText = (value) => String(value < 10 ? Math.round(value * 10) / 10 : Ma
 /**
  * Queue, throughput and times of an endpoint's jobs over one of the ranges, with buttons for the ranges.
  * @param {Metrics[] | undefined} ranges
- * @param {number} shown Index of the range.
+ * @param {number} rangeIndex
  * @param {number} inQueue Jobs that wait now.
  */
-export function charts(ranges, shown, inQueue) {
-  const metrics = ranges?.[shown];
+export function charts(ranges, rangeIndex, inQueue) {
+  const metrics = ranges?.[rangeIndex];
   if (!ranges || !metrics) return h("div", { class: "charts" });
   const { queue, completed, failed, p50, p95, slotLength } = metrics;
   const perMinute = 60_000 / slotLength;
-  const ended = completed.map((count, at) => (count + (failed[at] ?? 0)) * perMinute);
-  const broken = failed.map((count) => count * perMinute);
-  const most = mostOf(ended);
+  const endedPerMinute = completed.map((count, index) => (count + (failed[index] ?? 0)) * perMinute);
+  const failures = failed.map((count) => count * perMinute);
+  const maxEnded = maxOf(endedPerMinute);
   // The current slot is incomplete, so the rate comes from the previous one.
-  const rate = ended.at(-2) ?? 0;
-  const slowest = mostOf(p95);
-  const [middle, late] = [lastOf(p50), lastOf(p95)];
+  const rate = endedPerMinute.at(-2) ?? 0;
+  const slowest = maxOf(p95);
+  const [middle, slow] = [lastValue(p50), lastValue(p95)];
   /** @type {Chart[]} */
-  const all = [
+  const chartList = [
     {
       title: "In queue",
       now: String(inQueue),
-      top: String(mostOf(queue)),
-      shapes: [h("path", { class: "area", d: areaPath(queue, mostOf(queue)) })],
+      top: String(maxOf(queue)),
+      shapes: [h("path", { class: "area", d: areaPath(queue, maxOf(queue)) })],
       valueAt: (slot) => `${queue[slot]} in queue`,
     },
     {
       title: "Jobs per minute",
       now: rateText(rate),
-      top: rateText(most),
+      top: rateText(maxEnded),
       shapes: [
-        h("path", { class: "area good", d: areaPath(ended, most) }),
-        h("path", { class: "area bad", d: areaPath(broken, most) }),
+        h("path", { class: "area good", d: areaPath(endedPerMinute, maxEnded) }),
+        h("path", { class: "area bad", d: areaPath(failures, maxEnded) }),
       ],
       valueAt: (slot) => `${completed[slot]} completed, ${failed[slot]} failed`,
     },
     {
       title: "Time to result",
-      now: middle === null || late === null ? "–" : `${duration(middle)} / ${duration(late)}`,
+      now: middle === null || slow === null ? "–" : `${duration(middle)} / ${duration(slow)}`,
       top: duration(slowest),
       shapes: [
         h("path", { class: "line late", d: linePath(p95, slowest) }),
@@ -170,14 +170,19 @@ export function charts(ranges, shown, inQueue) {
     h(
       "div",
       { class: "ranges", role: "group", "aria-label": "Range of the charts" },
-      ranges.map(({ slotLength: length, queue: slots }, at) =>
+      ranges.map(({ slotLength: length, queue: slots }, index) =>
         h(
           "button",
-          { type: "button", "data-action": "range", "data-subject": at, "aria-pressed": String(at === shown) },
+          {
+            type: "button",
+            "data-action": "range",
+            "data-subject": index,
+            "aria-pressed": String(index === rangeIndex),
+          },
           rangeName(length * slots.length),
         ),
       ),
     ),
-    h("div", { class: "charts" }, ...all.map((one) => chart(one, metrics))),
+    h("div", { class: "charts" }, ...chartList.map((chartData) => chart(chartData, metrics))),
   );
 }

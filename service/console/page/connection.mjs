@@ -17,7 +17,7 @@
  * @property {number} version
  * @property {JobCounts} jobs
  * @property {Record<string, number>} workers
- * @property {string} [message] Why no worker starts.
+ * @property {string} [message] The reason why no worker starts.
  * @property {Worker[]} running
  *
  * @typedef {object} JobRow A job without input and output; times in ms.
@@ -55,7 +55,7 @@
  * @typedef {"open" | "lost" | "signedOut"} ConnectionState
  */
 
-/** A call that the service refused. */
+/** A call that the service rejected. */
 export class CallError extends Error {
   /**
    * @param {number} status
@@ -86,11 +86,11 @@ export async function call(method, path, body, signal) {
   });
   const text = await response.text();
   if (response.ok) return text;
-  throw new CallError(response.status, messageIn(text) ?? `the service returned ${response.status}`);
+  throw new CallError(response.status, readMessage(text) ?? `the service returned ${response.status}`);
 }
 
 /** @param {string} text */
-function messageIn(text) {
+function readMessage(text) {
   try {
     const { message, error } = JSON.parse(text);
     return typeof message === "string" ? message : typeof error === "string" ? error : undefined;
@@ -99,48 +99,48 @@ function messageIn(text) {
   }
 }
 
-/** How long to wait before another try of a connection that the service refused, ms. */
-const pause = 1000;
+/** Delay before a rejected connection is retried, ms. */
+const retryDelay = 1000;
 
 /**
- * Listens to the service's events, and connects again when the connection is lost.
- * @param {string} query The endpoint whose jobs, log and metrics are sent too, and the filter of its jobs; may be empty.
- * @param {Record<string, (data: any) => void>} listeners By the names of events.
- * @param {(state: ConnectionState) => void} changed
- * @returns {() => void} Ends it.
+ * Subscribes to the service's events; reconnects after the connection is lost.
+ * @param {string} query The endpoint whose jobs, log and metrics are also sent, and the filter of its jobs; may be empty.
+ * @param {Record<string, (data: any) => void>} listeners Listeners by event name.
+ * @param {(state: ConnectionState) => void} onStateChange
+ * @returns {() => void} Ends the subscription.
  */
-export function listen(query, listeners, changed) {
+export function listen(query, listeners, onStateChange) {
   /** @type {EventSource | undefined} */
   let source;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  let ended = false;
+  let isEnded = false;
 
   function connect() {
     source?.close();
     source = new EventSource(`/console/api/events?${query}`);
-    source.onopen = () => changed("open");
+    source.onopen = () => onStateChange("open");
     source.onerror = () => {
-      changed("lost");
-      // A lost connection is tried again by the browser; one that was refused is not.
-      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(again, pause);
+      onStateChange("lost");
+      // The browser retries a lost connection, but not a rejected one.
+      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(reconnect, retryDelay);
     };
     for (const [name, listener] of Object.entries(listeners))
       source.addEventListener(name, (event) => listener(JSON.parse(event.data)));
   }
-  async function again() {
-    if (ended) return;
+  async function reconnect() {
+    if (isEnded) return;
     try {
       await call("GET", "api/session");
     } catch (error) {
-      if (error instanceof CallError && error.status === 401) return changed("signedOut");
+      if (error instanceof CallError && error.status === 401) return onStateChange("signedOut");
     }
-    if (!ended) connect();
+    if (!isEnded) connect();
   }
 
   connect();
   return () => {
-    ended = true;
+    isEnded = true;
     clearTimeout(timer);
     source?.close();
   };

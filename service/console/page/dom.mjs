@@ -4,7 +4,7 @@
 const svgNames = new Set(["svg", "path", "line", "rect", "title"]);
 
 /**
- * Makes an element. An attribute that is false, null or undefined is left out; one that is true is empty.
+ * Creates an element. Attributes that are false, null or undefined are omitted; true becomes an empty attribute.
  * @template {string} Name
  * @param {Name} name
  * @param {Attributes} [attributes]
@@ -37,11 +37,11 @@ export function timeOf(time, text = new Date(time).toLocaleTimeString()) {
 }
 
 /**
- * An element that keeps itself, for a view: itself where it is in no page yet, else a stand-in that `morph` leaves it for. To be
- * moved would take its focus and its scroll position.
- * @param {Element} element It has `data-own` and a `data-key`.
+ * Returns a self-managed element for a view: the element itself until it is in the page, then a placeholder that `morph` matches with it.
+ * Moving the element would lose its focus and scroll position.
+ * @param {Element} element An element with `data-own` and a `data-key`.
  */
-export const own = (element) =>
+export const placeholderOf = (element) =>
   element.isConnected
     ? h(element.tagName.toLowerCase(), { "data-own": true, "data-key": element.getAttribute("data-key") })
     : element;
@@ -54,47 +54,47 @@ const keyOf = (node) =>
   node instanceof Element ? `${node.tagName} ${node.getAttribute("data-key") ?? ""}` : node?.nodeName;
 
 /**
- * Makes an element's content equal to another one's. Existing elements keep their focus, selection and scroll position.
+ * Updates an element to equal another. Existing elements keep their focus, selection and scroll position.
  * Elements with `data-own` are ignored.
- * @param {Element} present
- * @param {Element} wanted
+ * @param {Element} current
+ * @param {Element} target
  */
-function morph(present, wanted) {
-  for (const { name } of [...present.attributes]) if (!wanted.hasAttribute(name)) present.removeAttribute(name);
-  for (const { name, value } of [...wanted.attributes])
-    if (present.getAttribute(name) !== value) present.setAttribute(name, value);
-  if (wanted.hasAttribute("data-own")) return;
-  morphChildren(present, [...wanted.childNodes]);
+function morph(current, target) {
+  for (const { name } of [...current.attributes]) if (!target.hasAttribute(name)) current.removeAttribute(name);
+  for (const { name, value } of [...target.attributes])
+    if (current.getAttribute(name) !== value) current.setAttribute(name, value);
+  if (target.hasAttribute("data-own")) return;
+  morphChildren(current, [...target.childNodes]);
 }
 
 /**
- * @param {Element} present
- * @param {Node[]} wanted
+ * @param {Element} current
+ * @param {Node[]} target
  */
-export function morphChildren(present, wanted) {
-  wanted.forEach((node, at) => {
-    let here = present.childNodes[at];
-    if (keyOf(here) !== keyOf(node)) {
-      const moved = [...present.childNodes].slice(at + 1).find((other) => keyOf(other) === keyOf(node));
-      // Only elements with a key are known to be the same somewhere else.
-      const isKnown = moved instanceof Element && moved.hasAttribute("data-key");
-      const before = here ?? null;
-      here = isKnown ? moved : undefined;
-      present.insertBefore(here ?? node, before);
+export function morphChildren(current, target) {
+  target.forEach((node, index) => {
+    let existing = current.childNodes[index];
+    if (keyOf(existing) !== keyOf(node)) {
+      const sameKey = [...current.childNodes].slice(index + 1).find((child) => keyOf(child) === keyOf(node));
+      // Only elements with a key can be matched at another position.
+      const hasKey = sameKey instanceof Element && sameKey.hasAttribute("data-key");
+      const nextSibling = existing ?? null;
+      existing = hasKey ? sameKey : undefined;
+      current.insertBefore(existing ?? node, nextSibling);
     }
-    if (!here) return;
-    if (here instanceof Element && node instanceof Element) morph(here, node);
-    else if (here.nodeValue !== node.nodeValue) here.nodeValue = node.nodeValue;
+    if (!existing) return;
+    if (existing instanceof Element && node instanceof Element) morph(existing, node);
+    else if (existing.nodeValue !== node.nodeValue) existing.nodeValue = node.nodeValue;
   });
-  while (present.childNodes.length > wanted.length) present.lastChild?.remove();
+  while (current.childNodes.length > target.length) current.lastChild?.remove();
 }
 
 /**
- * The element of the page with an id; it is there.
+ * Returns the page's element with an id; throws an Error if it does not exist.
  * @param {string} id
  */
 export function byId(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no element "${id}"`);
-  return found;
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no element "${id}"`);
+  return element;
 }

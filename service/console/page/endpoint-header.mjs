@@ -18,7 +18,7 @@ export function endpointHeader(endpoint) {
       h("h1", {}, name),
       h("p", { class: "quiet" }, h("code", {}, id), ` · ${imageName ?? "its template is gone"} · version ${version}`),
     ),
-    facts(endpoint),
+    settingsList(endpoint),
     h("p", { class: "warning", "data-key": "message", hidden: message === undefined }, message),
     type === "QB" &&
       h(
@@ -37,7 +37,7 @@ export function endpointHeader(endpoint) {
  * List of an endpoint's URL and settings.
  * @param {Endpoint} endpoint
  */
-function facts(endpoint) {
+function settingsList(endpoint) {
   const { templateId, templateName, volumes, scalerType, scalerValue, idleTimeout, workersMin, workersMax } = endpoint;
   const unit = scalerType === "QUEUE_DELAY" ? `${scalerValue} s` : `${scalerValue}`;
   const rows = {

@@ -5,7 +5,7 @@ import { noEndpoint } from "./next-steps.mjs";
 /** @typedef {import("./connection.mjs").Endpoint} Endpoint */
 
 /**
- * A number with what it counts.
+ * A labelled number.
  * @param {string} label
  * @param {string | number} value
  * @param {string} [tone]
@@ -19,17 +19,17 @@ export const count = (label, value, tone = "") =>
   );
 
 /**
- * A dot for each worker, by what it does.
+ * A dot for each worker, coloured by its status.
  * @param {Endpoint} endpoint
  */
 export function workerDots({ running, workersMax, workers }) {
-  const told = running.map(({ status }) => status).sort();
-  const text = told.length === 0 ? "no worker is up" : told.join(", ");
+  const statuses = running.map(({ status }) => status).sort();
+  const text = statuses.length === 0 ? "no worker is up" : statuses.join(", ");
   const throttled = workers["throttled"] ?? 0;
   return h(
     "span",
     { class: "dots", role: "img", "aria-label": `Workers: ${text}`, title: text },
-    told.slice(0, 12).map((status, at) => h("i", { class: `dot ${status}`, "data-key": at })),
+    statuses.slice(0, 12).map((status, index) => h("i", { class: `dot ${status}`, "data-key": index })),
     h("span", { class: "of" }, `${running.length} of ${workersMax}${throttled > 0 ? ", waiting to start" : ""}`),
   );
 }
@@ -75,16 +75,16 @@ export const loading = () => h("section", { "data-key": "loading" }, h("p", { cl
 
 /**
  * The page for an endpoint in the address that does not exist, or for a name that several endpoints have.
- * @param {string} asked Id or name.
- * @param {Endpoint[]} named The endpoints with this name.
+ * @param {string} idOrName Id or name.
+ * @param {Endpoint[]} matches The endpoints with this name.
  */
-export const endpointChoice = (asked, named) =>
+export const endpointChoice = (idOrName, matches) =>
   h(
     "section",
     { "data-key": "choice" },
-    h("h1", {}, named.length > 0 ? `${named.length} endpoints are named ${asked}` : "There is no such endpoint"),
-    named.length > 0
-      ? h("ul", { class: "cards" }, named.map(card))
-      : h("p", {}, "No endpoint has the id or name ", h("code", {}, asked), ". It may have been deleted."),
+    h("h1", {}, matches.length > 0 ? `${matches.length} endpoints are named ${idOrName}` : "There is no such endpoint"),
+    matches.length > 0
+      ? h("ul", { class: "cards" }, matches.map(card))
+      : h("p", {}, "No endpoint has the id or name ", h("code", {}, idOrName), ". It may have been deleted."),
     h("p", {}, h("a", { href: "#/" }, "All endpoints")),
   );

@@ -1,7 +1,7 @@
 import { endpointAddress, filterQuery, goTo } from "./address.mjs";
 import { charts } from "./charts.mjs";
 import { call } from "./connection.mjs";
-import { h, own } from "./dom.mjs";
+import { h, placeholderOf } from "./dom.mjs";
 import { endpointHeader } from "./endpoint-header.mjs";
 import { createFaultPanel } from "./fault-panel.mjs";
 import { curlCopied, curlOf, isRetryable } from "./format.mjs";
@@ -20,15 +20,15 @@ import { createWorkerLog } from "./worker-log.mjs";
 /**
  * The page of one endpoint: its state, a form for jobs, its jobs and the output of its workers.
  * @param {string} endpointId
- * @param {string} asked The endpoint's id or name, as in the address.
- * @param {{ notify(text: string): void, changed(): void }} host `changed` requests another `view`.
+ * @param {string} idOrName The endpoint's id or name, as in the address.
+ * @param {{ notify(text: string): void, requestRender(): void }} host
  */
-export function createEndpointPage(endpointId, asked, { notify, changed }) {
+export function createEndpointPage(endpointId, idOrName, { notify, requestRender }) {
   const form = createJobForm(endpointId, notify);
   const log = createWorkerLog();
-  const details = createJobDetails(endpointId, changed);
-  const pages = createJobPages(endpointId, changed);
-  const filter = createJobFilter(asked);
+  const details = createJobDetails(endpointId, requestRender);
+  const pages = createJobPages(endpointId, requestRender);
+  const filter = createJobFilter(idOrName);
   const faults = createFaultPanel(endpointId);
   const retryDialog = createRetryDialog(endpointId);
   /** @type {import("./connection.mjs").Metrics[] | undefined} */
@@ -42,12 +42,12 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
   const actions = {
     range(index) {
       range = Number(index);
-      changed();
+      requestRender();
     },
     cancel: (id) => call("POST", `v2/${endpointId}/cancel/${id}`),
     async retry(id) {
       await call("POST", `v2/${endpointId}/retry/${id}`);
-      form.follow(id);
+      form.followJob(id);
     },
     removeFault: faults.remove,
     retryAll: () => retryDialog.open(pages.filter),
@@ -68,7 +68,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
     reuse: (id) => form.fill(details.of(id)?.input ?? "{}"),
     newest: pages.toNewest,
     older: pages.toOlder,
-    unfilter: () => goTo(endpointAddress(asked)),
+    unfilter: () => goTo(endpointAddress(idOrName)),
   };
 
   return {
@@ -77,7 +77,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
     listeners: {
       metrics: (data) => {
         metrics = data;
-        changed();
+        requestRender();
       },
       jobs: (data) => {
         details.update(data.rows);
@@ -86,14 +86,14 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
       faults: faults.update,
       log: log.add,
     },
-    /** The connection is open again, and everything is sent anew. */
-    begin: log.begin,
+    /** Called when the connection is open again; the service then sends all events again. */
+    onReconnect: log.restart,
 
     /**
      * Applies the filter of an address, and opens its job.
      * @param {import("./address.mjs").EndpointRoute} route
      */
-    show(route) {
+    applyRoute(route) {
       pages.setFilter(route.filter);
       filter.show(route.filter);
       if (route.job !== undefined && route.job !== linkedJob) details.open(route.job);
@@ -105,7 +105,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
      * @param {string} action
      * @param {string} subject Id of a job, name of a fault, or index of a range.
      */
-    async act(action, subject) {
+    async runAction(action, subject) {
       try {
         await actions[action]?.(subject);
       } catch (error) {
@@ -114,7 +114,7 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
     },
 
     /** @param {Endpoint} endpoint */
-    view(endpoint) {
+    render(endpoint) {
       const hasJobs = endpoint.type === "QB";
       return h(
         "div",
@@ -125,22 +125,27 @@ export function createEndpointPage(endpointId, asked, { notify, changed }) {
           "div",
           { class: "columns", "data-key": "columns" },
           hasJobs
-            ? h("section", { class: "panel", "data-key": "form" }, h("h2", {}, "Run a job"), own(form.element))
+            ? h(
+                "section",
+                { class: "panel", "data-key": "form" },
+                h("h2", {}, "Run a job"),
+                placeholderOf(form.element),
+              )
             : sendRequest(endpoint),
           workerList(endpoint, log.element),
         ),
-        own(faults.element),
+        placeholderOf(faults.element),
         hasJobs &&
           jobList({
-            endpoint: asked,
+            endpoint: idOrName,
             page: pages.shown,
-            pageNumber: pages.number,
+            pageNumber: pages.pageNumber,
             detailOf: details.of,
             filter: filter.element,
             canRetry: isRetryable(pages.filter.state ?? "FAILED"),
             empty: filterQuery(pages.filter) === "" ? noJob(endpoint) : noMatch(linkedJob),
           }),
-        own(retryDialog.element),
+        placeholderOf(retryDialog.element),
       );
     },
   };

@@ -14,10 +14,10 @@ import { h, morphChildren } from "./dom.mjs";
  */
 
 /** @param {number} count */
-const next = (count) => `: next ${count}`;
+const nextText = (count) => `: next ${count}`;
 
 /** Largest count of a fault. */
-const mostCounted = 1_000_000;
+const maxCount = 1_000_000;
 
 /** @type {Kind[]} */
 const kinds = [
@@ -33,7 +33,7 @@ const kinds = [
 ];
 
 /**
- * The panel with an endpoint's injected faults, which sets and removes them. It keeps its own elements.
+ * The panel with an endpoint's injected faults, which sets and removes them. It manages its own elements.
  * @param {string} endpointId
  */
 export function createFaultPanel(endpointId) {
@@ -41,7 +41,7 @@ export function createFaultPanel(endpointId) {
     h(
       "select",
       { id: "fault-kind" },
-      kinds.map(({ label }, at) => h("option", { value: at }, label)),
+      kinds.map(({ label }, index) => h("option", { value: index }, label)),
     )
   );
   const number = /** @type {HTMLInputElement} */ (
@@ -61,21 +61,21 @@ export function createFaultPanel(endpointId) {
   const list = h("div", {});
 
   const kind = () => kinds[Number(select.value)] ?? kinds[0];
-  function choose() {
-    const { value, unit: of = "", initial = 1, max = mostCounted } = kind() ?? {};
-    const counts = value === undefined;
-    number.disabled = !counts;
-    number.parentElement?.toggleAttribute("hidden", !counts);
+  function updateInputs() {
+    const { value, unit: unitText = "", initial = 1, max = maxCount } = kind() ?? {};
+    const isCount = value === undefined;
+    number.disabled = !isCount;
+    number.parentElement?.toggleAttribute("hidden", !isCount);
     number.max = String(max);
     number.value = String(initial);
-    unit.textContent = of;
+    unit.textContent = unitText;
     fault.textContent = "";
   }
 
   /** @param {Faults} faults */
   function update(faults) {
     const active = kinds.filter(({ name, value }) => (value === undefined ? faults[name] : faults[name] === value));
-    const rows = active.map(({ name, label, value, left = next }) => {
+    const rows = active.map(({ name, label, value, left = nextText }) => {
       const text = value === undefined ? `${label}${left(Number(faults[name]))}` : label;
       const remove = {
         type: "button",
@@ -92,19 +92,19 @@ export function createFaultPanel(endpointId) {
   }
 
   /** @param {Record<string, unknown>} changes Values by name; null removes a fault. */
-  const change = async (changes) =>
+  const sendChanges = async (changes) =>
     update(JSON.parse(await call("PATCH", `api/endpoints/${endpointId}/faults`, JSON.stringify(changes))));
 
-  select.addEventListener("change", choose);
+  select.addEventListener("change", updateInputs);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     fault.textContent = "";
     const { name = "", value = Number(number.value) } = kind() ?? {};
-    await change({ [name]: value }).catch((error) => {
+    await sendChanges({ [name]: value }).catch((error) => {
       fault.textContent = error instanceof Error ? error.message : String(error);
     });
   });
-  choose();
+  updateInputs();
   update({});
 
   return {
@@ -132,7 +132,7 @@ export function createFaultPanel(endpointId) {
     update,
     /** @param {string} name */
     async remove(name) {
-      await change({ [name]: null });
+      await sendChanges({ [name]: null });
       summary.focus();
     },
   };

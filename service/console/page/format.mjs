@@ -32,7 +32,7 @@ export const ago = (time) => {
 };
 
 /**
- * JSON text with an indent; another text as it is. Numbers stay as they were sent where a parse would change them.
+ * Indents JSON text; returns any other text unchanged, and JSON whose numbers parsing would change.
  * @param {string} text
  */
 export function pretty(text) {
@@ -45,7 +45,7 @@ export function pretty(text) {
   }
 }
 
-/** The shell variable that stands for the API key: the page has none. */
+/** The shell variable for the API key, which the page does not have. */
 const keyVariable = "SERVERLESS_COMPUTE_API_KEY";
 
 /** @param {string} text */
@@ -68,7 +68,7 @@ export const curlOf = (endpointId, operation, input) =>
 /** The notice after a submission was copied as a command line. */
 export const curlCopied = `Copied. In your shell: export ${keyVariable}=$(npx --no serverless-compute-local key)`;
 
-/** The ways in which a job's state is shown, by the state. */
+/** CSS class of each job status. */
 const tones = new Map([
   ["COMPLETED", "good"],
   ["FAILED", "bad"],
@@ -81,7 +81,7 @@ const tones = new Map([
 export const toneOf = (status) => tones.get(status) ?? "over";
 
 /** @param {string} status */
-export const isOver = (status) => status !== "IN_QUEUE" && status !== "IN_PROGRESS";
+export const isFinal = (status) => status !== "IN_QUEUE" && status !== "IN_PROGRESS";
 
 /** @param {string} status */
 export const isRetryable = (status) => status === "FAILED" || status === "TIMED_OUT";

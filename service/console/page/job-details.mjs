@@ -7,22 +7,22 @@ import { resultOf } from "./job-form.mjs";
 /** @typedef {import("./connection.mjs").JobRow} JobRow */
 /** @typedef {{ input?: string, output?: string, error?: string, fault?: string }} JobDetail */
 
-/** Characters of an input or output that are shown; all of it is copied. */
-const longestShown = 200_000;
+/** Maximum displayed characters of an input or output; copies are complete. */
+const maxShownLength = 200_000;
 
 /**
- * Inputs, outputs and errors of the jobs that are open.
+ * Inputs, outputs and errors of expanded jobs.
  * @param {string} endpointId
- * @param {() => void} changed
+ * @param {() => void} requestRender
  */
-export function createJobDetails(endpointId, changed) {
+export function createJobDetails(endpointId, requestRender) {
   /** @type {Map<string, JobDetail>} */
   const details = new Map();
-  /** States of the rows that were shown last. @type {Map<string, string>} */
-  let before = new Map();
+  /** Statuses of the previous rows. @type {Map<string, string>} */
+  let previousStatuses = new Map();
 
   /** @param {string} id */
-  async function read(id) {
+  async function load(id) {
     try {
       const [record, input] = await Promise.all([
         call("GET", `v2/${endpointId}/status/${id}`),
@@ -36,10 +36,11 @@ export function createJobDetails(endpointId, changed) {
         ...(error === undefined ? {} : { error }),
       });
     } catch (error) {
-      const gone = error instanceof CallError && error.status === 404;
-      if (details.has(id)) details.set(id, { fault: gone ? "The job is gone: its retention is over." : String(error) });
+      const isMissing = error instanceof CallError && error.status === 404;
+      if (details.has(id))
+        details.set(id, { fault: isMissing ? "The job is gone: its retention is over." : String(error) });
     }
-    changed();
+    requestRender();
   }
 
   return {
@@ -48,21 +49,21 @@ export function createJobDetails(endpointId, changed) {
     /** @param {string} id */
     open(id) {
       if (!details.has(id)) details.set(id, {});
-      void read(id);
-      changed();
+      void load(id);
+      requestRender();
     },
     /** @param {string} id */
     close(id) {
       details.delete(id);
-      changed();
+      requestRender();
     },
     /**
-     * Reads open jobs again whose state has changed.
+     * Reloads expanded jobs whose status has changed.
      * @param {JobRow[]} rows
      */
     update(rows) {
-      for (const { id, status } of rows) if (details.has(id) && before.get(id) !== status) void read(id);
-      before = new Map(rows.map(({ id, status }) => [id, status]));
+      for (const { id, status } of rows) if (details.has(id) && previousStatuses.get(id) !== status) void load(id);
+      previousStatuses = new Map(rows.map(({ id, status }) => [id, status]));
     },
   };
 }
@@ -72,7 +73,7 @@ export function createJobDetails(endpointId, changed) {
  * @param {string | undefined} text
  * @param {string} [tone]
  */
-const part = (title, text, tone = "") =>
+const section = (title, text, tone = "") =>
   text !== undefined &&
   h(
     "div",
@@ -81,8 +82,8 @@ const part = (title, text, tone = "") =>
     h(
       "pre",
       { class: tone, tabindex: 0, "aria-label": title },
-      text.slice(0, longestShown),
-      text.length > longestShown && "…",
+      text.slice(0, maxShownLength),
+      text.length > maxShownLength && "…",
     ),
   );
 
@@ -94,7 +95,7 @@ const part = (title, text, tone = "") =>
  * @param {number} columns
  */
 export function detailRow(job, { input, output, error, fault }, endpoint, columns) {
-  const facts = [
+  const properties = [
     ` by /${job.operation}`,
     job.workerId && `worker ${job.workerId}`,
     job.retries > 0 && `queued again ${job.retries}×`,
@@ -112,7 +113,7 @@ export function detailRow(job, { input, output, error, fault }, endpoint, column
         h("code", {}, job.id),
         " · submitted ",
         timeOf(job.createdAt),
-        `${facts.filter(Boolean).join(" · ")}`,
+        `${properties.filter(Boolean).join(" · ")}`,
       ),
       h(
         "div",
@@ -123,9 +124,9 @@ export function detailRow(job, { input, output, error, fault }, endpoint, column
           h("button", { ...action, "data-action": "reuse", "data-key": "reuse" }, "Use this input"),
         h("a", { href: jobAddress(endpoint, job.id), "data-key": "link" }, "Link to this job"),
       ),
-      part("Input", input === undefined ? (fault ?? "Loading…") : pretty(input)),
-      part("Error", error, "bad"),
-      part("Output", output === undefined ? undefined : pretty(output)),
+      section("Input", input === undefined ? (fault ?? "Loading…") : pretty(input)),
+      section("Error", error, "bad"),
+      section("Output", output === undefined ? undefined : pretty(output)),
     ),
   );
 }

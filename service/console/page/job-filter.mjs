@@ -3,11 +3,11 @@ import { h } from "./dom.mjs";
 
 /** @typedef {import("./address.mjs").JobFilter} JobFilter */
 
-/** Pause in typing after which the text is searched for, ms. */
-const typingPause = 300;
+/** Pause in typing before a search starts, ms. */
+const typingDelay = 300;
 
 /**
- * The form that filters an endpoint's jobs. The filter is part of the address. The form keeps its own elements.
+ * The form that filters an endpoint's jobs. The filter is part of the address. The form manages its own elements.
  * @param {string} endpoint Id or name, as in the address.
  */
 export function createJobFilter(endpoint) {
@@ -37,8 +37,8 @@ export function createJobFilter(endpoint) {
     h("label", { for: "filter-search" }, "Search"),
     search,
   );
-  /** True once the typed text has an entry of its own in the history. */
-  let hasEntry = false;
+  /** True once the typed text has its own history entry. */
+  let hasHistoryEntry = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
@@ -46,22 +46,22 @@ export function createJobFilter(endpoint) {
     clearTimeout(timer);
     timer = undefined;
     const hash = endpointAddress(endpoint, { state: select.value, search: search.value.trim() });
-    if (hash !== location.hash) goTo(hash, hasEntry);
+    if (hash !== location.hash) goTo(hash, hasHistoryEntry);
   }
   function applyText() {
     apply();
-    hasEntry = true;
+    hasHistoryEntry = true;
   }
   select.addEventListener("change", () => {
-    hasEntry = false;
+    hasHistoryEntry = false;
     apply();
   });
   search.addEventListener("focus", () => {
-    hasEntry = false;
+    hasHistoryEntry = false;
   });
   search.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(applyText, typingPause);
+    timer = setTimeout(applyText, typingDelay);
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();

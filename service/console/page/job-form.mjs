@@ -1,25 +1,25 @@
 import { call } from "./connection.mjs";
 import { h, morphChildren } from "./dom.mjs";
-import { curlCopied, curlOf, isOver, isRetryable, pretty, toneOf } from "./format.mjs";
+import { curlCopied, curlOf, isFinal, isRetryable, pretty, toneOf } from "./format.mjs";
 import { rememberedInput, rememberInput } from "./remembered-input.mjs";
 
 /** @typedef {{ id?: string, status: string, output?: string, error?: string, chunks?: string[] }} Result */
 
 /** Ways to submit a job, with their descriptions. */
-const ways = {
+const submitModes = {
   run: "queue it and show its record when it is over",
   runsync: "wait for its result in one request",
   stream: "queue it and show what its handler yields, as it comes",
 };
 
 /** Time that one request waits for the end of a job, ms. After it, the form shows whether the job runs. */
-const waitOfOne = 1000;
+const maxRequestWait = 1000;
 
 /** Initial input of the form. */
-const firstInput = '{\n  "prompt": "Hello"\n}';
+const defaultInput = '{\n  "prompt": "Hello"\n}';
 
 /**
- * The form that submits jobs to an endpoint, with the result of the last one. It keeps its own elements.
+ * The form that submits jobs to an endpoint, with the result of the last job. It manages its own elements.
  * @param {string} endpointId
  * @param {(text: string) => void} notify Shows a short-lived message.
  */
@@ -27,11 +27,16 @@ export function createJobForm(endpointId, notify) {
   const input = /** @type {HTMLTextAreaElement} */ (
     h("textarea", { id: "input", rows: 8, spellcheck: "false", "aria-describedby": "input-fault input-keys" })
   );
-  input.value = rememberedInput(endpointId) ?? firstInput;
+  input.value = rememberedInput(endpointId) ?? defaultInput;
   const fault = h("p", { id: "input-fault", class: "fault", role: "alert" });
   const result = h("div", { class: "result", id: "result", "aria-live": "polite" });
-  const options = Object.entries(ways).map(([way, does], at) =>
-    h("label", { title: does }, h("input", { type: "radio", name: "way", value: way, checked: at === 0 }), way),
+  const options = Object.entries(submitModes).map(([mode, description], index) =>
+    h(
+      "label",
+      { title: description },
+      h("input", { type: "radio", name: "way", value: mode, checked: index === 0 }),
+      mode,
+    ),
   );
   const form = /** @type {HTMLFormElement} */ (
     h(
@@ -50,13 +55,13 @@ export function createJobForm(endpointId, notify) {
       ),
     )
   );
-  /** Counts what is shown: a later job takes the place of an earlier one. */
-  let shown = 0;
+  /** Number of the displayed job; a later job replaces an earlier one. */
+  let currentResult = 0;
 
-  const way = () => String(new FormData(form).get("way"));
+  const selectedMode = () => String(new FormData(form).get("way"));
 
-  /** The input as it goes out; undefined with a word about what is wrong with it. */
-  function checked() {
+  /** Returns the input to send; for an invalid input, shows the problem and returns undefined. */
+  function validInput() {
     fault.textContent = "";
     input.removeAttribute("aria-invalid");
     try {
@@ -71,19 +76,21 @@ export function createJobForm(endpointId, notify) {
     return undefined;
   }
 
-  /** @param {Result} one */
-  function show(one) {
-    const { id, status, output, error, chunks } = one;
-    const known = id !== undefined;
+  /** @param {Result} jobResult */
+  function show(jobResult) {
+    const { id, status, output, error, chunks } = jobResult;
+    const hasId = id !== undefined;
     const action = { "data-subject": id, type: "button" };
     morphChildren(result, [
       h(
         "div",
         { class: "result-head" },
         h("span", { class: `state ${toneOf(status)}` }, status),
-        known && h("code", {}, id),
-        known && !isOver(status) && h("button", { ...action, "data-action": "cancel", "data-key": "cancel" }, "Cancel"),
-        known &&
+        hasId && h("code", {}, id),
+        hasId &&
+          !isFinal(status) &&
+          h("button", { ...action, "data-action": "cancel", "data-key": "cancel" }, "Cancel"),
+        hasId &&
           isRetryable(status) &&
           h("button", { ...action, "data-action": "retry", "data-key": "retry" }, "Retry"),
       ),
@@ -102,79 +109,79 @@ export function createJobForm(endpointId, notify) {
   }
 
   /**
-   * Shows a job until it is over.
+   * Displays a job until it is finished.
    * @param {string} id
-   * @param {boolean} streams
+   * @param {boolean} isStream
    */
-  async function follow(id, streams) {
-    const mine = ++shown;
+  async function followJob(id, isStream) {
+    const resultNumber = ++currentResult;
     /** @type {string[]} */
     const chunks = [];
-    const show1 = (/** @type {Result} */ one) => {
-      if (mine === shown) show({ ...one, id, ...(streams ? { chunks } : {}) });
+    const showIfCurrent = (/** @type {Result} */ jobResult) => {
+      if (resultNumber === currentResult) show({ ...jobResult, id, ...(isStream ? { chunks } : {}) });
     };
-    show1({ status: "IN_QUEUE" });
-    for (let done = !streams; !done && mine === shown; ) {
+    showIfCurrent({ status: "IN_QUEUE" });
+    for (let isDone = !isStream; !isDone && resultNumber === currentResult; ) {
       const { status, stream } = JSON.parse(await call("GET", `v2/${endpointId}/stream/${id}`));
       chunks.push(...stream.map((/** @type {{ output: unknown }} */ { output }) => textOf(output)));
-      show1({ status });
-      done = isOver(status);
+      showIfCurrent({ status });
+      isDone = isFinal(status);
     }
-    for (let done = false; !done && mine === shown; ) {
-      const text = await call("GET", `v2/${endpointId}/status-sync/${id}?wait=${waitOfOne}`);
+    for (let isDone = false; !isDone && resultNumber === currentResult; ) {
+      const text = await call("GET", `v2/${endpointId}/status-sync/${id}?wait=${maxRequestWait}`);
       const record = resultOf(text);
-      show1(record);
-      done = isOver(record.status);
+      showIfCurrent(record);
+      isDone = isFinal(record.status);
     }
   }
 
   async function submit() {
-    const text = checked();
+    const text = validInput();
     if (text === undefined) return;
     rememberInput(endpointId, input.value);
     const body = `{"input":${text}}`;
-    if (way() === "runsync") {
-      shown++;
+    if (selectedMode() === "runsync") {
+      currentResult++;
       show({ status: "IN_PROGRESS" });
-      const answer = await call("POST", `v2/${endpointId}/runsync`, body);
-      const { id } = JSON.parse(answer);
-      const record = resultOf(answer);
+      const response = await call("POST", `v2/${endpointId}/runsync`, body);
+      const { id } = JSON.parse(response);
+      const record = resultOf(response);
       show({ ...record, id });
-      if (!isOver(record.status)) await follow(id, false);
+      if (!isFinal(record.status)) await followJob(id, false);
       return;
     }
-    const streams = way() === "stream";
+    const isStream = selectedMode() === "stream";
     const { id } = JSON.parse(await call("POST", `v2/${endpointId}/run`, body));
-    await follow(id, streams);
+    await followJob(id, isStream);
   }
   /** @param {Promise<void>} work */
-  const told = (work) =>
+  const reportFailure = (work) =>
     work.catch((error) => {
-      shown++;
+      currentResult++;
       show({ status: "FAILED", error: error instanceof Error ? error.message : String(error) });
     });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void told(submit());
+    void reportFailure(submit());
   });
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   form.querySelector("[data-copy]")?.addEventListener("click", async () => {
-    const text = checked();
+    const text = validInput();
     if (text === undefined) return;
-    await navigator.clipboard.writeText(curlOf(endpointId, way() === "runsync" ? "runsync" : "run", text));
+    await navigator.clipboard.writeText(curlOf(endpointId, selectedMode() === "runsync" ? "runsync" : "run", text));
     notify(curlCopied);
   });
 
   return {
     element: h("div", { "data-own": true, "data-key": "form" }, form, result),
     /**
-     * Shows a job that was queued again.
+     * Displays a requeued job.
      * @param {string} id
      */
-    follow: (id) => void told(follow(id, false)),
+    followJob: (id) => void reportFailure(followJob(id, false)),
     /** @param {string} text */
     fill(text) {
       input.value = pretty(text);
@@ -187,7 +194,7 @@ export function createJobForm(endpointId, notify) {
 const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
 /**
- * Reads a record; its output stays the text that came.
+ * Parses a record; the output keeps its original JSON text.
  * @param {string} text
  * @returns {Result}
  */
@@ -195,6 +202,6 @@ export function resultOf(text) {
   const { status, error, output } = JSON.parse(text);
   if (output === undefined) return { status, error };
   // The output is the last member of a record.
-  const [, sent] = /"output":(.*)\}$/s.exec(text) ?? [];
-  return { status, error, output: sent ?? JSON.stringify(output) };
+  const [, outputText] = /"output":(.*)\}$/s.exec(text) ?? [];
+  return { status, error, output: outputText ?? JSON.stringify(output) };
 }

@@ -1,23 +1,23 @@
-import { h, own, timeOf } from "./dom.mjs";
-import { ago, duration, isOver, isRetryable, toneOf } from "./format.mjs";
+import { h, placeholderOf, timeOf } from "./dom.mjs";
+import { ago, duration, isFinal, isRetryable, toneOf } from "./format.mjs";
 import { detailRow } from "./job-details.mjs";
 
 /** @typedef {import("./connection.mjs").JobRow} JobRow */
 /** @typedef {import("./connection.mjs").JobPage} JobPage */
 /** @typedef {import("./job-details.mjs").JobDetail} JobDetail */
 
-/** Characters of an id's end: the beginnings of ids are times, so they look alike. */
-const idEnd = 8;
+/** Displayed characters at the end of an id; ids begin with a time, so their beginnings are similar. */
+const shownIdLength = 8;
 
 /** @param {string} id */
-const shortId = (id) => `${id.startsWith("sync-") ? "sync-" : ""}…${id.slice(-idEnd)}`;
+const shortId = (id) => `${id.startsWith("sync-") ? "sync-" : ""}…${id.slice(-shownIdLength)}`;
 
 /** @param {JobRow} job */
-const ran = ({ startedAt, finishedAt, executionTime }) =>
+const executionText = ({ startedAt, finishedAt, executionTime }) =>
   startedAt === undefined ? "–" : duration(finishedAt === undefined ? Date.now() - startedAt : executionTime);
 
 /** @param {JobRow} job */
-const waited = ({ queuedAt, startedAt, finishedAt, delayTime }) =>
+const queueText = ({ queuedAt, startedAt, finishedAt, delayTime }) =>
   duration(startedAt === undefined && finishedAt === undefined ? Date.now() - queuedAt : delayTime);
 
 /** Columns of the list: heading, class, and explanation. */
@@ -60,13 +60,13 @@ function jobRows(job, detail, endpoint) {
       ),
     ),
     h("td", { class: "time submitted" }, timeOf(createdAt, ago(createdAt))),
-    h("td", { class: "time", "data-label": "queued" }, waited(job)),
-    h("td", { class: "time", "data-label": "ran" }, ran(job)),
+    h("td", { class: "time", "data-label": "queued" }, queueText(job)),
+    h("td", { class: "time", "data-label": "ran" }, executionText(job)),
     h("td", { class: "error" }, error !== undefined && h("span", { title: error }, error.split("\n", 1)[0])),
     h(
       "td",
       { class: "row-actions" },
-      !isOver(status) && h("button", { ...action, "data-action": "cancel", "data-key": "cancel" }, "Cancel"),
+      !isFinal(status) && h("button", { ...action, "data-action": "cancel", "data-key": "cancel" }, "Cancel"),
       hasFailed &&
         workerId !== undefined &&
         h("button", { ...action, "data-action": "log", "data-key": "log", title: "Its error in the log" }, "Log"),
@@ -97,7 +97,7 @@ export function jobList({ endpoint, page, pageNumber, detailOf, filter, canRetry
       "div",
       { class: "panel-head", "data-key": "head" },
       h("h2", {}, "Jobs"),
-      own(filter),
+      placeholderOf(filter),
       canRetry &&
         h("button", { type: "button", "data-action": "retryAll", "data-key": "retryAll" }, "Retry all failed…"),
     ),

@@ -5,23 +5,23 @@ import { call } from "./connection.mjs";
 /** @typedef {import("./connection.mjs").JobPage} JobPage */
 
 /**
- * The page of an endpoint's jobs that is shown: the newest, which is live, or an older one.
+ * The displayed page of an endpoint's jobs: the newest, which is live, or an older one.
  * @param {string} endpointId
- * @param {() => void} changed
+ * @param {() => void} requestRender
  */
-export function createJobPages(endpointId, changed) {
+export function createJobPages(endpointId, requestRender) {
   /** @type {JobFilter} */
   let filter = {};
   /** @type {JobPage | undefined} */
   let newest;
   /** @type {JobPage | undefined} */
   let older;
-  let number = 1;
+  let pageNumber = 1;
 
   function toNewest() {
     older = undefined;
-    number = 1;
-    changed();
+    pageNumber = 1;
+    requestRender();
   }
 
   return {
@@ -31,31 +31,31 @@ export function createJobPages(endpointId, changed) {
     get shown() {
       return older ?? newest;
     },
-    /** From 1, the newest. */
-    get number() {
-      return number;
+    /** Page number; the newest is 1. */
+    get pageNumber() {
+      return pageNumber;
     },
-    /** @param {JobFilter} wanted */
-    setFilter(wanted) {
-      if (filterQuery(wanted) === filterQuery(filter)) return;
-      filter = wanted;
+    /** @param {JobFilter} newFilter */
+    setFilter(newFilter) {
+      if (filterQuery(newFilter) === filterQuery(filter)) return;
+      filter = newFilter;
       newest = undefined;
       toNewest();
     },
     /** @param {JobPage} page */
     update(page) {
       newest = page;
-      changed();
+      requestRender();
     },
     toNewest,
     async toOlder() {
       const before = (older ?? newest)?.before ?? 1;
-      const asked = filter;
+      const requestedFilter = filter;
       const text = await call("GET", `api/endpoints/${endpointId}/jobs?before=${before}&${filterQuery(filter)}`);
-      if (asked !== filter) return;
+      if (requestedFilter !== filter) return;
       older = JSON.parse(text);
-      number++;
-      changed();
+      pageNumber++;
+      requestRender();
     },
   };
 }

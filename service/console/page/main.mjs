@@ -3,17 +3,17 @@ import { listen } from "./connection.mjs";
 import { byId, h, morphChildren } from "./dom.mjs";
 import { endpointChoice, endpointList, loading } from "./endpoint-list.mjs";
 import { createEndpointPage } from "./endpoint-page.mjs";
-import { forgetOthers } from "./remembered-input.mjs";
+import { removeOtherInputs } from "./remembered-input.mjs";
 import { resourceLists } from "./resource-lists.mjs";
 
 const main = byId("main");
 const connection = byId("connection");
 const notice = byId("notice");
 
-/** How long a notice stays, ms. */
+/** Display time of a notice, ms. */
 const noticeTime = 6000;
-/** How often ages and running times are drawn anew, ms. */
-const tick = 1000;
+/** Interval at which ages and running times are updated, ms. */
+const renderInterval = 1000;
 
 /** @type {import("./connection.mjs").Endpoint[] | undefined} */
 let endpoints;
@@ -22,11 +22,11 @@ let resources;
 /** @type {ReturnType<typeof createEndpointPage> | undefined} */
 let page;
 /** The view in the address, with its endpoint. @type {string | undefined} */
-let shown;
+let currentView;
 let signedOut = false;
-/** Ends the listening. */
-let leave = () => {};
-let drawing = false;
+/** Ends the current subscription. */
+let stopListening = () => {};
+let isRenderScheduled = false;
 
 /** @param {string} text */
 function notify(text) {
@@ -36,33 +36,33 @@ function notify(text) {
   notice.dataset["timer"] = String(setTimeout(() => (notice.hidden = true), noticeTime));
 }
 
-/** Draws the page in the next frame, however much has changed until then. */
-function changed() {
-  if (drawing) return;
-  drawing = true;
+/** Renders the page in the next frame; coalesces requests until then. */
+function requestRender() {
+  if (isRenderScheduled) return;
+  isRenderScheduled = true;
   requestAnimationFrame(() => {
-    drawing = false;
-    morphChildren(main, [view()]);
+    isRenderScheduled = false;
+    morphChildren(main, [render()]);
     document.title = `${main.querySelector("h1")?.textContent ?? "Console"} · Serverless Compute, local`;
   });
 }
 
 /**
  * The endpoints with an id or name in the address: an id is unique, a name may not be.
- * @param {string} asked
+ * @param {string} idOrName
  */
-function endpointsOf(asked) {
-  const found = endpoints?.find(({ id }) => id === asked);
-  return found ? [found] : (endpoints ?? []).filter(({ name }) => name === asked);
+function endpointsOf(idOrName) {
+  const byUniqueId = endpoints?.find(({ id }) => id === idOrName);
+  return byUniqueId ? [byUniqueId] : (endpoints ?? []).filter(({ name }) => name === idOrName);
 }
 
-function view() {
+function render() {
   if (signedOut) return signIn();
   const route = routeOf(location.hash);
   if (route.view !== "endpoint") return route.view === "resources" ? resourceLists(resources) : endpointList(endpoints);
   if (!endpoints) return loading();
   const endpoint = endpoints.find(({ id }) => id === page?.endpointId);
-  return page && endpoint ? page.view(endpoint) : endpointChoice(route.endpoint, endpointsOf(route.endpoint));
+  return page && endpoint ? page.render(endpoint) : endpointChoice(route.endpoint, endpointsOf(route.endpoint));
 }
 
 const signIn = () =>
@@ -80,57 +80,57 @@ function connectionChanged(state) {
   signedOut = state === "signedOut";
   connection.className = `connection ${state}`;
   connection.textContent = { open: "Live", lost: "Reconnecting…", signedOut: "Signed out" }[state];
-  if (state === "open") page?.begin();
-  changed();
+  if (state === "open") page?.onReconnect();
+  requestRender();
 }
 
 /** Shows the view of the address and subscribes to its events. Returns true if it is another view. */
-function show() {
+function applyRoute() {
   const route = routeOf(location.hash);
-  const before = shown;
-  shown = route.view === "endpoint" ? `endpoint ${route.endpoint}` : route.view;
-  if (shown !== before) page = undefined;
+  const previousView = currentView;
+  currentView = route.view === "endpoint" ? `endpoint ${route.endpoint}` : route.view;
+  if (currentView !== previousView) page = undefined;
   if (route.view === "endpoint") {
-    const [endpoint, ...others] = endpointsOf(route.endpoint);
-    if (!page && endpoint && others.length === 0)
-      page = createEndpointPage(endpoint.id, route.endpoint, { notify, changed });
-    page?.show(route);
+    const [endpoint, ...duplicates] = endpointsOf(route.endpoint);
+    if (!page && endpoint && duplicates.length === 0)
+      page = createEndpointPage(endpoint.id, route.endpoint, { notify, requestRender });
+    page?.applyRoute(route);
   }
-  const current = route.view === "resources" ? "resources" : "endpoints";
+  const currentNav = route.view === "resources" ? "resources" : "endpoints";
   for (const link of document.querySelectorAll("[data-nav]"))
-    if (link.getAttribute("data-nav") === current) link.setAttribute("aria-current", "page");
+    if (link.getAttribute("data-nav") === currentNav) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   connect();
-  changed();
-  return shown !== before;
+  requestRender();
+  return currentView !== previousView;
 }
 
-/** Listens to the events of the view. A browser allows six connections per host in all tabs, so a hidden tab has none. */
+/** Subscribes to the events of the view. A browser allows six connections per host for all tabs, so a hidden tab has none. */
 function connect() {
-  leave();
-  leave = () => {};
+  stopListening();
+  stopListening = () => {};
   if (document.hidden) return;
   const route = routeOf(location.hash);
   const filter = page && route.view === "endpoint" ? `endpoint=${page.endpointId}&${filterQuery(route.filter)}` : "";
-  leave = listen(filter, { ...listeners, ...page?.listeners }, connectionChanged);
+  stopListening = listen(filter, { ...listeners, ...page?.listeners }, connectionChanged);
 }
 
 /** @type {Record<string, (data: any) => void>} */
 const listeners = {
   endpoints(data) {
     endpoints = data;
-    forgetOthers(data.map((/** @type {{ id: string }} */ { id }) => id));
+    removeOtherInputs(data.map((/** @type {{ id: string }} */ { id }) => id));
     const route = routeOf(location.hash);
-    const isGone = page !== undefined && !endpoints?.some(({ id }) => id === page?.endpointId);
-    if (isGone) page = undefined;
-    // The endpoint in the address may exist only now, or be the only one left with its name.
-    const appears = !page && route.view === "endpoint" && endpointsOf(route.endpoint).length === 1;
-    if (isGone || appears) show();
-    else changed();
+    const isDeleted = page !== undefined && !endpoints?.some(({ id }) => id === page?.endpointId);
+    if (isDeleted) page = undefined;
+    // The endpoint in the address may have been created, or may now be the only one with its name.
+    const hasAppeared = !page && route.view === "endpoint" && endpointsOf(route.endpoint).length === 1;
+    if (isDeleted || hasAppeared) applyRoute();
+    else requestRender();
   },
   resources(data) {
     resources = data;
-    changed();
+    requestRender();
   },
 };
 
@@ -144,18 +144,18 @@ main.addEventListener("click", async (event) => {
   if (!button) return;
   const action = button.getAttribute("data-action") ?? "";
   const text = button.getAttribute("data-text");
-  if (action !== "copy" || text === null) return page?.act(action, button.getAttribute("data-subject") ?? "");
+  if (action !== "copy" || text === null) return page?.runAction(action, button.getAttribute("data-subject") ?? "");
   await navigator.clipboard.writeText(text);
   notify("Copied the command.");
 });
 addEventListener("hashchange", () => {
   // A filter is another address of the same view.
-  if (!show()) return;
+  if (!applyRoute()) return;
   scrollTo(0, 0);
   main.focus({ preventScroll: true });
 });
 document.addEventListener("visibilitychange", connect);
 setInterval(() => {
-  if (!document.hidden) changed();
-}, tick);
-show();
+  if (!document.hidden) requestRender();
+}, renderInterval);
+applyRoute();

@@ -3,14 +3,15 @@ import { urlOf } from "./format.mjs";
 
 /** @typedef {import("./connection.mjs").Endpoint} Endpoint */
 
-const quoted = (/** @type {string} */ text) => (/^[\w-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const quoteArgument = (/** @type {string} */ text) =>
+  /^[\w-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * A word of a command, which is not wrapped within: `--no` would break after its first hyphen.
+ * A word of a command, without line breaks inside: `--no` would break after its first hyphen.
  * @param {string} text
- * @param {number} at
+ * @param {number} index
  */
-const word = (text, at) => [at > 0 && " ", h("span", { class: "word" }, text)];
+const wordElement = (text, index) => [index > 0 && " ", h("span", { class: "word" }, text)];
 
 /**
  * A command with a button that copies it.
@@ -20,7 +21,7 @@ const command = (text) =>
   h(
     "div",
     { class: "command", "data-key": text },
-    h("pre", { tabindex: 0 }, h("code", {}, text.split(" ").flatMap(word))),
+    h("pre", { tabindex: 0 }, h("code", {}, text.split(" ").flatMap(wordElement))),
     h("button", { type: "button", "data-action": "copy", "data-text": text, "aria-label": `Copy: ${text}` }, "Copy"),
   );
 
@@ -65,7 +66,7 @@ export const sendRequest = (endpoint) =>
   );
 
 /**
- * A list of jobs without a job: the command that submits the first one.
+ * Content of an empty list: the command that submits the first job.
  * @param {Endpoint} endpoint
  */
 export const noJob = ({ name }) =>
@@ -73,12 +74,12 @@ export const noJob = ({ name }) =>
     "div",
     { class: "next", "data-key": "empty" },
     h("p", {}, "No jobs yet: run one with the form above, or in the folder in which the service was started:"),
-    command(`npx --no serverless-compute-local run ${quoted(name)} '{"prompt":"Hello"}' --sync`),
+    command(`npx --no serverless-compute-local run ${quoteArgument(name)} '{"prompt":"Hello"}' --sync`),
     h("p", { class: "quiet" }, "Results are kept for 30 minutes."),
   );
 
 /**
- * A list of jobs in which none matches.
+ * Content of a list without matching jobs.
  * @param {string | undefined} job Id in the address.
  */
 export const noMatch = (job) =>

@@ -1,41 +1,41 @@
-/** Inputs above this length are not remembered, in characters. */
-const longest = 20_000;
+/** Maximum length of a stored input, in characters. */
+const maxLength = 20_000;
 
-/** Names of members that may hold a secret: their values are not remembered. */
-const secretName = /key|token|secret|password|passwd|credential|authorization/i;
+/** Names of members that may contain secrets; their values are not stored. */
+const secretNamePattern = /key|token|secret|password|passwd|credential|authorization/i;
 
 /** @param {string} endpointId */
-const nameOf = (endpointId) => `input:${endpointId}`;
+const storageKey = (endpointId) => `input:${endpointId}`;
 
 /**
- * The input that was last submitted to an endpoint, as JSON text.
+ * The last submitted input of an endpoint, as JSON text.
  * @param {string} endpointId
  */
-export const rememberedInput = (endpointId) => localStorage.getItem(nameOf(endpointId));
+export const rememberedInput = (endpointId) => localStorage.getItem(storageKey(endpointId));
 
 /**
- * Remembers an input in this browser, without the values of members that are named like secrets.
+ * Stores an input in this browser, without the values of members with secret-like names.
  * @param {string} endpointId
  * @param {string} text JSON.
  */
 export function rememberInput(endpointId, text) {
-  let hides = false;
+  let hasSecret = false;
   /** @type {(name: string, value: unknown) => unknown} */
-  const hide = (name, value) => {
-    if (!secretName.test(name)) return value;
-    hides = true;
+  const hideSecret = (name, value) => {
+    if (!secretNamePattern.test(name)) return value;
+    hasSecret = true;
     return "";
   };
-  const hidden = JSON.stringify(JSON.parse(text), hide, 2);
-  if (text.length <= longest) localStorage.setItem(nameOf(endpointId), hides ? hidden : text);
+  const redactedText = JSON.stringify(JSON.parse(text), hideSecret, 2);
+  if (text.length <= maxLength) localStorage.setItem(storageKey(endpointId), hasSecret ? redactedText : text);
 }
 
 /**
- * Forgets the inputs of endpoints that are gone.
- * @param {string[]} endpointIds Those that are there.
+ * Removes the inputs of deleted endpoints.
+ * @param {string[]} endpointIds Ids of the existing endpoints.
  */
-export function forgetOthers(endpointIds) {
-  const known = new Set(endpointIds.map(nameOf));
+export function removeOtherInputs(endpointIds) {
+  const currentKeys = new Set(endpointIds.map(storageKey));
   for (const name of Object.keys(localStorage))
-    if (name.startsWith("input:") && !known.has(name)) localStorage.removeItem(name);
+    if (name.startsWith("input:") && !currentKeys.has(name)) localStorage.removeItem(name);
 }

@@ -9,7 +9,7 @@ import { h } from "./dom.mjs";
  * @param {{ id: string, cells: (string | number)[] }[]} rows
  * @param {string} empty
  */
-const kind = (title, head, rows, empty) =>
+const resourceTable = (title, head, rows, empty) =>
   h(
     "section",
     { class: "panel", "data-key": title },
@@ -58,7 +58,7 @@ export function resourceLists(resources) {
     "section",
     { "data-key": "resources", class: "stack" },
     h("h1", {}, "Resources"),
-    kind(
+    resourceTable(
       "Templates",
       ["Name", "Image", "Disk", "Variables"],
       templates.map(({ id, name, imageName, containerDiskInGb, variables }) => ({
@@ -67,19 +67,19 @@ export function resourceLists(resources) {
       })),
       "None yet: new Template(…) in your program makes one.",
     ),
-    kind(
+    resourceTable(
       "Network volumes",
       ["Name", "Size", "Data centre"],
       volumes.map(({ id, name, size, dataCenterId }) => ({ id, cells: [name, `${size} GB`, dataCenterId] })),
       "None yet: new NetworkVolume(…) makes one, and an endpoint mounts it by networkVolumeId.",
     ),
-    kind(
+    resourceTable(
       "Secrets",
       ["Name"],
       secrets.map(({ id, name }) => ({ id, cells: [name] })),
       "None yet: new Secret(…) makes one, and a template refers to it in its env. Values are never shown here.",
     ),
-    kind(
+    resourceTable(
       "Registry credentials",
       ["Name"],
       registryAuths.map(({ id, name }) => ({ id, cells: [name] })),

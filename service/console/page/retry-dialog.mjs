@@ -4,44 +4,44 @@ import { h, morphChildren } from "./dom.mjs";
 
 /** @typedef {import("./address.mjs").JobFilter} JobFilter */
 
-/** Jobs per request: the steps of the progress. */
-const step = 100;
+/** Jobs per request; each request advances the progress bar. */
+const batchSize = 100;
 
-const jobs = (/** @type {number} */ count) => `${count} ${count === 1 ? "job" : "jobs"}`;
+const jobCountText = (/** @type {number} */ count) => `${count} ${count === 1 ? "job" : "jobs"}`;
 
 /**
- * The dialog that retries all failed jobs of an endpoint that match a filter. It keeps its own elements.
+ * The dialog that retries all failed jobs of an endpoint that match a filter. It manages its own elements.
  * @param {string} endpointId
  */
 export function createRetryDialog(endpointId) {
   const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { class: "dialog", "aria-labelledby": "retry-title" }));
   /** True while requests are sent. */
-  let runs = false;
-  let stopped = false;
+  let isRunning = false;
+  let isStopped = false;
   dialog.addEventListener("cancel", (event) => {
-    stopped = true;
-    if (runs) event.preventDefault();
+    isStopped = true;
+    if (isRunning) event.preventDefault();
   });
 
   /**
    * @param {string} title
    * @param {(import("./dom.mjs").Child)[]} content
-   * @param {Record<string, () => void>} buttons By their labels, the main one last.
+   * @param {Record<string, () => void>} buttons Actions by label, the primary button last.
    */
-  function draw(title, content, buttons) {
+  function renderDialog(title, content, buttons) {
     const labels = Object.keys(buttons);
     const actions = h(
       "div",
       { class: "actions end", "data-key": labels.join() },
-      labels.map((label, at) =>
-        h("button", { type: "button", class: at > 0 ? "primary" : null, "data-key": label }, label),
+      labels.map((label, index) =>
+        h("button", { type: "button", class: index > 0 ? "primary" : null, "data-key": label }, label),
       ),
     );
-    const before = dialog.querySelector(".actions")?.getAttribute("data-key");
+    const previousLabels = dialog.querySelector(".actions")?.getAttribute("data-key");
     morphChildren(dialog, [h("h2", { id: "retry-title" }, title), h("div", {}, content), actions]);
-    const shown = [...dialog.querySelectorAll("button")];
-    for (const button of shown) button.onclick = buttons[button.textContent ?? ""] ?? null;
-    if (before !== labels.join()) shown.at(-1)?.focus();
+    const buttonElements = [...dialog.querySelectorAll("button")];
+    for (const button of buttonElements) button.onclick = buttons[button.textContent ?? ""] ?? null;
+    if (previousLabels !== labels.join()) buttonElements.at(-1)?.focus();
   }
   const close = () => dialog.close();
 
@@ -49,38 +49,39 @@ export function createRetryDialog(endpointId) {
   async function run(ids) {
     /** @type {{ id: string, reason: string }[]} */
     const failed = [];
-    let sent = 0;
+    let sentCount = 0;
     let fault = "";
-    runs = true;
-    stopped = false;
+    isRunning = true;
+    isStopped = false;
     try {
       // Without its page, the dialog is gone.
-      while (sent < ids.length && !stopped && dialog.isConnected) {
-        const text = `${sent} of ${ids.length}`;
-        draw(
-          `Retrying ${jobs(ids.length)}`,
+      while (sentCount < ids.length && !isStopped && dialog.isConnected) {
+        const text = `${sentCount} of ${ids.length}`;
+        renderDialog(
+          `Retrying ${jobCountText(ids.length)}`,
           [
-            h("progress", { max: ids.length, value: sent, "aria-label": "Retried jobs" }),
+            h("progress", { max: ids.length, value: sentCount, "aria-label": "Retried jobs" }),
             h("p", { class: "quiet", role: "status" }, text),
           ],
-          { Stop: () => (stopped = true) },
+          { Stop: () => (isStopped = true) },
         );
-        const part = ids.slice(sent, sent + step);
-        const body = JSON.stringify({ ids: part });
+        const batch = ids.slice(sentCount, sentCount + batchSize);
+        const body = JSON.stringify({ ids: batch });
         failed.push(...JSON.parse(await call("POST", `api/endpoints/${endpointId}/retries`, body)).failed);
-        sent += part.length;
+        sentCount += batch.length;
       }
     } catch (error) {
       fault = error instanceof Error ? error.message : String(error);
     }
-    runs = false;
-    const rest = ids.length - sent;
-    draw(
-      `${sent - failed.length} of ${jobs(ids.length)} queued again`,
+    isRunning = false;
+    const remaining = ids.length - sentCount;
+    renderDialog(
+      `${sentCount - failed.length} of ${jobCountText(ids.length)} queued again`,
       [
-        sent > failed.length && h("p", { role: "status" }, "They run as soon as a worker is free."),
-        rest > 0 && h("p", { role: "status" }, `Stopped${fault && `: ${fault}`}. ${jobs(rest)} not retried.`),
-        failed.length > 0 && h("p", { role: "status" }, `${jobs(failed.length)} could not be retried:`),
+        sentCount > failed.length && h("p", { role: "status" }, "They run as soon as a worker is free."),
+        remaining > 0 &&
+          h("p", { role: "status" }, `Stopped${fault && `: ${fault}`}. ${jobCountText(remaining)} not retried.`),
+        failed.length > 0 && h("p", { role: "status" }, `${jobCountText(failed.length)} could not be retried:`),
         failed.length > 0 &&
           h(
             "ul",
@@ -102,15 +103,17 @@ export function createRetryDialog(endpointId) {
       const query = filterQuery(filter);
       const { ids } = JSON.parse(await call("GET", `api/endpoints/${endpointId}/jobs/retryable?${query}`));
       dialog.showModal();
-      const which = query === "" ? "of this endpoint" : "that match the filter";
+      const scopeText = query === "" ? "of this endpoint" : "that match the filter";
       if (ids.length === 0) {
-        draw("No job to retry", [h("p", {}, `There are no failed or timed-out jobs ${which}.`)], { Close: close });
+        renderDialog("No job to retry", [h("p", {}, `There are no failed or timed-out jobs ${scopeText}.`)], {
+          Close: close,
+        });
         return;
       }
-      draw(
-        `Retry ${jobs(ids.length)}?`,
-        [h("p", {}, `All failed and timed-out jobs ${which}, on every page, are queued again in their order.`)],
-        { Cancel: close, [`Retry ${jobs(ids.length)}`]: () => void run(ids) },
+      renderDialog(
+        `Retry ${jobCountText(ids.length)}?`,
+        [h("p", {}, `All failed and timed-out jobs ${scopeText}, on every page, are queued again in their order.`)],
+        { Cancel: close, [`Retry ${jobCountText(ids.length)}`]: () => void run(ids) },
       );
     },
   };

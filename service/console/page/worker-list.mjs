@@ -1,4 +1,4 @@
-import { h, own } from "./dom.mjs";
+import { h, placeholderOf } from "./dom.mjs";
 import { workerDots } from "./endpoint-list.mjs";
 import { age } from "./format.mjs";
 
@@ -26,5 +26,5 @@ export const workerList = (endpoint, log) =>
       ),
     ),
     h("h3", {}, "Log"),
-    own(log),
+    placeholderOf(log),
   );

@@ -1,9 +1,9 @@
 import { h, timeOf } from "./dom.mjs";
 
 /** Maximum number of lines. */
-const mostLines = 1000;
+const maxLines = 1000;
 
-/** The live output of an endpoint's workers. It keeps its own elements, and follows the end unless the user scrolled up. */
+/** The live output of an endpoint's workers. It manages its own elements, and follows the end unless the user scrolled up. */
 export function createWorkerLog() {
   const list = /** @type {HTMLElement} */ (
     h("div", { class: "log", tabindex: 0, role: "log", "aria-label": "Output of the workers", "aria-live": "off" })
@@ -14,25 +14,25 @@ export function createWorkerLog() {
     "Nothing yet: a worker starts with the first job, or at once where workersMin is above 0.",
   );
 
-  let follows = true;
+  let followsEnd = true;
   /** True if the next lines replace all others. */
-  let replaces = false;
-  const toEnd = () => {
-    if (follows) list.scrollTop = list.scrollHeight;
+  let replacesLines = false;
+  const scrollToEnd = () => {
+    if (followsEnd) list.scrollTop = list.scrollHeight;
   };
   let width = 0;
   list.addEventListener("scroll", () => {
-    // Another width wraps the lines anew, which scrolls without the user.
-    if (width === list.clientWidth) follows = list.scrollTop + list.clientHeight >= list.scrollHeight - 8;
+    // A new width rewraps the lines, which scrolls without the user.
+    if (width === list.clientWidth) followsEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 8;
   });
-  // It may have lines before it has a place in the page.
+  // Lines may arrive before the element is in the page.
   new ResizeObserver(() => {
     width = list.clientWidth;
-    toEnd();
+    scrollToEnd();
   }).observe(list);
 
   /** @param {string} line `<time> <worker id> <text>`. */
-  function item(line) {
+  function lineElement(line) {
     const [, time = "", worker = "", text = line] = /^(\d\S+T\S+Z) (local-\w+)? ?(.*)$/s.exec(line) ?? [];
     return h(
       "p",
@@ -47,16 +47,16 @@ export function createWorkerLog() {
     element: h("div", { "data-own": true, "data-key": "log" }, h("div", { class: "log-place" }, list), empty),
     /** @param {string[]} lines */
     add(lines) {
-      if (replaces) list.replaceChildren(...lines.map(item));
-      else list.append(...lines.map(item));
-      replaces = false;
-      while (list.childElementCount > mostLines) list.firstElementChild?.remove();
+      if (replacesLines) list.replaceChildren(...lines.map(lineElement));
+      else list.append(...lines.map(lineElement));
+      replacesLines = false;
+      while (list.childElementCount > maxLines) list.firstElementChild?.remove();
       empty.toggleAttribute("hidden", list.childElementCount > 0);
-      toEnd();
+      scrollToEnd();
     },
-    /** The connection is open again: its first lines include those that are shown, so they replace them. */
-    begin() {
-      replaces = true;
+    /** Called when the connection is open again: the next lines include the displayed lines, so they replace them. */
+    restart() {
+      replacesLines = true;
     },
     /**
      * Scrolls to the last error of a job, marks its lines and moves the focus there; false if no line contains the job's id.
@@ -65,14 +65,16 @@ export function createWorkerLog() {
     find(jobId) {
       const lines = [...list.children];
       for (const line of lines) line.classList.remove("found");
-      const first = lines.findLastIndex((line) => line.textContent?.includes(jobId));
-      const found = lines[first];
-      if (!found) return false;
-      const worker = workerOf(found);
-      const end = lines.findIndex((line, at) => at > first && (workerOf(line) !== worker || !isStack(line)));
-      for (const line of lines.slice(first, end === -1 ? undefined : end)) line.classList.add("found");
-      follows = false;
-      list.scrollTop += found.getBoundingClientRect().top - list.getBoundingClientRect().top - 8;
+      const firstIndex = lines.findLastIndex((line) => line.textContent?.includes(jobId));
+      const firstLine = lines[firstIndex];
+      if (!firstLine) return false;
+      const worker = workerOf(firstLine);
+      const end = lines.findIndex(
+        (line, index) => index > firstIndex && (workerOf(line) !== worker || !isStackLine(line)),
+      );
+      for (const line of lines.slice(firstIndex, end === -1 ? undefined : end)) line.classList.add("found");
+      followsEnd = false;
+      list.scrollTop += firstLine.getBoundingClientRect().top - list.getBoundingClientRect().top - 8;
       list.focus({ preventScroll: true });
       list.scrollIntoView({ block: "nearest" });
       return true;
@@ -87,4 +89,4 @@ const workerOf = (line) => line.querySelector(".worker")?.getAttribute("title");
  * Returns true for a line of a stack, or of a cause, below the first line of an error.
  * @param {Element} line
  */
-const isStack = (line) => /^\s|^\}/.test(line.lastElementChild?.textContent ?? "");
+const isStackLine = (line) => /^\s|^\}/.test(line.lastElementChild?.textContent ?? "");
