@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { at, send } from "../support/raw-http";
-import { resultIs, shows, submit, useConsole } from "./rig";
+import { patience, resultIs, shows, submit, useConsole } from "./rig";
 
 const rig = await useConsole(afterAll);
 
@@ -56,6 +56,64 @@ describe("a job run from the console", () => {
     await shows(page, ".detail", "queued again 1×");
     await shows(page, ".detail .bad", "the model is not there");
     await resultIs(page, "FAILED");
+  });
+
+  test("shows the end of a retried job in its open details, even if the list never shows it running", async () => {
+    const id = await rig.endpoint("retried");
+    const job = await rig.run(id, { fail: "the model is not there" });
+    await expect.poll(() => rig.status(id, job), { timeout: patience }).toBe("FAILED");
+    const page = await rig.open(`#/endpoints/${id}`);
+    await shows(page, ".jobs .state", "FAILED");
+    const running = JSON.stringify({ id: job, status: "IN_PROGRESS", delayTime: 0, executionTime: 0 });
+    await page.route(`**/status/${job}`, (route) => route.fulfill({ body: running }), { times: 1 });
+    await page.locator(".jobs .id").click();
+    await shows(page, ".detail", "the model is not there");
+    expect(await page.locator(".detail .bad").count(), "the job runs").toBe(0);
+    const { serverlessUrl, apiKey: key } = rig.service;
+    await send("POST", `${serverlessUrl}/v2/${id}/retry/${job}`, { key });
+    await shows(page, ".detail .bad", "the model is not there");
+  });
+
+  test("shows the newest state in its open details, even if an earlier request ends later", async () => {
+    const id = await rig.endpoint("delayed");
+    const page = await rig.open(`#/endpoints/${id}`);
+    const file = join(rig.dataFolder, "delayed");
+    await submit(page, { waitFor: file, name: "late" });
+    await shows(page, ".jobs .state", "IN_PROGRESS");
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(
+      "**/status/*",
+      async (route) => {
+        const response = await route.fetch();
+        await released;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    await page.locator(".jobs .id").click();
+    await shows(page, ".detail", "Loading…");
+    await writeFile(file, "");
+    await shows(page, ".detail", "Hello, late!");
+    const late = page.waitForResponse("**/status/*");
+    release();
+    await (await late).finished();
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+    expect(await page.locator(".detail").textContent()).toContain("Hello, late!");
+  });
+
+  test("loads open details again after the connection was lost", async () => {
+    const id = await rig.endpoint("reconnected");
+    const job = await rig.run(id, { name: "again" });
+    await expect.poll(() => rig.status(id, job), { timeout: patience }).toBe("COMPLETED");
+    const page = await rig.open(`#/endpoints/${id}`);
+    await page.route(`**/status/${job}`, (route) => route.abort(), { times: 1 });
+    await page.locator(".jobs .id").click();
+    await shows(page, ".detail", "Failed to fetch");
+    await rig.restart(async () => undefined);
+    await shows(page, ".detail", "Hello, again!");
   });
 
   test("streams yielded chunks and log lines immediately", async () => {

@@ -87,7 +87,10 @@ export function createEndpointPage(endpointId, idOrName, { notify, requestRender
       log: log.add,
     },
     /** Called when the connection is open again; the service then sends all events again. */
-    onReconnect: log.restart,
+    onReconnect() {
+      log.restart();
+      details.reload();
+    },
 
     /**
      * Applies the filter of an address, and opens its job.

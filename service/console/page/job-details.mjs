@@ -18,28 +18,39 @@ const maxShownLength = 200_000;
 export function createJobDetails(endpointId, requestRender) {
   /** @type {Map<string, JobDetail>} */
   const details = new Map();
-  /** Statuses of the previous rows. @type {Map<string, string>} */
-  let previousStatuses = new Map();
+  /** The latest request for each expanded job; the results of earlier requests are ignored. @type {Map<string, Promise<JobDetail>>} */
+  const requests = new Map();
+  /** Versions of the previous rows. @type {Map<string, string>} */
+  let previousVersions = new Map();
 
-  /** @param {string} id */
-  async function load(id) {
+  /**
+   * @param {string} id
+   * @returns {Promise<JobDetail>}
+   */
+  async function request(id) {
     try {
       const [record, input] = await Promise.all([
         call("GET", `v2/${endpointId}/status/${id}`),
         call("GET", `api/endpoints/${endpointId}/jobs/${id}/input`),
       ]);
       const { output, error } = resultOf(record);
-      if (!details.has(id)) return;
-      details.set(id, {
+      return {
         input,
         ...(output === undefined ? {} : { output }),
         ...(error === undefined ? {} : { error }),
-      });
+      };
     } catch (error) {
       const isMissing = error instanceof CallError && error.status === 404;
-      if (details.has(id))
-        details.set(id, { fault: isMissing ? "The job is gone: its retention is over." : String(error) });
+      return { fault: isMissing ? "The job is gone: its retention is over." : String(error) };
     }
+  }
+  /** @param {string} id */
+  async function load(id) {
+    const newRequest = request(id);
+    requests.set(id, newRequest);
+    const detail = await newRequest;
+    if (requests.get(id) !== newRequest) return;
+    details.set(id, detail);
     requestRender();
   }
 
@@ -55,18 +66,30 @@ export function createJobDetails(endpointId, requestRender) {
     /** @param {string} id */
     close(id) {
       details.delete(id);
+      requests.delete(id);
       requestRender();
     },
+    /** Reloads all expanded jobs. */
+    reload() {
+      for (const id of details.keys()) void load(id);
+    },
     /**
-     * Reloads expanded jobs whose status has changed.
+     * Reloads expanded jobs that have changed.
      * @param {JobRow[]} rows
      */
     update(rows) {
-      for (const { id, status } of rows) if (details.has(id) && previousStatuses.get(id) !== status) void load(id);
-      previousStatuses = new Map(rows.map(({ id, status }) => [id, status]));
+      for (const row of rows)
+        if (details.has(row.id) && previousVersions.get(row.id) !== versionOf(row)) void load(row.id);
+      previousVersions = new Map(rows.map((row) => [row.id, versionOf(row)]));
     },
   };
 }
+
+/**
+ * Changes with each state of a job. A retry can end before the next list of jobs, which then has the status of the list before.
+ * @param {JobRow} job
+ */
+const versionOf = ({ status, retries, finishedAt }) => [status, retries, finishedAt].join();
 
 /**
  * @param {string} title
