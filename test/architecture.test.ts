@@ -5,7 +5,7 @@ import { parseSource, readSources } from "./support/sources";
 
 const sources = readSources(fileURLToPath(new URL("..", import.meta.url)));
 
-const named = rules.map((rule) => [rule.description, rule] as const);
+const findRule = rules.map((rule) => [rule.description, rule] as const);
 
 describe("the sources hold the architecture", () => {
   test("finds sources of every package", () => {
@@ -18,13 +18,13 @@ describe("the sources hold the architecture", () => {
     expect(sources.find(({ path }) => path === "api/index.ts")?.imports.length).toBeGreaterThan(0);
   });
 
-  test.each(named)("%s", (_sentence, { violations }) => {
+  test.each(findRule)("%s", (_sentence, { violations }) => {
     expect(violations(sources).join("\n")).toBe("");
   });
 });
 
 /** Files that break a rule, by the rule's sentence; each is a breach alone, named by its path. */
-const offenders: Record<string, [path: string, text: string][]> = {
+const violatingFiles: Record<string, [path: string, text: string][]> = {
   "api imports nothing else of ours": [
     ["api/a.ts", 'import { x } from "pulumi-serverless-compute";'],
     ["api/b.ts", 'import type { X } from "serverless-compute-local";'],
@@ -118,7 +118,7 @@ const offenders: Record<string, [path: string, text: string][]> = {
 };
 
 /** Files that resemble a violation and conform. */
-const innocents: [path: string, text: string][] = [
+const validFiles: [path: string, text: string][] = [
   [
     "service/a.ts",
     'import { limits } from "serverless-compute-api/shapes";\nimport { systemClock } from "serverless-compute-api/clock";',
@@ -146,14 +146,14 @@ const innocents: [path: string, text: string][] = [
 ];
 
 describe("the rules detect violations", () => {
-  test.each(named)("%s: reports every violation", (sentence, { violations }) => {
-    const bad = (offenders[sentence] ?? []).map(([path, text]) => parseSource(path, text));
+  test.each(findRule)("%s: reports every violation", (sentence, { violations }) => {
+    const bad = (violatingFiles[sentence] ?? []).map(([path, text]) => parseSource(path, text));
     const seen = violations(bad);
     expect(bad.length, "a sample that breaks the rule").toBeGreaterThan(0);
     for (const { path } of bad) expect(seen.join("\n")).toContain(path);
   });
 
-  test.each(named)("%s: accepts conforming sources", (_sentence, { violations }) => {
-    expect(violations(innocents.map(([path, text]) => parseSource(path, text))).join("\n")).toBe("");
+  test.each(findRule)("%s: accepts conforming sources", (_sentence, { violations }) => {
+    expect(violations(validFiles.map(([path, text]) => parseSource(path, text))).join("\n")).toBe("");
   });
 });

@@ -11,8 +11,8 @@ test("the troubleshooting page contains only titles that are part of real messag
   const messages = read("test/faults/messages.md");
   const titles = [...read("docs/guides/troubleshooting.md").matchAll(/^### (.+)$/gm)].map(([, title = ""]) => title);
   expect(titles.length).toBeGreaterThan(15);
-  const isThere = (title: string): boolean => title.split("…").every((part) => messages.includes(part.trim()));
-  expect(titles.filter((title) => !isThere(title))).toEqual([]);
+  const exists = (title: string): boolean => title.split("…").every((part) => messages.includes(part.trim()));
+  expect(titles.filter((title) => !exists(title))).toEqual([]);
 });
 
 test("messages link to existing titles, each title has a message, and without published pages there is no link", () => {

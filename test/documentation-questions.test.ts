@@ -35,9 +35,9 @@ describe.each(["README.md", "docs/guides/README.md"])("from %s", (start) => {
 
 test("the site's sidebar contains each page except those reached through others", () => {
   const config = readFileSync(new URL("../docs/.vitepress/config.mts", import.meta.url), "utf8");
-  const wanted = pages
+  const expectedPage = pages
     .map(({ path }) => path)
     .filter((path) => /^docs\/(?!start\/|decisions\/).*(?<!README)\.md$/.test(path));
-  expect(wanted.length).toBeGreaterThan(20);
-  expect(wanted.filter((path) => !config.includes(`"${path.slice("docs".length, -".md".length)}"`))).toEqual([]);
+  expect(expectedPage.length).toBeGreaterThan(20);
+  expect(expectedPage.filter((path) => !config.includes(`"${path.slice("docs".length, -".md".length)}"`))).toEqual([]);
 });

@@ -18,7 +18,7 @@ const modules = {
 };
 
 /** Names that a partial program in a page may use without declaring them. */
-const known: Record<string, string> = {
+const declaredNames: Record<string, string> = {
   config: "declare const config: pulumi.Config;",
   token: "declare const token: compute.Secret;",
   models: "declare const models: compute.NetworkVolume;",
@@ -38,10 +38,14 @@ function programOf(text: string): string {
   const uses = (name: string): boolean => new RegExp(`(?<![.\\w"'/])${name}\\b(?!: )`).test(text) && !declares(name);
   const names = [...new Set([...text.matchAll(exported)].map(([name]) => name))].filter((name) => !declares(name));
   const imports = names.length > 0 ? [`import { ${names.join(", ")} } from "pulumi-serverless-compute";`] : [];
-  const objects = Object.entries(known).flatMap(([name, line]) => (uses(name) ? [line] : []));
+  const objects = Object.entries(declaredNames).flatMap(([name, line]) => (uses(name) ? [line] : []));
   const lines = [...imports, ...objects];
-  if (lines.some((line) => line.includes("pulumi.")) && !declares("pulumi") && !lines.includes(known["pulumi"] ?? ""))
-    lines.unshift(known["pulumi"] ?? "");
+  if (
+    lines.some((line) => line.includes("pulumi.")) &&
+    !declares("pulumi") &&
+    !lines.includes(declaredNames["pulumi"] ?? "")
+  )
+    lines.unshift(declaredNames["pulumi"] ?? "");
   if (lines.some((line) => line.includes("compute.")))
     lines.unshift('import type * as compute from "pulumi-serverless-compute";');
   return [...lines, text, "export {};", ""].join("\n");
@@ -60,16 +64,16 @@ test("the TypeScript programs of all pages compile against the packages, and an 
   expect(blocks.length).toBeGreaterThan(8);
   const files = await Promise.all(
     blocks.map(async ({ page, line, text }) => {
-      const own = join(folder, `${page.replaceAll("/", "-")}-${line}`);
-      await mkdir(own);
-      await writeFile(join(own, "index.ts"), programOf(text));
-      return join(own, "index.ts");
+      const blockFolder = join(folder, `${page.replaceAll("/", "-")}-${line}`);
+      await mkdir(blockFolder);
+      await writeFile(join(blockFolder, "index.ts"), programOf(text));
+      return join(blockFolder, "index.ts");
     }),
   );
-  const wrong = join(folder, "wrong.ts");
-  await writeFile(wrong, programOf('new Template("chat", { imageName: 1, env: { TOKEN: token.referense } });'));
-  const faults = typeFaults([...files, wrong], modules);
-  const ofWrong = faults.split("\n").filter((line) => line.includes("wrong.ts("));
-  expect(ofWrong).toHaveLength(2);
-  expect(faults.split("\n").filter((line) => line !== "" && !ofWrong.includes(line))).toEqual([]);
+  const invalid = join(folder, "wrong.ts");
+  await writeFile(invalid, programOf('new Template("chat", { imageName: 1, env: { TOKEN: token.referense } });'));
+  const faults = typeFaults([...files, invalid], modules);
+  const invalidProgram = faults.split("\n").filter((line) => line.includes("wrong.ts("));
+  expect(invalidProgram).toHaveLength(2);
+  expect(faults.split("\n").filter((line) => line !== "" && !invalidProgram.includes(line))).toEqual([]);
 });

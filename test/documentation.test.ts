@@ -25,8 +25,8 @@ function runFaults(block: Block): string[] {
   const test = readFileSync(join(root, by), "utf8");
   if (test.includes(`"${block.page}"`) || test.includes(`"${dirname(block.page)}"`)) return [];
   const lines = block.text.split("\n").map((line) => line.replace(/\s+#.*$/, "").trim());
-  const lost = lines.filter((line) => line !== "" && !line.startsWith("#") && !test.includes(line));
-  return lost.map((line) => `${at(block)}: ${by} neither reads the page nor has the line: ${line}`);
+  const missingPaths = lines.filter((line) => line !== "" && !line.startsWith("#") && !test.includes(line));
+  return missingPaths.map((line) => `${at(block)}: ${by} neither reads the page nor has the line: ${line}`);
 }
 
 /** Syntax and schema faults of a block, by its language. */
@@ -56,14 +56,14 @@ function textFaults(block: Block): string[] {
 }
 
 /** Links to missing files, folders or headings. Addresses of other hosts are not checked. */
-function linkFaults(page: Page, all: Page[], isThere: (path: string) => boolean): string[] {
+function linkFaults(page: Page, all: Page[], exists: (path: string) => boolean): string[] {
   return page.links.flatMap(({ line, target }) => {
     if (/^(https:|mailto:)/.test(target)) return [];
     const [file = "", anchor] = target.split("#");
     const path = file === "" ? page.path : posix.normalize(posix.join(posix.dirname(page.path), file));
     const where = `${page.path}:${line}: ${target}`;
     if (/^\w+:/.test(target) || path.startsWith("..")) return [`${where} is no address of a page`];
-    if (!isThere(path)) return [`${where}: there is no ${path}`];
+    if (!exists(path)) return [`${where}: there is no ${path}`];
     const isInSite = page.path.startsWith("docs/") && path.startsWith("docs/");
     if (isInSite && posix.extname(path) === "") return [`${where} is a folder, which has no page on the site`];
     const linked = all.find((one) => one.path === path);
@@ -96,23 +96,23 @@ describe("the pages", () => {
     const fetching =
       /(npm (i|install)|npx (-y|--yes)|pip install|go get)\b.* (pulumi-serverless-compute|serverless-compute-(api|local)|pulumi_serverless_compute)\b/;
     const lines = pages.flatMap(({ path }) => readFileSync(join(root, path), "utf8").split("\n"));
-    const ours = lines.filter((line) => fetching.test(line));
-    expect(ours.filter((line) => !line.startsWith("Once the packages are published"))).toEqual([]);
-    expect(ours).toHaveLength(1);
+    const repositoryLinks = lines.filter((line) => fetching.test(line));
+    expect(repositoryLinks.filter((line) => !line.startsWith("Once the packages are published"))).toEqual([]);
+    expect(repositoryLinks).toHaveLength(1);
   });
 
   test("link to existing files and headings", () => {
-    const isThere = (path: string): boolean => {
+    const exists = (path: string): boolean => {
       const full = join(root, path);
       return existsSync(full) && (statSync(full).isFile() || !path.endsWith(".md"));
     };
     expect(pages.flatMap(({ links }) => links).length).toBeGreaterThan(100);
-    expect(pages.flatMap((page) => linkFaults(page, pages, isThere))).toEqual([]);
+    expect(pages.flatMap((page) => linkFaults(page, pages, exists))).toEqual([]);
   });
 });
 
 test("commands name our packages with npx --no, so that npx never downloads a package of that name", () => {
-  const bare = /npx (?!--no )(--?\S+ )*(pulumi-)?serverless-compute/;
+  const unmarked = /npx (?!--no )(--?\S+ )*(pulumi-)?serverless-compute/;
   const ignored = /(^|\/)(node_modules|dist)\//;
   const inFolders = ["api", "provider", "scripts", "service"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) => `${folder}/${path}`),
@@ -120,8 +120,8 @@ test("commands name our packages with npx --no, so that npx never downloads a pa
   const sources = inFolders.filter((path) => /\.(ts|mjs|html)$/.test(path) && !ignored.test(path));
   const paths = [...sources, ...pages.map(({ path }) => path)];
   expect(paths).toContain("service/console/page/main.mjs");
-  expect(bare.test("npx serverless-compute recover")).toBe(true);
-  expect(paths.filter((path) => bare.test(readFileSync(join(root, path), "utf8")))).toEqual([]);
+  expect(unmarked.test("npx serverless-compute recover")).toBe(true);
+  expect(paths.filter((path) => unmarked.test(readFileSync(join(root, path), "utf8")))).toEqual([]);
 });
 
 describe("the checks find", () => {
@@ -194,12 +194,14 @@ describe("the checks find", () => {
       "[f](guides)",
     ];
     const one = page("# A `title`!", ...links);
-    const found = linkFaults(
+    const foundLinks = linkFaults(
       one,
       [one, ...(first ? pages : [])],
       (path) => existsSync(join(root, path)) || path === one.path,
     );
-    expect(found.map((fault) => fault.split(": ")[0])).toEqual([2, 3, 5, 6, 7].map((line) => `docs/page.md:${line}`));
+    expect(foundLinks.map((fault) => fault.split(": ")[0])).toEqual(
+      [2, 3, 5, 6, 7].map((line) => `docs/page.md:${line}`),
+    );
     expect(slugOf("REST v2: objects made by 'GraphQL' (`a_b`)")).toBe("rest-v2-objects-made-by-graphql-a_b");
   });
 });

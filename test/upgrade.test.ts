@@ -32,8 +32,8 @@ const signature = "4dabf18193072939515e22adb298388d";
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
-  const { [signature]: signed, plaintext } = Object.fromEntries(Object.entries(value));
-  if (signed !== undefined) return JSON.parse(String(plaintext));
+  const { [signature]: signatureText, plaintext } = Object.fromEntries(Object.entries(value));
+  if (signatureText !== undefined) return JSON.parse(String(plaintext));
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
 }
 const wire = (value: object): Record<string, unknown> =>
@@ -44,7 +44,7 @@ const idOf = (kind: string): string => resources.find(({ type }) => kindOf(type)
 const revision = resources.find(({ type }) => kindOf(type) === "Template")?.outputs["revision"];
 
 /** Inputs of the 0.1.0 program, without names. */
-const written: Record<string, object> = {
+const recordedState: Record<string, object> = {
   Secret: { value: "fake-value", description: "Reads models" },
   ContainerRegistryAuth: { username: "robot", password: "fake-password" },
   NetworkVolume: { size: 10, dataCenterId: "EU-RO-1" },
@@ -99,8 +99,8 @@ describe("a state of version 0.1.0 under the current code", () => {
     const lifecycle = Object.values(kinds).find(({ kind }) => kind === kindOf(type));
     if (!lifecycle) throw new Error(type);
     const provider = createProvider(lifecycle, host);
-    const hidden = Object.fromEntries(Object.entries(wire(inputs)).filter(([key]) => key.startsWith("__")));
-    const news = { ...written[kindOf(type)], ...hidden };
+    const hiddenProperties = Object.fromEntries(Object.entries(wire(inputs)).filter(([key]) => key.startsWith("__")));
+    const news = { ...recordedState[kindOf(type)], ...hiddenProperties };
     const checked = await provider.check?.(wire(inputs), news);
     expect(checked?.failures).toEqual([]);
     const olds = wire(outputs);

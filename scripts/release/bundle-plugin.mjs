@@ -28,14 +28,14 @@ const lazyMethods =
 
 /** @type {import("esbuild").Plugin} */
 const loadLazily = {
-  name: "load-late",
+  name: "load-lazily",
   setup(build) {
     build.onResolve({ filter: new RegExp(`^(${Object.keys(lazyParts).join("|")})$`) }, ({ path }) => ({
       path,
-      namespace: "late",
+      namespace: "lazy",
     }));
     build.onResolve({ filter: new RegExp(`^${lazyBundle}$`) }, ({ path }) => ({ path, external: true }));
-    build.onLoad({ filter: /./, namespace: "late" }, ({ path }) => {
+    build.onLoad({ filter: /./, namespace: "lazy" }, ({ path }) => {
       const names = JSON.stringify(Object.keys(lazyParts[path] ?? {}));
       const contents = `for (const name of ${names})
         Object.defineProperty(exports, name, { enumerable: true, get: () => require("${lazyBundle}")[name] });`;
@@ -168,7 +168,7 @@ export const schemaText = () => JSON.stringify(require("../../schema.json"));
  * Bundles the plugin to provider/dist: plugin.js, which provider/bin starts, the parts that it loads on demand, and the
  * schema. Safe under concurrent processes.
  * @param {string} [target] Another folder than provider/dist.
- * @param {string} [entry] Another source of the late part.
+ * @param {string} [entry] Another source of the lazy part.
  */
 export async function bundlePlugin(target = folder, entry = deploymentEntry) {
   const parts = [

@@ -1,7 +1,7 @@
-import { pythonWorkerAs } from "../sdk/python-worker";
+import { describePythonWorker } from "../sdk/python-worker";
 import { startRig, usePythonImage } from "./rig";
 
-pythonWorkerAs("a container with the public Python SDK", async (context) => {
+describePythonWorker("a container with the public Python SDK", async (context) => {
   const image = usePythonImage(context);
   const rig = await startRig(context);
   const endpoint = { workersMin: 1, workersMax: 1, idleTimeout: 60 };

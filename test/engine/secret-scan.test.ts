@@ -18,7 +18,7 @@ it("the removal of a stack finds a secret in its output, its state and all of it
   expect(up.code, up.output).toBe(0);
   await writeFile(join(stack.folder, "log"), Buffer.from(value).toString("base64"));
   await appendFile(join(stack.folder, "program", "Pulumi.dev.yaml"), `# ${value}\n`);
-  const outcome = await stack.remove().then(
+  const result = await stack.remove().then(
     () => "nothing was found",
     (error: Error) => error.message,
   );
@@ -29,7 +29,7 @@ it("the removal of a stack finds a secret in its output, its state and all of it
     "log",
     "program/Pulumi.dev.yaml",
   ])
-    expect(outcome.split("\n")).toContain(`the planted one is in ${place}`);
-  expect(outcome).not.toContain(value);
-  expect(outcome).not.toContain("index.js");
+    expect(result.split("\n")).toContain(`the planted one is in ${place}`);
+  expect(result).not.toContain(value);
+  expect(result).not.toContain("index.js");
 });

@@ -54,38 +54,38 @@ const program = ({ secret, version }: Backend): string => `
   });
 `;
 
-const listed = z.array(z.looseObject({ id: z.string() }));
+const listedShape = z.array(z.looseObject({ id: z.string() }));
 
 /** All objects of the account by id. The readiness of workers changes by itself. */
 async function objects(): Promise<Map<string, object>> {
   const { endpoints, volumes, templates, secrets } = await service.listObjects();
-  const registries = listed.parse(await service.rest("GET", "/containerregistryauth"));
+  const registries = listedShape.parse(await service.rest("GET", "/containerregistryauth"));
   const all = [...endpoints.map(({ workers: _workers, ...one }) => one), ...volumes, ...templates, ...secrets];
   return new Map([...all, ...registries].map((one) => [one.id, one]));
 }
 
 /** Deploys, and kills the engine with all its processes after some requests. */
-async function upKilled(stack: Stack, random: Random): Promise<void> {
+async function upAndKill(stack: Stack, random: Random): Promise<void> {
   service.proxy.clear();
   const [count, wait] = [random.int(1, 12), random.int(0, 50)];
-  let isOver = false;
-  const running = stack.up().finally(() => {
-    isOver = true;
+  let isDone = false;
+  const stacks = stack.up().finally(() => {
+    isDone = true;
   });
-  while (!isOver && service.proxy.requests.length < count) await delay(5);
+  while (!isDone && service.proxy.requests.length < count) await delay(5);
   await delay(wait);
   await killStackProcesses(stack.folder);
-  await running;
+  await stacks;
   await restoreCheckpoint(stack.folder);
   await stack.command(["cancel", "--yes"]);
 }
 
 /** Deletes endpoints that no state contains, as a person does with the list of `recover`: they hold a volume. */
-async function removeLeftEndpoints(): Promise<void> {
+async function removeUnfinishedEndpoints(): Promise<void> {
   const states = await Promise.all(backends.map(({ stack }) => stack.resources()));
-  const known = new Set(states.flat().map(({ id }) => id));
+  const knownIds = new Set(states.flat().map(({ id }) => id));
   const ids = (await service.listObjects()).endpoints.map(({ id }) => id);
-  await service.remove(new Set(ids.filter((id) => !known.has(id))));
+  await service.remove(new Set(ids.filter((id) => !knownIds.has(id))));
 }
 
 const random = randomFrom(seed);
@@ -95,7 +95,7 @@ for (let step = 1; step <= steps; step++)
     const action = random.pick(["up", "killed up", "refresh", "destroy", "killed up, recover"]);
     const schedule = `${own.secret === "sesame-77a1" ? "first" : "second"} backend, ${action}`;
     const before = await objects();
-    const ofOther = new Set((await other.stack.resources()).flatMap(({ id }) => id ?? []));
+    const otherBackend = new Set((await other.stack.resources()).flatMap(({ id }) => id ?? []));
 
     if (action === "destroy") {
       const destroy = await own.stack.destroy();
@@ -106,21 +106,21 @@ for (let step = 1; step <= steps; step++)
     } else {
       own.version += 1;
       await own.stack.writeProgram(program(own));
-      if (action !== "up") await upKilled(own.stack, random);
+      if (action !== "up") await upAndKill(own.stack, random);
       if (action === "killed up, recover") {
         const recover = await own.stack.tool(["recover", "--yes"]);
         expect(recover.code, `${schedule}\n${recover.stdout}${recover.stderr}`).toBe(0);
       }
       const up = await own.stack.up();
-      if (action === "killed up") await removeLeftEndpoints();
+      if (action === "killed up") await removeUnfinishedEndpoints();
       expect(up.code, `${schedule}\n${up.output}`).toBe(0);
-      const again = await own.stack.preview({ args: ["--expect-no-changes"] });
-      expect(again.code, `${schedule}\n${again.output}`).toBe(0);
+      const secondUp = await own.stack.preview({ args: ["--expect-no-changes"] });
+      expect(secondUp.code, `${schedule}\n${secondUp.output}`).toBe(0);
     }
 
-    const after = await objects();
-    for (const [id, object] of before) if (ofOther.has(id)) expect(after.get(id), schedule).toEqual(object);
+    const remaining = await objects();
+    for (const [id, object] of before) if (otherBackend.has(id)) expect(remaining.get(id), schedule).toEqual(object);
     const held = (await own.stack.resources()).flatMap(({ id }) => id ?? []);
-    const shared = held.filter((id) => ofOther.has(id));
-    expect(shared, schedule).toEqual([]);
+    const sharedIds = held.filter((id) => otherBackend.has(id));
+    expect(sharedIds, schedule).toEqual([]);
   });

@@ -25,7 +25,7 @@ async function compile(name: string, program: string): Promise<string> {
 }
 
 it("a correct program compiles, and mistakes do not", async () => {
-  const said = await compile(
+  const output = await compile(
     "types",
     `
     import * as pulumi from "@pulumi/pulumi";
@@ -63,7 +63,7 @@ it("a correct program compiles, and mistakes do not", async () => {
     endpoint.url = url;
   `,
   );
-  expect(said).toBe("");
+  expect(output).toBe("");
 });
 
 it("the compiler suggests the intended property", async () => {

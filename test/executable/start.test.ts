@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vi
 import { type PluginProcess, startPlugin } from "../plugin/support/plugin-process";
 import { pluginFolder, pluginWay } from "../plugin/support/way";
 import { pluginVersion } from "../support/pulumi";
-import { proxiesThrough } from "../ways/proxies";
+import { describeProxies } from "../ways/proxies";
 
 let folder: string;
 const started = new Set<PluginProcess>();
@@ -25,13 +25,13 @@ async function start(options: { env?: Record<string, string>; cwd?: string } = {
 }
 
 it("needs no Node: it starts with an empty PATH, prints only its port, and ends when the engine cancels it", async () => {
-  const { child, printed, ask } = await start({ env: { PATH: "" } });
-  expect((await ask("GetPluginInfo")).toString()).toContain(pluginVersion);
-  expect((await ask("Configure")).length).toBeGreaterThan(0);
+  const { child, output, call } = await start({ env: { PATH: "" } });
+  expect((await call("GetPluginInfo")).toString()).toContain(pluginVersion);
+  expect((await call("Configure")).length).toBeGreaterThan(0);
   child.kill("SIGINT");
   const [code, signal] = await once(child, "close");
   expect({ code, signal }).toEqual({ code: null, signal: "SIGINT" });
-  expect(printed()).toMatch(/^\d+\n$/);
+  expect(output()).toMatch(/^\d+\n$/);
 });
 
 it("reads nothing from its working folder: neither .env nor bunfig.toml nor a preload", async () => {
@@ -39,18 +39,18 @@ it("reads nothing from its working folder: neither .env nor bunfig.toml nor a pr
   await writeFile(preload, "console.log('preloaded')");
   await writeFile(join(folder, "bunfig.toml"), `preload = [${JSON.stringify(preload)}]\n`);
   await writeFile(join(folder, ".env"), "SERVERLESS_COMPUTE_DIALECT=of-the-folder\n");
-  const { printed, ask } = await start({ cwd: folder });
-  expect((await ask("CheckConfig")).toString()).not.toContain("of-the-folder");
-  expect(printed()).toMatch(/^\d+\n$/);
+  const { output, call } = await start({ cwd: folder });
+  expect((await call("CheckConfig")).toString()).not.toContain("of-the-folder");
+  expect(output()).toMatch(/^\d+\n$/);
   // As it would look.
   const configured = await start({ env: { SERVERLESS_COMPUTE_DIALECT: "of-the-folder" } });
-  expect((await configured.ask("CheckConfig")).toString()).toContain("of-the-folder");
+  expect((await configured.call("CheckConfig")).toString()).toContain("of-the-folder");
 });
 
 it("never becomes Bun's command line, whatever the environment contains", async () => {
-  const { printed, ask } = await start({ env: { BUN_BE_BUN: "1" } });
-  expect(printed()).toMatch(/^\d+\n$/);
-  expect((await ask("GetPluginInfo")).toString()).toContain(pluginVersion);
+  const { output, call } = await start({ env: { BUN_BE_BUN: "1" } });
+  expect(output()).toMatch(/^\d+\n$/);
+  expect((await call("GetPluginInfo")).toString()).toContain(pluginVersion);
 });
 
-describe("a service behind a proxy", () => proxiesThrough(pluginWay));
+describe("a service behind a proxy", () => describeProxies(pluginWay));

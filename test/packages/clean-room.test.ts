@@ -17,15 +17,18 @@ import { findNode } from "./support/node";
 
 /** The lowest Node that the packages allow, and the next line of long-term support. */
 const pinned = ["20.19.0", "22.23.3"];
-const found = await Promise.all(pinned.map(async (version) => ({ version, node: await findNode(version) })));
-const rooms = found.map(({ version, node }) => {
-  if ("reason" in node) console.warn(`The packages are not installed under Node ${version}: ${node.reason}.`);
-  return "reason" in node ? { version, node: "" } : { version, node: node.command };
+const installations = await Promise.all(
+  pinned.map(async (version) => ({ version, installations: await findNode(version) })),
+);
+const runtimes = installations.map(({ version, installations }) => {
+  if ("reason" in installations)
+    console.warn(`The packages are not installed under Node ${version}: ${installations.reason}.`);
+  return "reason" in installations ? { version, node: "" } : { version, node: installations.command };
 });
 // The Node of this run replaces an unavailable one, and is an additional row if its version differs.
 const lineOf = (version: string): string => version.replace(/\..*/, "");
-if (!rooms.some(({ version, node }) => node !== "" && lineOf(version) === lineOf(process.versions.node))) {
-  rooms.push({ version: process.versions.node, node: process.execPath });
+if (!runtimes.some(({ version, node }) => node !== "" && lineOf(version) === lineOf(process.versions.node))) {
+  runtimes.push({ version: process.versions.node, node: process.execPath });
 }
 
 const addressesShape = z.object({
@@ -40,15 +43,15 @@ const manifestShape = z.object({ devDependencies: z.record(z.string(), z.string(
 const hubToken = "hub-token-of-the-clean-room";
 
 /** Fails with the output of a failed command. */
-async function succeed(
+async function runChecked(
   room: CleanRoom,
   command: string,
   args: string[],
   env?: Record<string, string>,
 ): Promise<string> {
-  const finished = await room.run(command, args, env);
-  expect(finished.code, `${command} ${args.join(" ")}\n${lastLines(finished, 40)}`).toBe(0);
-  return finished.stdout;
+  const result = await room.run(command, args, env);
+  expect(result.code, `${command} ${args.join(" ")}\n${lastLines(result, 40)}`).toBe(0);
+  return result.stdout;
 }
 
 /** Starts the service that the room has, in the room. */
@@ -64,7 +67,7 @@ async function startLocalService(room: CleanRoom, node: string, ...more: string[
   return { ...addresses, apiKey, headers, stop };
 }
 
-describe.each(rooms.map(({ version, node }) => [version, node] as const))("under Node %s", (version, node) => {
+describe.each(runtimes.map(({ version, node }) => [version, node] as const))("under Node %s", (version, node) => {
   describe.skipIf(node === "")("an empty folder with the packages", () => {
     let room: CleanRoom;
     beforeAll(async () => {
@@ -78,7 +81,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
     });
 
     it("installs them with --engine-strict and all dependencies", async () => {
-      expect((await succeed(room, "node", ["-v"])).trim()).toBe(`v${version}`);
+      expect((await runChecked(room, "node", ["-v"])).trim()).toBe(`v${version}`);
       const { devDependencies } = manifestShape.parse(
         JSON.parse(await readFile(join(repository, "package.json"), "utf8")),
       );
@@ -86,7 +89,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       others.push(...compilers.map(({ folder, version }) => `${folder}@npm:typescript@${version}`));
       await room.write("package.json", '{ "name": "clean", "private": true }\n');
       const flags = ["--engine-strict", "--prefer-offline", "--no-audit", "--no-fund"];
-      await succeed(room, "npm", ["install", ...flags, ...inject("tarballs"), ...others]);
+      await runChecked(room, "npm", ["install", ...flags, ...inject("tarballs"), ...others]);
       // Reports invalid, extraneous and missing packages.
       const { code, stdout, stderr } = await room.run("npm", ["ls", "--all"]);
       expect(
@@ -114,19 +117,19 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
            }
          }`,
       );
-      await succeed(room, "node", ["entries.mjs"]);
+      await runChecked(room, "node", ["entries.mjs"]);
     });
 
     it("contains a plugin that the engine can start", async () => {
       const plugin = join("node_modules", "pulumi-serverless-compute", "bin", "pulumi-resource-serverless-compute");
-      const printed = JSON.parse(await succeed(room, "pulumi", ["package", "get-schema", `./${plugin}`]));
+      const output = JSON.parse(await runChecked(room, "pulumi", ["package", "get-schema", `./${plugin}`]));
       const { name, version, resources } = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
-      expect(printed).toMatchObject({ name, version });
-      expect(Object.keys(printed.resources).sort()).toEqual(Object.keys(resources).sort());
+      expect(output).toMatchObject({ name, version });
+      expect(Object.keys(output.resources).sort()).toEqual(Object.keys(resources).sort());
     });
 
     // Once, for types are the same under every Node.
-    const first = rooms.find((one) => one.node !== "");
+    const first = runtimes.find((one) => one.node !== "");
     if (version === first?.version)
       it.each(resolutions)(
         "compiles the programs of the READMEs under every compiler, with $resolution resolution",
@@ -148,15 +151,15 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
             };
             await room.write(config, JSON.stringify({ compilerOptions, files: Object.keys(all) }));
             const tsc = join("node_modules", folder, "bin", "tsc");
-            expect(await succeed(room, "node", [tsc, "-v"])).toBe(`Version ${compiler}\n`);
-            await succeed(room, "node", [tsc, "-p", config]);
+            expect(await runChecked(room, "node", [tsc, "-v"])).toBe(`Version ${compiler}\n`);
+            await runChecked(room, "node", [tsc, "-p", config]);
           }
         },
       );
 
     // Each Node deploys another form of the program first; every form is run under every Node.
-    const turn = rooms.findIndex((one) => one.version === version) % forms.length;
-    const [deployed, ...others] = [...forms.slice(turn), ...forms.slice(0, turn)];
+    const firstForm = runtimes.findIndex((one) => one.version === version) % forms.length;
+    const [deployed, ...others] = [...forms.slice(firstForm), ...forms.slice(0, firstForm)];
     it(`starts the service and deploys the README's program (${deployed?.file}) against it, from create to destroy`, async () => {
       const text = await codeOf("README.md", "ts");
       for (const { file, module } of forms) await room.write(file, programAs(text, module));
@@ -173,13 +176,13 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
           SERVERLESS_COMPUTE_API_KEY: apiKey,
           SERVERLESS_COMPUTE_URL: serviceUrl,
         };
-        const pulumi = (...args: string[]) => succeed(room, "pulumi", [...args, "--non-interactive"], env);
+        const pulumi = (...args: string[]) => runChecked(room, "pulumi", [...args, "--non-interactive"], env);
         const use = (file = "") => room.write("Pulumi.yaml", `name: clean\nruntime: nodejs\nmain: ${file}\n`);
         await use(deployed?.file);
         await pulumi("stack", "init", "dev");
         await pulumi("config", "set", "--secret", "hubToken", hubToken);
-        const printed = await pulumi("up", "--yes", "--skip-preview");
-        expect(printed).not.toContain(hubToken);
+        const output = await pulumi("up", "--yes", "--skip-preview");
+        expect(output).not.toContain(hubToken);
         const { url } = JSON.parse(await pulumi("stack", "output", "--json"));
         const answer = await fetch(`${url}/runsync`, { method: "POST", headers, body: '{"input":{"prompt":"ping"}}' });
         expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
@@ -188,8 +191,8 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
           expect(await pulumi("preview", "--expect-no-changes"), file).toContain("unchanged");
         }
         await pulumi("destroy", "--yes", "--skip-preview");
-        const left = await fetch(`${baseUrl}/templates`, { headers });
-        expect(await left.json()).toEqual([]);
+        const remaining = await fetch(`${baseUrl}/templates`, { headers });
+        expect(await remaining.json()).toEqual([]);
       } finally {
         await service.stop();
       }
@@ -209,18 +212,19 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
     });
 
     it("runs TypeScript handlers if Node strips types, and otherwise names the requirement", async () => {
-      const strips = (await succeed(room, "node", ["-p", "Boolean(process.features.typescript)"])).trim() === "true";
+      const stripsTypes =
+        (await runChecked(room, "node", ["-p", "Boolean(process.features.typescript)"])).trim() === "true";
       await room.write("typed.ts", "export default ({ input }: { input: { n: number } }): number => input.n + 1;\n");
       const service = await startLocalService(room, node, "--image", "typed:1=./typed.ts");
       const { baseUrl, serverlessUrl, headers } = service;
-      const made = async (path: string, json: object): Promise<string> => {
+      const create = async (path: string, json: object): Promise<string> => {
         const answer = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(json) });
         return z.object({ id: z.string() }).parse(await answer.json()).id;
       };
       try {
-        const templateId = await made("/templates", { name: "typed", imageName: "typed:1", isServerless: true });
-        const endpoint = `${serverlessUrl}/v2/${await made("/endpoints", { name: "typed", templateId, workersMin: 1 })}`;
-        if (strips) {
+        const templateId = await create("/templates", { name: "typed", imageName: "typed:1", isServerless: true });
+        const endpoint = `${serverlessUrl}/v2/${await create("/endpoints", { name: "typed", templateId, workersMin: 1 })}`;
+        if (stripsTypes) {
           const answer = await fetch(`${endpoint}/runsync`, { method: "POST", headers, body: '{"input":{"n":41}}' });
           expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: 42 });
         } else {

@@ -33,9 +33,9 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
 
   it("contains README, licence and compiled code, but no sources", async () => {
     expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "package.json"]));
-    const known =
+    const knownFiles =
       /^(README\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|package\.json|bin\/[\w.-]+|dist\/([\w-]+\/)*[\w-]+(\.d\.ts|\.js)|dist\/plugin-[\w.-]+\.cache|dist\/deployment-clients\.js\.LEGAL\.txt|dist\/plugin-schema\.json|console\/page\/[a-z-]+\.(html|css|mjs|svg))$/;
-    expect(files.filter((file) => !known.test(file))).toEqual([]);
+    expect(files.filter((file) => !knownFiles.test(file))).toEqual([]);
     expect(await readFile(join(folder, "README.md"), "utf8")).toContain(`# ${manifest.name}\n`);
   });
 
@@ -44,11 +44,11 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     const texts = await Promise.all(
       ["index.html", "main.mjs"].map((name) => readFile(join(folder, "console/page", name), "utf8")),
     );
-    const named = texts.flatMap((text) =>
+    const namedFiles = texts.flatMap((text) =>
       [...text.matchAll(/(?:"\/console|from "\.)\/([^"]+)"/g)].map(([, name]) => `console/page/${name}`),
     );
-    expect(named.length).toBeGreaterThan(8);
-    expect(files).toEqual(expect.arrayContaining(named));
+    expect(namedFiles.length).toBeGreaterThan(8);
+    expect(files).toEqual(expect.arrayContaining(namedFiles));
   });
 
   // publint checks the entry points (entry-points.test.ts).
@@ -70,10 +70,10 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     );
     const required = texts.flatMap((text) => [...text.matchAll(/(?:require|import)\("([^."][^"]*)"\)/g)]);
     const names = required.map(([, specifier = ""]) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? "");
-    const foreign = new Set(names.filter((name) => !name.startsWith("node:") && name !== manifest.name));
+    const otherPackages = new Set(names.filter((name) => !name.startsWith("node:") && name !== manifest.name));
     const peers = z.record(z.string(), z.string()).parse(manifest["peerDependencies"] ?? {});
     const declared = { ...manifest.dependencies, ...peers };
-    expect([...foreign].filter((name) => !Object.hasOwn(declared, name))).toEqual([]);
+    expect([...otherPackages].filter((name) => !Object.hasOwn(declared, name))).toEqual([]);
   });
 
   it("shares version, licence and lowest Node with the others, and contains no machine paths", async () => {

@@ -6,8 +6,8 @@ import { lastLines, run } from "../../scripts/child.mjs";
 import { tagGoModule } from "../../scripts/release/go-module.mjs";
 import { missingGo } from "../plugin/support/sdk";
 
-const missing = await missingGo();
-if (missing !== undefined) console.warn(`Nothing gets the tagged Go module: ${missing}.`);
+const missingTool = await missingGo();
+if (missingTool !== undefined) console.warn(`Nothing gets the tagged Go module: ${missingTool}.`);
 
 const host = "https://github.com/acme-gpu/compute";
 const module = "github.com/acme-gpu/compute/sdk/go/serverlesscompute";
@@ -18,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function succeed(cwd: string, command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+async function runChecked(cwd: string, command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const finished = await run(command, args, { cwd, env: { ...process.env, ...env } });
   expect(finished.code, `${command} ${args.join(" ")}\n${lastLines(finished, 20)}`).toBe(0);
   return finished.stdout;
 }
 
-if (missing === undefined) {
+if (missingTool === undefined) {
   it("a release's Go SDK is found by `go get` at its tag, and is on no branch", async () => {
     const repository = join(folder, "repository");
     const sdk = join(folder, "sdk");
@@ -33,7 +33,7 @@ if (missing === undefined) {
     await writeFile(join(sdk, "go.mod"), `module ${module}\n\ngo 1.25\n`);
     await writeFile(join(sdk, "doc.go"), 'package serverlesscompute\n\nconst Version = "1.2.3"\n');
     await writeFile(join(sdk, "config", "config.go"), "package config\n");
-    const git = (...args: string[]) => succeed(repository, "git", args);
+    const git = (...args: string[]) => runChecked(repository, "git", args);
     await git("init", "--quiet", "--initial-branch", "main");
     await git("config", "user.name", "Test");
     await git("config", "user.email", "test@acme.example");
@@ -67,10 +67,10 @@ if (missing === undefined) {
       GIT_CONFIG_KEY_0: `url.file://${repository}.insteadOf`,
       GIT_CONFIG_VALUE_0: host,
     };
-    await succeed(program, "go", ["mod", "init", "program"], env);
-    await succeed(program, "go", ["get", `${module}@v1.2.3`], env);
-    const listed = await succeed(program, "go", ["list", "-f", "{{.ImportPath}}", `${module}/...`], env);
-    expect(listed.trim().split("\n")).toEqual([module, `${module}/config`]);
-    await succeed(program, "go", ["vet", "./..."], env);
+    await runChecked(program, "go", ["mod", "init", "program"], env);
+    await runChecked(program, "go", ["get", `${module}@v1.2.3`], env);
+    const modules = await runChecked(program, "go", ["list", "-f", "{{.ImportPath}}", `${module}/...`], env);
+    expect(modules.trim().split("\n")).toEqual([module, `${module}/config`]);
+    await runChecked(program, "go", ["vet", "./..."], env);
   });
 }

@@ -21,13 +21,13 @@ const published: Publication[] = [];
 const server = createServer((request, response) => {
   const respond = (status: number, body: object) =>
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  const parts: Buffer[] = [];
-  request.on("data", (part: Buffer) => parts.push(part));
+  const segments: Buffer[] = [];
+  request.on("data", (part: Buffer) => segments.push(part));
   request.on("end", () => {
     const name = decodeURIComponent((request.url ?? "").slice(1));
     const there = published.find((one) => one.name === name);
     if (request.method !== "PUT") return there ? respond(200, there) : respond(404, { error: "not found" });
-    published.push(publicationShape.parse(JSON.parse(Buffer.concat(parts).toString())));
+    published.push(publicationShape.parse(JSON.parse(Buffer.concat(segments).toString())));
     return respond(201, { ok: true });
   });
 });
@@ -50,8 +50,8 @@ beforeAll(async () => {
     registry: `${origin}/`,
     cache: join(folder, "cache"),
   };
-  const asVariables = Object.entries(settings).map(([key, value]) => [`npm_config_${key}`, value]);
-  env = { ...process.env, ...Object.fromEntries(asVariables) };
+  const toVariables = Object.entries(settings).map(([key, value]) => [`npm_config_${key}`, value]);
+  env = { ...process.env, ...Object.fromEntries(toVariables) };
 });
 afterAll(async () => {
   await closeServer(server);
@@ -59,16 +59,16 @@ afterAll(async () => {
 });
 
 const order = ["serverless-compute-api", "pulumi-serverless-compute", "serverless-compute-local"];
-const doneTo = async (flags: string[]) =>
+const resultsOf = async (flags: string[]) =>
   (await publishPackages(folder, { flags, env })).map(({ file, done }) => [file.replace(/-\d.*/, ""), done]);
 
 it("a dry run packs and checks every package, and sends none", async () => {
-  expect(await doneTo(["--dry-run"])).toEqual(order.map((name) => [name, "published"]));
+  expect(await resultsOf(["--dry-run"])).toEqual(order.map((name) => [name, "published"]));
   expect(published).toEqual([]);
 });
 
 it("publishes each package after its dependencies, byte for byte as packed", async () => {
-  expect(await doneTo([])).toEqual(order.map((name) => [name, "published"]));
+  expect(await resultsOf([])).toEqual(order.map((name) => [name, "published"]));
   expect(published.map(({ name }) => name)).toEqual(order);
   for (const { name, versions, _attachments } of published) {
     const [version = ""] = Object.keys(versions);
@@ -79,15 +79,15 @@ it("publishes each package after its dependencies, byte for byte as packed", asy
 });
 
 it("skips versions that already exist, so that an interrupted release can be rerun", async () => {
-  expect(await doneTo([])).toEqual(order.map((name) => [name, "there already"]));
+  expect(await resultsOf([])).toEqual(order.map((name) => [name, "there already"]));
   expect(published).toHaveLength(order.length);
 });
 
 it("publishes nothing if a package is missing", async () => {
-  const missing = basename(inject("tarballs")[2] ?? "");
+  const missingPackage = basename(inject("tarballs")[2] ?? "");
   published.length = 0;
-  await rm(join(folder, missing));
-  await expect(doneTo([])).rejects.toThrow(`${folder} has no ${missing}; nothing is published`);
+  await rm(join(folder, missingPackage));
+  await expect(resultsOf([])).rejects.toThrow(`${folder} has no ${missingPackage}; nothing is published`);
   expect(published).toEqual([]);
 });
 

@@ -34,7 +34,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it("a release contains the plugin for each platform, the packages with their bills of materials, the schema and the SDKs", async () => {
   const packages = ["pulumi-serverless-compute", "serverless-compute-api", "serverless-compute-local"];
-  const ofSdks = [
+  const sdkComponents = [
     `pulumi-serverless-compute-sdk-${version}.tgz`,
     ...sdkLanguages.map((language) => `pulumi-serverless-compute-sdk-${language}-v${version}.tar.gz`),
   ];
@@ -42,7 +42,7 @@ it("a release contains the plugin for each platform, the packages with their bil
     [
       "SHA256SUMS",
       "schema.json",
-      ...(reason === undefined ? ofSdks : []),
+      ...(reason === undefined ? sdkComponents : []),
       ...packages.flatMap((name) => [`${name}-${version}.tgz`, `${name}-${version}.cdx.json`]),
       ...platforms.map(([os, arch]) => archive(os, arch)),
     ].sort(),
@@ -55,21 +55,23 @@ it("a release lists in each bill of materials the installed packages, not the bu
     expect(bom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name, version } } });
     return bom.components.map((one: { purl: string }) => one.purl.replace(/@[^@]+$/, ""));
   };
-  const ofProvider = await components("pulumi-serverless-compute");
-  expect(ofProvider).toEqual(
+  const providerComponents = await components("pulumi-serverless-compute");
+  expect(providerComponents).toEqual(
     expect.arrayContaining(["pkg:npm/serverless-compute-api", "pkg:npm/commander", "pkg:npm/zod", "pkg:npm/undici"]),
   );
   expect(await components("serverless-compute-local")).toEqual(
     expect.arrayContaining(["pkg:npm/fastify", "pkg:npm/libsql"]),
   );
-  expect(ofProvider.filter((one) => /typescript|vitest|esbuild|fastify/.test(one))).toEqual([]);
+  expect(providerComponents.filter((one) => /typescript|vitest|esbuild|fastify/.test(one))).toEqual([]);
 });
 
 it("a release contains the checksum of each file", async () => {
   const lines = (await readFile(join(assets, "SHA256SUMS"), "utf8")).trimEnd().split("\n");
-  const named = lines.map((line) => line.split("  "));
-  expect(named.map(([, name]) => name)).toEqual((await readdir(assets)).filter((name) => name !== "SHA256SUMS").sort());
-  for (const [sum, name = ""] of named) {
+  const componentNames = lines.map((line) => line.split("  "));
+  expect(componentNames.map(([, name]) => name)).toEqual(
+    (await readdir(assets)).filter((name) => name !== "SHA256SUMS").sort(),
+  );
+  for (const [sum, name = ""] of componentNames) {
     expect(
       createHash("sha256")
         .update(await readFile(join(assets, name)))
@@ -100,12 +102,12 @@ it.each(platforms)(
 
 if (reason === undefined) {
   it("a release contains the compiled Node SDK, whose installation runs no script", async () => {
-    const place = join(folder, "node-sdk");
-    await mkdir(place);
+    const target = join(folder, "node-sdk");
+    await mkdir(target);
     await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
     const tarball = join(assets, `pulumi-serverless-compute-sdk-${version}.tgz`);
-    expect((await run("tar", ["-xzf", tarball, "-C", place, "--strip-components=1"])).code).toBe(0);
-    const manifest = JSON.parse(await readFile(join(place, "package.json"), "utf8"));
+    expect((await run("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"])).code).toBe(0);
+    const manifest = JSON.parse(await readFile(join(target, "package.json"), "utf8"));
     expect(manifest).toMatchObject({
       version,
       types: "bin/index.d.ts",
@@ -113,7 +115,7 @@ if (reason === undefined) {
     });
     expect(manifest).not.toHaveProperty("scripts");
     expect(Object.keys(manifest.dependencies)).toEqual(["@pulumi/pulumi"]);
-    const sdk: Record<string, unknown> = createRequire(join(place, "package.json"))(place);
+    const sdk: Record<string, unknown> = createRequire(join(target, "package.json"))(target);
     const { resources } = JSON.parse(await readFile(schema, "utf8"));
     const classes = Object.keys(resources).map((token) => token.replace(/^.*:/, ""));
     expect(classes.filter((name) => typeof sdk[name] !== "function")).toEqual([]);
@@ -151,10 +153,10 @@ it("a release contains an archive for this machine that installs from its file a
 });
 
 it("a release is found by Pulumi by the plugin's name", async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server = createServer(async (request, response) => {
     const name = request.url?.slice(1) ?? "";
-    asked.push(name);
+    requested.push(name);
     const file = (await readdir(assets)).includes(name) ? await readFile(join(assets, name)) : undefined;
     response.writeHead(file ? 200 : 404, { "content-length": file?.length ?? 0 }).end(file);
   });
@@ -162,7 +164,7 @@ it("a release is found by Pulumi by the plugin's name", async () => {
   try {
     const installed = await pulumi("from-server", [...install, "--server", origin]);
     expect(installed.code, installed.stderr).toBe(0);
-    expect(asked).toEqual([archive(os, arch)]);
+    expect(requested).toEqual([archive(os, arch)]);
     await expectToServe("from-server");
   } finally {
     await closeServer(server);

@@ -22,29 +22,30 @@ const pages: { page: string; sdk?: SdkLanguage; host?: MoreHosts; onlyFull?: boo
 /** Omits a page, and prints the reason, if the machine lacks a tool that it requires. */
 async function prepare({ page, sdk, host, onlyFull }: (typeof pages)[number]) {
   if (onlyFull && !process.env["FULL"]) return [];
-  const found = host ? await findHost(host, inject("cli")) : undefined;
-  const missing = found && "reason" in found ? found.reason : sdk === "go" ? await missingGo() : undefined;
-  if (missing) {
-    console.warn(`${page} is not followed: ${missing}`);
+  const hostSearch = host ? await findHost(host, inject("cli")) : undefined;
+  const missingTools =
+    hostSearch && "reason" in hostSearch ? hostSearch.reason : sdk === "go" ? await missingGo() : undefined;
+  if (missingTools) {
+    console.warn(`${page} is not followed: ${missingTools}`);
     return [];
   }
-  return [{ page, sdk, hosts: found && "folder" in found ? found.folder : undefined }];
+  return [{ page, sdk, hosts: hostSearch && "folder" in hostSearch ? hostSearch.folder : undefined }];
 }
 
-const followed = (await Promise.all(pages.map(prepare))).flat();
+const testedPages = (await Promise.all(pages.map(prepare))).flat();
 
 describe("a reader who follows a page of Start in an empty folder", () => {
   /** Writes the release assets that the page requires, as scripts/release/assets.mjs does. */
-  const fillRelease = async (room: CleanRoom, sdk: SdkLanguage | undefined): Promise<void> => {
-    const release = join(room.folder, "release");
+  const fillRelease = async (environment: CleanRoom, sdk: SdkLanguage | undefined): Promise<void> => {
+    const release = join(environment.folder, "release");
     await mkdir(release);
     for (const tarball of inject("tarballs")) await copyFile(tarball, join(release, basename(tarball)));
     if (sdk === undefined) return;
-    const target = join(room.folder, "made");
-    const made = await generateSdk(sdk, { schema: join(repository, "schema.json"), target, cli: inject("cli") });
-    if ("reason" in made) throw new Error(made.reason);
+    const target = join(environment.folder, "made");
+    const generated = await generateSdk(sdk, { schema: join(repository, "schema.json"), target, cli: inject("cli") });
+    if ("reason" in generated) throw new Error(generated.reason);
     const archive = join(release, `pulumi-serverless-compute-sdk-${sdk}-v0.1.0.tar.gz`);
-    const packed = await run("tar", ["-czf", archive, "-C", made.folder, "."]);
+    const packed = await run("tar", ["-czf", archive, "-C", generated.folder, "."]);
     expect(packed.code, lastLines(packed)).toBe(0);
     await rm(target, { recursive: true });
   };
@@ -54,21 +55,21 @@ describe("a reader who follows a page of Start in an empty folder", () => {
     console.info(`Seconds for each page of Start, from an empty folder: ${JSON.stringify(seconds)}`);
   });
 
-  it.each(followed)("ends up with a working endpoint: $page", { timeout: 900_000 }, async ({ page, sdk, hosts }) => {
-    const room = await createCleanRoom(process.execPath);
-    onTestFinished(room.remove);
-    await fillRelease(room, sdk);
-    const quiet = { npm_config_prefer_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };
-    const path = [room.env["PATH"], hosts].filter(Boolean).join(delimiter);
+  it.each(testedPages)("ends up with a working endpoint: $page", { timeout: 900_000 }, async ({ page, sdk, hosts }) => {
+    const environment = await createCleanRoom(process.execPath);
+    onTestFinished(environment.remove);
+    await fillRelease(environment, sdk);
+    const npmFlags = { npm_config_prefer_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };
+    const path = [environment.env["PATH"], hosts].filter(Boolean).join(delimiter);
     const started = Date.now();
-    const ran = await followPage(
+    const runs = await followPage(
       page,
-      { folder: room.folder, env: { ...room.env, ...quiet, PATH: path } },
+      { folder: environment.folder, env: { ...environment.env, ...npmFlags, PATH: path } },
       { timeout: 600_000 },
     );
     seconds[page] = Math.round((Date.now() - started) / 1000);
-    expect(ran.length).toBeGreaterThan(1);
-    expect(existsSync(join(room.folder, "handler.mjs"))).toBe(true);
+    expect(runs.length).toBeGreaterThan(1);
+    expect(existsSync(join(environment.folder, "handler.mjs"))).toBe(true);
     // The page promises two minutes; downloads and a busy machine come on top.
     expect(seconds[page]).toBeLessThan(600);
   });

@@ -41,8 +41,8 @@ it("one process under a debugger serves several commands, including progress", a
     service.proxy.inject({ method: "DELETE" }, { kind: "status", status: 503, retryAfter: "1" });
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
-    const shown = destroy.diagnostics.filter(({ ephemeral }) => ephemeral);
-    expect(shown[0]?.message).toContain("request failed; retrying in");
+    const output = destroy.diagnostics.filter(({ ephemeral }) => ephemeral);
+    expect(output[0]?.message).toContain("request failed; retrying in");
   }
   expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
 });

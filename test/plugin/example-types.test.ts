@@ -11,7 +11,7 @@ import { missingGo } from "./support/sdk";
 
 const schemaPath = fileURLToPath(new URL("../../schema.json", import.meta.url));
 /** Generators are built once, which takes minutes without a cache. */
-const patience = 600_000;
+const timeout = 600_000;
 
 /** Fetches Pulumi's library for Java with its dependencies by Maven; returns the class path. */
 async function pulumiForJava(folder: string): Promise<string> {
@@ -24,7 +24,7 @@ async function pulumiForJava(folder: string): Promise<string> {
   </project>`;
   await writeFile(join(folder, "pom.xml"), pom);
   const args = ["--quiet", "--batch-mode", "dependency:build-classpath", "-Dmdep.outputFile=class-path"];
-  const finished = await run("mvn", args, { cwd: folder, timeout: patience });
+  const finished = await run("mvn", args, { cwd: folder, timeout });
   expect(finished.code, lastLines(finished)).toBe(0);
   return readFile(join(folder, "class-path"), "utf8");
 }
@@ -37,9 +37,9 @@ describe("the schema's examples match the generated SDKs", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const sdkOf = async (language: SdkLanguage): Promise<string | undefined> => {
-    const made = await generateSdk(language, { schema: schemaPath, target: folder, cli: inject("cli") });
-    if ("folder" in made) return made.folder;
-    console.warn(`Examples are not checked: ${made.reason}`);
+    const generated = await generateSdk(language, { schema: schemaPath, target: folder, cli: inject("cli") });
+    if ("folder" in generated) return generated.folder;
+    console.warn(`Examples are not checked: ${generated.reason}`);
     return undefined;
   };
 
@@ -55,7 +55,7 @@ describe("the schema's examples match the generated SDKs", () => {
     return paths.map((path) => join(path, name));
   };
 
-  const go = (args: string[]) => run("go", args, { cwd: join(folder, "programs"), timeout: patience });
+  const go = (args: string[]) => run("go", args, { cwd: join(folder, "programs"), timeout });
 
   it(
     "in TypeScript",
@@ -67,11 +67,11 @@ describe("the schema's examples match the generated SDKs", () => {
       expect(programs.length).toBeGreaterThan(10);
       const modules = { [name]: join(sdk, "index.ts") };
       expect(typeFaults(programs, modules)).toBe("");
-      const wrong = join(folder, "programs", "wrong.ts");
-      await writeFile(wrong, `import { Secret } from "${name}";\nnew Secret("token", { value: 1 });\n`);
-      expect(typeFaults([wrong], modules)).toContain("'number' is not assignable");
+      const invalid = join(folder, "programs", "wrong.ts");
+      await writeFile(invalid, `import { Secret } from "${name}";\nnew Secret("token", { value: 1 });\n`);
+      expect(typeFaults([invalid], modules)).toContain("'number' is not assignable");
     },
-    patience,
+    timeout,
   );
 
   it(
@@ -101,23 +101,23 @@ describe("the schema's examples match the generated SDKs", () => {
         const { code, stdout, stderr } = await go(args);
         expect(code, `go ${args.join(" ")}:\n${stdout}${stderr}`).toBe(0);
       }
-      const wrong = join(folder, "programs", "wrong");
-      await mkdir(wrong);
+      const invalid = join(folder, "programs", "wrong");
+      await mkdir(invalid);
       const [first = ""] = programs;
       await writeFile(
-        join(wrong, "main.go"),
+        join(invalid, "main.go"),
         (await readFile(first, "utf8")).replace(/pulumi\.String\("[^"]*"\)/, "1"),
       );
       expect((await go(["vet", "./wrong"])).stderr).toContain("cannot use 1");
     },
-    patience,
+    timeout,
   );
 
   it(
     "in Java",
     async ({ skip }) => {
       const sdk = await sdkOf("java");
-      const maven = await run("mvn", ["--version"], { timeout: patience }).catch(() => undefined);
+      const maven = await run("mvn", ["--version"], { timeout }).catch(() => undefined);
       if (sdk === undefined || maven?.code !== 0) return skip("there is no SDK, or no Maven");
       const programs = await written("java", "App.java");
       expect(programs.length).toBeGreaterThan(10);
@@ -125,14 +125,14 @@ describe("the schema's examples match the generated SDKs", () => {
       const classes = join(folder, "classes");
       const javac = (files: string[], path: string[]) =>
         run("javac", ["-nowarn", "-proc:none", "-d", classes, "-cp", path.join(delimiter), ...files], {
-          timeout: patience,
+          timeout,
         });
       const sources = (await readdir(sdk, { recursive: true })).filter((file) => file.endsWith(".java"));
-      const built = await javac(
+      const compiledPackage = await javac(
         sources.map((file) => join(sdk, file)),
         [classPath],
       );
-      expect(built.code, lastLines(built)).toBe(0);
+      expect(compiledPackage.code, lastLines(compiledPackage)).toBe(0);
       // Every example has the class App, so each gets a package of its own.
       for (const [index, program] of programs.entries())
         await writeFile(program, `package example${index};\n${await readFile(program, "utf8")}`);
@@ -142,6 +142,6 @@ describe("the schema's examples match the generated SDKs", () => {
       await writeFile(first, (await readFile(first, "utf8")).replace(/imageName\("[^"]*"\)/, "imageName(1)"));
       expect((await javac([first], [classPath, classes])).stderr).toContain("int cannot be converted");
     },
-    patience,
+    timeout,
   );
 });

@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { followPage } from "../support/page-runner";
-import { roomWithPackages } from "./support/guide-room";
+import { environmentWithPackages } from "./support/guide-room";
 import { repository } from "./support/sdk";
 import { findYaml } from "./support/yaml";
 
@@ -33,17 +33,20 @@ const isFull = Boolean(process.env["FULL"]);
 
 describe("a reader who follows the README of an example", () => {
   it.each(examples.filter(({ onlyFull }) => isFull || !onlyFull))("$page", async ({ page }) => {
-    const room = await roomWithPackages();
+    const environment = await environmentWithPackages();
     // As in a clone, whose provider an example may link to.
-    const folder = join(room.folder, dirname(page));
+    const folder = join(environment.folder, dirname(page));
     await mkdir(dirname(folder));
     await cp(join(repository, dirname(page)), folder, {
       recursive: true,
       filter: (path) => !path.endsWith("node_modules"),
     });
-    await symlink(join(inject("packed"), "node_modules", "pulumi-serverless-compute"), join(room.folder, "provider"));
-    const env = { ...room.env, PATH: [yaml.path, room.env["PATH"]].join(delimiter) };
-    const ran = await followPage(page, { folder, env }, { fullLifecycle: true });
-    expect(ran.length).toBeGreaterThan(0);
+    await symlink(
+      join(inject("packed"), "node_modules", "pulumi-serverless-compute"),
+      join(environment.folder, "provider"),
+    );
+    const env = { ...environment.env, PATH: [yaml.path, environment.env["PATH"]].join(delimiter) };
+    const runs = await followPage(page, { folder, env }, { fullLifecycle: true });
+    expect(runs.length).toBeGreaterThan(0);
   });
 });

@@ -35,7 +35,7 @@ describe.skipIf(yaml.missing !== undefined)(
         { ...service.environment, PATH: yaml.path },
         { plugin: pluginFolder(), runtime: "yaml" },
       );
-      await makeObjects();
+      await createObjects();
       for (const key of configSecrets) {
         const { code, output } = await stack.command(["config", "set", "--secret", key, "sesame-61b0"]);
         expect(code, output).toBe(0);
@@ -52,10 +52,10 @@ describe.skipIf(yaml.missing !== undefined)(
     });
 
     /** Creates the objects that the examples look up. */
-    const makeObjects = async (): Promise<void> => {
+    const createObjects = async (): Promise<void> => {
       const template = { name: "chat-prod", imageName: "ghcr.io/acme/chat:1.4.2", isServerless: true };
-      const made = await service.rest("POST", "/templates", template);
-      const { id } = Object(made);
+      const ids = await service.rest("POST", "/templates", template);
+      const { id } = Object(ids);
       await service.rest("POST", "/endpoints", { name: "chat-prod", templateId: id, workersMax: 1 });
       await service.rest("POST", "/networkvolumes", { name: "models-prod", size: 10, dataCenterId: "EU-RO-1" });
       await service.graphql('mutation { secretCreate(input: { name: "hub-token", value: "sesame-61b0" }) { id } }');
@@ -75,9 +75,9 @@ describe.skipIf(yaml.missing !== undefined)(
         const outputs = JSON.parse(output);
         expect(Object.keys(outputs)).toEqual(outputsOf(text));
         for (const [name, value] of Object.entries(outputs)) expect(value, name).not.toBeNull();
-        const made = [...text.matchAll(/^ {2}(\w+):\n {4}type: serverless-compute:(\w+)$/gm)];
+        const ids = [...text.matchAll(/^ {2}(\w+):\n {4}type: serverless-compute:(\w+)$/gm)];
         expect(Object.keys(up.operations)).toEqual(
-          expect.arrayContaining(made.map(([, name, kind]) => `${kind} ${name}`)),
+          expect.arrayContaining(ids.map(([, name, kind]) => `${kind} ${name}`)),
         );
       },
     );
@@ -100,9 +100,9 @@ describe.skipIf(yaml.missing !== undefined)(
       expect(up.code, up.output).toBe(0);
       expect(up.operations).toMatchObject({ "NetworkVolume models": ["create"] });
       await stack.writeProgram(program.replace("maxInFlight: 4", "maxInFlight: 0.5"));
-      const refused = await stack.preview();
-      expect(refused.code).not.toBe(0);
-      expect(refused.output).toContain(
+      const rejected = await stack.preview();
+      expect(rejected.code).not.toBe(0);
+      expect(rejected.output).toContain(
         'maxInFlight (or SERVERLESS_COMPUTE_MAX_IN_FLIGHT) is "0.5": must be a whole number',
       );
       await stack.writeProgram(program);

@@ -10,7 +10,7 @@ import { type EngineService, useCrowdedService, useEngineService } from "../supp
 import { followPage, type PageOptions } from "../support/page-runner";
 import { type RecordedIds, recordedStates } from "../support/recorded-states";
 import { registerSecret } from "../support/secret-scan";
-import { roomWithPackages } from "./support/guide-room";
+import { environmentWithPackages } from "./support/guide-room";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
@@ -55,28 +55,32 @@ interface Guide {
   /** Followed only with FULL=1: programs in TypeScript, deployed several times. */
   onlyFull?: true;
   /** The reader's account has no other objects, because the guide imports all of them. */
-  wholeAccount?: true;
+  fillsAccount?: true;
   program?: string;
   /** Subfolder with the program that the guide leaves behind. */
   subfolder?: string;
   /** Preparation by the reader, in bash. */
   before?: string;
   /** Creates unmanaged objects that the guide presupposes. */
-  objects?(service: EngineService, room: CleanRoom): Promise<void>;
+  objects?(service: EngineService, environment: CleanRoom): Promise<void>;
   env?: Record<string, string>;
   skip?: PageOptions["skip"];
-  after?(service: EngineService, room: CleanRoom, again: (commands: string) => Promise<string>): Promise<void>;
+  after?(
+    service: EngineService,
+    environment: CleanRoom,
+    secondPreview: (commands: string) => Promise<string>,
+  ): Promise<void>;
 }
 
 /** Creates a volume, a template and an endpoint. Returns ids for a recorded state. */
-async function makeChat(service: EngineService): Promise<RecordedIds> {
-  const made = async (path: string, body: object): Promise<string> =>
+async function createChat(service: EngineService): Promise<RecordedIds> {
+  const create = async (path: string, body: object): Promise<string> =>
     z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
-  const volume = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const volume = await create("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
   const image = { imageName: "acme/echo:1", containerDiskInGb: 5, isServerless: true };
-  const template = await made("/templates", { name: "chat-template", ...image });
+  const template = await create("/templates", { name: "chat-template", ...image });
   const workers = { gpuTypeIds: ["NVIDIA L4"], workersMax: 2 };
-  const endpoint = await made("/endpoints", {
+  const endpoint = await create("/endpoints", {
     name: "chat",
     templateId: template,
     networkVolumeId: volume,
@@ -97,68 +101,68 @@ const guides: Record<string, Guide> = {
   "docs/guides/pull-requests.md": {
     before: `pulumi stack init dev && pulumi up &&
       sed -i "s/echo:1/echo:2/; s/workersMax: 1/workersMax: 3/" Pulumi.yaml`,
-    after: async (service, room, again) => {
+    after: async (service, environment, secondPreview) => {
       // The page deployed the change at its end: another one, previewed twice of the same state.
-      await again(
+      await secondPreview(
         "sed -i 's/echo:2/echo:3/' Pulumi.yaml && sh preview.sh dev && cp comment.md first.md && sh preview.sh dev",
       );
       const [first, second] = await Promise.all(
-        ["first.md", "comment.md"].map((name) => readFile(join(room.folder, name))),
+        ["first.md", "comment.md"].map((name) => readFile(join(environment.folder, name))),
       );
       expect(second?.equals(first ?? Buffer.alloc(0))).toBe(true);
       expect(second?.toString().split("\n").length).toBeLessThanOrEqual(12);
       expect(second?.toString()).toContain('`imageName` | `"acme/echo:2"` → `"acme/echo:3"`');
       const [endpoint] = (await service.listObjects()).endpoints;
       await service.rest("PATCH", `/endpoints/${endpoint?.id}`, { workersMax: 2 });
-      const drift = await again("npx --no serverless-compute drift --stack dev || test $? = 3");
+      const drift = await secondPreview("npx --no serverless-compute drift --stack dev || test $? = 3");
       expect(drift).toMatch(/workersMax: 3 → 2/);
       // The state still contains the deployed resources.
-      expect(await again("pulumi stack export")).toContain('"workersMax": 3');
+      expect(await secondPreview("pulumi stack export")).toContain('"workersMax": 3');
       const overBudget = [
         "pulumi preview --stack dev --json --show-sames --non-interactive >costs.json",
         "npx --no serverless-compute estimate --prices prices.json --max-hourly 2 costs.json || test $? = 3",
       ].join("\n");
-      expect(await again(overBudget)).toContain("2.070 per hour at workersMax is above the budget of 2");
-      const failed = await again(
+      expect(await secondPreview(overBudget)).toContain("2.070 per hour at workersMax is above the budget of 2");
+      const failed = await secondPreview(
         "sed -i 's/workersMax: 3/workersMax: -3/' Pulumi.yaml; sh preview.sh dev || cat comment.md; exit 0",
       );
       expect(failed).toMatch(/### Preview of `dev` failed[\s\S]*workersMax: is -3; must be 0 or more/);
-      await again("sed -i 's/workersMax: -3/workersMax: 3/' Pulumi.yaml");
+      await secondPreview("sed -i 's/workersMax: -3/workersMax: 3/' Pulumi.yaml");
     },
   },
   "docs/guides/adopt-and-import.md": {
-    wholeAccount: true,
+    fillsAccount: true,
     subfolder: "account",
-    objects: async (service) => void (await makeChat(service)),
-    after: async (service, _room, again) => {
+    objects: async (service) => void (await createChat(service)),
+    after: async (service, _room, secondPreview) => {
       expect((await service.listObjects()).endpoints).toMatchObject([{ workersMax: 2 }]);
-      expect(await again("pulumi up")).toContain("4 unchanged");
+      expect(await secondPreview("pulumi up")).toContain("4 unchanged");
     },
   },
   "docs/guides/migrate.md": {
-    wholeAccount: true,
+    fillsAccount: true,
     subfolder: "moved",
-    objects: async (service, room) => {
-      const ids = await makeChat(service);
+    objects: async (service, environment) => {
+      const ids = await createChat(service);
       const state = z.looseObject({
         deployment: z.looseObject({ resources: z.array(z.looseObject({ type: z.string() })) }),
       });
       const { deployment } = state.parse(JSON.parse(recordedStates["the official Pulumi provider"]?.text(ids) ?? ""));
       // Only the objects that the page names, without properties that have no counterpart.
-      const moved = deployment.resources.filter(({ type }) => /:(NetworkVolume|Template|Endpoint)$/.test(type));
-      const resources = moved.map((one) => ({ ...one, inputs: {} }));
-      await room.write("old.json", JSON.stringify({ deployment: { resources } }));
+      const movedProject = deployment.resources.filter(({ type }) => /:(NetworkVolume|Template|Endpoint)$/.test(type));
+      const resources = movedProject.map((one) => ({ ...one, inputs: {} }));
+      await environment.write("old.json", JSON.stringify({ deployment: { resources } }));
     },
-    after: async (service, _room, again) => {
+    after: async (service, _room, secondPreview) => {
       expect((await service.listObjects()).endpoints).toMatchObject([{ workersMax: 2 }]);
-      expect(await again("pulumi up")).toContain("4 unchanged");
+      expect(await secondPreview("pulumi up")).toContain("4 unchanged");
     },
   },
   "docs/guides/stages.md": {
     onlyFull: true,
-    after: async (service, _room, again) => {
+    after: async (service, _room, secondPreview) => {
       expect((await service.listObjects()).endpoints).toHaveLength(1);
-      await again("pulumi destroy --stack dev");
+      await secondPreview("pulumi destroy --stack dev");
     },
   },
   "docs/guides/blue-green.md": {
@@ -172,22 +176,22 @@ const guides: Record<string, Guide> = {
   },
 };
 
-const followed = Object.entries(guides).filter(([, { onlyFull }]) => !onlyFull || process.env["FULL"]);
+const testedGuides = Object.entries(guides).filter(([, { onlyFull }]) => !onlyFull || process.env["FULL"]);
 
 if (yaml.missing === undefined)
   describe("a reader who follows a guide", () => {
-    it.each(followed)("%s", async (page, guide) => {
-      const { program = project, subfolder = ".", wholeAccount, before, objects, env: own = {}, skip, after } = guide;
+    it.each(testedGuides)("%s", async (page, guide) => {
+      const { program = project, subfolder = ".", fillsAccount, before, objects, env: own = {}, skip, after } = guide;
       for (const value of Object.values(own)) registerSecret(value, "a value of the guide");
       const images = { "acme/echo": echo };
-      const service = await (wholeAccount ? useEngineService({ images }) : useCrowdedService({ images }));
-      const room = await roomWithPackages();
-      await room.write("Pulumi.yaml", program);
-      const path = [yaml.path, room.env["PATH"]].join(delimiter);
-      const env = { ...room.env, ...service.environment, ...own, PATH: path };
+      const service = await (fillsAccount ? useEngineService({ images }) : useCrowdedService({ images }));
+      const environment = await environmentWithPackages();
+      await environment.write("Pulumi.yaml", program);
+      const path = [yaml.path, environment.env["PATH"]].join(delimiter);
+      const env = { ...environment.env, ...service.environment, ...own, PATH: path };
       const runIn = async (folder: string, commands: string): Promise<string> => {
         const options = {
-          cwd: join(room.folder, folder),
+          cwd: join(environment.folder, folder),
           env: { ...env, PULUMI_SKIP_CONFIRMATIONS: "true" },
           timeout: 120_000,
         };
@@ -195,13 +199,17 @@ if (yaml.missing === undefined)
         expect(code, stdout + stderr).toBe(0);
         return stdout + stderr;
       };
-      const again = (commands: string): Promise<string> => runIn(subfolder, commands);
-      await objects?.(service, room);
+      const secondPreview = (commands: string): Promise<string> => runIn(subfolder, commands);
+      await objects?.(service, environment);
       if (before) await runIn(".", before);
-      const ran = await followPage(page, { folder: room.folder, env }, { fullLifecycle: true, ...(skip && { skip }) });
-      expect(ran.length).toBeGreaterThan(0);
-      await after?.(service, room, again);
-      await again("pulumi destroy");
+      const runs = await followPage(
+        page,
+        { folder: environment.folder, env },
+        { fullLifecycle: true, ...(skip && { skip }) },
+      );
+      expect(runs.length).toBeGreaterThan(0);
+      await after?.(service, environment, secondPreview);
+      await secondPreview("pulumi destroy");
       if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
     });
   });

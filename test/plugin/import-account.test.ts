@@ -26,21 +26,21 @@ beforeAll(async () => {
   for (const value of Object.values(secrets)) registerSecret(value, "a secret of the account");
   service = await useEngineService();
   stack = await pluginWay.createStack({ ...service.environment, PATH: yaml.path });
-  const made = async (path: string, body: object): Promise<string> =>
+  const create = async (path: string, body: object): Promise<string> =>
     z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
   await service.graphql(
     `mutation { secretCreate(input: { name: "HF_TOKEN", value: "${secrets.value}", description: "für 模型" }) { id } }`,
   );
   const auth = { name: "registry", username: "me", password: secrets.password };
-  const containerRegistryAuthId = await made("/containerregistryauth", auth);
-  const volumes = [10, 20].map((size) => made("/networkvolumes", { name: "models", size, dataCenterId: "EU-RO-1" }));
+  const containerRegistryAuthId = await create("/containerregistryauth", auth);
+  const volumes = [10, 20].map((size) => create("/networkvolumes", { name: "models", size, dataCenterId: "EU-RO-1" }));
   const [networkVolumeId] = await Promise.all(volumes);
   const env = { TOKEN: "{{ RUNPOD_SECRET_HF_TOKEN }}", TEXT: `a "b": $\${HOME} # \${HOME}\n`, 模型: "yes" };
   const workers = { imageName: image("echo"), isServerless: true, env, ports: ["8888/http"], containerDiskInGb: 5 };
-  const templateId = await made("/templates", { ...workers, name: "模型", containerRegistryAuthId });
+  const templateId = await create("/templates", { ...workers, name: "模型", containerRegistryAuthId });
   const cpu = { imageName: image("echo"), isServerless: true, dockerStartCmd: ["a", "b c"] };
-  const cpuTemplateId = await made("/templates", { ...cpu, name: "class" });
-  await made("/templates", { name: "3d pod", imageName: "acme/pod:1", isServerless: false, volumeInGb: 20 });
+  const cpuTemplateId = await create("/templates", { ...cpu, name: "class" });
+  await create("/templates", { name: "3d pod", imageName: "acme/pod:1", isServerless: false, volumeInGb: 20 });
   const endpoint = {
     name: "chat",
     templateId,
@@ -49,9 +49,9 @@ beforeAll(async () => {
     workersMax: 1,
     idleTimeout: 9,
   };
-  await made("/endpoints", endpoint);
-  const onCpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], scalerType: "REQUEST_COUNT", workersMax: 2 };
-  await made("/endpoints", { name: "chat", templateId: cpuTemplateId, ...onCpu, flashboot: true });
+  await create("/endpoints", endpoint);
+  const cpuTemplate = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], scalerType: "REQUEST_COUNT", workersMax: 2 };
+  await create("/endpoints", { name: "chat", templateId: cpuTemplateId, ...cpuTemplate, flashboot: true });
 });
 afterAll(() => stack.remove());
 

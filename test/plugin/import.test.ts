@@ -85,7 +85,7 @@ it("lists the objects of a kind for `pulumi do`", async () => {
 });
 
 /** In REST v2 credentials are replaced. */
-const unread = { v1: ["update"], v2: ["delete-replaced", "replace", "create-replacement"] }[dialect];
+const unreturned = { v1: ["update"], v2: ["delete-replaced", "replace", "create-replacement"] }[dialect];
 
 it("finds no change in a program with the imported properties, except unreadable ones", async () => {
   const of = (kind: string): string => JSON.stringify(inputs[kind]);
@@ -105,7 +105,7 @@ it("finds no change in a program with the imported properties, except unreadable
     "Template mine": ["same"],
     "ServerlessEndpoint mine": ["same"],
     "Secret mine": ["update"],
-    "ContainerRegistryAuth mine": unread,
+    "ContainerRegistryAuth mine": unreturned,
   });
   expect(preview.output).toMatch(/ContainerRegistryAuth mine .*diff: \+password,username\]/);
   expect(preview.output).toMatch(/Secret mine .*diff: \+value\]/);

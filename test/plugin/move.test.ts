@@ -35,7 +35,7 @@ it("a stack of dynamic resources moves to the plugin without changes and without
   await stack.writeProgram(program("pulumi-serverless-compute"));
   const before = await stack.up();
   expect(before.code, before.output).toBe(0);
-  const holdings = await service.listObjects();
+  const objectsBefore = await service.listObjects();
   service.proxy.clear();
 
   const [exported, moved] = [join(stack.folder, "exported.json"), join(stack.folder, "moved.json")];
@@ -46,15 +46,15 @@ it("a stack of dynamic resources moves to the plugin without changes and without
   expect(script).toMatchObject({ code: 0, stderr: "5 resources now belong to the plugin.\n" });
   expect(script.stdout).not.toContain("sesame-40d7");
   await writeFile(moved, script.stdout);
-  const imported = await stack.command(["stack", "import", "--file", moved]);
-  expect(imported.code, imported.output).toBe(0);
+  const importedState = await stack.command(["stack", "import", "--file", moved]);
+  expect(importedState.code, importedState.output).toBe(0);
 
   await stack.writeProgram(program(pluginWay.module));
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   expect(new Set(Object.values(up.operations).flat())).toEqual(new Set(["same"]));
   expect(service.proxy.requests).toEqual([]);
-  expect(await service.listObjects()).toEqual(holdings);
+  expect(await service.listObjects()).toEqual(objectsBefore);
 });
 
 it("the former name of the command works and rejects a stack without dynamic resources", async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** CLI error if it has a plugin's schema and the language's host is too old to generate an SDK. */
-const hostIsTooOld = /failed to generate SDK: .*GeneratePackage not implemented/;
+const isHostTooOld = /failed to generate SDK: .*GeneratePackage not implemented/;
 
 it("`pulumi package add` accepts the plugin's schema and generates an SDK with every resource", async () => {
   const plugin = join(
@@ -33,10 +33,10 @@ it("`pulumi package add` accepts the plugin's schema and generates an SDK with e
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
   });
-  const added = await run(inject("cli").command, ["package", "add", plugin], { cwd: folder, env, timeout: 120_000 });
+  const result = await run(inject("cli").command, ["package", "add", plugin], { cwd: folder, env, timeout: 120_000 });
   // The hosts that are built from published modules are older than this command; there it ends after the schema.
-  if (hostIsTooOld.test(added.stderr)) return expect(added.code).not.toBe(0);
-  expect(added.code, added.stderr).toBe(0);
+  if (isHostTooOld.test(result.stderr)) return expect(result.code).not.toBe(0);
+  expect(result.code, result.stderr).toBe(0);
   const { resources } = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
   const sdk = join(folder, "sdks", "serverless-compute");
   const files = Object.keys(resources).map(

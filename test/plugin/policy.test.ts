@@ -32,37 +32,39 @@ async function copyPack(folder: string): Promise<{ pack: string; bin: string }> 
 
 const prices = { gpus: { "NVIDIA L4": 0.69 }, volumes: { STANDARD: 0.07 } };
 
-const ways = [["the plugin", pluginWay] as const, ["dynamic resources", dynamicWay] as const];
+const variants = [["the plugin", pluginWay] as const, ["dynamic resources", dynamicWay] as const];
 
-describe.each(process.env["FULL"] ? ways : ways.slice(0, 1))("the policy pack of the examples, with %s,", (_, way) => {
-  let service: EngineService;
-  let stack: Stack;
-  let folder: string;
-  let args: string[];
-  let rules: string;
-  beforeAll(async () => {
-    service = await useEngineService();
-    folder = await mkdtemp(join(inject("packed"), "policy-"));
-    const { pack, bin } = await copyPack(folder);
-    rules = join(folder, "rules.json");
-    await writeFile(rules, JSON.stringify({ "hourly-budget": { maxHourly: 2, ...prices } }));
-    args = ["--policy-pack", pack, "--policy-pack-config", rules];
-    const path = [bin, process.env["PATH"]].join(delimiter);
-    stack = await way.createStack({ ...service.environment, PATH: path });
-  });
-  afterAll(async () => {
-    await stack.remove();
-    await rm(folder, { recursive: true, force: true });
-  });
+describe.each(process.env["FULL"] ? variants : variants.slice(0, 1))(
+  "the policy pack of the examples, with %s,",
+  (_, variant) => {
+    let service: EngineService;
+    let stack: Stack;
+    let folder: string;
+    let args: string[];
+    let rules: string;
+    beforeAll(async () => {
+      service = await useEngineService();
+      folder = await mkdtemp(join(inject("packed"), "policy-"));
+      const { pack, bin } = await copyPack(folder);
+      rules = join(folder, "rules.json");
+      await writeFile(rules, JSON.stringify({ "hourly-budget": { maxHourly: 2, ...prices } }));
+      args = ["--policy-pack", pack, "--policy-pack-config", rules];
+      const path = [bin, process.env["PATH"]].join(delimiter);
+      stack = await variant.createStack({ ...service.environment, PATH: path });
+    });
+    afterAll(async () => {
+      await stack.remove();
+      await rm(folder, { recursive: true, force: true });
+    });
 
-  const program = (parts: {
-    image: string;
-    token: string;
-    workersMin: number;
-    workersMax: number;
-    protect: boolean;
-  }) => `
-    const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
+    const program = (parts: {
+      image: string;
+      token: string;
+      workersMin: number;
+      workersMax: number;
+      protect: boolean;
+    }) => `
+    const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${variant.module}");
     new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1", type: "STANDARD" }, { protect: ${parts.protect} });
     const hub = new Secret("hub", { value: "sesame-61b0" });
     const template = new Template("chat", { imageName: "${parts.image}", env: { HUB_TOKEN: ${parts.token} } });
@@ -73,42 +75,43 @@ describe.each(process.env["FULL"] ? ways : ways.slice(0, 1))("the policy pack of
       workersMax: ${parts.workersMax},
     });
   `;
-  const good = { image: "acme/echo:1", token: "hub.reference", workersMin: 0, workersMax: 2, protect: true };
+    const validStack = { image: "acme/echo:1", token: "hub.reference", workersMin: 0, workersMax: 2, protect: true };
 
-  it("fails a preview that breaks the rules, and names each of them", async () => {
-    const bad = { image: "acme/echo", token: '"plain-5d1c"', workersMin: 1, workersMax: 3, protect: false };
-    await stack.writeProgram(program(bad));
-    const { code, output } = await stack.preview({ args });
-    expect(code).not.toBe(0);
-    for (const violation of [
-      "2.071 per hour at workersMax is above the budget of 2.",
-      "workersMin is 1; outside prod it must be at most 0.",
-      'imageName "acme/echo" may change at any time; use a digest or a version.',
-      "env.HUB_TOKEN is a plain value; create a Secret and use its reference.",
-      "Set the resource option `protect: true`.",
-    ])
-      expect(output).toContain(violation);
-    expect(output).not.toContain("plain-5d1c");
-  });
+    it("fails a preview that breaks the rules, and names each of them", async () => {
+      const invalidStack = { image: "acme/echo", token: '"plain-5d1c"', workersMin: 1, workersMax: 3, protect: false };
+      await stack.writeProgram(program(invalidStack));
+      const { code, output } = await stack.preview({ args });
+      expect(code).not.toBe(0);
+      for (const violation of [
+        "2.071 per hour at workersMax is above the budget of 2.",
+        "workersMin is 1; outside prod it must be at most 0.",
+        'imageName "acme/echo" may change at any time; use a digest or a version.',
+        "env.HUB_TOKEN is a plain value; create a Secret and use its reference.",
+        "Set the resource option `protect: true`.",
+      ])
+        expect(output).toContain(violation);
+      expect(output).not.toContain("plain-5d1c");
+    });
 
-  it("fails a preview with a cost that is unknown", async () => {
-    await stack.writeProgram(program(good).replace("NVIDIA L4", "NVIDIA B200"));
-    const { code, output } = await stack.preview({ args });
-    expect(code).not.toBe(0);
-    expect(output).toContain(
-      'The cost of ServerlessEndpoint "chat" is unknown: GPU type "NVIDIA B200" has no known price.',
-    );
-  });
+    it("fails a preview with a cost that is unknown", async () => {
+      await stack.writeProgram(program(validStack).replace("NVIDIA L4", "NVIDIA B200"));
+      const { code, output } = await stack.preview({ args });
+      expect(code).not.toBe(0);
+      expect(output).toContain(
+        'The cost of ServerlessEndpoint "chat" is unknown: GPU type "NVIDIA B200" has no known price.',
+      );
+    });
 
-  it("passes a preview that keeps the rules, with an active worker in production", async () => {
-    await writeFile(
-      rules,
-      JSON.stringify({ "hourly-budget": { maxHourly: 2, ...prices }, "idle-workers": { production: ["dev"] } }),
-    );
-    await stack.writeProgram(program({ ...good, workersMin: 1 }));
-    const { code, output } = await stack.preview({ args });
-    expect(code, output).toBe(0);
-    expect(output).toContain("✅ serverless-compute@v0.1.0");
-    expect(output).not.toContain("advisory");
-  });
-});
+    it("passes a preview that keeps the rules, with an active worker in production", async () => {
+      await writeFile(
+        rules,
+        JSON.stringify({ "hourly-budget": { maxHourly: 2, ...prices }, "idle-workers": { production: ["dev"] } }),
+      );
+      await stack.writeProgram(program({ ...validStack, workersMin: 1 }));
+      const { code, output } = await stack.preview({ args });
+      expect(code, output).toBe(0);
+      expect(output).toContain("✅ serverless-compute@v0.1.0");
+      expect(output).not.toContain("advisory");
+    });
+  },
+);

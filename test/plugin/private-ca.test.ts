@@ -8,18 +8,18 @@ import { startTlsProxy, type TlsProxy } from "../support/tls-proxy";
 import { pluginWay } from "./support/way";
 
 let service: EngineService;
-let front: TlsProxy;
+let proxy: TlsProxy;
 let folder: string;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
   folder = await mkdtemp(join(tmpdir(), "private-ca-"));
-  front = await startTlsProxy(service.proxy.origin, folder);
-  const secured = Object.entries(service.environment).map(([name, value]) => [
+  proxy = await startTlsProxy(service.proxy.origin, folder);
+  const environment = Object.entries(service.environment).map(([name, value]) => [
     name,
-    value.replace(service.proxy.origin, front.origin),
+    value.replace(service.proxy.origin, proxy.origin),
   ]);
-  stack = await pluginWay.createStack(Object.fromEntries(secured));
+  stack = await pluginWay.createStack(Object.fromEntries(environment));
   await stack.writeProgram(`
     const { NetworkVolume } = require("${pluginWay.module}");
     new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stack.remove();
-  await front.close();
+  await proxy.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -39,7 +39,7 @@ it("a service with an untrusted certificate is rejected", async () => {
 });
 
 it("a certificate in NODE_EXTRA_CA_CERTS is trusted", async () => {
-  const env = { NODE_EXTRA_CA_CERTS: front.certificate };
+  const env = { NODE_EXTRA_CA_CERTS: proxy.certificate };
   const up = await stack.up({ env });
   expect(up.code, up.output).toBe(0);
   expect((await service.listObjects()).volumes).toHaveLength(1);
@@ -47,7 +47,7 @@ it("a certificate in NODE_EXTRA_CA_CERTS is trusted", async () => {
 
 if (process.env["FULL"]) {
   it("deletes over the same connection settings", async () => {
-    const destroy = await stack.destroy({ env: { NODE_EXTRA_CA_CERTS: front.certificate } });
+    const destroy = await stack.destroy({ env: { NODE_EXTRA_CA_CERTS: proxy.certificate } });
     expect(destroy.code, destroy.output).toBe(0);
   });
 

@@ -37,7 +37,7 @@ describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a v
     });
 
   /** Turns the installed package into another release, by the description in its schema. */
-  const makeLater = async (): Promise<void> => {
+  const writeLaterVersion = async (): Promise<void> => {
     const folder = join(installed, "dist");
     for (const name of await readdir(folder)) {
       if (!/\.(js|json)$/.test(name)) continue;
@@ -58,7 +58,7 @@ describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a v
   };
 
   /** Descriptions in the engine's cached schemas, by version. */
-  const kept = async (): Promise<Record<string, string>> => {
+  const readCache = async (): Promise<Record<string, string>> => {
     const files = [...(await stack.files())].filter(([path]) =>
       /^schema-serverless-compute-.*\.json$/.test(basename(path)),
     );
@@ -72,23 +72,23 @@ describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a v
 
   it("is kept", async () => {
     await previewWith(pluginVersion);
-    expect(await kept()).toEqual({ [pluginVersion]: description });
+    expect(await readCache()).toEqual({ [pluginVersion]: description });
   });
 
   it("is refreshed by an installation that recreates the folder, even if the lines name the old version", async () => {
     await rm(installed, { recursive: true });
     await install();
-    await makeLater();
+    await writeLaterVersion();
     await previewWith(pluginVersion);
-    expect(await kept()).toEqual({ [pluginVersion]: laterDescription });
+    expect(await readCache()).toEqual({ [pluginVersion]: laterDescription });
   });
 
   it("is refreshed by changed lines, even if the files were overwritten in place", async () => {
     await rm(installed, { recursive: true });
     await install();
     await previewWith(pluginVersion);
-    await makeLater();
+    await writeLaterVersion();
     await previewWith(laterVersion);
-    expect(await kept()).toEqual({ [pluginVersion]: description, [laterVersion]: laterDescription });
+    expect(await readCache()).toEqual({ [pluginVersion]: description, [laterVersion]: laterDescription });
   });
 });

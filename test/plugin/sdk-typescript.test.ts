@@ -2,7 +2,7 @@ import { cp, readdir, symlink } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
-import { lifeIn } from "./support/language-life";
+import { lifecycleIn } from "./support/language-life";
 import { repository, sdkFor } from "./support/sdk";
 
 const sdk = await sdkFor("nodejs");
@@ -22,7 +22,7 @@ describe.skipIf("reason" in sdk)("a program in TypeScript with the generated SDK
     expect(code, `${stdout}${stderr}`).toBe(0);
   };
 
-  lifeIn({
+  lifecycleIn({
     example: "typescript-plugin",
     install,
     // Compiled below, once.

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { Client, credentials, status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
-import { unsupportedNodeThrough } from "../ways/unsupported-node";
+import { describeUnsupportedNode } from "../ways/unsupported-node";
 import { type PluginProcess, startPlugin } from "./support/plugin-process";
 import { pluginWay } from "./support/way";
 
-unsupportedNodeThrough(pluginWay);
+describeUnsupportedNode(pluginWay);
 
 /** A copy of the installed package, whose files the tests change. */
 let folder: string;
@@ -40,42 +40,43 @@ it.each([
 });
 
 it("prints only the port, and ends when the engine cancels it", async () => {
-  const { child, printed } = await start();
-  expect(printed()).toMatch(/^\d+\n$/);
+  const { child, output } = await start();
+  expect(output()).toMatch(/^\d+\n$/);
   child.kill("SIGINT");
   await once(child, "close");
-  expect(printed()).toMatch(/^\d+\n$/);
+  expect(output()).toMatch(/^\d+\n$/);
 });
 
 it("responds as soon as the port is printed", async () => {
-  const { ask } = await start();
+  const { call } = await start();
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-  expect((await ask("GetPluginInfo")).toString()).toContain(version);
+  expect((await call("GetPluginInfo")).toString()).toContain(version);
 });
 
 /** Milliseconds of the fastest start up to the port, and of the fastest bare Node from start to end. */
-async function fastest(pairs: number, sofar = { plugin: Number.POSITIVE_INFINITY, node: Number.POSITIVE_INFINITY }) {
-  const best = { ...sofar };
+async function fastest(pairs: number, previous = { plugin: Number.POSITIVE_INFINITY, node: Number.POSITIVE_INFINITY }) {
+  const fastestPair = { ...previous };
   for (let pair = 0; pair < pairs; pair += 1) {
-    const began = performance.now();
+    const startTime = performance.now();
     await once(spawn(process.execPath, ["-e", "0"], { stdio: "ignore" }), "exit");
     const between = performance.now();
     const { child } = await start();
-    best.plugin = Math.min(best.plugin, performance.now() - between);
-    best.node = Math.min(best.node, between - began);
+    fastestPair.plugin = Math.min(fastestPair.plugin, performance.now() - between);
+    fastestPair.node = Math.min(fastestPair.node, between - startTime);
     child.kill("SIGKILL");
     await once(child, "close");
   }
-  return best;
+  return fastestPair;
 }
 
 // A ratio of times: only in full runs, which have the machine for themselves.
 if (process.env["FULL"])
   it("prints its port within 1.3 times the run of a bare Node", async () => {
     // The fastest of many, started in turns: what else the machine does meets both, and only ever adds.
-    let best = await fastest(15);
-    for (let round = 0; round < 10 && best.plugin / best.node > 1.3; round += 1) best = await fastest(15, best);
-    expect(best.plugin / best.node).toBeLessThanOrEqual(1.3);
+    let fastestPair = await fastest(15);
+    for (let round = 0; round < 10 && fastestPair.plugin / fastestPair.node > 1.3; round += 1)
+      fastestPair = await fastest(15, fastestPair);
+    expect(fastestPair.plugin / fastestPair.node).toBeLessThanOrEqual(1.3);
   });
 
 it("loads no resources in a process that only serves the schema and is killed", async () => {
@@ -83,11 +84,11 @@ it("loads no resources in a process that only serves the schema and is killed", 
   const text = await readFile(path, "utf8");
   try {
     await rm(path);
-    const { ask } = await start();
-    await expect(ask("")).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
-    await expect(ask("GetMapping")).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
-    expect((await ask("GetSchema")).toString()).toContain('"serverless-compute:index:Template"');
-    expect((await ask("GetPluginInfo")).length).toBeGreaterThan(0);
+    const { call } = await start();
+    await expect(call("")).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+    await expect(call("GetMapping")).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+    expect((await call("GetSchema")).toString()).toContain('"serverless-compute:index:Template"');
+    expect((await call("GetPluginInfo")).length).toBeGreaterThan(0);
   } finally {
     await writeFile(path, text);
   }
@@ -98,18 +99,18 @@ it("reports a damaged installation in the response to every call, and ends with 
   const text = await readFile(path, "utf8");
   try {
     await writeFile(path, "throw new Error('half a file')");
-    const { child, ask, printed, complained } = await start();
+    const { child, call: ask, output, errorOutput } = await start();
     // As the engine, which keeps its connection: every call shares it.
-    const engine = new Client(`127.0.0.1:${Number(printed())}`, credentials.createInsecure());
+    const engine = new Client(`127.0.0.1:${Number(output())}`, credentials.createInsecure());
     await new Promise((resolve) => engine.waitForReady(Date.now() + 60_000, resolve));
     const message = `pulumi-serverless-compute: ${path} cannot be loaded (half a file); reinstall the package`;
     for (const call of ["Configure", "Check"]) await expect(ask(call)).rejects.toMatchObject({ details: message });
     // The engine regards a plugin that ends without a Cancel as crashed.
     expect(await ask("Cancel")).toHaveLength(0);
-    const ended = once(child, "close");
+    const exit = once(child, "close");
     engine.close();
-    await ended;
-    expect(complained()).toBe("");
+    await exit;
+    expect(errorOutput()).toBe("");
   } finally {
     await writeFile(path, text);
   }
@@ -119,9 +120,9 @@ it("reports a damaged installation in the response to every call, and ends with 
 const allowed = process.versions.node.startsWith("20.") ? 70 : 77;
 
 it.runIf(existsSync("/proc/self"))(`needs less than ${allowed} MB`, async () => {
-  const { ask, pid } = await start();
+  const { call, pid } = await start();
   // Which everything is loaded for that a deployment without requests needs.
-  await ask("Configure");
+  await call("Configure");
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024).toBeLessThan(allowed);
 });
@@ -130,15 +131,15 @@ it("returns a schema that Pulumi accepts", async () => {
   const { command } = inject("cli");
   const options = { timeout: 60_000, env: { ...process.env, PULUMI_HOME: folder, PULUMI_SKIP_UPDATE_CHECK: "true" } };
   const launcher = join(folder, "bin", "pulumi-resource-serverless-compute");
-  const told = await run(command, ["package", "get-schema", launcher], options);
-  expect(told.code, told.stderr).toBe(0);
+  const messages = await run(command, ["package", "get-schema", launcher], options);
+  expect(messages.code, messages.stderr).toBe(0);
   const path = join(folder, "schema.json");
-  await writeFile(path, told.stdout);
+  await writeFile(path, messages.stdout);
   const checked = await run(command, ["schema", "check", path], options);
   expect(checked.stdout + checked.stderr).toBe("");
   expect(checked.code).toBe(0);
   const committed = await readFile(new URL("../../schema.json", import.meta.url), "utf8");
   // The engine leaves empty lists out.
   const full = (_key: string, value: unknown) => (Array.isArray(value) && value.length === 0 ? undefined : value);
-  expect(JSON.parse(told.stdout, full)).toMatchObject(Object(JSON.parse(committed, full)));
+  expect(JSON.parse(messages.stdout, full)).toMatchObject(Object(JSON.parse(committed, full)));
 });

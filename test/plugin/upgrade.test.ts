@@ -24,7 +24,7 @@ const stateShape = z.looseObject({
   }),
 });
 type Resources = z.output<typeof stateShape>["deployment"]["resources"];
-const oursIn = (state: string): Resources =>
+const ownResources = (state: string): Resources =>
   stateShape
     .parse(JSON.parse(state))
     .deployment.resources.filter(({ type }) => type.startsWith("serverless-compute:index:"));
@@ -40,17 +40,24 @@ const plain = (value: unknown, name = ""): unknown => {
 async function created(state: string, { service, proxy }: EngineService): Promise<string> {
   const { apiKey, graphqlUrl, serverlessUrl } = service;
   const clients = createClients({ apiKey, dialect: "v1", baseUrl: `${serverlessUrl}/v1`, graphqlUrl, serverlessUrl });
-  const quiet = (): void => {};
+  const silentContext = (): void => {};
   const { signal } = new AbortController();
-  const context = { clients, clock: systemClock, signal, progress: quiet, warn: quiet, claimedIds: new Map() };
+  const context = {
+    clients,
+    clock: systemClock,
+    signal,
+    progress: silentContext,
+    warn: silentContext,
+    claimedIds: new Map(),
+  };
   let text = state.replaceAll("http://127.0.0.1:59999", proxy.origin);
-  for (const index of oursIn(state).keys()) {
-    const { type, id = "", inputs } = oursIn(text)[index] ?? {};
+  for (const index of ownResources(state).keys()) {
+    const { type, id = "", inputs } = ownResources(text)[index] ?? {};
     const lifecycle = Object.values(kinds).find(({ kind }) => type?.endsWith(`:${kind}`) && kind !== "JobInvoke");
     if (!lifecycle) continue;
     const properties = propertiesFromWire(inputsShape.parse(plain(inputs)));
-    const made = await lifecycle.create(properties, { ...context, settings: { templateReleaseLimit: 1000 } });
-    text = text.replaceAll(id, made.id);
+    const recorded = await lifecycle.create(properties, { ...context, settings: { templateReleaseLimit: 1000 } });
+    text = text.replaceAll(id, recorded.id);
   }
   await clients.close();
   return text;
@@ -58,7 +65,7 @@ async function created(state: string, { service, proxy }: EngineService): Promis
 
 let service: EngineService;
 let stack: Stack;
-let ours: Resources;
+let ownResourceList: Resources;
 beforeAll(async () => {
   service = await useEngineService();
   stack = await pluginWay.createStack(service.environment);
@@ -69,15 +76,16 @@ beforeAll(async () => {
   await writeFile(file, state);
   const imported = await stack.command(["stack", "import", "--file", file]);
   expect(imported.code, imported.output).toBe(0);
-  ours = oursIn(state);
+  ownResourceList = ownResources(state);
 });
 afterAll(() => stack.remove());
 
 const nameOf = (urn: string): string => urn.split("::").slice(-2).join(" ").replace(/^.*:/, "");
-const everyOne = (operation: string) => Object.fromEntries(ours.map(({ urn }) => [nameOf(urn), [operation]]));
+const forEveryResource = (operation: string) =>
+  Object.fromEntries(ownResourceList.map(({ urn }) => [nameOf(urn), [operation]]));
 
 it("the fixture contains every kind", () => {
-  const kinds = new Set(ours.map(({ type }) => type.slice(type.lastIndexOf(":") + 1)));
+  const kinds = new Set(ownResourceList.map(({ type }) => type.slice(type.lastIndexOf(":") + 1)));
   expect([...kinds].sort()).toEqual([
     "ContainerRegistryAuth",
     "JobInvoke",
@@ -92,7 +100,7 @@ it("a deployment on a state of 0.1.0 changes nothing and sends no request", asyn
   service.proxy.clear();
   const run = await stack.up();
   expect(run.code, run.output).toBe(0);
-  expect(run.operations).toMatchObject(everyOne("same"));
+  expect(run.operations).toMatchObject(forEveryResource("same"));
   expect(service.proxy.requests).toEqual([]);
 });
 
@@ -100,21 +108,21 @@ if (process.env["FULL"]) {
   it("a refresh finds no drift", async () => {
     const refresh = await stack.refresh();
     expect(refresh.code, refresh.output).toBe(0);
-    expect(refresh.operations).toMatchObject(everyOne("same"));
+    expect(refresh.operations).toMatchObject(forEveryResource("same"));
     const idsOf = (resources: { urn: string; id?: string | undefined }[]) =>
       Object.fromEntries(resources.map(({ urn, id }) => [urn, id]));
-    expect(idsOf(await stack.resources())).toEqual(idsOf(ours));
+    expect(idsOf(await stack.resources())).toEqual(idsOf(ownResourceList));
   });
 
   it("objects of that time are updated in place", async () => {
     const program = await readFile(join(fixture, "program.cjs"), "utf8");
-    const changed = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
+    const changedProgram = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
     const module = JSON.stringify(pluginWay.module);
-    await stack.writeProgram(`${changed}\nmodule.exports = module.exports(require(${module}));`);
+    await stack.writeProgram(`${changedProgram}\nmodule.exports = module.exports(require(${module}));`);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject({
-      ...everyOne("same"),
+      ...forEveryResource("same"),
       "Template chat": ["update"],
       "NetworkVolume models": ["update"],
       // Its trigger is the template's revision.

@@ -83,9 +83,10 @@ outputs:
     await stack.writeProgram(program("echo", "{ protect: true, customTimeouts: { update: 90s } }"));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    const ours = (await stack.resources()).filter((one) => typesOf(one).startsWith(component));
-    expect(ours).toHaveLength(3);
-    for (const one of ours) expect(one).toMatchObject({ protect: true, customTimeouts: { update: 90 } });
+    const ownResources = (await stack.resources()).filter((resource) => typesOf(resource).startsWith(component));
+    expect(ownResources).toHaveLength(3);
+    for (const resource of ownResources)
+      expect(resource).toMatchObject({ protect: true, customTimeouts: { update: 90 } });
   });
 
   it("keeps its resources under another name with an alias", async () => {

@@ -29,10 +29,10 @@ describe.skipIf(yaml.missing !== undefined)("a preview of a program in YAML", ()
   });
   afterAll(() => stack.remove());
 
-  const everything = ["worker.containerRegistryAuthId", "worker.env", "worker.revision", "api.minCudaVersion"];
+  const allRemoved = ["worker.containerRegistryAuthId", "worker.env", "worker.revision", "api.minCudaVersion"];
 
   /** `watcher` depends on outputs of the others, including optional ones. */
-  const program = (parts: { worker?: string[]; api?: string[]; env: string; watched?: string[] }): string => `
+  const program = (parts: { worker?: string[]; api?: string[]; env: string; requestsDuring?: string[] }): string => `
 resources:
   worker:
     type: serverless-compute:Template
@@ -52,17 +52,17 @@ ${(parts.api ?? []).map((line) => `      ${line}\n`).join("")}
       imageName: ${image("echo")}
       dockerArgs:
         fn::toJSON:
-${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join("")}`;
+${(parts.requestsDuring ?? allRemoved).map((one) => `          - \${${one}}\n`).join("")}`;
 
   /** Planned steps of a preview by resource name, and the expected text of the watcher. */
-  async function plan(): Promise<{ steps: Record<string, string>; args: unknown }> {
+  async function previewPlan(): Promise<{ steps: Record<string, string>; args: unknown }> {
     const { code, output } = await stack.command(["preview", "--json", "--show-sames"]);
     expect(code, output).toBe(0);
     const { steps } = planShape.parse(JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1)));
-    const ours = steps.filter(({ urn }) => urn.includes("::serverless-compute:index:"));
+    const resourceSteps = steps.filter(({ urn }) => urn.includes("::serverless-compute:index:"));
     return {
-      steps: Object.fromEntries(ours.map(({ op, urn }) => [urn.slice(urn.lastIndexOf("::") + 2), op])),
-      args: ours.find(({ urn }) => urn.endsWith("::watcher"))?.newState?.inputs?.["dockerArgs"],
+      steps: Object.fromEntries(resourceSteps.map(({ op, urn }) => [urn.slice(urn.lastIndexOf("::") + 2), op])),
+      args: resourceSteps.find(({ urn }) => urn.endsWith("::watcher"))?.newState?.inputs?.["dockerArgs"],
     };
   }
 
@@ -70,23 +70,23 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
     (await stack.resources()).find(({ urn }) => urn.endsWith("::watcher"))?.inputs?.["dockerArgs"];
 
   /** Previews, deploys, and compares the preview with the result. */
-  async function deploy(text: string): Promise<{ steps: Record<string, string>; told: unknown }> {
+  async function deploy(text: string): Promise<{ steps: Record<string, string>; diagnostics: unknown }> {
     await stack.writeProgram(text);
-    const { steps, args } = await plan();
+    const { steps, args } = await previewPlan();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     const operations = Object.entries(up.operations).map(([about, [one]]) => [about.split(" ")[1], one]);
     expect(steps).toEqual(Object.fromEntries(operations));
     expect(args).toBe(await deployed());
-    return { steps, told: JSON.parse(String(args)) };
+    return { steps, diagnostics: JSON.parse(String(args)) };
   }
 
   const revision = expect.stringMatching(/^[0-9a-f]{16}$/);
 
   it("of a create knows that an omitted optional input will have no value", async () => {
-    const { steps, told } = await deploy(program({ env: "{ A: '1', B: '2' }" }));
+    const { steps, diagnostics } = await deploy(program({ env: "{ A: '1', B: '2' }" }));
     expect(steps).toEqual({ worker: "create", api: "create", watcher: "create" });
-    expect(told).toEqual([null, { A: "1", B: "2" }, revision, null]);
+    expect(diagnostics).toEqual([null, { A: "1", B: "2" }, revision, null]);
   });
 
   it("of an update knows added and removed optional inputs, also in maps", async () => {
@@ -95,29 +95,29 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
       program({ env: "{ A: '1', B: '2' }", worker, api: ["minCudaVersion: '12.4'", "executionTimeoutMs: 60000"] }),
     );
     expect(added.steps).toEqual({ worker: "update", api: "update", watcher: "update" });
-    expect(added.told).toEqual([credentials, { A: "1", B: "2" }, revision, "12.4"]);
+    expect(added.diagnostics).toEqual([credentials, { A: "1", B: "2" }, revision, "12.4"]);
 
     await stack.writeProgram(program({ env: "{ A: '9' }" }));
-    const shown = await stack.preview({ args: ["--diff"] });
-    expect(shown.output).toMatch(/- containerRegistryAuthId: /);
-    expect(shown.output).toMatch(/- executionTimeoutMs\s*: 60000/);
-    expect(shown.output).toMatch(/- B: "2"/);
+    const output = await stack.preview({ args: ["--diff"] });
+    expect(output.output).toMatch(/- containerRegistryAuthId: /);
+    expect(output.output).toMatch(/- executionTimeoutMs\s*: 60000/);
+    expect(output.output).toMatch(/- B: "2"/);
     // No input of the watcher is unknown.
-    expect(shown.output).not.toContain("[unknown]");
+    expect(output.output).not.toContain("[unknown]");
     const removed = await deploy(program({ env: "{ A: '9' }" }));
     expect(removed.steps).toEqual({ worker: "update", api: "update", watcher: "update" });
-    expect(removed.told).toEqual([null, { A: "9" }, revision, null]);
+    expect(removed.diagnostics).toEqual([null, { A: "9" }, revision, null]);
   });
 
   it("of a change without effect on another resource shows no change of it", async () => {
-    const watched = ["worker.env", "worker.revision", "api.url"];
-    await deploy(program({ env: "{ A: '9' }", watched }));
-    expect((await plan()).steps).toEqual({ worker: "same", api: "same", watcher: "same" });
+    const requestsDuring = ["worker.env", "worker.revision", "api.url"];
+    await deploy(program({ env: "{ A: '9' }", requestsDuring }));
+    expect((await previewPlan()).steps).toEqual({ worker: "same", api: "same", watcher: "same" });
     const change = {
       worker: Object.entries(changeWithoutRevision).map(([key, value]) => `${key}: ${value}`),
       api: ["idleTimeout: 9"],
     };
-    const { steps } = await deploy(program({ env: "{ A: '9' }", watched, ...change }));
+    const { steps } = await deploy(program({ env: "{ A: '9' }", requestsDuring, ...change }));
     expect(steps).toEqual({ worker: "update", api: "update", watcher: "same" });
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);

@@ -1,9 +1,9 @@
 import { describe } from "vitest";
-import { lifeIn } from "./support/language-life";
+import { lifecycleIn } from "./support/language-life";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
 
 describe.skipIf(yaml.missing !== undefined)("a program in YAML", () => {
-  lifeIn({ example: "yaml", environment: { PATH: yaml.path } });
+  lifecycleIn({ example: "yaml", environment: { PATH: yaml.path } });
 });

@@ -18,7 +18,7 @@ export interface Expected {
 }
 
 /** Tests a client under each row of the table of faults in docs/service.md. */
-export function underFaults(
+export function describeFaults(
   title: string,
   client: FaultClient,
   checks: Record<string, Expected>,
@@ -44,10 +44,10 @@ export function underFaults(
           expect(text).toMatch(expected.text);
           for (const [name, left] of Object.entries(rig.service.faults(endpointId)))
             if (typeof left === "number" && name !== "delay") expect(left, `${name} left`).toBe(0);
-          const none = { completed: 0, failed: 0, inProgress: 0, inQueue: 0 };
+          const noResult = { completed: 0, failed: 0, inProgress: 0, inQueue: 0 };
           await expect
             .poll(async () => (await rig.clients.jobs.health(endpointId)).jobs)
-            .toMatchObject(expected.job ? { ...none, [expected.job]: 1 } : none);
+            .toMatchObject(expected.job ? { ...noResult, [expected.job]: 1 } : noResult);
         };
         await run(async (endpointId, inject) => {
           if (!afterSubmission) inject();

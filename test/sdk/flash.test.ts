@@ -41,7 +41,7 @@ describe(`PyPI runpod-flash ${versions.flash}`, () => {
     expect(said, complaint).not.toBe("");
     expect(JSON.parse(said)).toEqual({
       volume: { id: expect.any(String), name: "flash-volume", size: 20, dataCenterId: "EU-RO-1" },
-      found: true,
+      python: true,
       stock: "High",
       cpu_stock: "High",
       exists: true,

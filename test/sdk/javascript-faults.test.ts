@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import runpod from "runpod-sdk";
-import { underFaults } from "./fault-suite";
+import { describeFaults } from "./fault-suite";
 import { versions } from "./versions";
 
 const input = { text: "ping" };
 
-underFaults(
+describeFaults(
   `npm runpod-sdk ${versions.javascriptSdk}: under injected faults`,
   "npm `runpod-sdk`",
   {

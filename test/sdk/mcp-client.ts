@@ -29,36 +29,37 @@ export async function startMcpServer({ service }: SdkRig, version: string, rest:
     },
     stdio: ["pipe", "pipe", "ignore"],
   });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const waiting = new Map<unknown, (answer: unknown) => void>();
+  const exit = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const pendingCalls = new Map<unknown, (response: unknown) => void>();
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const answer: unknown = JSON.parse(line);
-    waiting.get(at(answer, "id"))?.(answer);
+    const response: unknown = JSON.parse(line);
+    pendingCalls.get(at(response, "id"))?.(response);
   });
-  const say = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  let last = 0;
-  const ask = (method: string, params: object): Promise<unknown> =>
+  const sendMessage = (message: object): void =>
+    void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  let nextId = 0;
+  const request = (method: string, params: object): Promise<unknown> =>
     new Promise((resolve) => {
-      const id = ++last;
-      waiting.set(id, resolve);
-      say({ id, method, params });
+      const id = ++nextId;
+      pendingCalls.set(id, resolve);
+      sendMessage({ id, method, params });
     });
   const clientInfo = { name: "test", version: "1" };
-  await ask("initialize", { protocolVersion: "2024-11-05", capabilities: {}, clientInfo });
-  say({ method: "notifications/initialized" });
+  await request("initialize", { protocolVersion: "2024-11-05", capabilities: {}, clientInfo });
+  sendMessage({ method: "notifications/initialized" });
 
   return {
     async call(tool, input = {}) {
-      const answer = await ask("tools/call", { name: tool, arguments: input });
-      const text = at(answer, "result", "content", 0, "text");
-      if (typeof text !== "string" || at(answer, "result", "isError") === true)
-        throw new Error(`${tool}: ${JSON.stringify(answer)}`);
+      const response = await request("tools/call", { name: tool, arguments: input });
+      const text = at(response, "result", "content", 0, "text");
+      if (typeof text !== "string" || at(response, "result", "isError") === true)
+        throw new Error(`${tool}: ${JSON.stringify(response)}`);
       return text === "" ? undefined : JSON.parse(text);
     },
     async [Symbol.asyncDispose]() {
       child.stdin.end();
       child.kill();
-      await ended;
+      await exit;
     },
   };
 }

@@ -15,9 +15,9 @@ afterAll(async () => {
   await rig[Symbol.asyncDispose]();
 });
 
-const idOf = (made: unknown): string => {
-  const id = at(made, "id");
-  if (typeof id !== "string") throw new Error(`no id in ${JSON.stringify(made)}`);
+const idOf = (created: unknown): string => {
+  const id = at(created, "id");
+  if (typeof id !== "string") throw new Error(`no id in ${JSON.stringify(created)}`);
   return id;
 };
 const text = async (tool: string, input?: object): Promise<string> => JSON.stringify(await mcp.call(tool, input));

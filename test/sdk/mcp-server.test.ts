@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => rig[Symbol.asyncDispose]());
 
-const idOf = (made: unknown): string => {
-  const id = at(made, "id");
-  if (typeof id !== "string") throw new Error(`no id in ${JSON.stringify(made)}`);
+const idOf = (created: unknown): string => {
+  const id = at(created, "id");
+  if (typeof id !== "string") throw new Error(`no id in ${JSON.stringify(created)}`);
   return id;
 };
 
@@ -65,18 +65,18 @@ describe.each(["v1", "v2"] as const)(
       const template = { name: `mcp-endpoint-${version}`, imageName: "acme/echo:1", isServerless: true, volumeInGb: 0 };
       const templateId = idOf(await mcp.call("create-template", template));
       // With REST v2 this client takes an image, no template.
-      const what =
+      const noun =
         version === "v1"
           ? { templateId, gpuTypeIds: ["NVIDIA L4"] }
           : { imageName: "acme/echo:1", gpuPoolIds: ["AMPERE_24"] };
-      const input = { name: template.name, ...what, workersMin: 0, workersMax: 0 };
+      const input = { name: template.name, ...noun, workersMin: 0, workersMax: 0 };
       const endpointId = idOf(await mcp.call("create-endpoint", input));
       expect(JSON.stringify(await mcp.call("list-endpoints", { includeTemplate: true }))).toContain(endpointId);
       await mcp.call("update-endpoint", { endpointId, idleTimeout: 33 });
       await mcp.call("set-endpoint-gpus", { endpointId, pools: ["ADA_24"] });
-      const shown = JSON.stringify(await mcp.call("get-endpoint", { endpointId, includeWorkers: true }));
-      expect(shown).toContain("33");
-      expect(shown).toMatch(/ADA_24|RTX 4090/);
+      const object = JSON.stringify(await mcp.call("get-endpoint", { endpointId, includeWorkers: true }));
+      expect(object).toContain("33");
+      expect(object).toMatch(/ADA_24|RTX 4090/);
       await mcp.call("delete-endpoint", { endpointId });
       expect(JSON.stringify(await mcp.call("list-endpoints"))).not.toContain(endpointId);
     });
@@ -130,8 +130,8 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer3}: RUNPOD_REST_VERSION=v2`
       .poll(() => mcp.call("list-endpoint-workers", { endpointId }), { timeout: 30_000, interval: 50 })
       .toMatchObject({ summary: { idle: 1 } });
     expect(JSON.stringify(await mcp.call("list-endpoint-releases", { endpointId }))).toContain('"version":1');
-    const listed = JSON.stringify(await mcp.call("list-endpoint-workers", { endpointId }));
-    const [, workerId = ""] = /"id":"(local-\w+)"/.exec(listed) ?? [];
+    const list = JSON.stringify(await mcp.call("list-endpoint-workers", { endpointId }));
+    const [, workerId = ""] = /"id":"(local-\w+)"/.exec(list) ?? [];
     const logs = await mcp.call("stream-worker-logs", { endpointId, workerId, maxWaitMs: 3000 });
     expect(JSON.stringify(logs)).toContain("worker starts for the image");
   });

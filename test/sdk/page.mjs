@@ -28,8 +28,8 @@ function partsOf(report) {
     // The table of faults in docs/service.md describes them.
     if (suite.endsWith("under injected faults")) continue;
     const [, client = suite, version = "", name = ""] = /^(.*?) (\d+\.\d+\.\d+)(?::? (.*))?$/.exec(suite) ?? [];
-    const none = { works: new Set(), fails: new Set(), notRun: new Set(), known: [], notes: new Set() };
-    const part = parts.get(suite) ?? { client, version, part: name, ...none };
+    const noResults = { works: new Set(), fails: new Set(), notRun: new Set(), known: [], notes: new Set() };
+    const part = parts.get(suite) ?? { client, version, part: name, ...noResults };
     parts.set(suite, part);
     const [, names, reason] = /^does not work: (.*) \((.*)\)$/.exec(title) ?? [];
     if (title.startsWith("not run: ")) part.notes.add(title);
@@ -45,16 +45,20 @@ function partsOf(report) {
 
 /** @param {Part} part */
 function rowOf({ client, version, part, works, fails, notRun, known, notes }) {
-  const others = known.reduce((count, { names }) => count + names.length, fails.size + notRun.size);
+  const otherResults = known.reduce((count, { names }) => count + names.length, fails.size + notRun.size);
   const count =
-    works.size === 0 ? "none" : others === 0 ? `all ${works.size}` : `${works.size} of ${works.size + others}`;
-  const rest = [
+    works.size === 0
+      ? "none"
+      : otherResults === 0
+        ? `all ${works.size}`
+        : `${works.size} of ${works.size + otherResults}`;
+  const remarks = [
     ...known.map(({ names, reason }) => `${names.join(", ")} (${reason})`),
     ...(fails.size > 0 ? [`**fails**: ${sorted(fails).join(", ")}`] : []),
     ...(notRun.size > 0 && notes.size === 0 ? [`not run: ${sorted(notRun).join(", ")}`] : []),
     ...notes,
   ].join("; ");
-  return `| ${[client, version, part, count, rest].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return `| ${[client, version, part, count, remarks].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
 /**

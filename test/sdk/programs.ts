@@ -18,13 +18,13 @@ const cache = new URL("../../.serverless-compute/", import.meta.url);
  * Creates an environment of Python with packages once; later runs reuse it. Default: the public SDK. A failure is returned, so that
  * only tests that need Python fail.
  */
-export async function findPython(name = sdk, ...others: string[]): Promise<SdkProgram> {
+export async function findPython(name = sdk, ...otherPackages: string[]): Promise<SdkProgram> {
   const folder = fileURLToPath(new URL(`python-${name.replace("==", "-")}`, cache));
   try {
-    return { path: await pythonWith([name, ...others], folder) };
+    return { path: await pythonWith([name, ...otherPackages], folder) };
   } catch (error) {
-    const why = `no Python with ${name} could be made here: ${error instanceof Error ? error.message : error}`;
-    return error instanceof ToolMissing ? { missing: why } : { failure: why };
+    const reason = `no Python with ${name} could be made here: ${error instanceof Error ? error.message : error}`;
+    return error instanceof ToolMissing ? { missing: reason } : { failure: reason };
   }
 }
 
@@ -59,18 +59,18 @@ const goPrograms = {
 /** Builds a program from its Go module once; later runs reuse it. */
 export async function findGoProgram(name: keyof typeof goPrograms): Promise<SdkProgram> {
   const { package: source, variable } = goPrograms[name];
-  const given = process.env[variable];
-  if (given) return { path: given };
+  const configured = process.env[variable];
+  if (configured) return { path: configured };
   const folder = fileURLToPath(new URL(`${name}-${source.slice(-12)}`, cache));
   const path = join(folder, name);
   const install = async (): Promise<SdkProgram> => {
     if (existsSync(path)) return { path };
     const env = { ...process.env, GOBIN: folder };
-    const finished = await run("go", ["install", source], { env, timeout: 600_000 });
-    if (finished.code === 0) return { path };
-    if (/: (403|404|410) |not found|unknown revision/i.test(finished.stderr))
+    const result = await run("go", ["install", source], { env, timeout: 600_000 });
+    if (result.code === 0) return { path };
+    if (/: (403|404|410) |not found|unknown revision/i.test(result.stderr))
       return { missing: `the Go module proxy of this machine does not provide ${source.split("@", 1)}` };
-    return { failure: `go install ${source} failed: ${lastLines(finished)}` };
+    return { failure: `go install ${source} failed: ${lastLines(result)}` };
   };
   try {
     await mkdir(folder, { recursive: true });

@@ -71,16 +71,16 @@ describe.skipIf("missing" in plugin)(title, () => {
   });
 
   const writeProgram = (text: string): Promise<void> => writeFile(join(folder, "Pulumi.yaml"), text);
-  const call = (...words: string[]): Promise<Finished> =>
-    run("pulumi", [...words, "--non-interactive"], { cwd: folder, env });
+  const call = (...args: string[]): Promise<Finished> =>
+    run("pulumi", [...args, "--non-interactive"], { cwd: folder, env });
   /** Runs a command of the CLI, which must succeed. */
-  const pulumi = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await call(...words);
-    expect(code, `pulumi ${words.join(" ")}:\n${stdout}${stderr}`).toBe(0);
+  const pulumi = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await call(...args);
+    expect(code, `pulumi ${args.join(" ")}:\n${stdout}${stderr}`).toBe(0);
     return stdout;
   };
   /** The objects of the service, by REST v2. */
-  const objects = async (): Promise<Record<string, unknown>> => {
+  const listObjects = async (): Promise<Record<string, unknown>> => {
     const lists = [
       ["serverless", "endpoints"],
       ["templates", "templates"],
@@ -98,7 +98,7 @@ describe.skipIf("missing" in plugin)(title, () => {
   it("Template, Endpoint, NetworkVolume, Secret, ContainerRegistryAuth, getGpuTypes, getCPUFlavors, getDataCenters", async () => {
     await pulumi("up", "--yes");
     const registry = expect.any(String);
-    expect(await objects()).toMatchObject({
+    expect(await listObjects()).toMatchObject({
       endpoints: [{ name: expect.stringMatching(/^chat/), workers: { max: 1 }, image: "acme/echo:1" }],
       templates: [{ name: "worker", image: "acme/echo:1", registry }],
       networkVolumes: [{ name: "models", size: 10, dataCenter: "EU-RO-1" }],
@@ -111,14 +111,14 @@ describe.skipIf("missing" in plugin)(title, () => {
     await pulumi("refresh", "--yes", "--expect-no-changes");
     await writeProgram(program("acme/echo:2", 2));
     await pulumi("up", "--yes");
-    expect(await objects()).toMatchObject({
+    expect(await listObjects()).toMatchObject({
       endpoints: [{ workers: { max: 2 }, image: "acme/echo:2" }],
       templates: [{ image: "acme/echo:2" }],
     });
     await pulumi("preview", "--expect-no-changes");
     await pulumi("destroy", "--yes");
-    const none = { endpoints: [], templates: [], networkVolumes: [], registries: [], secrets: [] };
-    expect(await objects()).toEqual(none);
+    const noObjects = { endpoints: [], templates: [], networkVolumes: [], registries: [], secrets: [] };
+    expect(await listObjects()).toEqual(noObjects);
   });
 
   it("does not work: Pod (the service has no pods)", async () => {

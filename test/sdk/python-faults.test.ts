@@ -3,18 +3,18 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { at } from "../support/raw-http";
-import { underFaults } from "./fault-suite";
+import { describeFaults } from "./fault-suite";
 import { findPython } from "./programs";
 import { pythonOf } from "./rig";
 import { versions } from "./versions";
 
-const found = await findPython();
+const python = await findPython();
 const program = fileURLToPath(new URL("faults.py", import.meta.url));
 
 let end = (): void => {};
 afterAll(() => end());
 
-underFaults(
+describeFaults(
   `PyPI runpod ${versions.pythonSdk}: synchronous client under injected faults`,
   "PyPI `runpod`",
   {
@@ -31,7 +31,7 @@ underFaults(
     },
   },
   ({ service }, context) => {
-    const client = spawn(pythonOf(found, context), [program], {
+    const client = spawn(pythonOf(python, context), [program], {
       env: { PATH: process.env["PATH"], RUNPOD_ENDPOINT_BASE_URL: `${service.serverlessUrl}/v2` },
       stdio: ["pipe", "pipe", "ignore"],
     });
@@ -41,10 +41,10 @@ underFaults(
     const lines = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
     const call = async (...words: [name: string, endpointId: string, timeout: number]): Promise<string> => {
       client.stdin.write(`${JSON.stringify(words)}\n`);
-      const said: unknown = JSON.parse((await lines.next()).value);
-      const raised = at(said, "raised");
-      if (raised !== undefined) throw raised;
-      return String(at(said, "returned"));
+      const message: unknown = JSON.parse((await lines.next()).value);
+      const exception = at(message, "raised");
+      if (exception !== undefined) throw exception;
+      return String(at(message, "returned"));
     };
     return {
       submit: (endpointId) => call("submit", endpointId, 0),

@@ -6,7 +6,7 @@ import { findPython } from "./programs";
 import { pythonOf, startRig } from "./rig";
 import { versions } from "./versions";
 
-const found = await findPython();
+const python = await findPython();
 const program = fileURLToPath(new URL("management.py", import.meta.url));
 
 /** Runs the program once; each test checks a part of its output. */
@@ -27,8 +27,8 @@ async function runProgram(python: string, rig: Awaited<ReturnType<typeof startRi
 
 describe(`PyPI runpod ${versions.pythonSdk}: management and asynchronous client`, () => {
   it("get_user, update_user_settings, get_pods, get_gpus, get_gpu, create_template, create_endpoint, get_endpoints, update_endpoint_template, create_container_registry_auth, update_container_registry_auth, delete_container_registry_auth, AsyncioEndpoint.run, AsyncioEndpoint.health, AsyncioJob.status, AsyncioJob.output, AsyncioJob.stream, AsyncioJob.stream with a session of the caller, AsyncioJob.cancel", async (context) => {
-    await using rig = await startRig(found);
-    expect(await runProgram(pythonOf(found, context), rig)).toEqual({
+    await using rig = await startRig(python);
+    expect(await runProgram(pythonOf(python, context), rig)).toEqual({
       management: {
         get_user: "ssh-ed25519 AAAA",
         update_user_settings: "ssh-ed25519 AAAA",

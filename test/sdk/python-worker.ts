@@ -14,7 +14,7 @@ export interface PythonRig {
 const wait = 60_000;
 
 /** Tests of a worker built with the Python SDK, for any environment. */
-export function pythonWorkerAs(title: string, useRig: (context: TestContext) => Promise<PythonRig>): void {
+export function describePythonWorker(title: string, useRig: (context: TestContext) => Promise<PythonRig>): void {
   describe(title, () => {
     it("runs a plain handler", async (context) => {
       const rig = await useRig(context);
@@ -27,12 +27,12 @@ export function pythonWorkerAs(title: string, useRig: (context: TestContext) => 
       const rig = await useRig(context);
       const endpoint = await rig.endpoint("plain.py");
       const integers = "[12345678901234567891, -9223372036854775808, 9007199254740993, 18446744073709551616]";
-      const answer = await fetch(`${rig.service.serverlessUrl}/v2/${endpoint}/runsync?wait=${wait}`, {
+      const output = await fetch(`${rig.service.serverlessUrl}/v2/${endpoint}/runsync?wait=${wait}`, {
         method: "POST",
         headers: { authorization: `Bearer ${rig.service.apiKey}`, "content-type": "application/json" },
         body: `{"input": {"integers": ${integers}, "__proto__": {"one": 1.0}}}`,
       });
-      const text = await answer.text();
+      const text = await output.text();
       expect(text).toContain(`"integers": ${integers}`);
       expect(text).toContain('"__proto__": {"one": 1.0}');
     });

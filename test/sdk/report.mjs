@@ -35,7 +35,7 @@ function run() {
 
 const report = run();
 const page = clientsPage(report);
-const stale = checking && readFileSync(file, "utf8") !== page;
-if (stale) console.error("docs/clients.md is not what this run says: run node test/sdk/report.mjs");
+const isStale = checking && readFileSync(file, "utf8") !== page;
+if (isStale) console.error("docs/clients.md is not what this run says: run node test/sdk/report.mjs");
 if (!checking) writeFileSync(file, page);
-process.exitCode = report.success && report.numTotalTests > 0 && !stale ? 0 : 1;
+process.exitCode = report.success && report.numTotalTests > 0 && !isStale ? 0 : 1;

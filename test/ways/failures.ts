@@ -10,7 +10,7 @@ import { hasProc, isEngine, isProvider, killStackProcesses, stackProcesses } fro
 import type { Way } from "./way";
 
 /** Deployments with every class of failure, and the deployments after them; each step continues from the previous one. */
-export function failuresThrough(way: Way): void {
+export function describeFailures(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   /** Endpoint ids by handler. */
@@ -33,9 +33,9 @@ export function failuresThrough(way: Way): void {
   });
 
   /** Errors of a resource, reduced to the property and the provider's message. */
-  const errorsAbout = ({ diagnostics }: Run, about: string): string[] =>
+  const errorsOf = ({ diagnostics }: Run, resource: string): string[] =>
     diagnostics
-      .filter((one) => one.resource === about && one.severity === "error")
+      .filter((diagnostic) => diagnostic.resource === resource && diagnostic.severity === "error")
       .map(({ message }) =>
         message
           .replace(/^.*? resource '.*?': property (.+?) value .*? has a problem: /, "$1: ")
@@ -43,12 +43,12 @@ export function failuresThrough(way: Way): void {
           .replace(/^\["(\w+)"\]/, "$1"),
       )
       .sort();
-  const errorAbout = (run: Run, about: string): string => errorsAbout(run, about).join("\n---\n");
+  const errorOf = (run: Run, resource: string): string => errorsOf(run, resource).join("\n---\n");
   const kindsInState = async (): Promise<string[]> =>
     (await stack.resources()).map(({ urn }) => urn.split("::").slice(-2).join(" ").replace(/^.*:/, "")).sort();
 
   it("rejects bad input at preview, without a key and a service: each property by its path, no secret value, no dependents", async () => {
-    const bad = {
+    const invalidInput = {
       endpointId: "e",
       input: { a: 1 },
       mdoe: "sync",
@@ -59,22 +59,22 @@ export function failuresThrough(way: Way): void {
     await stack.writeProgram(`
       const pulumi = require("@pulumi/pulumi");
       const sc = require("${way.module}");
-      const bad = ${JSON.stringify(bad)};
+      const bad = ${JSON.stringify(invalidInput)};
       const job = new sc.JobInvoke("smoke", { ...bad, timeout: pulumi.secret(bad.timeout) });
       new sc.Secret("child", { value: "token-value" }, { parent: job });
       new sc.Template("user", { imageName: "acme/user:1", env: { JOB: job.jobId } });
     `);
-    const nowhere = "http://127.0.0.1:9";
+    const unusedAddress = "http://127.0.0.1:9";
     const run = await stack.preview({
       env: {
         SERVERLESS_COMPUTE_API_KEY: "",
-        SERVERLESS_COMPUTE_BASE_URL: `${nowhere}${restPaths.root}`,
-        SERVERLESS_COMPUTE_GRAPHQL_URL: `${nowhere}/graphql`,
-        SERVERLESS_COMPUTE_SERVERLESS_URL: nowhere,
+        SERVERLESS_COMPUTE_BASE_URL: `${unusedAddress}${restPaths.root}`,
+        SERVERLESS_COMPUTE_GRAPHQL_URL: `${unusedAddress}/graphql`,
+        SERVERLESS_COMPUTE_SERVERLESS_URL: unusedAddress,
       },
     });
     expect(run.code).not.toBe(0);
-    expect(errorsAbout(run, "JobInvoke smoke")).toEqual([
+    expect(errorsOf(run, "JobInvoke smoke")).toEqual([
       'expect.status: is "DONE"; must be "COMPLETED" or "FAILED" or "CANCELLED" or "TIMED_OUT"',
       'mdoe: unknown property; did you mean "mode"?',
       "policy.ttl: is 5; must be a whole number from 10000 to 604800000",
@@ -90,8 +90,8 @@ export function failuresThrough(way: Way): void {
     await stack.writeProgram(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "not-the-key" } });
     expect(up.code).not.toBe(0);
-    const shown = up.diagnostics.filter(({ resource, ephemeral }) => resource === "Secret token" && !ephemeral);
-    expect(shown.map(({ message }) => message)).toEqual([
+    const output = up.diagnostics.filter(({ resource, ephemeral }) => resource === "Secret token" && !ephemeral);
+    expect(output.map(({ message }) => message)).toEqual([
       withFingerprints(
         withHelp(
           `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
@@ -116,7 +116,7 @@ export function failuresThrough(way: Way): void {
   const volumes = { method: "GET", path: restPaths.volumes };
   const pong = { input: { text: "pong" }, expect: { output: { text: "pong" } } };
   /** Jobs that complete, by /run and by /runsync, under the names of jobs that failed. */
-  const good: Record<string, [handler: string, args: object]> = {
+  const validProgram: Record<string, [handler: string, args: object]> = {
     throws: ["echo", pong],
     differs: ["echo", { ...pong, mode: "sync" }],
   };
@@ -134,22 +134,22 @@ export function failuresThrough(way: Way): void {
       program({
         throws: ["fail", { input: { message: "no such model" } }],
         differs: ["echo", { input: { text: "pang", n: 1 }, expect: { output: { text: "pong" } } }],
-        nowhere: ["nowhere", { input: {} }],
+        unusedAddress: ["nowhere", { input: {} }],
         late: ["slow", { input: { ms: 60_000 }, timeout: 2 }],
       }),
     );
     const up = await stack.up({ args: ["--continue-on-error"] });
     expect(up.code).not.toBe(0);
-    expect(errorAbout(up, "JobInvoke throws")).toMatch(
+    expect(errorOf(up, "JobInvoke throws")).toMatch(
       /^job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED\nerror: .*no such model[\s\S]*\nendpoint: jobs .* 1 failed.*workers .*\nSee the endpoint's logs\..*runs the job again\.$/,
     );
-    expect(errorAbout(up, "JobInvoke differs")).toMatch(
+    expect(errorOf(up, "JobInvoke differs")).toMatch(
       /^job \S+ on endpoint "\w+" ended COMPLETED, but its output differs from the expected one\noutput\.text: expected "pong", got "pang"\n/,
     );
-    expect(errorAbout(up, "JobInvoke nowhere")).toMatch(
+    expect(errorOf(up, "JobInvoke nowhere")).toMatch(
       /^endpoint "nowhere" is unknown to the service .*Check endpointId/,
     );
-    expect(errorAbout(up, "JobInvoke late")).toMatch(
+    expect(errorOf(up, "JobInvoke late")).toMatch(
       /^job \S+ on endpoint "\w+" was still IN_PROGRESS after 2 s; it was cancelled\nendpoint: jobs .*\n.*Raise timeout/,
     );
     const cancelled = service.proxy.requests
@@ -169,7 +169,7 @@ export function failuresThrough(way: Way): void {
 
   it("the next deployment completes unfinished changes: the volume is updated and each job runs", async () => {
     service.proxy.clear();
-    await stack.writeProgram(program(good));
+    await stack.writeProgram(program(validProgram));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject({
@@ -184,19 +184,19 @@ export function failuresThrough(way: Way): void {
     const job = resources.find(({ urn }) => urn.endsWith("::throws"));
     expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { text: "pong" }, jobId: job?.id });
     for (const path of [/\/run$/, /\/runsync$/])
-      expect(service.proxy.requests.filter((one) => path.test(one.path))).toHaveLength(1);
+      expect(service.proxy.requests.filter((diagnostic) => path.test(diagnostic.path))).toHaveLength(1);
   });
 
   it("rolls an endpoint back if its new version fails the verification", async () => {
-    const { outputs: before } = (await stack.resources()).find(({ urn }) => urn.endsWith("::api")) ?? {};
-    await stack.writeProgram(program(good, "fail"));
+    const { outputs: previousId } = (await stack.resources()).find(({ urn }) => urn.endsWith("::api")) ?? {};
+    await stack.writeProgram(program(validProgram, "fail"));
     const up = await stack.up();
     expect(up.code).not.toBe(0);
-    expect(errorAbout(up, "ServerlessEndpoint api")).toMatch(
+    expect(errorOf(up, "ServerlessEndpoint api")).toMatch(
       /\S+ \(version 2\) failed its verification; \S+ \(version 1\) keeps serving \(as version 3\), with templateId[^\n]*\n\s+job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
     );
     const api = (await stack.resources()).find(({ urn }) => urn.endsWith("::api"));
-    expect(api?.outputs).toMatchObject({ templateId: before?.["templateId"], version: 3 });
+    expect(api?.outputs).toMatchObject({ templateId: previousId?.["templateId"], version: 3 });
     expect(api?.outputs).not.toHaveProperty("unverified");
     expect(await service.job("POST", api?.id ?? "", "/runsync", { input: { text: "there" } })).toMatchObject({
       status: "COMPLETED",
@@ -204,9 +204,10 @@ export function failuresThrough(way: Way): void {
     });
   });
 
-  const withLongJob = (): string => program({ ...good, long: ["slow", { input: { ms: 120_000 }, timeout: 300 }] });
+  const withLongJob = (): string =>
+    program({ ...validProgram, long: ["slow", { input: { ms: 120_000 }, timeout: 300 }] });
   const expectCancelled = async (): Promise<void> => {
-    const { path = "" } = service.proxy.requests.find((one) => one.path.includes("/cancel/")) ?? {};
+    const { path = "" } = service.proxy.requests.find((diagnostic) => diagnostic.path.includes("/cancel/")) ?? {};
     const status = path.replace(/^.*\/cancel/, "/status");
     expect(await service.job("GET", endpoints["slow"] ?? "", status)).toMatchObject({ status: "CANCELLED" });
     expect(await kindsInState()).not.toContain("JobInvoke long");
@@ -218,14 +219,14 @@ export function failuresThrough(way: Way): void {
     const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
     expect(up.code).not.toBe(0);
     // The provider ended by itself; a kill by the engine causes another error.
-    expect(errorAbout(up, "JobInvoke long")).toContain("the deployment was cancelled");
+    expect(errorOf(up, "JobInvoke long")).toContain("the deployment was cancelled");
     await expectCancelled();
   });
 
   it.skipIf(!hasProc)("cancels the job and ends when its engine is killed; the next deployment continues", async () => {
     const providers = async () => (await stackProcesses(stack.folder)).filter(isProvider);
     service.proxy.clear();
-    const running = stack.up();
+    const pendingUp = stack.up();
     await expect.poll(() => service.proxy.requests.some(({ path }) => path.includes("/status/"))).toBe(true);
     expect(await providers()).not.toEqual([]);
     const [engine] = (await stackProcesses(stack.folder)).filter(isEngine);
@@ -234,9 +235,9 @@ export function failuresThrough(way: Way): void {
     await expect.poll(providers).toEqual([]);
     await expectCancelled();
     await killStackProcesses(stack.folder);
-    await running;
-    const unlocked = await stack.command(["cancel", "--yes"]);
-    expect(unlocked.code, unlocked.output).toBe(0);
+    await pendingUp;
+    const cancelLock = await stack.command(["cancel", "--yes"]);
+    expect(cancelLock.code, cancelLock.output).toBe(0);
     await stack.writeProgram(program({ throws: ["echo", pong], late: ["slow", { input: { ms: 1 } }] }));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
@@ -249,8 +250,8 @@ export function failuresThrough(way: Way): void {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await stack.resources()).toEqual([]);
-    const { volumes: left, templates, endpoints: kept } = await service.listObjects();
-    expect([left.length, templates.length, kept.length]).toEqual([0, 3, 3]);
+    const { volumes: leftProcesses, templates, endpoints: keptId } = await service.listObjects();
+    expect([leftProcesses.length, templates.length, keptId.length]).toEqual([0, 3, 3]);
     // The service does not manage jobs as objects, so destroying a job sends nothing.
     expect(service.proxy.requests.filter(({ path }) => /\/(run|runsync|cancel|status)\b/.test(path))).toEqual([]);
   });

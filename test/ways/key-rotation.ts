@@ -14,7 +14,7 @@ import type { Way } from "./way";
  * A service whose key is rotated. The engine keeps the arguments of an explicit provider, and the config of the default
  * provider, until the next `up`.
  */
-export function keyRotationThrough(way: Way): void {
+export function describeKeyRotation(way: Way): void {
   let dataFolder: string;
   let service: Service;
   let stack: Stack;
@@ -69,10 +69,10 @@ export function keyRotationThrough(way: Way): void {
 
   const volumes = async (): Promise<number> => {
     const headers = { authorization: `Bearer ${service.apiKey}` };
-    const held: unknown = await (await fetch(`${service.baseUrl}/networkvolumes`, { headers })).json();
-    return Array.isArray(held) ? held.length : Number.NaN;
+    const volumeList: unknown = await (await fetch(`${service.baseUrl}/networkvolumes`, { headers })).json();
+    return Array.isArray(volumeList) ? volumeList.length : Number.NaN;
   };
-  const complaints = ({ diagnostics }: Run): string =>
+  const keyErrors = ({ diagnostics }: Run): string =>
     diagnostics
       .filter(({ severity }) => severity === "error")
       .map(({ message }) => message)
@@ -84,7 +84,7 @@ export function keyRotationThrough(way: Way): void {
       for (const command of ["refresh", "destroy"] as const) {
         const run = await stack[command]({ args: ["--target", urn] });
         expect(run.code).not.toBe(0);
-        expect(complaints(run)).toMatch(
+        expect(keyErrors(run)).toMatch(
           /refused the API key.*\n *"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the key has changed since, run "pulumi up" first, or add --run-program\./,
         );
         expect(await volumes()).toBe(2);
@@ -98,8 +98,8 @@ export function keyRotationThrough(way: Way): void {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject({ "NetworkVolume default": ["same"], "NetworkVolume explicit": ["same"] });
-    const plain = await stack.refresh();
-    expect(plain.code, plain.output).toBe(0);
+    const withKey = await stack.refresh();
+    expect(withKey.code, withKey.output).toBe(0);
     await rotate();
     const destroy = await stack.destroy({ args: ["--run-program"] });
     expect(destroy.code, destroy.output).toBe(0);

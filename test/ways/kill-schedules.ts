@@ -14,7 +14,7 @@ const rounds = Number(process.env["KILL_ROUNDS"] ?? 5);
 const firstSeed = Number(process.env["KILL_SEED"] ?? 1);
 
 /** The request that creates each kind. */
-const creates: Record<string, Match> = {
+const createRequests: Record<string, Match> = {
   NetworkVolume: { method: "POST", path: restPaths.volumes },
   ServerlessEndpoint: { method: "POST", path: restPaths.endpoints },
   ...(dialect === "v1"
@@ -29,13 +29,13 @@ const creates: Record<string, Match> = {
 };
 
 /** Points at which the engine is killed, relative to the request of a create. */
-const points = ["not carried out", "carried out, no response", "response sent", "any time"] as const;
+const killPoints = ["not carried out", "carried out, no response", "response sent", "any time"] as const;
 
 /**
  * An engine that is killed during creates: `recover` lists every object that the deployment left, the next deployment
  * succeeds with and without it, and nothing of another stack is changed or deleted.
  */
-export function killSchedulesThrough(way: Way): void {
+export function describeKillSchedules(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   /** Ids of objects that do not belong to the stack. */
@@ -66,27 +66,30 @@ export function killSchedulesThrough(way: Way): void {
   }
 
   /** Ids of the stack's objects that its state does not contain. */
-  async function left(): Promise<string[]> {
-    const known = new Set([...others, ...(await stack.resources()).map(({ id }) => id)]);
-    return (await allIds()).filter((id) => !known.has(id));
+  async function leftObjects(): Promise<string[]> {
+    const knownIds = new Set([...others, ...(await stack.resources()).map(({ id }) => id)]);
+    return (await allIds()).filter((id) => !knownIds.has(id));
   }
 
   /** Deploys, and kills the engine and everything that it started at the point. */
-  async function upKilled(victim: Match, point: (typeof points)[number], random: Random): Promise<void> {
+  async function upAndKill(victim: Match, point: (typeof killPoints)[number], random: Random): Promise<void> {
     if (point === "not carried out") service.proxy.inject(victim, { kind: "status", status: 429, retryAfter: "60" });
     if (point === "carried out, no response") service.proxy.inject(victim, { kind: "delayResponse", ms: 60_000 });
     if (point === "response sent") service.proxy.inject(victim, { kind: "delayRequest", ms: 0 });
-    let isOver = false;
+    let isDone = false;
     const running = stack.up().finally(() => {
-      isOver = true;
+      isDone = true;
     });
     const isDue = (): boolean => {
       const { requests } = service.proxy;
       if (point === "any time") return requests.length > 0;
-      const hit = requests.find(({ fault }) => fault !== undefined);
-      return hit !== undefined && (point === "carried out, no response" ? hit.applied : hit.status !== undefined);
+      const isKilled = requests.find(({ fault }) => fault !== undefined);
+      return (
+        isKilled !== undefined &&
+        (point === "carried out, no response" ? isKilled.applied : isKilled.status !== undefined)
+      );
     };
-    while (!isOver && !isDue()) await delay(5);
+    while (!isDone && !isDue()) await delay(5);
     if (point === "any time") await delay(random.int(0, 400));
     await killStackProcesses(stack.folder);
     await running;
@@ -97,12 +100,12 @@ export function killSchedulesThrough(way: Way): void {
   for (let seed = firstSeed; seed < firstSeed + rounds; seed++)
     it(`seed ${seed}: recover lists what a killed engine left, and the next deployment succeeds`, async () => {
       const random = randomFrom(seed);
-      const kind = random.pick(Object.keys(creates));
-      const [point, recovers] = [random.pick(points), random.chance(0.5)];
+      const kind = random.pick(Object.keys(createRequests));
+      const [point, recovers] = [random.pick(killPoints), random.chance(0.5)];
       const schedule = `${kind}, ${point}, ${recovers ? "recovered" : "not recovered"}`;
-      await upKilled(creates[kind] ?? {}, point, random);
+      await upAndKill(createRequests[kind] ?? {}, point, random);
 
-      const leftovers = await left();
+      const leftovers = await leftObjects();
       if (point === "carried out, no response") expect(leftovers, schedule).not.toEqual([]);
       const listed = await stack.tool(["recover"]);
       for (const id of leftovers) expect(listed.stdout, `${schedule}\n${listed.stderr}`).toContain(id);
@@ -116,13 +119,13 @@ export function killSchedulesThrough(way: Way): void {
       if (recovers) {
         const recovered = await stack.tool(["recover", "--yes"]);
         expect(recovered.code, `${schedule}\n${recovered.stdout}${recovered.stderr}`).toBe(0);
-        expect(await left(), schedule).toEqual([]);
+        expect(await leftObjects(), schedule).toEqual([]);
       }
       const up = await stack.up();
       expect(up.code, `${schedule}\n${up.output}`).toBe(0);
       expect(await stack.resources(), schedule).toHaveLength(4);
       // Without `recover`, the objects remain until they are deleted by hand.
-      expect(await left(), schedule).toEqual(recovers ? [] : leftovers);
+      expect(await leftObjects(), schedule).toEqual(recovers ? [] : leftovers);
       if (!recovers) await service.remove(new Set(leftovers));
 
       const destroy = await stack.destroy();

@@ -9,10 +9,10 @@ import { deployedInputs, previewPlan } from "../support/preview-plan";
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
-const listed = z.array(z.looseObject({ id: z.string(), name: z.string() }));
+const listedShape = z.array(z.looseObject({ id: z.string(), name: z.string() }));
 
 /** The lifecycle of one stack with every kind of resource; each step continues from the previous one. */
-export function lifecycleThrough(way: Way): void {
+export function describeLifecycle(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
@@ -60,7 +60,7 @@ export function lifecycleThrough(way: Way): void {
   new NetworkVolume("own", { size: 10, dataCenterId: "EU-RO-1" }, { provider: own });
 `;
 
-  const everyOne = (operation: string): Record<string, string[]> => ({
+  const forEveryResource = (operation: string): Record<string, string[]> => ({
     "Secret token": [operation],
     "NetworkVolume models": [operation],
     "NetworkVolume own": [operation],
@@ -73,19 +73,19 @@ export function lifecycleThrough(way: Way): void {
     "JobInvoke smoke": [operation],
     "ContainerRegistryAuth registry": [operation],
   });
-  const ours = (operations: Record<string, string[]>): Record<string, string[]> =>
+  const ownResources = (operations: Record<string, string[]>): Record<string, string[]> =>
     Object.fromEntries(Object.entries(operations).filter(([name]) => !/^Worker|^serverless-compute /.test(name)));
   const sorted = (operations: Record<string, string[]>): Record<string, string[]> =>
-    Object.fromEntries(Object.entries(ours(operations)).map(([name, done]) => [name, [...done].sort()]));
-  const registries = async () => listed.parse(await service.rest("GET", "/containerregistryauth"));
-  const find = <One extends { name: string }>(all: One[], name: string): One | undefined =>
-    all.find((one) => one.name.startsWith(name));
+    Object.fromEntries(Object.entries(ownResources(operations)).map(([name, done]) => [name, [...done].sort()]));
+  const registries = async () => listedShape.parse(await service.rest("GET", "/containerregistryauth"));
+  const find = <Item extends { name: string }>(all: Item[], name: string): Item | undefined =>
+    all.find((item) => item.name.startsWith(name));
 
   it("creates each kind, in a component and in an explicit provider, and runs the verification and the job", async () => {
     await stack.writeProgram(program());
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(ours(up.operations)).toEqual(everyOne("create"));
+    expect(ownResources(up.operations)).toEqual(forEveryResource("create"));
     const job = (await stack.resources()).find(({ type }) => type.endsWith("JobInvoke"));
     expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { B: "2" } });
     expect(service.proxy.requests.filter(({ path }) => /\/run$/.test(path))).toHaveLength(2);
@@ -106,7 +106,7 @@ export function lifecycleThrough(way: Way): void {
     await way.upgrade?.(stack);
     service.proxy.clear();
     const up = await stack.up();
-    expect(ours(up.operations), up.output).toEqual(everyOne("same"));
+    expect(ownResources(up.operations), up.output).toEqual(forEveryResource("same"));
     expect(service.proxy.requests).toEqual([]);
   });
 
@@ -122,19 +122,19 @@ export function lifecycleThrough(way: Way): void {
   it("updates in place; the preview needs neither key nor service and knows the outputs, so that only dependents of a changed one change", async () => {
     const before = await service.listObjects();
     await stack.writeProgram(program(changed));
-    const nowhere = {
+    const unusedAddress = {
       SERVERLESS_COMPUTE_API_KEY: "",
       SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:9${restPaths.root}`,
     };
-    const planned = await previewPlan(stack, nowhere);
+    const planned = await previewPlan(stack, unusedAddress);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    const same = ["ContainerRegistryAuth registry", "NetworkVolume own", "Template quiet"];
-    expect(ours(up.operations)).toEqual({
-      ...everyOne("update"),
-      ...Object.fromEntries(same.map((name) => [name, ["same"]])),
+    const unchangedPreview = ["ContainerRegistryAuth registry", "NetworkVolume own", "Template quiet"];
+    expect(ownResources(up.operations)).toEqual({
+      ...forEveryResource("update"),
+      ...Object.fromEntries(unchangedPreview.map((name) => [name, ["same"]])),
     });
-    for (const [name, [operation]] of Object.entries(ours(up.operations)))
+    for (const [name, [operation]] of Object.entries(ownResources(up.operations)))
       expect(planned.steps[name.split(" ")[1] ?? ""], name).toBe(operation);
     // The plan contains the values, none of them unknown.
     for (const name of ["quiet", "loud"])
@@ -155,8 +155,8 @@ export function lifecycleThrough(way: Way): void {
     await service.rest("PATCH", `/templates/${find(templates, "loud-dev")?.id}`, { env: { REVISION: "3" } });
     const refresh = await stack.refresh({ args: ["--diff"] });
     expect(refresh.code, refresh.output).toBe(0);
-    expect(ours(refresh.operations)).toEqual({
-      ...everyOne("same"),
+    expect(ownResources(refresh.operations)).toEqual({
+      ...forEveryResource("same"),
       "Template loud": ["update"],
       "ServerlessEndpoint spare": ["update"],
       "ServerlessEndpoint api": ["delete"],
@@ -168,8 +168,8 @@ export function lifecycleThrough(way: Way): void {
   it("the next deployment reverts both", async () => {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(ours(up.operations)).toEqual({
-      ...everyOne("same"),
+    expect(ownResources(up.operations)).toEqual({
+      ...forEveryResource("same"),
       "Template loud": ["update"],
       "ServerlessEndpoint spare": ["update"],
       "ServerlessEndpoint api": ["create"],
@@ -200,8 +200,8 @@ export function lifecycleThrough(way: Way): void {
     const preview = await stack.preview();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(ours(up.operations)).toEqual({
-      ...everyOne("same"),
+    expect(ownResources(up.operations)).toEqual({
+      ...forEveryResource("same"),
       "Secret token": replacement,
       "NetworkVolume models": replacement,
       "ServerlessEndpoint api": replacement,
@@ -228,10 +228,10 @@ export function lifecycleThrough(way: Way): void {
     const after = await service.listObjects();
     expect(after.secrets).toMatchObject([{ name: "token-2" }]);
     expect(find(after.volumes, "models-2")).toMatchObject({ dataCenterId: "US-KS-2" });
-    const kept = ["own-dev", "spare-dev"];
+    const keptIds = ["own-dev", "spare-dev"];
     const idsOf = ({ endpoints, volumes, secrets }: typeof after): string[] =>
       [...endpoints, ...volumes, ...secrets].flatMap(({ id, name }) =>
-        kept.some((one) => name.startsWith(one)) ? [] : [id],
+        keptIds.some((item) => name.startsWith(item)) ? [] : [id],
       );
     expect(idsOf(after).filter((id) => idsOf(before).includes(id))).toEqual([]);
     expect(await registries()).toEqual([expect.not.objectContaining({ id: registry?.id })]);

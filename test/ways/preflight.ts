@@ -10,11 +10,11 @@ const reads = {
   v2: ["GET /v2/account/limits", "GET /v2/catalog/gpus"],
 }[dialect];
 
-const ofStock = 'gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where volume "models" is';
-const ofQuota = "workersMax: 3 requested, 18 of 20 already allocated";
+const stockRequests = 'gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where volume "models" is';
+const quotaRequests = "workersMax: 3 requested, 18 of 20 already allocated";
 
 /** Previews of an endpoint whose GPU type has no stock and whose workers exceed the quota. */
-export function preflightThrough(way: Way): void {
+export function describePreflight(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
@@ -52,7 +52,7 @@ export function preflightThrough(way: Way): void {
     expect(preview.code, preview.output).toBe(0);
     const warnings = preview.diagnostics.filter(({ severity }) => severity === "warning");
     expect(warnings.map(({ resource, message }) => `${resource} ${message}`).sort()).toEqual(
-      endpoints.flatMap((name) => [ofStock, ofQuota].map((text) => `ServerlessEndpoint ${name} ${text}`)),
+      endpoints.flatMap((name) => [stockRequests, quotaRequests].map((text) => `ServerlessEndpoint ${name} ${text}`)),
     );
     expect(service.proxy.requests.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(reads);
     expect(await stack.resources()).toEqual(state);

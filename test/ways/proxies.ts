@@ -5,7 +5,7 @@ import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
 /** A service that is reachable only through a proxy, by unencrypted addresses. */
-export function proxiesThrough(way: Way): void {
+export function describeProxies(way: Way): void {
   let service: EngineService;
   let proxy: ConnectProxy;
   let stack: Stack;

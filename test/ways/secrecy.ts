@@ -11,7 +11,7 @@ import type { Way } from "./way";
 /** True to run each verb with every output format. */
 const isFull = Boolean(process.env["FULL"]);
 
-const long = longSecrets();
+const longValues = longSecrets();
 const open = longSecrets();
 
 /** Secret values that must not be found; the plain values of the same forms below must be, which proves the search. */
@@ -20,15 +20,15 @@ const secrets = {
   prompt: "whisper-77aa",
   env: 'quoted"-line\n-9b2e',
   password: "whisper-58e0",
-  key: long.pem,
-  token: long.jwt,
-  text: long.text,
+  key: longValues.pem,
+  token: longValues.jwt,
+  text: longValues.text,
 };
 /** Without the prefixes and suffixes that all keys and tokens share. */
-const planted = ["planted-c0ffee", open.pem.split("\n").slice(2, -2).join("\n"), open.jwt.slice(60), open.text];
+const plantedSecrets = ["planted-c0ffee", open.pem.split("\n").slice(2, -2).join("\n"), open.jwt.slice(60), open.text];
 
 /** Asserts that no readable text contains a key or a secret value. */
-export function secrecyThrough(way: Way): void {
+export function describeSecrecy(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   /** Output and events of all commands. */
@@ -56,7 +56,7 @@ export function secrecyThrough(way: Way): void {
     return code;
   }
 
-  const note = JSON.stringify(planted.join(" "));
+  const note = JSON.stringify(plantedSecrets.join(" "));
   const program = (job: string): string => `
   const pulumi = require("@pulumi/pulumi");
   const { ContainerRegistryAuth, JobInvoke, Secret, ServerlessEndpoint, Template } = require("${way.module}");
@@ -77,7 +77,7 @@ export function secrecyThrough(way: Way): void {
 `;
 
   /** Asserts that only the program contains the values. */
-  async function expectNowhere(values: string[]): Promise<void> {
+  async function expectInNoPlace(values: string[]): Promise<void> {
     for (const value of values) {
       const places = await placesOf(value);
       expect(places.filter((place) => !place.endsWith("program/index.js"))).toEqual([]);
@@ -123,11 +123,11 @@ export function secrecyThrough(way: Way): void {
     expect(said).toContain("output.prompt: expected [secret], got [secret]");
     expect(said).toContain('output.text: expected "other", got [secret]');
 
-    for (const value of planted)
+    for (const value of plantedSecrets)
       expect(await placesOf(value)).toEqual(
         expect.arrayContaining(["output", expect.stringMatching(/backend\/\.pulumi\/stacks\/shop\/dev\.json$/)]),
       );
-    await expectNowhere([...Object.values(secrets), service.service.apiKey]);
+    await expectInNoPlace([...Object.values(secrets), service.service.apiKey]);
     // A dozen commands.
   }, 360_000);
 
@@ -140,7 +140,7 @@ export function secrecyThrough(way: Way): void {
       // The plugin's path of a secret has quotes, so that the engine does not print the value.
       for (const property of ["ports", "volumeInGb", "dockerArgs"])
         expect(said).toMatch(new RegExp(`${property}(: |"] value {<nil>} has a problem: )must be `));
-      await expectNowhere([...Object.values(secrets), "90210"]);
+      await expectInNoPlace([...Object.values(secrets), "90210"]);
     });
 
     it("a handler's error contains no secret, escaped or truncated", async () => {
@@ -155,7 +155,7 @@ export function secrecyThrough(way: Way): void {
       const before = said.length;
       expect(await run("up", ["--diff"])).not.toBe(0);
       expect(said.slice(before)).toMatch(/ended FAILED, expected COMPLETED\n *error: Error: \[secret\]/);
-      await expectNowhere(Object.values(secrets));
+      await expectInNoPlace(Object.values(secrets));
     });
 
     it("outputs derived from a secret, such as a template's revision, are secret, also in a preview", async () => {
@@ -169,24 +169,24 @@ export function secrecyThrough(way: Way): void {
         ({ urn }) => urn.endsWith("::worker") && urn.includes("Template"),
       );
       expect(JSON.stringify(worker?.outputs?.["revision"])).toContain("ciphertext");
-      await expectNowhere([...Object.values(secrets), "whisper-ee10"]);
+      await expectInNoPlace([...Object.values(secrets), "whisper-ee10"]);
     });
   }
 
   it("a changed secret appears nowhere, whether the program or an outside change caused it", async () => {
     const [template] = (await service.listObjects()).templates;
-    const drifted = { RAW: "whisper-3c1e" };
-    await service.rest("PATCH", `/templates/${template?.id}`, { env: drifted });
+    const driftedValue = { RAW: "whisper-3c1e" };
+    await service.rest("PATCH", `/templates/${template?.id}`, { env: driftedValue });
     if (isFull) {
       expect(await run("refresh", ["--diff"]), said).toBe(0);
       expect(await run("refresh", ["--json"]), said).toBe(0);
     }
-    const later = { value: "sesame-99ab", password: "whisper-aa01", env: "whisper-bb02", prompt: "whisper-cc03" };
+    const laterValue = { value: "sesame-99ab", password: "whisper-aa01", env: "whisper-bb02", prompt: "whisper-cc03" };
     await configure({
-      "shop:value": `x${later.value}`,
-      "shop:password": `x${later.password}`,
-      "shop:env": later.env,
-      "shop:prompt": later.prompt,
+      "shop:value": `x${laterValue.value}`,
+      "shop:password": `x${laterValue.password}`,
+      "shop:env": laterValue.env,
+      "shop:prompt": laterValue.prompt,
     });
     await stack.writeProgram(program(""));
     expect(await run("preview", ["--diff", "--refresh"]), said).toBe(0);
@@ -195,6 +195,6 @@ export function secrecyThrough(way: Way): void {
       expect(await run("up", ["--diff"]), said).toBe(0);
     }
     expect(await run("destroy", ["--diff"]), said).toBe(0);
-    await expectNowhere([...Object.values(later), ...Object.values(secrets), drifted.RAW]);
+    await expectInNoPlace([...Object.values(laterValue), ...Object.values(secrets), driftedValue.RAW]);
   });
 }

@@ -1,31 +1,31 @@
 import { describe } from "vitest";
 import { dialect } from "../support/dialect";
 import { hasProc } from "../support/stack-processes";
-import { failuresThrough } from "./failures";
-import { keyRotationThrough } from "./key-rotation";
-import { killSchedulesThrough } from "./kill-schedules";
-import { lifecycleThrough } from "./lifecycle";
-import { preflightThrough } from "./preflight";
-import { secrecyThrough } from "./secrecy";
-import { templateReleaseThrough } from "./template-release";
+import { describeFailures } from "./failures";
+import { describeKeyRotation } from "./key-rotation";
+import { describeKillSchedules } from "./kill-schedules";
+import { describeLifecycle } from "./lifecycle";
+import { describePreflight } from "./preflight";
+import { describeSecrecy } from "./secrecy";
+import { describeTemplateRelease } from "./template-release";
 import type { Way } from "./way";
 
 type Suites = Record<string, (way: Way) => void>;
 
 /** Suites of `npm test`: behaviour that requires an engine, in few deployments. */
 const short: Suites = {
-  lifecycle: lifecycleThrough,
-  failures: failuresThrough,
-  secrecy: secrecyThrough,
-  preflight: preflightThrough,
+  lifecycle: describeLifecycle,
+  failures: describeFailures,
+  secrecy: describeSecrecy,
+  preflight: describePreflight,
 };
 
 /** Suites of full runs. */
 const long: Suites = {
-  "key rotation": keyRotationThrough,
-  ...(hasProc ? { "kill schedules": killSchedulesThrough } : {}),
+  "key rotation": describeKeyRotation,
+  ...(hasProc ? { "kill schedules": describeKillSchedules } : {}),
   // Endpoints of REST v2 have a copy of their template: only endpoints of REST v1 delay its release.
-  ...(dialect === "v1" ? { "template release": templateReleaseThrough } : {}),
+  ...(dialect === "v1" ? { "template release": describeTemplateRelease } : {}),
 };
 
 const run = (suites: Suites, way: Way): void => {

@@ -4,7 +4,7 @@ import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
 /** The wait for the release of a template that was in use, with the service's own two minutes. */
-export function templateReleaseThrough(way: Way): void {
+export function describeTemplateRelease(way: Way): void {
   const release = 120_000;
   let service: EngineService;
   let stack: Stack;
@@ -31,12 +31,12 @@ export function templateReleaseThrough(way: Way): void {
     const destroy = await stack.destroy().finally(() => clearInterval(watch));
     expect(destroy.code, destroy.output).toBe(0);
     expect(destroy.endTime - endpointDeletedAt).toBeGreaterThan(release);
-    const shown = destroy.diagnostics.filter(({ resource, ephemeral }) => resource === "Template chat" && ephemeral);
-    expect(shown.at(-1)?.message).toMatch(/^the service released template "chat-dev-\w{7}" after \d+ s$/);
-    expect(shown.at(-2)?.message).toMatch(
+    const output = destroy.diagnostics.filter(({ resource, ephemeral }) => resource === "Template chat" && ephemeral);
+    expect(output.at(-1)?.message).toMatch(/^the service released template "chat-dev-\w{7}" after \d+ s$/);
+    expect(output.at(-2)?.message).toMatch(
       /^waiting for the service to release template "chat-dev-\w{7}": \d+ s of at most 150 s$/,
     );
-    expect(shown.length).toBeGreaterThan(release / 12_000);
+    expect(output.length).toBeGreaterThan(release / 12_000);
     expect((await service.listObjects()).templates).toEqual([]);
   });
 }

@@ -4,17 +4,17 @@ import { expect, it } from "vitest";
 import type { Way } from "./way";
 
 /** A program whose provider runs on an unsupported version of Node. */
-export function unsupportedNodeThrough(way: Way): void {
+export function describeUnsupportedNode(way: Way): void {
   it("reports an unsupported Node in one sentence, without stack trace, and not as a bug in the provider", async () => {
     const stack = await way.createStack({});
     try {
-      const old = join(stack.folder, "old-node.cjs");
-      await writeFile(old, 'Object.defineProperty(process.versions, "node", { value: "18.20.4" });');
+      const oldNode = join(stack.folder, "old-node.cjs");
+      await writeFile(oldNode, 'Object.defineProperty(process.versions, "node", { value: "18.20.4" });');
       await stack.writeProgram(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
-      const preview = await stack.preview({ env: { NODE_OPTIONS: `--require ${old}` } });
+      const preview = await stack.preview({ env: { NODE_OPTIONS: `--require ${oldNode}` } });
       expect(preview.code).not.toBe(0);
-      const shown = preview.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
-      expect(shown.join("\n")).toContain(
+      const output = preview.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
+      expect(output.join("\n")).toContain(
         "pulumi-serverless-compute: requires Node 20.19 or later, found 18.20.4; install a newer Node",
       );
       expect(preview.output).not.toMatch(/^\s+at /m);

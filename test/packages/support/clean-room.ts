@@ -21,12 +21,12 @@ export interface CleanRoom {
 export async function createCleanRoom(node: string): Promise<CleanRoom> {
   const folder = await mkdtemp(join(tmpdir(), "clean-room-"));
   // Keeps only variables that locate the registry, none that npm and the test runner set for this repository.
-  const ofThisRun =
+  const runSpecificNames =
     /^(npm_(package|lifecycle|command|config_(local_)?prefix)|INIT_CWD|NODE_|VITEST|TEST|SERVERLESS_|PULUMI_)/;
-  const outer = Object.entries(process.env).filter(([name]) => !ofThisRun.test(name));
-  const path = (process.env["PATH"] ?? "").split(delimiter).filter((one) => !one.startsWith(repository));
+  const inheritedVariables = Object.entries(process.env).filter(([name]) => !runSpecificNames.test(name));
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter((path) => !path.startsWith(repository));
   const env = withCliOnPath(inject("cli"), {
-    ...Object.fromEntries(outer),
+    ...Object.fromEntries(inheritedVariables),
     PATH: path.join(delimiter),
     PULUMI_HOME: join(folder, "home"),
     PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,

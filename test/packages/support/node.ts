@@ -18,25 +18,28 @@ export async function findNode(version: string): Promise<OtherNode> {
   const name = `node-${system}`;
   const folder = join(repository, ".serverless-compute", `${name}-${version}`);
   const command = join(folder, "node_modules", name, "bin", "node");
-  const isThere = () =>
+  const exists = () =>
     access(command).then(
       () => true,
       () => false,
     );
   const fetchNode = async (): Promise<void> => {
-    if (await isThere()) return;
+    if (await exists()) return;
     const step = createProgress().start(`Fetching Node ${version} from npm, once`);
-    const draft = `${folder}.${process.pid}`;
-    await mkdir(draft, { recursive: true });
+    const temporaryFolder = `${folder}.${process.pid}`;
+    await mkdir(temporaryFolder, { recursive: true });
     try {
-      await writeFile(join(draft, "package.json"), '{ "private": true }\n');
+      await writeFile(join(temporaryFolder, "package.json"), '{ "private": true }\n');
       const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
-      const finished = await run("npm", ["install", ...flags, `${name}@${version}`], { cwd: draft, timeout: 280_000 });
+      const finished = await run("npm", ["install", ...flags, `${name}@${version}`], {
+        cwd: temporaryFolder,
+        timeout: 280_000,
+      });
       if (finished.code !== 0) throw new Error(`Node ${version} could not be fetched: ${lastLines(finished)}`);
-      await rename(draft, folder);
+      await rename(temporaryFolder, folder);
     } finally {
       step.done();
-      await rm(draft, { recursive: true, force: true });
+      await rm(temporaryFolder, { recursive: true, force: true });
     }
   };
   await mkdir(dirname(folder), { recursive: true });

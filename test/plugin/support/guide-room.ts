@@ -8,10 +8,10 @@ import { repository } from "./sdk";
  * An empty folder, deleted after the test, with our packages as installed and links to their dependencies, because an
  * installation would take longer than the page.
  */
-export async function roomWithPackages(): Promise<CleanRoom> {
-  const room = await createCleanRoom(process.execPath);
-  onTestFinished(room.remove);
-  const modules = join(room.folder, "node_modules");
+export async function environmentWithPackages(): Promise<CleanRoom> {
+  const environment = await createCleanRoom(process.execPath);
+  onTestFinished(environment.remove);
+  const modules = join(environment.folder, "node_modules");
   await mkdir(join(modules, ".bin"), { recursive: true });
   for (const name of ["pulumi-serverless-compute", "serverless-compute-api"])
     await symlink(join(inject("packed"), "node_modules", name), join(modules, name));
@@ -23,6 +23,6 @@ export async function roomWithPackages(): Promise<CleanRoom> {
   await symlink(command, join(modules, ".bin", "serverless-compute-local"));
   const tool = join(inject("packed"), "node_modules", "pulumi-serverless-compute", "bin", "serverless-compute");
   await symlink(tool, join(modules, ".bin", "serverless-compute"));
-  await room.write("package.json", '{ "private": true }\n');
-  return room;
+  await environment.write("package.json", '{ "private": true }\n');
+  return environment;
 }

@@ -18,7 +18,7 @@ export interface ProgramLanguage {
 }
 
 /** Tests of an example's life, unchanged from the repository: each step depends on the previous one. */
-export function lifeIn(language: ProgramLanguage): void {
+export function lifecycleIn(language: ProgramLanguage): void {
   const example = fileURLToPath(new URL(`../../../examples/${language.example}`, import.meta.url));
   let service: EngineService;
   let stack: Stack;
@@ -36,7 +36,7 @@ export function lifeIn(language: ProgramLanguage): void {
   });
   afterAll(() => stack.remove());
 
-  const everyOne = (operation: string) => ({
+  const forEveryResource = (operation: string) => ({
     "NetworkVolume models": [operation],
     "Template template": [operation],
     "ServerlessEndpoint chat": [operation],
@@ -46,7 +46,7 @@ export function lifeIn(language: ProgramLanguage): void {
   it("deploys, with outputs", async () => {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(up.operations).toMatchObject(everyOne("create"));
+    expect(up.operations).toMatchObject(forEveryResource("create"));
     const { output } = await stack.command(["stack", "output", "--json"]);
     const [endpoint] = (await service.listObjects()).endpoints;
     const url = `${service.proxy.origin}/v2/${endpoint?.id}`;
@@ -59,7 +59,7 @@ export function lifeIn(language: ProgramLanguage): void {
     service.proxy.clear();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(up.operations).toMatchObject(everyOne("same"));
+    expect(up.operations).toMatchObject(forEveryResource("same"));
     expect(service.proxy.requests).toEqual([]);
   });
 

@@ -9,11 +9,11 @@ export interface PluginProcess {
   child: ChildProcessByStdio<null, Readable, Readable>;
   pid: number;
   /** Standard output so far: the port. */
-  printed(): string;
+  output(): string;
   /** Standard error so far. */
-  complained(): string;
+  errorOutput(): string;
   /** Calls the provider's service with an empty request. Returns the response's bytes. */
-  ask(call: string): Promise<Buffer>;
+  call(call: string): Promise<Buffer>;
 }
 
 /** Starts the executable with the address of a missing engine; `node` is this run's. */
@@ -22,33 +22,33 @@ export async function startPlugin(
   { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
 ): Promise<PluginProcess> {
   const { PATH = "", ...rest } = process.env;
-  const full = { ...rest, PATH: `${dirname(process.execPath)}${delimiter}${PATH}`, ...env };
-  const child = spawn(launcher, ["127.0.0.1:9"], { stdio: ["ignore", "pipe", "pipe"], env: full, cwd });
-  let [printed, complained] = ["", ""];
+  const environment = { ...rest, PATH: `${dirname(process.execPath)}${delimiter}${PATH}`, ...env };
+  const child = spawn(launcher, ["127.0.0.1:9"], { stdio: ["ignore", "pipe", "pipe"], env: environment, cwd });
+  let [output, errorOutput] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    printed += text;
+    output += text;
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    complained += text;
+    errorOutput += text;
   });
   await Promise.race([once(child.stdout, "data"), once(child, "close")]);
-  if (child.pid === undefined || printed === "") throw new Error(`the plugin printed no port: ${complained}`);
+  if (child.pid === undefined || output === "") throw new Error(`the plugin printed no port: ${errorOutput}`);
   return {
     child,
     pid: child.pid,
-    printed: () => printed,
-    complained: () => complained,
-    ask: (call) => ask(Number(printed), call),
+    output: () => output,
+    errorOutput: () => errorOutput,
+    call: (call) => callPlugin(Number(output), call),
   };
 }
 
-const asIs = (bytes: Buffer): Buffer => bytes;
+const identity = (bytes: Buffer): Buffer => bytes;
 
-function ask(port: number, call: string): Promise<Buffer> {
+function callPlugin(port: number, call: string): Promise<Buffer> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   return new Promise<Buffer>((resolve, reject) => {
     const path = `/pulumirpc.ResourceProvider/${call}`;
-    client.makeUnaryRequest(path, asIs, asIs, Buffer.alloc(0), (error, answer) =>
+    client.makeUnaryRequest(path, identity, identity, Buffer.alloc(0), (error, answer) =>
       error || !answer ? reject(error ?? new Error(`${call} has no answer`)) : resolve(answer),
     );
   }).finally(() => client.close());

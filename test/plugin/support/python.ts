@@ -26,7 +26,7 @@ const packages = (): Promise<string> =>
   pythonWith(requirements, join(repository, ".serverless-compute", `python-${requirements[0]?.replace("==", "-")}`));
 
 /** Creates an environment with those packages and the SDK, like `pip install -r requirements.txt`. */
-async function makeEnvironment(sdk: string, venv: string): Promise<void> {
+async function createEnvironment(sdk: string, venv: string): Promise<void> {
   const python = await packages();
   await runChecked(python, ["-m", "venv", "--without-pip", venv]);
   const [version = ""] = await readdir(join(venv, "lib"));
@@ -44,18 +44,18 @@ async function makeEnvironment(sdk: string, venv: string): Promise<void> {
 export async function findPython(sdk: GeneratedSdk): Promise<Python> {
   const { PATH = "" } = process.env;
   const venv = join(inject("packed"), `python-${process.pid}`);
-  const without = (missing: string): Python => {
+  const withoutPip = (missing: string): Python => {
     console.warn(`The tests of programs in Python are skipped: ${missing}`);
     return { venv, path: PATH, missing };
   };
-  if ("reason" in sdk) return without(sdk.reason);
+  if ("reason" in sdk) return withoutPip(sdk.reason);
   afterAll(() => rm(venv, { recursive: true, force: true }));
   const host = await findHost("python", inject("cli"), { progress: createProgress() });
-  if ("reason" in host) return without(host.reason);
+  if ("reason" in host) return withoutPip(host.reason);
   try {
-    await makeEnvironment(sdk.folder, venv);
+    await createEnvironment(sdk.folder, venv);
   } catch (error) {
-    if (error instanceof ToolMissing) return without(error.message);
+    if (error instanceof ToolMissing) return withoutPip(error.message);
     throw error;
   }
   // The host that builds from published modules does not see the project's `virtualenv`: it runs the Python on PATH.

@@ -60,10 +60,10 @@ function summary({ files, unreported = [], allowed = [], steps = {}, report, ful
 }
 
 const unit = "test/unit/a.test.ts";
-const good = { [unit]: { "does one thing": "passed", "does another": "passed" } } as const;
+const passingRun = { [unit]: { "does one thing": "passed", "does another": "passed" } } as const;
 
 test("the last line counts tests and steps, and the exit code is 0 without failures", () => {
-  expect(summary({ files: good })).toEqual({
+  expect(summary({ files: passingRun })).toEqual({
     lines: ["tests: 2 passed, 0 failed, 0 skipped", "check: passed", "quickstart: passed", "4 passed, 0 failed"],
     status: 0,
   });
@@ -71,7 +71,7 @@ test("the last line counts tests and steps, and the exit code is 0 without failu
 
 test("a failed test or step fails the run", () => {
   const { lines, status } = summary({
-    files: { ...good, "test/b.test.ts": { c: "failed" } },
+    files: { ...passingRun, "test/b.test.ts": { c: "failed" } },
     steps: { tests: 1, quickstart: 1 },
   });
   expect(lines).toEqual([
@@ -81,11 +81,11 @@ test("a failed test or step fails the run", () => {
     "3 passed, 2 failed",
   ]);
   expect(status).toBe(1);
-  expect(summary({ files: good, steps: { quickstart: 1 } }).status).toBe(1);
+  expect(summary({ files: passingRun, steps: { quickstart: 1 } }).status).toBe(1);
 });
 
 test("files of full runs may be missing", () => {
-  const { lines, status } = summary({ files: good, unreported: fullOnly });
+  const { lines, status } = summary({ files: passingRun, unreported: fullOnly });
   expect(lines.at(-1)).toBe("4 passed, 0 failed");
   expect(status).toBe(0);
 });
@@ -99,30 +99,30 @@ describe("anything that did not run fails the run", () => {
     ["a file unheard of", { unreported: ["test/z.test.ts"] }, "test/z.test.ts: did not run", "4 passed, 1 failed"],
     [
       "a file without tests",
-      { files: { ...good, "test/z.test.ts": {} } },
+      { files: { ...passingRun, "test/z.test.ts": {} } },
       "test/z.test.ts: did not",
       "4 passed, 1 failed",
     ],
     [
       "a file that failed before its tests",
-      { files: { ...good, "test/z.test.ts": "broken" }, steps: { tests: 1 } },
+      { files: { ...passingRun, "test/z.test.ts": "broken" }, steps: { tests: 1 } },
       "test/z.test.ts: Error: the SDK for nodejs cannot be generated",
       "4 passed, 1 failed",
     ],
     [
       "a skip",
-      { files: { ...good, "test/z.test.ts": { x: "skipped" } } },
+      { files: { ...passingRun, "test/z.test.ts": { x: "skipped" } } },
       "test/z.test.ts: skipped",
       "4 passed, 1 failed",
     ],
     [
       "a todo",
-      { files: { ...good, "test/z.test.ts": { x: "todo" } } },
+      { files: { ...passingRun, "test/z.test.ts": { x: "todo" } } },
       "test/z.test.ts: skipped",
       "4 passed, 1 failed",
     ],
   ] as const)("%s", (_what, run, told, last) => {
-    const { lines, status } = summary({ files: good, ...run });
+    const { lines, status } = summary({ files: passingRun, ...run });
     expect(lines.join("\n")).toContain(told);
     expect(lines.at(-1)).toBe(last);
     expect(status).toBe(1);
@@ -132,7 +132,7 @@ describe("anything that did not run fails the run", () => {
 describe("a listed skip", () => {
   const file = "test/plugin/go.test.ts";
   const entry = { file: "test/plugin/go\\.test\\.ts", test: "in Go$", reason: "Go compiles it", when: "no Go" };
-  const skipped = { ...good, [file]: { "programs in Go": "skipped" } } as const;
+  const skipped = { ...passingRun, [file]: { "programs in Go": "skipped" } } as const;
   const go = (version: string) => ({ go: [`echo go version ${version} x`] });
 
   test("is reported and passes if its requirement is missing", () => {
@@ -153,7 +153,7 @@ describe("a listed skip", () => {
 
   test("applies to that test of that file only", () => {
     const files: Run["files"] = {
-      ...good,
+      ...passingRun,
       [file]: { "programs in Go": "skipped", "in Go, twice": "skipped" },
       "test/plugin/go.test.ts.test.ts": { "in Go": "skipped" },
       "test/b.test.ts": { "in Go": "skipped" },
@@ -163,18 +163,21 @@ describe("a listed skip", () => {
 
   test("may name a file of full runs", () => {
     const [name = ""] = fullOnly;
-    const { lines, status } = summary({ files: good, allowed: [{ ...entry, file: name.replaceAll(".", "\\.") }] });
+    const { lines, status } = summary({
+      files: passingRun,
+      allowed: [{ ...entry, file: name.replaceAll(".", "\\.") }],
+    });
     expect([lines.filter((line) => line.includes("FAILED")), status]).toEqual([[], 0]);
   });
 
   test("fails if it matches no test", () => {
-    const { lines, status } = summary({ files: good, allowed: [entry] });
+    const { lines, status } = summary({ files: passingRun, allowed: [entry] });
     expect(lines).toContain("tests: FAILED: .ci/allowed-skips.json: no test is like test/plugin/go\\.test\\.ts in Go$");
     expect(status).toBe(1);
   });
 
   test("may name a file that could not be loaded", () => {
-    const { lines } = summary({ files: { ...good, [file]: "broken" }, allowed: [entry], steps: { tests: 1 } });
+    const { lines } = summary({ files: { ...passingRun, [file]: "broken" }, allowed: [entry], steps: { tests: 1 } });
     expect(lines.at(-1)).toBe("4 passed, 1 failed");
   });
 
@@ -183,7 +186,7 @@ describe("a listed skip", () => {
     [{ ...entry, when: "often" }, "must be one of no Go, "],
     [{ ...entry, tset: "x" }, '"tset"'],
   ])("requires a reason and a condition that CI can check: %j", (broken, message) => {
-    const { lines, status } = summary({ files: good, allowed: [broken] });
+    const { lines, status } = summary({ files: passingRun, allowed: [broken] });
     expect(lines.join("\n")).toContain(message);
     expect(lines.at(-1)).toBe("4 passed, 1 failed");
     expect(status).toBe(1);

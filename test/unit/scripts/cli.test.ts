@@ -15,7 +15,7 @@ import {
 } from "./fake-cli";
 
 /** Options that find nothing: no PATH, an empty cache, an empty release server, no Go. */
-async function nothing() {
+async function emptyOptions() {
   const folder = temporaryFolder();
   return {
     folder,
@@ -39,8 +39,8 @@ const leftOvers = (options: { cacheFolder: string }) =>
 
 describe("if nothing works", () => {
   test("the error lists each attempt with its reason, and what to install", async () => {
-    const options = await nothing();
-    const error = await findCli(options).catch((caught: unknown) => caught);
+    const options = await emptyOptions();
+    const error = await findCli(options).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(CliMissing);
     const lines = String(error instanceof Error && error.message).split("\n");
     expect(lines).toEqual([
@@ -57,7 +57,7 @@ describe("if nothing works", () => {
 
   test("a missing CLI differs from a failed download or build", async () => {
     const isAbsent = async (change: object): Promise<unknown> => {
-      const error = await findCli({ ...(await nothing()), ...change }).catch((caught: unknown) => caught);
+      const error = await findCli({ ...(await emptyOptions()), ...change }).catch((error: unknown) => error);
       return error instanceof CliMissing ? error.isAbsent : error;
     };
     expect(await isAbsent({})).toBe(true);
@@ -73,13 +73,13 @@ describe("if nothing works", () => {
   });
 
   test("a Go that is too old is named with its version", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     writeGo(options.go, { saying: "go1.22.4" });
     await expect(findCli(options)).rejects.toThrow("build with Go: Go 1.22.4 is too old, 1.25 or later is needed");
   });
 
   test("a failed Go build shows the end of Go's output", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     writeExecutable(
       options.go,
       'if [ "$1" = version ]; then echo "go version go1.26.0 x"; else echo "dial tcp: no such host" >&2; exit 1; fi',
@@ -89,7 +89,7 @@ describe("if nothing works", () => {
   });
 
   test("an unusable cache folder is part of the error", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     writeFileSync(join(options.folder, "file"), "");
     await expect(findCli({ ...options, cacheFolder: join(options.folder, "file", "versions") })).rejects.toThrow(
       "cache: cannot be created (ENOTDIR",
@@ -99,7 +99,7 @@ describe("if nothing works", () => {
 
 describe("on PATH", () => {
   test("a valid CLI is preferred to a cached one", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     writeCli(options.path, "3.201.4");
     writeCli(binOf(options));
     expect(await findCli(options)).toEqual({
@@ -111,7 +111,7 @@ describe("on PATH", () => {
   });
 
   test("a CLI that is too old, or lacks the Node host, is ignored", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     writeCli(binOf(options));
     writeCli(options.path, "3.199.9");
     expect((await findCli(options)).source).toBe("cache");
@@ -120,19 +120,19 @@ describe("on PATH", () => {
   });
 
   test("the host may be in another folder of PATH", async () => {
-    const options = await nothing();
-    const alone = join(options.folder, "alone");
-    writeExecutable(join(alone, "pulumi"), `echo v${version}`);
+    const options = await emptyOptions();
+    const withoutHost = join(options.folder, "alone");
+    writeExecutable(join(withoutHost, "pulumi"), `echo v${version}`);
     writeCli(join(options.folder, "hosts"), "3.0.0");
-    const found = await findCli({ ...options, path: `${alone}:${join(options.folder, "hosts")}` });
-    expect(found).toMatchObject({ folder: alone, source: "path" });
+    const result = await findCli({ ...options, path: `${withoutHost}:${join(options.folder, "hosts")}` });
+    expect(result).toMatchObject({ folder: withoutHost, source: "path" });
   });
 });
 
 describe("in the cache", () => {
   test("a complete version is used without looking for a release or Go", async () => {
     const { address, paths } = await serveRelease();
-    const options = { ...(await nothing()), downloadAddress: address };
+    const options = { ...(await emptyOptions()), downloadAddress: address };
     writeCli(binOf(options));
     expect(await findCli(options)).toMatchObject({ folder: binOf(options), source: "cache", version });
     expect(paths).toEqual([]);
@@ -146,7 +146,7 @@ describe("in the cache", () => {
     ["a host that is no program", (bin: string) => writeFileSync(join(bin, "pulumi-language-nodejs"), "\u007fELF")],
   ])("%s is rebuilt", async (_what, damage) => {
     const { address } = await serveRelease();
-    const options = { ...(await nothing()), downloadAddress: address };
+    const options = { ...(await emptyOptions()), downloadAddress: address };
     writeCli(binOf(options));
     damage(binOf(options));
     expect((await findCli(options)).source).toBe("download");
@@ -156,7 +156,7 @@ describe("in the cache", () => {
 
   test("remains of an interrupted set-up are removed", async () => {
     const { address } = await serveRelease();
-    const options = { ...(await nothing()), downloadAddress: address };
+    const options = { ...(await emptyOptions()), downloadAddress: address };
     mkdirSync(join(options.cacheFolder, version, ".draft-old", "bin"), { recursive: true });
     await findCli(options);
     expect(leftOvers(options)).toEqual([]);
@@ -166,7 +166,7 @@ describe("in the cache", () => {
 describe("the official download", () => {
   test("is unpacked into the cache if its checksum matches", async () => {
     const { address } = await serveRelease();
-    const options = { ...(await nothing()), downloadAddress: address };
+    const options = { ...(await emptyOptions()), downloadAddress: address };
     expect(await findCli(options)).toEqual({
       command: join(binOf(options), "pulumi"),
       folder: binOf(options),
@@ -178,7 +178,7 @@ describe("the official download", () => {
 
   test("is discarded if its checksum does not match, and Go builds instead", async () => {
     const { address } = await serveRelease({ damaged: true });
-    const options = { ...(await nothing()), downloadAddress: address };
+    const options = { ...(await emptyOptions()), downloadAddress: address };
     await expect(findCli(options)).rejects.toThrow("does not match its published checksum");
     expect(existsSync(binOf(options))).toBe(false);
     writeGo(options.go);
@@ -186,24 +186,24 @@ describe("the official download", () => {
   });
 
   test("fails if the server does not respond or stops in the middle", async () => {
-    const options = { ...(await nothing()), idleTimeout: 40 };
-    const mute = await serve(() => {});
-    await expect(findCli({ ...options, downloadAddress: mute })).rejects.toThrow(
-      `no response from ${mute}/pulumi-${version}-checksums.txt within 0.04 s`,
+    const options = { ...(await emptyOptions()), idleTimeout: 40 };
+    const silentServer = await serve(() => {});
+    await expect(findCli({ ...options, downloadAddress: silentServer })).rejects.toThrow(
+      `no response from ${silentServer}/pulumi-${version}-checksums.txt within 0.04 s`,
     );
     const stalled = await serve((_request, response) => response.write("0000"));
     await expect(findCli({ ...options, downloadAddress: stalled })).rejects.toThrow("within 0.04 s");
   });
 
   test("reports an unreachable server in one line", async () => {
-    const options = { ...(await nothing()), downloadAddress: await unusedOrigin() };
+    const options = { ...(await emptyOptions()), downloadAddress: await unusedOrigin() };
     await expect(findCli(options)).rejects.toThrow(/download from http:.*: connect ECONNREFUSED .*\n/);
   });
 });
 
 describe("the build with Go", () => {
   test("makes the engine and the Node host from their modules, and adds the file for dynamic resources", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     const calls = writeGo(options.go);
     expect(await findCli(options)).toMatchObject({ folder: binOf(options), source: "build", version });
     expect(readdirSync(binOf(options)).sort()).toEqual([
@@ -219,15 +219,15 @@ describe("the build with Go", () => {
   });
 
   test("runs once for two concurrent requests", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     const calls = writeGo(options.go, { takes: 0.05 });
-    const found = await Promise.all([findCli(options), findCli(options), findCli(options)]);
-    expect(found.map((cli) => cli.source).sort()).toEqual(["build", "cache", "cache"]);
+    const result = await Promise.all([findCli(options), findCli(options), findCli(options)]);
+    expect(result.map((cli) => cli.source).sort()).toEqual(["build", "cache", "cache"]);
     expect(calls().filter((call) => call.startsWith("build"))).toHaveLength(2);
   });
 
   test("runs while the npm packages are being installed, and requires them only at its end", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     const dynamicProvider = join(options.folder, "installed-later");
     const calls = writeGo(options.go);
     const installed = async () => {
@@ -236,12 +236,12 @@ describe("the build with Go", () => {
       await expect.poll(builds).toHaveLength(2);
       copyFileSync(options.dynamicProvider, dynamicProvider);
     };
-    const found = await findCli({ ...options, dynamicProvider, installed: installed() });
-    expect(found).toMatchObject({ source: "build", version });
+    const result = await findCli({ ...options, dynamicProvider, installed: installed() });
+    expect(result).toMatchObject({ source: "build", version });
   });
 
   test("reports npm packages that are not installed yet", async () => {
-    const options = await nothing();
+    const options = await emptyOptions();
     writeGo(options.go);
     await expect(findCli({ ...options, dynamicProvider: join(options.folder, "absent") })).rejects.toThrow(
       "is missing from node_modules/@pulumi/pulumi: run npm ci first",

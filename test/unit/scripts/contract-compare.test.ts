@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { differences, openApiOperations } from "../../../scripts/contract/differences.mjs";
 
-const volumes = (size: object, more: object = {}) => ({
+const volumes = (size: object, extra: object = {}) => ({
   openapi: "3.1.0",
   paths: {
     "/network-volumes": {
@@ -15,7 +15,7 @@ const volumes = (size: object, more: object = {}) => ({
         parameters: [{ in: "query", name: "limit", schema: { type: "integer" } }],
         responses: { 200: { content: { "application/json": { schema: { $ref: "#/components/schemas/List" } } } } },
       },
-      ...more,
+      ...extra,
     },
   },
   components: {
@@ -29,8 +29,8 @@ const volumes = (size: object, more: object = {}) => ({
     },
   },
 });
-const compared = (ours: object, theirs: object) =>
-  Object.fromEntries(differences(openApiOperations(ours), openApiOperations(theirs)));
+const compared = (ourDocument: object, theirDocument: object) =>
+  Object.fromEntries(differences(openApiOperations(ourDocument), openApiOperations(theirDocument)));
 
 test("documents that describe the same requests and responses do not differ", () => {
   const flat = volumes({ type: "object", properties: { name: { type: "string" } }, required: ["name"] });
@@ -39,12 +39,12 @@ test("documents that describe the same requests and responses do not differ", ()
 });
 
 test("a difference names route and property, and the rules of both sides", () => {
-  const ours = volumes({ type: "object", properties: { size: { type: "integer", minimum: 10 } } });
-  const theirs = volumes({
+  const ourDocument = volumes({ type: "object", properties: { size: { type: "integer", minimum: 10 } } });
+  const theirDocument = volumes({
     type: "object",
     properties: { size: { type: "integer", minimum: 1 }, tier: { type: "string" } },
   });
-  expect(compared(ours, theirs)).toEqual({
+  expect(compared(ourDocument, theirDocument)).toEqual({
     "GET /network-volumes": [
       '200 networkVolumes[].size: contract optional, type "integer", minimum 10; file optional, type "integer", minimum 1',
       '200 networkVolumes[].tier: only in the file (optional, type "string")',
@@ -54,9 +54,12 @@ test("a difference names route and property, and the rules of both sides", () =>
 
 test("routes of only one side are named, routes of other families are ignored", () => {
   const create = { post: { responses: { 201: {}, 422: {} } } };
-  const other = { ...volumes({}), paths: { ...volumes({}, create).paths, "/pods": { get: { responses: {} } } } };
-  expect(compared(volumes({}), other)).toEqual({ "POST /network-volumes": ["only in the file"] });
-  expect(compared(other, volumes({}))).toMatchObject({ "POST /network-volumes": ["only in the contract"] });
+  const changedDocument = {
+    ...volumes({}),
+    paths: { ...volumes({}, create).paths, "/pods": { get: { responses: {} } } },
+  };
+  expect(compared(volumes({}), changedDocument)).toEqual({ "POST /network-volumes": ["only in the file"] });
+  expect(compared(changedDocument, volumes({}))).toMatchObject({ "POST /network-volumes": ["only in the contract"] });
 });
 
 test("the command reads YAML and JSON, prints the contract's revision and exits with 1 on a difference", async () => {

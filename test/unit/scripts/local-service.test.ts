@@ -40,10 +40,10 @@ test("a started service is found by its address file, with its key, and its obje
   const service = await start(options);
   expect(service).toMatchObject({ hasMoved: false, apiKey: readFileSync(service.addresses.apiKeyFile, "utf8").trim() });
   expect(await findService(options.addressFile)).toEqual({ addresses: service.addresses, apiKey: service.apiKey });
-  const noted = readFileSync(options.addressFile, "utf8");
-  expect(noted).not.toContain(service.apiKey);
+  const addresses = readFileSync(options.addressFile, "utf8");
+  expect(addresses).not.toContain(service.apiKey);
   expect(service.consoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/);
-  expect(noted).not.toContain(new URL(service.consoleUrl).searchParams.get("t"));
+  expect(addresses).not.toContain(new URL(service.consoleUrl).searchParams.get("t"));
 
   expect(await remainingObjects(service)).toEqual([]);
   const response = await fetch(`${service.addresses.baseUrl}/networkvolumes`, {
@@ -66,20 +66,20 @@ test("a start waits for an earlier service that is stopping and keeps its port a
 
   await second.stop();
   expect(await findService(options.addressFile)).toBeUndefined();
-  const squatter = createServer();
+  const otherServer = createServer();
   await new Promise<void>((settle) => {
-    squatter.listen(Number(new URL(first.addresses.baseUrl).port), "127.0.0.1", settle);
+    otherServer.listen(Number(new URL(first.addresses.baseUrl).port), "127.0.0.1", settle);
   });
-  onTestFinished(() => void squatter.close());
+  onTestFinished(() => void otherServer.close());
   const third = await start(options);
   expect(third.hasMoved).toBe(true);
   expect(third.addresses.baseUrl).not.toBe(first.addresses.baseUrl);
 });
 
 test("the key is not sent to another server on the port of a stopped service", async () => {
-  const heard: unknown[] = [];
+  const requested: unknown[] = [];
   const address = await serve((request, response) => {
-    heard.push(request.headers);
+    requested.push(request.headers);
     response.end("[]");
   });
   const { dataFolder, addressFile } = plan();
@@ -89,7 +89,7 @@ test("the key is not sent to another server on the port of a stopped service", a
   const addresses = { baseUrl: address, graphqlUrl: address, serverlessUrl: address, apiKeyFile, pid };
   writeFileSync(addressFile, JSON.stringify(addresses));
   expect(await findService(addressFile)).toBeUndefined();
-  expect(heard).toEqual([]);
+  expect(requested).toEqual([]);
 });
 
 test("a service that ends during its start is an error with its output", async () => {

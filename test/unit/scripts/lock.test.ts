@@ -11,7 +11,7 @@ import { temporaryFolder } from "./fake-cli";
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 /** Leaves a lock file as a process that ended without cleaning up would. */
-function leaveLock(path: string, pid: number, host = hostname()): void {
+function createLock(path: string, pid: number, host = hostname()): void {
   writeFileSync(path, JSON.stringify({ pid, host, token: "left" }));
 }
 
@@ -57,7 +57,7 @@ test("one of several processes takes over the lock of a dead process immediately
   const folder = temporaryFolder();
   const path = join(folder, "lock");
   const record = join(folder, "record");
-  leaveLock(path, deadProcess());
+  createLock(path, deadProcess());
   const work = async () => {
     appendFileSync(record, "in ");
     await pause();
@@ -70,13 +70,13 @@ test("one of several processes takes over the lock of a dead process immediately
 
 test("the lock of another machine is taken over without a sign of life", async () => {
   const path = join(temporaryFolder(), "lock");
-  leaveLock(path, 1, "another-machine");
-  let waited = false;
+  createLock(path, 1, "another-machine");
+  let isWaiting = false;
   const onWait = () => {
-    waited = true;
+    isWaiting = true;
   };
   await expect(withLock(path, async () => "done", { heartbeatTimeout: 40, poll: 5, onWait })).resolves.toBe("done");
-  expect(waited).toBe(true);
+  expect(isWaiting).toBe(true);
 });
 
 test("a holder that works longer than the limit keeps its lock by signs of life", async () => {
@@ -99,7 +99,7 @@ test("a holder that works longer than the limit keeps its lock by signs of life"
 
 test("an interrupted takeover does not block the next one", async () => {
   const path = join(temporaryFolder(), "lock");
-  leaveLock(path, deadProcess());
+  createLock(path, deadProcess());
   mkdirSync(`${path}.takeover`);
   await expect(withLock(path, async () => "done", { heartbeatTimeout: 40, poll: 5 })).resolves.toBe("done");
 });

@@ -9,7 +9,7 @@ import { readPublisher } from "../../../scripts/publisher.mjs";
 import { temporaryFolder } from "./fake-cli";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const nobody = { repository: null, publisher: null, npmScope: null };
+const noPublisher = { repository: null, publisher: null, npmScope: null };
 const acme = { repository: "acme-gpu/compute", publisher: "Acme", npmScope: "@acme" };
 const manifestOf = (folder: (typeof publishedPackages)[number]): string =>
   readFileSync(join(root, folder, "package.json"), "utf8");
@@ -24,7 +24,7 @@ function read(text: string) {
 describe("publisher.json", () => {
   test("contains every value or none", () => {
     expect(read(JSON.stringify(acme))).toEqual(acme);
-    expect(read(JSON.stringify(nobody))).toEqual(nobody);
+    expect(read(JSON.stringify(noPublisher))).toEqual(noPublisher);
   });
 
   test.each([
@@ -72,7 +72,7 @@ describe("values derived from the publisher", () => {
       bugs: "https://github.com/acme-gpu/compute/issues",
       repository: { type: "git", url: "git+https://github.com/acme-gpu/compute.git", directory: folder },
     });
-    expect(JSON.parse(manifestText(JSON.stringify(after), folder, nobody))).not.toHaveProperty("repository");
+    expect(JSON.parse(manifestText(JSON.stringify(after), folder, noPublisher))).not.toHaveProperty("repository");
   });
 
   test("messages link to its pages", () => {
@@ -80,14 +80,14 @@ describe("values derived from the publisher", () => {
   });
 
   test("without a publisher, nothing names an address or an unpublished module", () => {
-    const schema = packageSchema("1.2.3", nobody);
+    const schema = packageSchema("1.2.3", noPublisher);
     for (const name of ["publisher", "homepage", "repository", "logoUrl", "pluginDownloadURL"]) {
       expect(schema).not.toHaveProperty(name);
     }
     expect(schema.language).toMatchObject({
       go: { importBasePath: expect.stringMatching(/^serverless-compute\.example\//) },
     });
-    expect(publicationText(nobody)).not.toContain("http");
+    expect(publicationText(noPublisher)).not.toContain("http");
   });
 });
 
@@ -103,18 +103,20 @@ test("only files generated from publisher.json name the publisher", () => {
   const files = listed.stdout
     .split("\0")
     .filter((path) => path !== "" && path !== "publisher.json" && !/(package-lock\.json|go\.(mod|sum))$/.test(path));
-  const own = files.filter((path) => !generated.includes(path) && path !== "test/unit/scripts/publisher.test.ts");
+  const ownFiles = files.filter((path) => !generated.includes(path) && path !== "test/unit/scripts/publisher.test.ts");
   // Owners of repositories that this one uses; the last two belong to the tests and guides. Any other would be the publisher.
-  const others = "actions atotto blang hashicorp nodejs oven-sh pulumi runpod tgummerer acme-gpu acme".split(" ");
+  const otherLinks = "actions atotto blang hashicorp nodejs oven-sh pulumi runpod tgummerer acme-gpu acme".split(" ");
   const { repository } = readPublisher(root);
-  const named = own.flatMap((path) => {
+  const names = ownFiles.flatMap((path) => {
     const text = readFileSync(join(root, path)).toString("latin1");
     const owners = [...text.matchAll(/github(?:usercontent)?\.com\/(?:repos\/)?([\w-]+)\/[\w.-]+/g)].map(
       ([, owner = ""]) => owner,
     );
-    const strange = owners.filter((owner) => !others.includes(owner)).map((owner) => `${path}: ${owner}`);
-    return repository !== null && text.includes(repository) ? [...strange, `${path}: ${repository}`] : strange;
+    const unknownEntry = owners.filter((owner) => !otherLinks.includes(owner)).map((owner) => `${path}: ${owner}`);
+    return repository !== null && text.includes(repository)
+      ? [...unknownEntry, `${path}: ${repository}`]
+      : unknownEntry;
   });
-  expect(own.length).toBeGreaterThan(300);
-  expect(named, "what another owner has is listed above; what the publisher has is derived").toEqual([]);
+  expect(ownFiles.length).toBeGreaterThan(300);
+  expect(names, "what another owner has is listed above; what the publisher has is derived").toEqual([]);
 });

@@ -34,7 +34,7 @@ const programs = (language: string, extension: string): string[] => {
 };
 
 /** Returns true if a checker is on PATH; a checker that fails to start fails the file. */
-const isThere = (command: string, ...args: string[]): boolean => {
+const exists = (command: string, ...args: string[]): boolean => {
   const { error, status, stderr } = spawnSync(command, args, { input: "", encoding: "utf8" });
   if (status === 0) return true;
   // On macOS, `javac` without Java prints how to install it.
@@ -49,9 +49,9 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
   it("exist for every resource and function, each in six languages", () => {
     const languages = ["typescript", "python", "go", "csharp", "java", "yaml"];
     for (const token of [...Object.keys(schema.resources), ...Object.keys(schema.functions)]) {
-      const found = texts.filter((one) => one.token === token).map(({ language }) => language);
-      expect(found.length, token).toBeGreaterThan(0);
-      expect(found, token).toEqual(Array.from({ length: found.length / 6 }, () => languages).flat());
+      const example = texts.filter((one) => one.token === token).map(({ language }) => language);
+      expect(example.length, token).toBeGreaterThan(0);
+      expect(example, token).toEqual(Array.from({ length: example.length / 6 }, () => languages).flat());
     }
   });
 
@@ -87,20 +87,20 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
     expect(() => typedProgram(example({ size: 1 }, "other"), vocabulary)).toThrow(/reads other before there is one/);
   });
 
-  it.skipIf(!isThere("python3", "--version"))("in Python parse", () => {
+  it.skipIf(!exists("python3", "--version"))("in Python parse", () => {
     const check = "import ast, sys\nfor path in sys.argv[1:]: ast.parse(open(path).read(), path)";
     const parse = (paths: string[]) => spawnSync("python3", ["-c", check, ...paths], { encoding: "utf8" });
     expect(parse(programs("python", "py"))).toMatchObject({ status: 0, stderr: "" });
     expect(parse([write("wrong.py", "def go(:\n")]).stderr).toContain("SyntaxError");
   });
 
-  it.skipIf(!isThere("gofmt"))("in Go pass gofmt", () => {
+  it.skipIf(!exists("gofmt"))("in Go pass gofmt", () => {
     const format = (paths: string[]) => spawnSync("gofmt", ["-d", ...paths], { encoding: "utf8" });
     expect(format(programs("go", "go"))).toMatchObject({ status: 0, stdout: "", stderr: "" });
     expect(format([write("wrong.go", "package main\nfunc main() {\nreturn\n}\n")]).stdout).toContain("+\treturn");
   });
 
-  it.skipIf(!isThere("javac", "-version"))("in Java parse", () => {
+  it.skipIf(!exists("javac", "-version"))("in Java parse", () => {
     // Pulumi's classes are missing, and every program is called App: only the syntax is checked.
     const args = ["-proc:none", "-Xmaxerrs", "1000", "-d", folder, ...programs("java", "java")];
     const { stderr } = spawnSync("javac", args, { encoding: "utf8" });
@@ -109,7 +109,7 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
     const missing = /does not exist|cannot find symbol|duplicate class|should be declared in a file/;
     expect(faults.filter((line) => !missing.test(line))).toEqual([]);
     const path = write("Wrong.java", "class Wrong { void go() { int a = ; } }");
-    const wrong = spawnSync("javac", ["-proc:none", "-d", folder, path], { encoding: "utf8" });
-    expect(wrong.stderr).toContain("illegal start of expression");
+    const invalid = spawnSync("javac", ["-proc:none", "-d", folder, path], { encoding: "utf8" });
+    expect(invalid.stderr).toContain("illegal start of expression");
   });
 });

@@ -8,13 +8,13 @@ import { temporaryFolder, writeExecutable } from "./fake-cli";
 interface Machine {
   /** True if the CLI's language hosts can generate SDKs; otherwise `complaint` contains the CLI's error. */
   hosts: boolean;
-  complaint?: string;
+  stderr?: string;
   /** The `go` on PATH: none, one that is too old, one whose builds fail, or one whose generator fails. */
   go?: "good" | "none" | "old" | "fails" | "builds what fails";
 }
 
 /** A CLI; a `go` that builds a generator; where the SDKs go. */
-function machine({ hosts, complaint = "error: method GeneratePackage not implemented", go = "good" }: Machine) {
+function machine({ hosts, stderr = "error: method GeneratePackage not implemented", go = "good" }: Machine) {
   const root = temporaryFolder();
   const cli: Cli = {
     command: join(root, "bin", "pulumi"),
@@ -26,7 +26,7 @@ function machine({ hosts, complaint = "error: method GeneratePackage not impleme
   writeExecutable(
     cli.command,
     'while [ "$1" != --language ]; do shift; done',
-    hosts ? write("$5/$2", "cli") : `echo '${complaint}' >&2; exit 255`,
+    hosts ? write("$5/$2", "cli") : `echo '${stderr}' >&2; exit 255`,
   );
   writeExecutable(
     join(root, "tools", "go"),
@@ -52,12 +52,13 @@ function machine({ hosts, complaint = "error: method GeneratePackage not impleme
   };
 }
 
-const made = (target: string, language: string): string => readFileSync(join(target, language, "made"), "utf8").trim();
+const readSource = (target: string, language: string): string =>
+  readFileSync(join(target, language, "made"), "utf8").trim();
 
 test("the CLI generates if its language hosts can, without Go", async () => {
   const { generate, target, calls } = machine({ hosts: true });
   expect(await generate("nodejs")).toEqual({ folder: join(target, "nodejs"), source: "cli" });
-  expect(made(target, "nodejs")).toBe("cli");
+  expect(readSource(target, "nodejs")).toBe("cli");
   expect(calls()).toEqual([]);
 });
 
@@ -67,7 +68,7 @@ test("otherwise the published generators do, and are built once", async () => {
     { folder: join(target, "nodejs"), source: "build" },
     { folder: join(target, "go"), source: "build" },
   ]);
-  expect([made(target, "nodejs"), made(target, "go")]).toEqual(["build", "build"]);
+  expect([readSource(target, "nodejs"), readSource(target, "go")]).toEqual(["build", "build"]);
   expect(calls().filter((call) => call.startsWith("build"))).toHaveLength(1);
   expect(calls()).toContain("get github.com/pulumi/pulumi/pkg/v3@v3.250.0");
   expect(kept()).toEqual([expect.stringMatching(/^sdk-codegen-[0-9a-f]{12}$/)]);
@@ -76,7 +77,7 @@ test("otherwise the published generators do, and are built once", async () => {
 test("the generators for .NET and Java are built from the last modules that have them", async () => {
   const { generate, target, calls, kept } = machine({ hosts: false });
   await Promise.all([generate("dotnet"), generate("java")]);
-  expect([made(target, "dotnet"), made(target, "java")]).toEqual(["build", "build"]);
+  expect([readSource(target, "dotnet"), readSource(target, "java")]).toEqual(["build", "build"]);
   const [get] = calls().filter((call) => call.startsWith("get"));
   expect(get).toMatch(
     /^get github\.com\/pulumi\/pulumi\/pkg\/v3@v3\.130\.1-\S+ github\.com\/pulumi\/pulumi\/sdk\/v3@v3\.130\.1-\S+ /,
@@ -96,10 +97,10 @@ test("an SDK for Go contains its module name and no file of an earlier one", asy
 
 test.each([
   ["an older host and no Go", { go: "none" }, /there is no .*none/],
-  ["no host and no Go", { go: "none", complaint: "error: no language plugin 'x' found" }, /there is no .*none/],
+  ["no host and no Go", { go: "none", stderr: "error: no language plugin 'x' found" }, /there is no .*none/],
   ["an older host and an older Go", { go: "old" }, /Go 1\.22\.4 is too old/],
-] as const)("a missing tool is reported and nothing is left: %s", async (_what, lack, reason) => {
-  const { generate, target, kept } = machine({ hosts: false, ...lack });
+] as const)("a missing tool is reported and nothing is left: %s", async (_what, missing, reason) => {
+  const { generate, target, kept } = machine({ hosts: false, ...missing });
   expect(await generate("nodejs")).toEqual({ reason: expect.stringMatching(reason) });
   expect(existsSync(target)).toBe(false);
   expect(kept()).toEqual([]);
@@ -108,11 +109,11 @@ test.each([
 test.each([
   ["the build", { go: "fails" }, "`go build` of sdk-codegen-", "undefined: bind"],
   ["the built generator", { go: "builds what fails" }, "panic: no such type", ""],
-  ["the CLI, with no Go", { go: "none", complaint: "error: unexpected end of JSON input" }, "gen-sdk", "end of JSON"],
-] as const)("an existing generator that fails is an error, not a fallback: %s", async (_what, fault, ...told) => {
+  ["the CLI, with no Go", { go: "none", stderr: "error: unexpected end of JSON input" }, "gen-sdk", "end of JSON"],
+] as const)("an existing generator that fails is an error, not a fallback: %s", async (_what, fault, ...messages) => {
   const { generate, target } = machine({ hosts: false, ...fault });
-  const error = await generate("nodejs").catch((caught: unknown) => caught);
+  const error = await generate("nodejs").catch((error: unknown) => error);
   expect(error).toBeInstanceOf(Error);
-  for (const part of ["the SDK for nodejs cannot be generated: ", ...told]) expect(String(error)).toContain(part);
+  for (const part of ["the SDK for nodejs cannot be generated: ", ...messages]) expect(String(error)).toContain(part);
   expect(existsSync(target)).toBe(false);
 });

@@ -32,18 +32,18 @@ function start(...args: string[]) {
 }
 
 /** Names of the objects that are left, by list. */
-async function held(): Promise<unknown> {
+async function objects(): Promise<unknown> {
   const lists = {
     "/serverless": "endpoints",
     "/templates": "templates",
     "/account/secrets": "secrets",
     "/network-volumes": "networkVolumes",
   };
-  const left = Object.entries(lists).map(async ([path, list]) => {
+  const remaining = Object.entries(lists).map(async ([path, list]) => {
     const { json } = await send("GET", `${service.serverlessUrl}/v2${path}`, { key: service.apiKey });
     return [list, at(json, list)];
   });
-  return Object.fromEntries(await Promise.all(left));
+  return Object.fromEntries(await Promise.all(remaining));
 }
 const nothing = { endpoints: [], templates: [], secrets: [], networkVolumes: [] };
 const deletes = (): string[] =>
@@ -58,7 +58,7 @@ test("creates, reads, lists and deletes each object, and prints neither the key 
   expect(text).not.toContain(service.apiKey);
   expect(text).not.toMatch(/[0-9a-f]{32}/);
   expect(code).toBe(0);
-  expect(await held()).toEqual(nothing);
+  expect(await objects()).toEqual(nothing);
 });
 
 test("names the address and the reason if the service cannot be reached", async () => {
@@ -81,7 +81,7 @@ test("deletes the created objects after Ctrl-C, also one that is being created; 
   expect(text).toContain("stopped: deleting the created objects");
   expect(code).toBe(130);
   expect(deletes()).toEqual(["serverless", "templates", "account"]);
-  expect(await held()).toEqual(nothing);
+  expect(await objects()).toEqual(nothing);
 });
 
 test("finds an object with a lost create response by its name, and repeats a failed delete", async () => {
@@ -91,7 +91,7 @@ test("finds an object with a lost create response by its name, and repeats a fai
   expect(text).toMatch(/^FAILED/m);
   expect(code).toBe(1);
   expect(deletes()).toEqual(["templates", "templates", "account"]);
-  expect(await held()).toEqual(nothing);
+  expect(await objects()).toEqual(nothing);
 });
 
 test("names an object that cannot be deleted", async () => {

@@ -27,13 +27,16 @@ describe("the tests that run a Pulumi CLI", () => {
 
 describe("without a CLI", () => {
   test("the others run, and the summary lists the omitted ones with the reason", () => {
-    const rest = withoutEngine(["--reporter=json"], new CliMissing(["build with Go: there is no `go` on PATH"], true));
-    expect(rest.args[0]).toBe("--reporter=json");
-    expect(rest.text).toMatch(
+    const withoutEngineTests = withoutEngine(
+      ["--reporter=json"],
+      new CliMissing(["build with Go: there is no `go` on PATH"], true),
+    );
+    expect(withoutEngineTests.args[0]).toBe("--reporter=json");
+    expect(withoutEngineTests.text).toMatch(
       /^NOT RUN: the tests of test\/engine, test\/plugin, test\/executable, test\/packages, which require a Pulumi CLI\.\n/,
     );
-    expect(rest.text).toContain("there is no `go` on PATH");
-    expect(rest.code).toBe(0);
+    expect(withoutEngineTests.text).toContain("there is no `go` on PATH");
+    expect(withoutEngineTests.code).toBe(0);
   });
 
   test("vitest receives all test files except those that run a CLI", () => {
@@ -49,11 +52,11 @@ describe("without a CLI", () => {
       .map((path) => `test/${path.replaceAll("\\", "/")}`)
       .filter((path) => path.endsWith(".test.ts"));
     expect(all).toEqual(expect.arrayContaining(fullOnly));
-    const left = all.filter(
+    const remaining = all.filter(
       (path) => !fullOnly.includes(path) && !/^test\/(engine|plugin|executable|packages)\//.test(path),
     );
-    expect(left.length).toBeLessThan(all.length);
-    expect(listed.sort()).toEqual(left.sort());
+    expect(remaining.length).toBeLessThan(all.length);
+    expect(listed.sort()).toEqual(remaining.sort());
   });
 
   test("a failed build of the CLI is a failure, whatever else passes", () => {

@@ -5,8 +5,8 @@ import { startRecordingProxy } from "../../support/recording-proxy";
 
 const volume = { id: "v1", name: "models", size: 20, dataCenter: "EU-RO-1", type: "STANDARD" };
 
-async function start(plan: Behaviour[]) {
-  const origin = await startFaultyServer(plan);
+async function start(behaviours: Behaviour[]) {
+  const origin = await startFaultyServer(behaviours);
   const proxy = await startRecordingProxy(origin.origin);
   onTestFinished(async () => {
     await proxy.close();

@@ -9,7 +9,7 @@ const endpoint = {
   gpu: { pools: ["AMPERE_24"] },
 };
 const create = { method: "POST", path: "/v2/serverless" } as const;
-const found = (violations: { property: string; status: number | null }[]) =>
+const violations = (violations: { property: string; status: number | null }[]) =>
   violations.map(({ property, status }) => [property, status]);
 
 describe("requests against the REST v2 contract", () => {
@@ -31,14 +31,16 @@ describe("requests against the REST v2 contract", () => {
       },
     ]);
     expect(
-      found(requestViolations({ ...create, body: { ...endpoint, cpu: [{ id: "cpu3c", vcpuCount: 2 }] } })),
+      violations(requestViolations({ ...create, body: { ...endpoint, cpu: [{ id: "cpu3c", vcpuCount: 2 }] } })),
     ).toEqual([["body", 400]]);
-    expect(found(requestViolations({ method: "GET", path: "/v2/serverless?limit=0" }))).toEqual([["query.limit", 422]]);
-    expect(found(requestViolations({ method: "GET", path: "/v2/catalog/gpus?product=SERVERLESS" }))).toEqual([
+    expect(violations(requestViolations({ method: "GET", path: "/v2/serverless?limit=0" }))).toEqual([
+      ["query.limit", 422],
+    ]);
+    expect(violations(requestViolations({ method: "GET", path: "/v2/catalog/gpus?product=SERVERLESS" }))).toEqual([
       ["query", 400],
     ]);
-    expect(found(requestViolations({ method: "PUT", path: "/v2/serverless" }))).toEqual([["route", 405]]);
-    expect(found(requestViolations({ method: "GET", path: "/v2/nosuch" }))).toEqual([["route", 404]]);
+    expect(violations(requestViolations({ method: "PUT", path: "/v2/serverless" }))).toEqual([["route", 405]]);
+    expect(violations(requestViolations({ method: "GET", path: "/v2/nosuch" }))).toEqual([["route", 404]]);
   });
 
   test("a path without parameters takes precedence over one with them", () => {
@@ -50,20 +52,20 @@ describe("requests against the REST v2 contract", () => {
 describe("responses against the REST v2 contract", () => {
   const json = { "content-type": "application/json; charset=utf-8" };
   const problem = { "content-type": "application/problem+json" };
-  const read = { method: "GET", path: "/v2/registries/abc" } as const;
+  const readViolations = { method: "GET", path: "/v2/registries/abc" } as const;
 
   test("a valid response causes no violation", () => {
-    expect(responseViolations({ ...read, status: 200, headers: json, body: '{"id":"a","name":"b","more":1}' })).toEqual(
-      [],
-    );
-    expect(responseViolations({ ...read, method: "DELETE", status: 204, headers: {}, body: "" })).toEqual([]);
+    expect(
+      responseViolations({ ...readViolations, status: 200, headers: json, body: '{"id":"a","name":"b","more":1}' }),
+    ).toEqual([]);
+    expect(responseViolations({ ...readViolations, method: "DELETE", status: 204, headers: {}, body: "" })).toEqual([]);
     const missing = JSON.stringify({ title: "Not Found", status: 404, detail: "resource not found" });
-    expect(responseViolations({ ...read, status: 404, headers: problem, body: missing })).toEqual([]);
+    expect(responseViolations({ ...readViolations, status: 404, headers: problem, body: missing })).toEqual([]);
   });
 
   test("missing fields, media types, headers and statuses are violations", () => {
     const properties = (status: number, headers: Record<string, string>, body: string): string[] =>
-      responseViolations({ ...read, status, headers, body }).map(({ property }) => property);
+      responseViolations({ ...readViolations, status, headers, body }).map(({ property }) => property);
     expect(properties(200, json, '{"id":"a"}')).toEqual(["body.name"]);
     expect(properties(201, json, '{"id":"a","name":"b"}')).toEqual(["status"]);
     expect(properties(404, json, '{"error":"no"}')).toContain("headers.Content-Type");

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Behaviour, json, startFaultyServer } from "../../support/faulty-server";
 import { type Fault, startRecordingProxy } from "../../support/recording-proxy";
 
-async function start(plan: Behaviour[] = [json({ fine: true }, 201, { "x-kept": "yes" })]) {
-  const origin = await startFaultyServer(plan);
+async function start(behaviours: Behaviour[] = [json({ fine: true }, 201, { "x-kept": "yes" })]) {
+  const origin = await startFaultyServer(behaviours);
   const proxy = await startRecordingProxy(origin.origin);
   onTestFinished(async () => {
     await proxy.close();
@@ -30,7 +30,7 @@ const faults: [Fault, reached: number, status: number | "no answer"][] = [
 
 test.each(faults)(
   "%j reaches the origin %i times and the client gets %s; the next request passes",
-  async (fault, reached, status) => {
+  async (fault, reachedCount, status) => {
     const { origin, proxy, post } = await start();
     proxy.inject({}, fault);
     const answer = await post("/x").then(
@@ -42,8 +42,8 @@ test.each(faults)(
       () => undefined,
     );
     expect(answer?.status ?? "no answer").toBe(status);
-    expect(origin.requests).toHaveLength(reached);
-    expect(proxy.requests[0]).toMatchObject({ fault: fault.kind, applied: reached === 1 });
+    expect(origin.requests).toHaveLength(reachedCount);
+    expect(proxy.requests[0]).toMatchObject({ fault: fault.kind, applied: reachedCount === 1 });
     if (fault.kind === "status") expect(answer?.headers.get("retry-after")).toBe(fault.retryAfter ?? null);
     expect(proxy.pendingFaults()).toBe(0);
     expect((await post("/x")).status).toBe(201);
@@ -70,11 +70,11 @@ test("a fault applies only to matching requests, as often as injected", async ()
 
 test("forwards to the current origin and returns 502 if it is unreachable", async () => {
   const { origin, proxy, post } = await start();
-  const other = await startFaultyServer([json({}, 202)]);
-  onTestFinished(() => other.close());
-  proxy.forwardTo(other.origin);
+  const otherServer = await startFaultyServer([json({}, 202)]);
+  onTestFinished(() => otherServer.close());
+  proxy.forwardTo(otherServer.origin);
   expect((await post("/x")).status).toBe(202);
-  await other.close();
+  await otherServer.close();
   expect((await post("/x")).status).toBe(502);
   proxy.forwardTo(origin.origin);
   expect((await post("/x")).status).toBe(201);

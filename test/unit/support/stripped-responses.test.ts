@@ -10,11 +10,11 @@ test("a response of REST v2 keeps the described fields at every depth", () => {
   const endpoint = { id: "e1", name: "chat", workers, gpu, env: { ANY_NAME: "kept" }, templateId: "t1" };
   const { more: _ofWorkers, ...keptWorkers } = workers;
   const { more: _ofGpu, ...keptGpu } = gpu;
-  const kept = { id: "e1", name: "chat", workers: keptWorkers, gpu: keptGpu, env: { ANY_NAME: "kept" } };
-  expect(strip("/v2/serverless/e1", endpoint)).toEqual(kept);
+  const expected = { id: "e1", name: "chat", workers: keptWorkers, gpu: keptGpu, env: { ANY_NAME: "kept" } };
+  expect(strip("/v2/serverless/e1", endpoint)).toEqual(expected);
   const pagination = { nextCursor: null, hasNextPage: false, total: 1 };
   expect(strip("/v2/serverless?limit=1", { endpoints: [endpoint], pagination })).toEqual({
-    endpoints: [kept],
+    endpoints: [expected],
     pagination: { nextCursor: null, hasNextPage: false },
   });
 });

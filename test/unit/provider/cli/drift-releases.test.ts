@@ -14,7 +14,7 @@ import { environmentOf, recordingTerminal, useFolder } from "./terminal";
 const bench = await useLifecycleBench();
 const folder = useFolder();
 
-interface Made {
+interface CreatedObject {
   kind: "Template" | "ServerlessEndpoint";
   name: string;
   id: string;
@@ -22,14 +22,19 @@ interface Made {
 }
 
 let count = 0;
-async function make(kind: Made["kind"], name: string, given: Properties, dialect: Dialect = "v2"): Promise<Made> {
-  const { inputs } = kinds[kind].check({}, given, naming(`${name}-${++count}`));
+async function createObject(
+  kind: CreatedObject["kind"],
+  name: string,
+  input: Properties,
+  dialect: Dialect = "v2",
+): Promise<CreatedObject> {
+  const { inputs } = kinds[kind].check({}, input, naming(`${name}-${++count}`));
   return { kind, name, ...(await kinds[kind].create(inputs, bench.context({}, dialect))) };
 }
-const template = (given: Properties = {}, dialect?: Dialect): Promise<Made> =>
-  make("Template", "worker", { imageName: "acme/echo:1", env: { MODE: "slow" }, ...given }, dialect);
-const endpoint = (of: Made, dialect?: Dialect): Promise<Made> =>
-  make("ServerlessEndpoint", "chat", { templateId: of.id, workersMax: 0, scalerValue: 4 }, dialect);
+const template = (input: Properties = {}, dialect?: Dialect): Promise<CreatedObject> =>
+  createObject("Template", "worker", { imageName: "acme/echo:1", env: { MODE: "slow" }, ...input }, dialect);
+const endpoint = (template: CreatedObject, dialect?: Dialect): Promise<CreatedObject> =>
+  createObject("ServerlessEndpoint", "chat", { templateId: template.id, workersMax: 0, scalerValue: 4 }, dialect);
 
 /** Changes an object past the provider. */
 async function patch(path: string, json: object): Promise<void> {
@@ -38,9 +43,13 @@ async function patch(path: string, json: object): Promise<void> {
 }
 
 /** The report of a refresh of these resources, and the requests for it. */
-async function report(made: Made[], format: DriftFlags["format"] = "text", variables: NodeJS.ProcessEnv = {}) {
+async function report(
+  objects: CreatedObject[],
+  format: DriftFlags["format"] = "text",
+  variables: NodeJS.ProcessEnv = {},
+) {
   const steps = [];
-  for (const { kind, name, id, outputs } of made) {
+  for (const { kind, name, id, outputs } of objects) {
     const reading = await kinds[kind].read(id, outputs, bench.context({}, "v2"));
     const { url: _u, version: _v, revision: _r, ...inputs } = outputs;
     const isSame = isDeepStrictEqual(inputs, reading?.inputs);
@@ -57,20 +66,20 @@ async function report(made: Made[], format: DriftFlags["format"] = "text", varia
   const { io, printed } = recordingTerminal();
   bench.drainRequests();
   const code = await drift({ file, format }, io, { ...environmentOf(bench), ...variables });
-  return { code, ...printed(), asked: bench.drainRequests() };
+  return { code, ...printed(), requests: bench.drainRequests() };
 }
 
-const at = (): string => new Date(bench.clock.now()).toISOString();
+const isoTime = (): string => new Date(bench.clock.now()).toISOString();
 
 describe("an endpoint whose image was changed outside", () => {
-  let made: Made[];
+  let objects: CreatedObject[];
   let id: string;
   let time: string;
   beforeAll(async () => {
     const worker = await template();
     const chat = await endpoint(worker);
     ({ id } = chat);
-    made = [worker, chat];
+    objects = [worker, chat];
     await bench.clock.advance(60_000);
     await patch(`serverless/${id}`, { image: "acme/echo:9" });
     const { apiKey } = bench.addresses;
@@ -79,39 +88,43 @@ describe("an endpoint whose image was changed outside", () => {
   });
 
   test("text: names the release and its time, and reads them by one request", async () => {
-    const { code, out, err, asked } = await report(made);
-    expect({ code, err, asked }).toEqual({ code: 3, err: "", asked: [`GET /v2/serverless/${id}/releases`] });
-    expect(out.split("\n")).toContain(`  templateId: "${made[0]?.id}" → not set; release 2 (${id}-2) of chat, ${time}`);
+    const { code, out, err, requests } = await report(objects);
+    expect({ code, err, requests }).toEqual({ code: 3, err: "", requests: [`GET /v2/serverless/${id}/releases`] });
+    expect(out.split("\n")).toContain(
+      `  templateId: "${objects[0]?.id}" → not set; release 2 (${id}-2) of chat, ${time}`,
+    );
   });
 
   test("markdown: has the release beside the values", async () => {
-    const { out } = await report(made, "markdown");
-    expect(out).toContain(`| \`templateId\` | \`"${made[0]?.id}"\` → not set; release 2 (${id}-2) of chat, ${time} |`);
+    const { out } = await report(objects, "markdown");
+    expect(out).toContain(
+      `| \`templateId\` | \`"${objects[0]?.id}"\` → not set; release 2 (${id}-2) of chat, ${time} |`,
+    );
   });
 
   test("junit: has the release in the failure", async () => {
-    const { out } = await report(made, "junit");
+    const { out } = await report(objects, "junit");
     expect(out).toContain(`not set; release 2 (${id}-2) of chat, ${time}</failure>`);
   });
 
   test("json: has the endpoint, id, version and time of the release", async () => {
-    const { drifted } = JSON.parse((await report(made, "json")).out);
+    const { drifted } = JSON.parse((await report(objects, "json")).out);
     expect(drifted[0].properties).toMatchObject([
       { property: "templateId", release: { endpoint: "chat", id: `${id}-2`, version: 2, createdAt: time } },
     ]);
   });
 
   test("REST v1: sends no request and names no release", async () => {
-    const { out, err, asked } = await report(made, "text", { SERVERLESS_COMPUTE_DIALECT: "v1" });
-    expect({ err, asked }).toEqual({ err: "", asked: [] });
+    const { out, err, requests } = await report(objects, "text", { SERVERLESS_COMPUTE_DIALECT: "v1" });
+    expect({ err, requests }).toEqual({ err: "", requests: [] });
     expect(out).not.toContain("release");
   });
 
   test("without a key, or with a wrong one, prints the report and the reason on stderr", async () => {
-    const missing = await report(made, "text", { SERVERLESS_COMPUTE_API_KEY: "" });
-    expect(missing).toMatchObject({ code: 3, asked: [], out: expect.not.stringContaining("release 2") });
+    const missing = await report(objects, "text", { SERVERLESS_COMPUTE_API_KEY: "" });
+    expect(missing).toMatchObject({ code: 3, requests: [], out: expect.not.stringContaining("release 2") });
     expect(missing.err).toContain("set SERVERLESS_COMPUTE_API_KEY");
-    const wrong = await report(made, "text", { SERVERLESS_COMPUTE_API_KEY: "wrong-key" });
+    const wrong = await report(objects, "text", { SERVERLESS_COMPUTE_API_KEY: "wrong-key" });
     expect(wrong).toMatchObject({ code: 3, out: expect.not.stringContaining("release 2") });
     expect(wrong.err).toContain("The report contains no releases: ");
     expect(wrong.err).not.toContain("wrong-key");
@@ -143,10 +156,10 @@ test("a template that was changed while its endpoints kept their copies: no rele
   const worker = await template();
   const chat = await endpoint(worker);
   await patch(`templates/${worker.id}`, { image: "acme/echo:9", env: { MODE: "fast" } });
-  const { out, asked } = await report([worker, chat]);
+  const { out, requests } = await report([worker, chat]);
   expect(out).toContain('imageName: "acme/echo:1" → "acme/echo:9"');
   expect(out).not.toContain("release");
-  expect(asked).toEqual([`GET /v2/serverless/${chat.id}/releases`]);
+  expect(requests).toEqual([`GET /v2/serverless/${chat.id}/releases`]);
 });
 
 describe("a template with a bound endpoint", () => {
@@ -183,10 +196,14 @@ describe("a template with a bound endpoint", () => {
       releases: [
         {
           id: "r-3",
-          createdAt: at(),
+          createdAt: isoTime(),
           diff: [{ field: "template.imageName", old: "acme/echo:9", new: "acme/echo:10" }],
         },
-        { id: "r-2", createdAt: at(), diff: [{ field: "template.imageName", old: "acme/echo:1", new: "acme/echo:9" }] },
+        {
+          id: "r-2",
+          createdAt: isoTime(),
+          diff: [{ field: "template.imageName", old: "acme/echo:1", new: "acme/echo:9" }],
+        },
       ],
     }));
     await patch(`templates/${worker.id}`, { image: "acme/echo:9" });
@@ -211,6 +228,6 @@ test("without drift that releases may describe, there are no requests", async ()
   const worker = await template();
   const chat = await endpoint(worker);
   await patch(`serverless/${chat.id}`, { scaling: { type: "QUEUE_DELAY", queueDelay: 9 } });
-  const { code, asked } = await report([worker, chat]);
-  expect({ code, asked }).toEqual({ code: 3, asked: [] });
+  const { code, requests } = await report([worker, chat]);
+  expect({ code, requests }).toEqual({ code: 3, requests: [] });
 });

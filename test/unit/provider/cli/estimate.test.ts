@@ -28,7 +28,7 @@ const estimate = async (...args: string[]) =>
   command(["estimate", "--prices", await fileWith(prices), ...args, recorded]);
 
 /** The recorded preview, changed. */
-function changed(change: (inputs: Record<string, unknown>, name: string) => void): string {
+function changedPreview(change: (inputs: Record<string, unknown>, name: string) => void): string {
   const preview = JSON.parse(readFileSync(recorded, "utf8"));
   for (const { urn, newState } of preview.steps) change(newState.inputs, urn.slice(urn.lastIndexOf("::") + 2));
   return JSON.stringify(preview);
@@ -99,17 +99,17 @@ describe("estimate with a file of prices", () => {
       code: 3,
       err: 'The budget of 9.76 per hour cannot be confirmed: ServerlessEndpoint "any": gpuTypeIds is empty, so the service chooses; set a fixed value in the program.',
     });
-    const known = changed((inputs, name) => {
+    const knownPreview = changedPreview((inputs, name) => {
       if (name === "any") inputs["gpuTypeIds"] = ["NVIDIA L4"];
     });
     const args = ["estimate", "--prices", await fileWith(prices), "--max-hourly"];
-    expect(await command([...args, "11.14"], known)).toMatchObject({ code: 0, err: "" });
-    expect(await command([...args, "11.13"], known)).toMatchObject({ code: 3 });
+    expect(await command([...args, "11.14"], knownPreview)).toMatchObject({ code: 0, err: "" });
+    expect(await command([...args, "11.13"], knownPreview)).toMatchObject({ code: 3 });
   });
 
   test("names the reason of each unknown cost, and guesses none", async () => {
     const later = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-    const preview = changed((inputs, name) => {
+    const preview = changedPreview((inputs, name) => {
       if (name === "chat") inputs["gpuTypeIds"] = ["NVIDIA L4", "NVIDIA B200"];
       if (name === "vision") inputs["workersMax"] = later;
       if (name === "cpu") inputs["cpuFlavorIds"] = ["cpu5c-8"];
@@ -133,7 +133,7 @@ describe("estimate with a file of prices", () => {
     ["no flavours", [], 4, 2 * 4 * 0.05],
     ["no virtual CPUs", ["cpu5c", "cpu3c-4"], undefined, 2 * 4 * 0.05],
   ])("counts a CPU endpoint with %s as the service runs it", async (_, cpuFlavorIds, vcpuCount, max) => {
-    const preview = changed((inputs, name) => {
+    const preview = changedPreview((inputs, name) => {
       if (name === "cpu") Object.assign(inputs, { cpuFlavorIds, vcpuCount });
     });
     const file = await fileWith({ ...prices, cpus: { cpu3c: 0.05, cpu5c: 0.06 } });
@@ -174,7 +174,7 @@ describe("estimate with a file of prices", () => {
 
   test("an unconfirmed budget names the file that lacks a price", async () => {
     const file = await fileWith({ gpus: prices.gpus, cpus: prices.cpus });
-    const preview = changed((inputs, name) => {
+    const preview = changedPreview((inputs, name) => {
       if (name === "any") inputs["gpuTypeIds"] = ["NVIDIA L4"];
     });
     const args = ["estimate", "--prices", file, "--max-hourly", "1000"];

@@ -17,39 +17,43 @@ const secrets = { value: "sesame-88d1", password: "whisper-88d2" };
 
 beforeAll(async () => {
   for (const value of Object.values(secrets)) registerSecret(value, "a secret of the account");
-  const made = async (path: string, body: object): Promise<string> =>
+  const create = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
   await bench.graphql(`mutation { secretCreate(input: { name: "token", value: "${secrets.value}" }) { id } }`);
-  const containerRegistryAuthId = await made("/containerregistryauth", {
+  const containerRegistryAuthId = await create("/containerregistryauth", {
     name: "registry",
     username: "me",
     password: secrets.password,
   });
-  for (const name of ["models", "models"]) await made("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
+  for (const name of ["models", "models"]) await create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
   const image = { imageName: "acme/echo:1", isServerless: true, containerRegistryAuthId };
-  const templateId = await made("/templates", { ...image, name: "chat", env: { TOKEN: "{{ RUNPOD_SECRET_token }}" } });
-  await made("/endpoints", { name: "chat", templateId, workersMax: 1 });
+  const templateId = await create("/templates", {
+    ...image,
+    name: "chat",
+    env: { TOKEN: "{{ RUNPOD_SECRET_token }}" },
+  });
+  await create("/endpoints", { name: "chat", templateId, workersMax: 1 });
 });
 
 let count = 0;
 async function run(flags: Partial<ImportFlags> & { dialect?: string } = {}, target = bench) {
-  const { dialect = "v2", out = join(folder, `out-${++count}`), ...given } = flags;
+  const { dialect = "v2", out = join(folder, `out-${++count}`), ...otherFlags } = flags;
   const { io, printed } = recordingTerminal();
-  const code = await importAccount({ out, language: "typescript", ...given }, io, environmentOf(target, dialect));
+  const code = await importAccount({ out, language: "typescript", ...otherFlags }, io, environmentOf(target, dialect));
   return { code, out, stdout: printed().out, stderr: printed().err };
 }
 const filesIn = (path: string): Promise<string[]> => readdir(path).then((names) => names.sort());
 /** Everything that failed imports may have left. */
-const left = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.startsWith("."));
+const temporaryFolders = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.startsWith("."));
 
 describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) => {
   it("writes a program and the import file with each object once, and only reads", async () => {
     bench.drainRequests();
     const { code, out, stdout, stderr } = await run({ dialect });
     expect(code, stdout).toBe(0);
-    const asked = bench.drainRequests();
-    expect(asked.length).toBeLessThanOrEqual(6);
-    expect(asked.filter((line) => !/^GET |^POST \/graphql$/.test(line))).toEqual([]);
+    const requests = bench.drainRequests();
+    expect(requests.length).toBeLessThanOrEqual(6);
+    expect(requests.filter((line) => !/^GET |^POST \/graphql$/.test(line))).toEqual([]);
     expect(await filesIn(out)).toEqual(["Pulumi.yaml", "import.json", "index.ts", "package.json", "tsconfig.json"]);
     const { resources } = JSON.parse(await readFile(join(out, "import.json"), "utf8"));
     expect(resources.map(({ type, name }: { type: string; name: string }) => `${type} ${name}`)).toEqual([
@@ -79,8 +83,8 @@ describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) =
 
 it("imports endpoints that this provider made with REST v2 with the template that they name", async () => {
   const context = bench.context({}, "v2");
-  const create = async (kind: "Template" | "ServerlessEndpoint", given: Properties): Promise<string> => {
-    const { inputs, failures } = kinds[kind].check({}, given, naming());
+  const create = async (kind: "Template" | "ServerlessEndpoint", otherFlags: Properties): Promise<string> => {
+    const { inputs, failures } = kinds[kind].check({}, otherFlags, naming());
     expect(failures).toEqual([]);
     return (await kinds[kind].create(inputs, context)).id;
   };
@@ -130,8 +134,8 @@ it("reports an endpoint whose template is unknown, and exits with 3", async () =
     workers: { max: 0 },
     scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
   };
-  const made = await send("POST", `${bench.proxy.origin}/v2/serverless`, { key, json });
-  const id = stringAt(made, "id");
+  const create = await send("POST", `${bench.proxy.origin}/v2/serverless`, { key, json });
+  const id = stringAt(create, "id");
   const { code, stdout, out } = await run();
   expect(code).toBe(3);
   expect(stdout).toContain(
@@ -169,7 +173,7 @@ describe("nothing is written", () => {
     await expect(readdir(out)).rejects.toThrow("ENOENT");
     await mkdir(out);
     expect((await run({ out })).code).toBe(0);
-    expect(await left()).toEqual([]);
+    expect(await temporaryFolders()).toEqual([]);
   });
 
   it("if the key is wrong; the message names the variable that has it", async () => {

@@ -11,15 +11,15 @@ const bench = await useLifecycleBench();
 const folder = useFolder();
 let ids: RecordedIds;
 beforeAll(async () => {
-  const made = async (path: string, body: object): Promise<string> =>
+  const create = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
   const created = await bench.graphql('mutation { secretCreate(input: { name: "HF_TOKEN", value: "s3cr3t" }) { id } }');
-  const volume = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
-  const registry = await made("/containerregistryauth", { name: "ghcr", username: "me", password: "whisper" });
-  const template = await made("/templates", { name: "worker-7", imageName: "acme/echo:1", isServerless: true });
+  const volume = await create("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const registry = await create("/containerregistryauth", { name: "ghcr", username: "me", password: "whisper" });
+  const template = await create("/templates", { name: "worker-7", imageName: "acme/echo:1", isServerless: true });
   const workers = { workersMax: 0, networkVolumeId: volume };
-  const endpoint = await made("/endpoints", { name: "chat", templateId: template, ...workers });
-  await made("/networkvolumes", { name: "of others", size: 10, dataCenterId: "EU-RO-1" });
+  const endpoint = await create("/endpoints", { name: "chat", templateId: template, ...workers });
+  await create("/networkvolumes", { name: "of others", size: 10, dataCenterId: "EU-RO-1" });
   const { secretCreate } = JSON.parse(JSON.stringify(created));
   ids = { volume, registry, template, endpoint, secret: secretCreate.id };
 });
@@ -39,17 +39,19 @@ describe.each(Object.entries(recordedStates))("a state of %s", (_, { from, text 
     const { code, out, report } = await run(from, text(ids), dialect);
     expect(code).toBe(3);
     expect(bench.drainRequests().filter((line) => !/^GET |^POST \/graphql$/.test(line))).toEqual([]);
-    const named = Object.fromEntries(report.resources.map(({ id, name }: { id: string; name: string }) => [id, name]));
-    expect(named).toMatchObject({ [ids.template]: "worker-template", [ids.endpoint]: "llm-endpoint" });
-    expect(named[ids.volume]).toMatch(/^models(-0)?-volume$/);
+    const namesById = Object.fromEntries(
+      report.resources.map(({ id, name }: { id: string; name: string }) => [id, name]),
+    );
+    expect(namesById).toMatchObject({ [ids.template]: "worker-template", [ids.endpoint]: "llm-endpoint" });
+    expect(namesById[ids.volume]).toMatch(/^models(-0)?-volume$/);
     const program = await readFile(join(out, "index.ts"), "utf8");
     expect(program).toContain("templateId: workerTemplate.id");
     expect(program).toMatch(/networkVolumeId: models0?Volume\.id/);
     expect(program).not.toContain("of others");
     expect(program + JSON.stringify(report)).not.toMatch(/in-tf-state|whisper|s3cr3t|v1:xyz/);
     expect(report.skipped).toEqual([]);
-    const lost = report.noCounterpart.map(({ reason }: { reason: string }) => reason).join("\n");
-    expect(lost).toMatch(/(runpod:index:Pod|runpod_pod|runpod_cluster): this package has no such resource/);
+    const reasons = report.noCounterpart.map(({ reason }: { reason: string }) => reason).join("\n");
+    expect(reasons).toMatch(/(runpod:index:Pod|runpod_pod|runpod_cluster): this package has no such resource/);
   });
 });
 
@@ -59,8 +61,8 @@ it.each(["v1", "v2"])(
     const { code, out, report } = await run("terraform", recordedText("terraform", ids), dialect);
     expect(report).toMatchObject({ skipped: [], noCounterpart: [] });
     expect(code).toBe(0);
-    const named = report.resources.map(({ id, name }: { id: string; name: string }) => [id, name]);
-    expect(named).toEqual([
+    const namesById = report.resources.map(({ id, name }: { id: string; name: string }) => [id, name]);
+    expect(namesById).toEqual([
       [ids.volume, "models-volume"],
       [ids.endpoint, "llm-endpoint"],
     ]);

@@ -19,16 +19,16 @@ const provider = (inputs: object = {}, name = "default") => {
   return { urn: `urn:pulumi:dev::shop::${type}::${name}`, type, custom: true, id: `id-of-${name}`, inputs };
 };
 const referenceTo = ({ urn, id }: { urn: string; id: string }): string => `${urn}::${id}`;
-const resource = (urn: string, others: object = {}) => ({
+const resource = (urn: string, properties: object = {}) => ({
   urn,
   type: urn.split("::")[2],
   custom: true,
   provider: referenceTo(provider()),
-  ...others,
+  ...properties,
 });
-const pending = (urn: string, name: unknown, others: object = {}) => ({
+const pending = (urn: string, name: unknown, properties: object = {}) => ({
   type: "creating",
-  resource: resource(urn, { inputs: { name }, ...others }),
+  resource: resource(urn, { inputs: { name }, ...properties }),
 });
 
 /** Runs the command on a state file. */
@@ -51,18 +51,18 @@ const reportOf = async (...args: Parameters<typeof run>) => {
   return { code, ...JSON.parse(out) };
 };
 
-const made: { kind: ObjectKind; id: string }[] = [];
-async function create(kind: ObjectKind, given: Record<string, string | number>): Promise<string> {
+const created: { kind: ObjectKind; id: string }[] = [];
+async function create(kind: ObjectKind, input: Record<string, string | number>): Promise<string> {
   const lifecycle = kinds[kind];
-  const { inputs, failures } = lifecycle.check({}, given, naming());
+  const { inputs, failures } = lifecycle.check({}, input, naming());
   expect(failures).toEqual([]);
   const { id } = await lifecycle.create(inputs, bench.context());
-  made.push({ kind, id });
+  created.push({ kind, id });
   return id;
 }
 const volume = (name: string): Promise<string> => create("NetworkVolume", { name, size: 10, dataCenterId: "EU-RO-1" });
 afterEach(async () => {
-  for (const { kind, id } of made.splice(0).reverse()) await kinds[kind].delete(id, {}, bench.context());
+  for (const { kind, id } of created.splice(0).reverse()) await kinds[kind].delete(id, {}, bench.context());
 });
 
 describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
@@ -145,24 +145,26 @@ describe("objects that may be unmanaged", () => {
 
 describe("leftovers", () => {
   it("are objects with default names of the stack's resources outside the state", async () => {
-    const kept = await volume("chat-dev-00000a1");
-    const left = await volume("chat-dev-00000a2");
+    const keptId = await volume("chat-dev-00000a1");
+    const unfinished = await volume("chat-dev-00000a2");
     for (const name of ["chat-dev-00000a", "chat-dev-0000zz1", "chat-prod-00000a1", "models-dev-00000a1"])
       await volume(name);
     await create("Secret", { name: "chat-dev-00000a1", value: "sesame-1d52" });
-    const resources = [resource(urnOf("NetworkVolume"), { id: kept })];
+    const resources = [resource(urnOf("NetworkVolume"), { id: keptId })];
     const { code, creates, leftovers } = await reportOf({ resources });
     expect({ code, creates }).toEqual({ code: 0, creates: [] });
-    expect(leftovers).toEqual([expect.objectContaining({ kind: "NetworkVolume", id: left, name: "chat-dev-00000a2" })]);
+    expect(leftovers).toEqual([
+      expect.objectContaining({ kind: "NetworkVolume", id: unfinished, name: "chat-dev-00000a2" }),
+    ]);
   });
 
   it("include the object of a pending create whose resource was created again", async () => {
-    const [kept, left] = [await volume("models"), await volume("models")];
-    const resources = [resource(urnOf("NetworkVolume"), { id: kept })];
+    const [keptId, unfinished] = [await volume("models"), await volume("models")];
+    const resources = [resource(urnOf("NetworkVolume"), { id: keptId })];
     const operations = [pending(urnOf("NetworkVolume"), "models")];
     const { creates, leftovers } = await reportOf({ resources, operations });
     expect(creates).toMatchObject([{ outcome: "superseded" }]);
-    expect(leftovers).toMatchObject([{ id: left }]);
+    expect(leftovers).toMatchObject([{ id: unfinished }]);
   });
 
   it("include all but one object of a resource that was interrupted twice", async () => {
@@ -181,9 +183,9 @@ describe("the state", () => {
       "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
       plaintext: JSON.stringify(bench.addresses.apiKey),
     };
-    const west = provider({ apiKey: secret, url: bench.proxy.origin }, "west");
-    const operations = [pending(urnOf("NetworkVolume"), "chat-dev-00000a1", { provider: referenceTo(west) })];
-    const { creates } = await reportOf({ resources: [west], operations }, { environment: {} });
+    const westProvider = provider({ apiKey: secret, url: bench.proxy.origin }, "west");
+    const operations = [pending(urnOf("NetworkVolume"), "chat-dev-00000a1", { provider: referenceTo(westProvider) })];
+    const { creates } = await reportOf({ resources: [westProvider], operations }, { environment: {} });
     expect(creates).toMatchObject([{ outcome: "found" }]);
   });
 
@@ -223,8 +225,8 @@ describe("the state", () => {
 
 // Last, because its objects stay.
 it("a list that may be capped does not prove that an object is missing", async () => {
-  const secretOf = (at: number) => `mutation { secretCreate(input: { name: "other-${at}", value: "v" }) { id } }`;
-  await Promise.all(Array.from({ length: 50 }, (_, at) => bench.graphql(secretOf(at))));
+  const secretOf = (path: number) => `mutation { secretCreate(input: { name: "other-${path}", value: "v" }) { id } }`;
+  await Promise.all(Array.from({ length: 50 }, (_, path) => bench.graphql(secretOf(path))));
   const { creates } = await reportOf({ operations: [pending(urnOf("Secret"), "chat-dev-00000a1")] });
   expect(creates).toMatchObject([
     { outcome: "unclear", reason: "The service lists 50 objects of this kind and may have more." },
