@@ -4,6 +4,7 @@ import { z } from "zod";
 import { localPaths } from "../api/local";
 import { roots } from "../api/responses";
 import { StartError } from "../errors";
+import { memberTexts } from "../json-text";
 import { readEndpointNames } from "../resources/endpoint-table";
 import { connect, expectSuccess, type Send, type ServiceResponse } from "./connection";
 import { findEndpoint } from "./data-folder";
@@ -35,7 +36,8 @@ const pollInterval = 100;
 
 /**
  * Submits a job; `input` is JSON text. Prints the response of the job API, or with `sync` the record of the finished job, or with `stream`
- * each chunk as a line of JSON. With `sync` or `stream`, throws a StartError if the job does not complete.
+ * each chunk as a line of JSON, or the output if the handler does not stream. With `sync` or `stream`, throws a StartError if the job does
+ * not complete.
  */
 export async function runJob(
   endpoint: string,
@@ -49,31 +51,35 @@ export async function runJob(
   const submission = expectSuccess(await send("POST", `${path}/run`, `{"input":${input}}`));
   if (!sync && !stream) return output.out(submission.text);
   const { id } = jobRecord.parse(submission.json);
-  if (stream) await printStream(`${path}/stream/${id}`, () => getRecord(send, `${path}/status/${id}`), send, output);
+  const readStatus = () => getRecord(send, `${path}/status/${id}`);
+  const hasChunks = stream && (await printStream(`${path}/stream/${id}`, readStatus, send, output));
   let result: ServiceResponse;
   do result = await getRecord(send, `${path}/status-sync/${id}`);
   while (!isFinal(jobRecord.parse(result.json).status));
+  const jobOutput = memberTexts(result.text)?.get("output");
   if (!stream) output.out(result.text);
+  else if (!hasChunks && jobOutput !== undefined) output.out(jobOutput);
   const { status } = jobRecord.parse(result.json);
   if (status !== "COMPLETED") throw new StartError(`job ${id} ended ${status}`);
 }
 
 const getRecord = async (send: Send, path: string): Promise<ServiceResponse> => expectSuccess(await send("GET", path));
 
-/** Prints the chunks of a job until the job has ended and all chunks are printed. */
+/** Prints the chunks of a job until the job has ended and all chunks are printed; returns whether it had chunks. */
 async function printStream(
   path: string,
   status: () => Promise<ServiceResponse>,
   send: Send,
   output: Output,
-): Promise<void> {
-  for (;;) {
+): Promise<boolean> {
+  for (let hasChunks = false; ; ) {
     // Read before the chunks, so that no chunks follow if the job is over.
     const isFinished = isFinal(jobRecord.parse((await status()).json).status);
     const { stream } = streamResponse.parse((await getRecord(send, path)).json);
     for (const chunk of stream) output.out(JSON.stringify(chunk.output));
+    hasChunks ||= stream.length > 0;
     if (stream.length > 0) continue;
-    if (isFinished) return;
+    if (isFinished) return hasChunks;
     await systemClock.sleep(pollInterval);
   }
 }

@@ -55,6 +55,13 @@ describe("run", () => {
     expect({ code, lines: out.split("\n") }).toEqual({ code: 0, lines: ["0", '{"a":1}', '"x"'] });
   });
 
+  test("--stream prints the output of a handler that does not stream", async () => {
+    const { code, out } = await line("run", "echo", '{"text":"three"}', "--stream");
+    expect({ code, out }).toEqual({ code: 0, out: '{"text":"three"}' });
+    const failed = await line("run", "fail", '{"message":"no model"}', "--stream");
+    expect(failed).toMatchObject({ code: 1, out: "", err: expect.stringContaining("ended FAILED") });
+  });
+
   test("prints the service's error for input that the service rejects", async () => {
     const { code, err } = await line(
       "run",
