@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits, showValue } from "serverless-compute-api/shapes";
+import { type RetirableApi, retirableApis } from "./api/responses";
 import { ServiceError, StartError } from "./errors";
 import { type JobTimings, resolveTimings } from "./jobs/timings";
 import { checkListening, defaultHost, type Listening } from "./listening";
@@ -8,10 +9,6 @@ import { checkStock, type StockEntries } from "./resources/stock";
 import { isApiKey } from "./store/api-key";
 import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
 import type { GpuMode } from "./workers/containers/spec";
-
-/** APIs that the hosted service is retiring. */
-export const retirableApis = ["v1", "graphql"] as const;
-export type RetirableApi = (typeof retirableApis)[number];
 
 /** Options of `createService` and the command line; all are optional. Times in milliseconds. */
 export interface ServiceOptions {

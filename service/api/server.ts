@@ -8,7 +8,14 @@ import type { Auth } from "./auth";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import { type MetricsText, registerMetricsRoute } from "./metrics";
 import { discardBody } from "./request-body";
-import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
+import {
+  maxIdLength,
+  type RetirableApi,
+  rejectMalformedRequest,
+  rejectUnknownRoute,
+  roots,
+  sendRequestError,
+} from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
 
@@ -47,7 +54,7 @@ export function createServer(deps: {
   /** Address for users. */
   listening: Listening;
   /** APIs that respond with 410 to every request. */
-  retire: readonly ("v1" | "graphql")[];
+  retire: readonly RetirableApi[];
   log: Logger;
   /** Maximum time to receive the head and body of a request, ms; then the response is 408. */
   requestLimit: number;

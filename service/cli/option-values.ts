@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
+import { type RetirableApi, retirableApis } from "../api/responses";
 import { type StockEntries, stockLevels } from "../resources/stock";
-import { defaultDataFolder, type RetirableApi, retirableApis } from "../settings";
+import { defaultDataFolder } from "../settings";
 
 /** Flags, description and default of the option \`--data\`. */
 export const dataFlag = () =>

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
+import type { RetirableApi } from "../api/responses";
 import { StartError } from "../errors";
 import { createService, type Service } from "../index";
-import { apiKeyOfEnvironment, isStartedByNpx, type RetirableApi, type ServiceOptions } from "../settings";
+import { apiKeyOfEnvironment, isStartedByNpx, type ServiceOptions } from "../settings";
 import { readApiKeyFile } from "../store/api-key";
 import { handlerFileOf } from "../workers/handler-files";
 import { exitCodes, type Output, printError } from "./output";
