@@ -146,7 +146,7 @@ export function createWorkers({
     void balancer.watch(local);
     const onStoreError = (error: unknown): void => {
       log.error({ err: error, worker: worker.id }, "worker: result cannot be stored; stopping the worker");
-      kill(local, `could not return a result (${error instanceof Error ? error.message : String(error)})`, true);
+      kill(local, `could not return a result (${error instanceof Error ? error.message : String(error)})`, "result");
     };
     faults.watch(worker.id, process);
     if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, onStoreError });

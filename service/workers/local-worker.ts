@@ -12,8 +12,8 @@ export interface LocalWorker {
   redact(text: string): string;
   /** The reason why the service ended the worker; a worker that ends without a reason has crashed. */
   reason: string | undefined;
-  /** True if the worker was ended because it or its result was lost, which counts as a crash. */
-  lost: boolean;
+  /** The loss that made the service end the worker, so that the next start backs off; only a lost worker counts as a crash of its jobs. */
+  loss: "worker" | "result" | undefined;
   /** True if the service has requested the worker's end. */
   stopped: boolean;
 }
@@ -33,12 +33,12 @@ export function localWorkerOf(
     worker.startedAt = clock.now();
     onStarted();
   });
-  return { ...started, worker, lastFailedCheck: undefined, reason: undefined, lost: false, stopped: false };
+  return { ...started, worker, lastFailedCheck: undefined, reason: undefined, loss: undefined, stopped: false };
 }
 
-/** Kills a worker; with `lost`, its end counts as a crash. */
-export function kill(local: LocalWorker, reason: string, lost = false): void {
-  local.lost ||= lost;
+/** Kills a worker, because of a loss if there is one. */
+export function kill(local: LocalWorker, reason: string, loss?: LocalWorker["loss"]): void {
+  local.loss ??= loss;
   local.reason ??= reason;
   local.stopped = true;
   local.process.kill();

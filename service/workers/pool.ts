@@ -135,12 +135,12 @@ export function createWorkerPool({
       "worker: ended",
     );
     if (stopping) return;
-    const isCrash = local.reason === undefined || local.lost;
+    const isFailure = local.reason === undefined || local.loss !== undefined;
     const isStarting = worker.firstTakeAt === undefined;
-    if (isCrash && (isStarting || worker.jobs.size > 0 || !processEnd.clean))
+    if (isFailure && (isStarting || worker.jobs.size > 0 || !processEnd.clean))
       starts.recordFailure(local, processEnd, isStarting);
-    await requeueJobs(worker, isCrash ? "crashed" : "interrupted", () =>
-      problems.recordLostJob(endpointId, local, processEnd, isCrash),
+    await requeueJobs(worker, isFailure && local.loss !== "result" ? "crashed" : "interrupted", () =>
+      problems.recordLostJob(endpointId, local, processEnd, isFailure),
     );
     review(endpointId);
   }
@@ -156,10 +156,10 @@ export function createWorkerPool({
   }
 
   /** Kills a local worker and returns it; forgets an external worker. */
-  function endWorker(worker: Worker, reason: string, lost = false): LocalWorker | undefined {
+  function endWorker(worker: Worker, reason: string, loss?: LocalWorker["loss"]): LocalWorker | undefined {
     dispatcher.dismiss(worker);
     const local = processes.get(worker);
-    if (local) kill(local, reason, lost);
+    if (local) kill(local, reason, loss);
     else registry.remove(worker);
     return local;
   }
@@ -170,7 +170,7 @@ export function createWorkerPool({
     { kind, reason }: Exclude<WorkerCheck, { kind: "healthy" }>,
   ): Promise<void> {
     log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${reason}; replacing it`);
-    if (endWorker(worker, reason, kind === "lost")) return;
+    if (endWorker(worker, reason, kind === "lost" ? "worker" : undefined)) return;
     const requeueReason = worker.returnDeadline === undefined ? "crashed" : "interrupted";
     await requeueJobs(worker, requeueReason, () => `the worker ${reason} while it ran the job`);
     review(worker.endpointId);

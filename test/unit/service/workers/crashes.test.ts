@@ -1,7 +1,10 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { openDatabase } from "../../../../service/store/database";
 import { type Jobs, useJobRig } from "../jobs/support/job-rig";
-import { images, shortTimings } from "./support/programs";
+import { images, scratchFile, shortTimings } from "./support/programs";
 
 const pidOf = async (on: Jobs): Promise<number> =>
   z.number().parse((await on.reaches(await on.run({ do: "pid" })))["output"]);
@@ -17,6 +20,41 @@ test("a job fails with its third crash, again after /retry; /health contains the
   expect(await jobs.reaches(id, "FAILED")).toMatchObject({ retries: 5 });
   await pidOf(jobs);
   expect(await jobs.health()).not.toHaveProperty("message");
+});
+
+/** Takes the write lock of a service's store; returns its release. */
+function lockStore(dataFolder: string): () => void {
+  const other = scratchFile("other");
+  mkdirSync(other, { mode: 0o700 });
+  symlinkSync(join(dataFolder, "service.db"), join(other, "service.db"));
+  const database = openDatabase(other);
+  database.prepare("BEGIN IMMEDIATE").run();
+  return () => {
+    database.prepare("ROLLBACK").run();
+    database.close();
+  };
+}
+
+test("a job whose result the store rejects is requeued, however often, without counting as a crash", async () => {
+  const file = scratchFile("end");
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const jobs = await rig.endpoint("tool");
+  const id = await jobs.run({ do: "waitForFile", file });
+  for (let retries = 1; retries <= 4; retries++) {
+    await jobs.reaches(id, "IN_PROGRESS");
+    const unlock = lockStore(rig.dataFolder);
+    writeFileSync(file, "");
+    const ends = async () => (await rig.workerLog(jobs.id)).match(/was killed by SIGKILL/g)?.length;
+    await expect.poll(ends).toBe(retries);
+    expect((await jobs.health()).message).toContain("could not return a result (store is locked");
+    rmSync(file);
+    unlock();
+    await expect
+      .poll(async () => (await jobs.reaches(id, "IN_QUEUE", "IN_PROGRESS", "FAILED"))["retries"])
+      .toBe(retries);
+  }
+  writeFileSync(file, "");
+  expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", retries: 4 });
 });
 
 test("an idle worker that dies is replaced only if there is a job", async () => {
