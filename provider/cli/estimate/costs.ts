@@ -110,10 +110,15 @@ function volumeCost(readInput: InputReader, prices: Prices): Cost | string {
   if (typeof type !== "string")
     return 'type is not set, so the data centre decides; set it, for example type: "STANDARD"';
   const price = prices.volumes[type];
-  if (price === undefined) return `volume type "${type}" has no known price`;
+  if (price === undefined) return noKnownPrice("volume type", [type]);
   const hourly = (size * price) / hoursPerMonth;
   return { min: hourly, max: hourly };
 }
+
+const noKnownPrice = (noun: string, names: readonly string[]): string => {
+  const quoted = names.map((name) => JSON.stringify(name)).join(", ");
+  return names.length === 1 ? `${noun} ${quoted} has no known price` : `${noun}s ${quoted} have no known price`;
+};
 
 /** The endpoint's cost, or the reason why it is unknown. Of several GPU types or CPU flavours the most expensive counts. */
 function endpointCost(readInput: InputReader, prices: Prices): Cost | string {
@@ -130,8 +135,8 @@ function gpuWorkerPrice(readInput: InputReader, { gpus }: Prices): number | stri
   const [count, types] = [readNumber(readInput, "gpuCount"), readTexts(readInput, "gpuTypeIds")];
   if (typeof count === "string") return count;
   if (typeof types === "string") return types;
-  const unknown = types.find((type) => gpus[type] === undefined);
-  if (unknown !== undefined) return `GPU type "${unknown}" has no known price`;
+  const unpriced = types.filter((type) => gpus[type] === undefined);
+  if (unpriced.length > 0) return noKnownPrice("GPU type", unpriced);
   return count * Math.max(...types.map((type) => gpus[type] ?? 0));
 }
 
@@ -142,12 +147,14 @@ function cpuWorkerPrice(readInput: InputReader, { cpus }: Prices): number | stri
   const defaultVcpuCount =
     readInput("vcpuCount") === undefined ? defaultCpu.vcpuCount : readNumber(readInput, "vcpuCount");
   const costs: number[] = [];
+  const unpriced: string[] = [];
   for (const entry of entries) {
     const { id, vcpuCount } = cpuFlavorOf(entry, defaultVcpuCount);
     if (typeof vcpuCount === "string") return vcpuCount;
     const price = cpus[id];
-    if (price === undefined) return `CPU flavour "${id}" has no known price`;
-    costs.push(vcpuCount * price);
+    if (price === undefined) unpriced.push(id);
+    else costs.push(vcpuCount * price);
   }
+  if (unpriced.length > 0) return noKnownPrice("CPU flavour", unpriced);
   return Math.max(...costs);
 }

@@ -41,13 +41,13 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
   return exitCodes.attention;
 }
 
-/** The first unknown cost, and what to do about it; undefined if all costs are known. */
-function uncertaintyOf(
-  { unknown: [first] }: Estimate,
-  prices = "a file and pass it with --prices",
-): string | undefined {
-  if (first === undefined) return undefined;
-  const text = `${first.resource}: ${first.reason}`;
-  if (text.includes(";")) return text;
-  return `${text}; ${text.endsWith("no known price") ? `add it to ${prices}` : "set a fixed value in the program"}`;
+/** The unknown costs with their remedies; undefined if all costs are known. */
+function uncertaintyOf({ unknown }: Estimate, prices = "a file and pass it with --prices"): string | undefined {
+  const remedyOf = (reason: string): string => {
+    if (reason.includes(";")) return "";
+    if (reason.endsWith("has no known price")) return `; add it to ${prices}`;
+    return reason.endsWith("have no known price") ? `; add them to ${prices}` : "; set a fixed value in the program";
+  };
+  if (unknown.length === 0) return undefined;
+  return unknown.map(({ resource, reason }) => `${resource}: ${reason}${remedyOf(reason)}`).join(". ");
 }

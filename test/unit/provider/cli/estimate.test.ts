@@ -184,6 +184,21 @@ describe("estimate with a file of prices", () => {
     });
   });
 
+  test("an unconfirmed budget lists every unknown cost, and every type without a price", async () => {
+    const file = await fileWith({ gpus: { "NVIDIA L4": 0.69 }, cpus: prices.cpus });
+    const preview = changedPreview((inputs, name) => {
+      if (name === "vision") inputs["gpuTypeIds"] = ["NVIDIA A40", "NVIDIA L4", "NVIDIA B200"];
+    });
+    const { code, err } = await command(["estimate", "--prices", file, "--max-hourly", "1000"], preview);
+    expect(code).toBe(3);
+    expect(err.split("\n").at(-1)).toBe(
+      "The budget of 1000 per hour cannot be confirmed: " +
+        'ServerlessEndpoint "any": gpuTypeIds is empty, so the service chooses; set a fixed value in the program. ' +
+        `NetworkVolume "models": volume type "STANDARD" has no known price; add it to ${file}. ` +
+        `ServerlessEndpoint "vision": GPU types "NVIDIA A40", "NVIDIA B200" have no known price; add them to ${file}.`,
+    );
+  });
+
   test.each([["--prices", "absent.json", recorded], ["absent.json"]])(
     "rejects a file that does not exist: %s %s",
     async (...args) => {
