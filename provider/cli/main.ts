@@ -171,7 +171,7 @@ ${settingsHelp}`,
     .command("estimate")
     .description("print what the endpoints and volumes of a preview cost")
     .argument("[file]", "output of `pulumi preview --json --show-sames`; standard input if omitted")
-    .option("--prices <file>", "JSON file of prices; the service's catalog by default")
+    .option("--prices <file>", "JSON file of prices; they override the service's catalog")
     .option(
       "--max-hourly <dollars>",
       "budget per hour at workersMax; exit code 3 above it, while a cost is unknown, and without --show-sames",

@@ -1,12 +1,12 @@
-import { parsePreview } from "../preview-comment/preview";
+import { type Preview, parsePreview } from "../preview-comment/preview";
 import { exitCodes, type Terminal } from "../terminal";
-import { costsOf } from "./costs";
-import { pricesOfCatalog, pricesOfFile } from "./prices";
+import { costsOf, isUnknown, type ResourceCost } from "./costs";
+import { overridePrices, pricesOfCatalog, pricesOfFile } from "./prices";
 import { type Estimate, estimateOf, markdownText, tableText } from "./report";
 
 /** Options of `estimate`. */
 export interface EstimateFlags {
-  /** File of prices, instead of the service's catalog. */
+  /** File of prices, which override those of the service's catalog. */
   prices?: string | undefined;
   /** Budget in US dollars per hour, at `workersMax`. */
   maxHourly?: number | undefined;
@@ -21,8 +21,8 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
   const missing = preview.unchanged - preview.steps.filter(({ op }) => op === "same").length;
   const incomplete = `${missing} unchanged resources are not in the preview; add --show-sames to \`pulumi preview\``;
   if (missing > 0 && flags.maxHourly === undefined) io.err(`${incomplete}.`);
-  const prices = await (flags.prices === undefined ? pricesOfCatalog(io.err) : pricesOfFile(flags.prices));
-  const result = estimateOf(preview.stack ?? "the stack", costsOf(preview, prices));
+  const costs = await pricedCosts(preview, flags.prices, io.err);
+  const result = estimateOf(preview.stack ?? "the stack", costs);
   const formats = {
     table: tableText,
     markdown: markdownText,
@@ -40,6 +40,39 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
   io.err(`The budget of ${flags.maxHourly} per hour cannot be confirmed: ${uncertainty}.`);
   return exitCodes.attention;
 }
+
+/**
+ * The costs of a preview by the prices in a file. The catalog is read only without a file, or for GPUs and CPUs that the file
+ * lacks; in the latter case, `notify` receives the reason of a failure.
+ */
+async function pricedCosts(
+  preview: Preview,
+  file: string | undefined,
+  notify: (text: string) => void,
+): Promise<ResourceCost[]> {
+  const reasonOf = (error: unknown): string =>
+    (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+  if (file === undefined) {
+    const prices = await pricesOfCatalog(notify).catch((cause: unknown) => {
+      throw new Error(`${reasonOf(cause)}; or pass a file of prices with --prices`, { cause });
+    });
+    return costsOf(preview, prices);
+  }
+  const prices = await pricesOfFile(file);
+  const costs = costsOf(preview, prices);
+  if (!costs.some(lacksCatalogPrice)) return costs;
+  try {
+    return costsOf(preview, overridePrices(await pricesOfCatalog(notify), prices));
+  } catch (error) {
+    notify(`The file's prices are not completed from the catalog: ${reasonOf(error)}.`);
+    return costs;
+  }
+}
+
+/** Returns true if the catalog may contain a missing price of the resource. No API has the prices of volumes. */
+const lacksCatalogPrice = ({ kind, before, after }: ResourceCost): boolean =>
+  kind === "ServerlessEndpoint" &&
+  [before, after].some((cost) => isUnknown(cost) && cost.unknown.endsWith("no known price"));
 
 /** The unknown costs with their remedies; undefined if all costs are known. */
 function uncertaintyOf({ unknown }: Estimate, prices = "a file and pass it with --prices"): string | undefined {

@@ -34,9 +34,16 @@ export async function pricesOfFile(file: string): Promise<Prices> {
 const pricesById = (prices: [string, number | undefined][]): Record<string, number> =>
   Object.fromEntries(prices.flatMap(([id, price]) => (price === undefined ? [] : [[id, price]])));
 
+/** Combines prices; those in `overrides` take precedence. */
+export const overridePrices = (prices: Prices, overrides: Prices): Prices => ({
+  gpus: { ...prices.gpus, ...overrides.gpus },
+  cpus: { ...prices.cpus, ...overrides.cpus },
+  volumes: { ...prices.volumes, ...overrides.volumes },
+});
+
 /**
  * Reads the catalog of the service that the environment selects: two requests with REST v2, one with REST v1. Throws a sentence
- * with both remedies if the settings or the requests fail.
+ * if the settings or the requests fail.
  */
 export async function pricesOfCatalog(notify: (text: string) => void): Promise<Prices> {
   try {
@@ -52,8 +59,6 @@ export async function pricesOfCatalog(notify: (text: string) => void): Promise<P
       volumes: {},
     };
   } catch (cause) {
-    const error = withExplanation(cause, { label: "prices of the catalog", verb: "look up", settings: "environment" });
-    const reason = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
-    throw new Error(`${reason}; or pass a file of prices with --prices`, { cause });
+    throw withExplanation(cause, { label: "prices of the catalog", verb: "look up", settings: "environment" });
   }
 }

@@ -247,24 +247,39 @@ test("estimate without a file and a key names both remedies, and not the stack's
   });
 });
 
+/** A service whose address and key are in the environment until the end of the test. */
+async function serviceInEnvironment() {
+  const dataFolder = await mkdtemp(join(tmpdir(), "estimate-service-"));
+  const service = await createService({ port: 0, dataFolder, runtime: "none" });
+  onTestFinished(async () => {
+    await service.stop(0);
+    await discardServiceFolder(dataFolder);
+  });
+  vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", service.apiKey);
+  vi.stubEnv("SERVERLESS_COMPUTE_URL", service.url);
+  return service;
+}
+
+/** Maximum costs after the deployment in a report in JSON, by resource. */
+const maximumCosts = (out: string): Record<string, number | undefined> =>
+  Object.fromEntries(
+    JSON.parse(out).resources.map(({ resource, after }: { resource: string; after: { max?: number } }) => [
+      resource,
+      after.max,
+    ]),
+  );
+
+/** The catalog's price of an L4: 0.00019 US dollars per second. */
+const catalogCostOfChat = 2 * 5 * 0.00019 * 3600;
+
 test.each(["v2", "v1"])(
   "estimate without a file reads the prices of the service's catalog, in dialect %s",
   async (dialect) => {
-    const dataFolder = await mkdtemp(join(tmpdir(), "estimate-service-"));
-    const service = await createService({ port: 0, dataFolder, runtime: "none" });
-    onTestFinished(async () => {
-      await service.stop(0);
-      await discardServiceFolder(dataFolder);
-    });
-    vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", service.apiKey);
-    vi.stubEnv("SERVERLESS_COMPUTE_URL", service.url);
+    const service = await serviceInEnvironment();
     vi.stubEnv("SERVERLESS_COMPUTE_DIALECT", dialect);
     const { out } = await command(["estimate", "--format", "json", recorded]);
-    const report = JSON.parse(out);
-    // The catalog's price of an L4: 0.00019 US dollars per second.
-    const chat = report.resources.find(({ resource }: { resource: string }) => resource === "chat");
-    expect(chat.after.max).toBeCloseTo(2 * 5 * 0.00019 * 3600);
-    expect(report.unknown).toContainEqual({
+    expect(maximumCosts(out)["chat"]).toBeCloseTo(catalogCostOfChat);
+    expect(JSON.parse(out).unknown).toContainEqual({
       resource: 'ServerlessEndpoint "cpu"',
       reason: 'CPU flavour "cpu3c" has no known price',
     });
@@ -279,3 +294,24 @@ test.each(["v2", "v1"])(
     );
   },
 );
+
+test("prices in a file override those of the catalog, which is read only for GPUs and CPUs that the file lacks", async () => {
+  const service = await serviceInEnvironment();
+  const json = ["--format", "json", recorded];
+  const file = await fileWith({ gpus: { "NVIDIA A40": 2 }, cpus: prices.cpus, volumes: prices.volumes });
+  const combined = await command(["estimate", "--prices", file, ...json]);
+  expect(combined).toMatchObject({ code: 0, err: "" });
+  expect(maximumCosts(combined.out)).toMatchObject({
+    chat: expect.closeTo(catalogCostOfChat),
+    vision: expect.closeTo(2 * 2),
+    models: expect.closeTo((200 * 0.07) / 730),
+  });
+
+  await service.stop(0);
+  const withoutVolumes = await fileWith({ gpus: prices.gpus, cpus: prices.cpus });
+  expect(await command(["estimate", "--prices", withoutVolumes, ...json])).toMatchObject({ code: 0, err: "" });
+  const withoutGpus = await fileWith({ cpus: prices.cpus, volumes: prices.volumes });
+  const { code, out, err } = await command(["estimate", "--prices", withoutGpus, ...json]);
+  expect({ code, cost: maximumCosts(out)["chat"] }).toEqual({ code: 0, cost: undefined });
+  expect(err).toMatch(/^The file's prices are not completed from the catalog: prices of the catalog: .+\.$/);
+});
