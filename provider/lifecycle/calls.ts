@@ -22,6 +22,9 @@ function reportUnreadable({ clients, progress }: CallContext, { id, error }: Unr
   reported.add(key);
 }
 
+/** A wait in ms, rounded up: in tenths of a second below 1 s, otherwise in whole seconds. */
+const waitText = (ms: number): string => `${ms < 1000 ? Math.ceil(ms / 100) / 10 : Math.ceil(ms / 1000)} s`;
+
 /** Call options of a verb: cancelled with it, with progress during backoff, and lists without unreadable objects. */
 export function callOptions(context: CallContext): CallOptions {
   return {
@@ -30,8 +33,8 @@ export function callOptions(context: CallContext): CallOptions {
     onDeadline: context.onDeadline,
     secrets: context.secrets?.values,
     onRetry: ({ attempt, delay }) =>
-      context.progress(`request failed; retrying in ${Math.ceil(delay / 1000)} s (attempt ${attempt + 1})`),
-    onPause: ({ delay }) => context.progress(`rate limit reached; continuing in ${Math.ceil(delay / 1000)} s`),
+      context.progress(`request failed; retrying in ${waitText(delay)} (attempt ${attempt + 1})`),
+    onPause: ({ delay }) => context.progress(`rate limit reached; continuing in ${waitText(delay)}`),
     onUnreadable: (element) => reportUnreadable(context, element),
   };
 }
