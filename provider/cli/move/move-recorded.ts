@@ -24,7 +24,9 @@ export async function moveRecorded(
   environment?: NodeJS.ProcessEnv,
 ): Promise<number> {
   await requireEmpty(flags.out);
-  const recorded = readRecorded(flags.from, text);
+  const { resources: recorded, ignoredTypes } = readRecorded(flags.from, text);
+  if (ignoredTypes.length > 0)
+    io.err(`Ignored data sources and resources of other providers: ${countByType(ignoredTypes)}.`);
   const keyOf = (kind: string | undefined, id: string | undefined): string => `${kind} ${id}`;
   const recordedByKey = new Map(recorded.map((resource) => [keyOf(resource.kind, resource.id), resource]));
   const account = openAccount(undefined, io.err, environment);
@@ -52,6 +54,13 @@ export async function moveRecorded(
   const omissions = { skipped: [...skipped, ...missingObjects], noCounterpart };
   return writeProject(namedObjects, omissions, flags, io);
 }
+
+/** A list such as `1 data.runpod_gpu_types, 2 null_resource`. */
+const countByType = (types: readonly string[]): string =>
+  [...new Set(types)]
+    .sort()
+    .map((type) => `${types.filter((other) => other === type).length} ${type}`)
+    .join(", ");
 
 /** Reasons of the report for a resource or properties that the program lacks. */
 function lossesOf(

@@ -19,6 +19,13 @@ export interface RecordedResource {
   attributes: string[];
 }
 
+/** The resources of a provider in a recorded state. */
+export interface RecordedState {
+  resources: RecordedResource[];
+  /** Types of ignored resources, one entry per resource. */
+  ignoredTypes: string[];
+}
+
 const terraformResource = z.looseObject({
   address: z.string(),
   mode: z.string().optional(),
@@ -62,10 +69,10 @@ function pulumiResources(
   text: string,
   kinds: Record<string, ObjectKind>,
   idOf: (resource: StateResource) => unknown,
-): RecordedResource[] {
+): RecordedState {
   const resources = parseState(text).deployment.resources ?? [];
   const ownResources = resources.filter((resource) => resource.type.startsWith("runpod:") && resource.delete !== true);
-  return ownResources.map((resource) => {
+  const recorded = ownResources.map((resource) => {
     const id = idOf(resource);
     return {
       address: resource.urn,
@@ -76,6 +83,7 @@ function pulumiResources(
       attributes: attributeNames(resource.inputs),
     };
   });
+  return { resources: recorded, ignoredTypes: [] };
 }
 
 const terraformKinds: Record<string, ObjectKind> = {
@@ -89,16 +97,16 @@ const terraformKinds: Record<string, ObjectKind> = {
   runpod_registry: "ContainerRegistryAuth",
 };
 
-function terraformResources(text: string): RecordedResource[] {
+function terraformResources(text: string): RecordedState {
   const resourcesIn = ({
     resources = [],
     child_modules: modules = [],
   }: TerraformModule): z.output<typeof terraformResource>[] => [...resources, ...modules.flatMap(resourcesIn)];
   const { values } = terraformState.parse(JSON.parse(text));
-  const ownResources = (values ? resourcesIn(values.root_module) : []).filter(
-    ({ type, mode = "managed" }) => type.startsWith("runpod_") && mode === "managed",
-  );
-  return ownResources.map(({ address, type, name, index, values: { id, ...attributes } }) => ({
+  const all = values ? resourcesIn(values.root_module) : [];
+  const isOwn = ({ type, mode = "managed" }: z.output<typeof terraformResource>): boolean =>
+    type.startsWith("runpod_") && mode === "managed";
+  const resources = all.filter(isOwn).map(({ address, type, name, index, values: { id, ...attributes } }) => ({
     address,
     type,
     name: index === undefined ? name : `${name}-${index}`,
@@ -106,6 +114,8 @@ function terraformResources(text: string): RecordedResource[] {
     id: typeof id === "string" && id !== "" ? id : undefined,
     attributes: attributeNames(attributes),
   }));
+  const ignored = all.filter((resource) => !isOwn(resource));
+  return { resources, ignoredTypes: ignored.map(({ mode, type }) => (mode === "data" ? `data.${type}` : type)) };
 }
 
 /** Types of the native provider, and the output that contains the object. */
@@ -145,17 +155,17 @@ export const sources = {
       ),
   },
   terraform: { command: "terraform show -json", read: terraformResources },
-} satisfies Record<string, { command: string; read(text: string): RecordedResource[] }>;
+} satisfies Record<string, { command: string; read(text: string): RecordedState }>;
 
 /** Reads a recorded state. Throws a sentence if it is not one, or if it has no resources of the provider. */
-export function readRecorded(source: keyof typeof sources, text: string): RecordedResource[] {
+export function readRecorded(source: keyof typeof sources, text: string): RecordedState {
   const { command, read } = sources[source];
-  let resources: RecordedResource[];
+  let state: RecordedState;
   try {
-    resources = read(text);
+    state = read(text);
   } catch (cause) {
     throw new Error(`--from ${source}: the input is not such a state; pass the output of \`${command}\``, { cause });
   }
-  if (resources.length > 0) return resources;
+  if (state.resources.length > 0) return state;
   throw new Error(`--from ${source}: the state has no resources of this provider; nothing was written`);
 }

@@ -30,7 +30,7 @@ async function run(from: MoveFlags["from"], text: string, dialect = "v2", key = 
   const { io, printed } = recordingTerminal();
   const flags = { out, language: "typescript", json: true } as const;
   const code = await moveRecorded({ ...flags, from }, text, io, environmentOf(bench, dialect, key));
-  return { code, out, report: JSON.parse(printed().out) };
+  return { code, out, report: JSON.parse(printed().out), stderr: printed().err };
 }
 
 describe.each(Object.entries(recordedStates))("a state of %s", (_, { from, text }) => {
@@ -131,6 +131,23 @@ it("lists properties without a counterpart, and objects that the account lacks",
   expect(report.skipped).toEqual([
     { kind: "NetworkVolume", id: "gone", name: "models", reason: "the account has no object with this id" },
   ]);
+});
+
+it("reports ignored data sources and resources of other providers in one line", async () => {
+  const state = JSON.parse(recordedStates["Terraform 1.x"]?.text(ids) ?? "");
+  const other = (name: string) => ({
+    address: `null_resource.${name}`,
+    mode: "managed",
+    type: "null_resource",
+    name,
+    values: {},
+  });
+  state.values.root_module.resources.push(other("smoke"), other("warm"));
+  const { stderr } = await run("terraform", JSON.stringify(state));
+  expect(stderr.split("\n").filter((line) => /ignored/i.test(line))).toEqual([
+    "Ignored data sources and resources of other providers: 1 data.runpod_gpu_types, 2 null_resource.",
+  ]);
+  expect((await run("terraform", recordedText("terraform", ids))).stderr).not.toMatch(/ignored/i);
 });
 
 it("with a wrong key, names the variable that has it", async () => {
