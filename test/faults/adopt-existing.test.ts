@@ -16,24 +16,24 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
   const inputsOf = (name: string, more: Properties = {}): Properties =>
     lifecycle.check({}, { ...news, ...more, name }, naming()).inputs;
   /** Creates an unmanaged object. */
-  const byHand = async (name: string, more: Properties = {}): Promise<string> =>
+  const createUnmanaged = async (name: string, more: Properties = {}): Promise<string> =>
     (await lifecycle.create(inputsOf(name, more), bench.context())).id;
 
   test("adopts the object with the name", async () => {
     const name = freshName();
-    const id = await byHand(name);
+    const id = await createUnmanaged(name);
     const inputs = inputsOf(name, { adoptExisting: true });
-    const made = await lifecycle.create(inputs, bench.context());
-    expect([made.id, await idsOf(name)]).toEqual([id, [id]]);
-    expect(lifecycle.diff(made.outputs, inputs)).toEqual([]);
+    const created = await lifecycle.create(inputs, bench.context());
+    expect([created.id, await idsOf(name)]).toEqual([id, [id]]);
+    expect(lifecycle.diff(created.outputs, inputs)).toEqual([]);
     // Deleting it in a later run deletes it.
-    await lifecycle.delete(id, made.outputs, bench.context());
+    await lifecycle.delete(id, created.outputs, bench.context());
     expect(await idsOf(name)).toEqual([]);
   });
 
   test("adopts no object of this stack's state or of another resource", async () => {
     const name = freshName();
-    const id = await byHand(name);
+    const id = await createUnmanaged(name);
     const context = bench.context();
     const inputs = inputsOf(name, { adoptExisting: true });
     expect((await lifecycle.create(inputs, context)).id).toBe(id);
@@ -50,7 +50,7 @@ describe("an adopted object", () => {
 
   test("is updated to the inputs and their defaults", async () => {
     const name = freshName();
-    const made = await bench.rest("POST", "/templates", {
+    const created = await bench.rest("POST", "/templates", {
       name,
       imageName: "old:1",
       isServerless: true,
@@ -64,7 +64,7 @@ describe("an adopted object", () => {
       naming(),
     ).inputs;
     const { id, outputs } = await Template.create(inputs, bench.context());
-    expect(id).toBe(stringAt(made, "id"));
+    expect(id).toBe(stringAt(created, "id"));
     expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({
       imageName: "new:2",
       env: { B: "2" },
@@ -78,21 +78,21 @@ describe("an adopted object", () => {
 
   test("of an endpoint keeps its version; its suffix is not another name", async () => {
     const name = freshName();
-    const of = (version: string) => ({ name: `${name}-t`, imageName: `a:${version}`, isServerless: true });
-    const templateId = stringAt(await bench.rest("POST", "/templates", of("1")), "id");
-    const made = await bench.rest("POST", "/endpoints", { name: `${name}-fb`, templateId, workersMax: 7 });
-    await bench.rest("PATCH", `/templates/${templateId}`, of("2"));
-    const wanted = { name, templateId, workersMax: 2, adoptExisting: true };
-    const inputs = ServerlessEndpoint.check({}, wanted, naming()).inputs;
+    const templateBody = (version: string) => ({ name: `${name}-t`, imageName: `a:${version}`, isServerless: true });
+    const templateId = stringAt(await bench.rest("POST", "/templates", templateBody("1")), "id");
+    const created = await bench.rest("POST", "/endpoints", { name: `${name}-fb`, templateId, workersMax: 7 });
+    await bench.rest("PATCH", `/templates/${templateId}`, templateBody("2"));
+    const desired = { name, templateId, workersMax: 2, adoptExisting: true };
+    const inputs = ServerlessEndpoint.check({}, desired, naming()).inputs;
     const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context());
-    expect([id, outputs["version"]]).toEqual([stringAt(made, "id"), 2]);
+    expect([id, outputs["version"]]).toEqual([stringAt(created, "id"), 2]);
     expect((await bench.rest("GET", `/endpoints/${id}`)).json).toMatchObject({ workersMax: 2, name: `${name}-fb` });
   });
 
   test("that would require a replacement is an error with its values and the options", async () => {
     const name = freshName();
-    const made = await bench.rest("POST", "/networkvolumes", { name, size: 50, dataCenterId: "EU-RO-1" });
-    const id = stringAt(made, "id");
+    const created = await bench.rest("POST", "/networkvolumes", { name, size: 50, dataCenterId: "EU-RO-1" });
+    const id = stringAt(created, "id");
     const create = (news: Properties, secrets?: Secrets) =>
       NetworkVolume.create(
         NetworkVolume.check({}, { name, ...news, adoptExisting: true }, naming()).inputs,
@@ -130,7 +130,7 @@ describe("an adopted object", () => {
     const ids = [await bench.rest("POST", "/networkvolumes", body), await bench.rest("POST", "/networkvolumes", body)];
     const inputs = NetworkVolume.check({}, { ...body, adoptExisting: true }, naming()).inputs;
     await expect(NetworkVolume.create(inputs, bench.context())).rejects.toThrow(
-      `NetworkVolume "${name}": adoptExisting requires exactly one object with this name, but there are 2 (${ids.map((one) => stringAt(one, "id")).join(", ")}); rename or delete the others, or set another name`,
+      `NetworkVolume "${name}": adoptExisting requires exactly one object with this name, but there are 2 (${ids.map((response) => stringAt(response, "id")).join(", ")}); rename or delete the others, or set another name`,
     );
   });
 

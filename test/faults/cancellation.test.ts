@@ -10,11 +10,11 @@ const bench = await useLifecycleBench({ templateRelease: 3_600_000 });
 const cases = await objectCases(bench);
 
 /** Advances time until the condition holds. */
-async function until(done: () => boolean): Promise<void> {
+async function waitUntil(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-const lost: [string, Fault][] = [
+const responseFaults: [string, Fault][] = [
   ["is dropped", { kind: "dropResponse" }],
   ["is replaced by a 502", { kind: "status", status: 502, applied: true }],
   ["arrives by half", { kind: "halfBody" }],
@@ -23,14 +23,14 @@ const lost: [string, Fault][] = [
 describe.each(cases)("a $kind whose create is cancelled", ({ kind, create, inputsOf, idsOf }) => {
   const lifecycle = kinds[kind];
 
-  test.each(lost)("while its response %s is found and leaves no orphan", async (_, fault) => {
+  test.each(responseFaults)("while its response %s is found and leaves no orphan", async (_, fault) => {
     const name = freshName();
-    const stop = new AbortController();
-    const context = bench.context({ signal: stop.signal });
+    const controller = new AbortController();
+    const context = bench.context({ signal: controller.signal });
     const { progress } = context;
     context.progress = (text) => {
       progress(text);
-      if (text.includes("the response was lost")) stop.abort(new Error("stopped"));
+      if (text.includes("the response was lost")) controller.abort(new Error("stopped"));
     };
     bench.proxy.inject(create, fault);
     const { id } = await lifecycle.create(inputsOf(name), context);
@@ -39,29 +39,29 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, create, input
 
   test("while the service responds too slowly is found and leaves no orphan", async () => {
     const name = freshName();
-    const stop = new AbortController();
+    const controller = new AbortController();
     // The grace period of a cancelled create elapses immediately; the response arrives after it.
-    const context = bench.context({ signal: stop.signal });
+    const context = bench.context({ signal: controller.signal });
     bench.proxy.inject(create, { kind: "delayResponse", ms: 40 });
-    const making = lifecycle.create(inputsOf(name), context);
-    await until(() => bench.proxy.requests.some(({ fault, applied }) => fault === "delayResponse" && applied));
-    stop.abort(new Error("stopped"));
-    expect(await idsOf(name)).toEqual([(await making).id]);
+    const creation = lifecycle.create(inputsOf(name), context);
+    await waitUntil(() => bench.proxy.requests.some(({ fault, applied }) => fault === "delayResponse" && applied));
+    controller.abort(new Error("stopped"));
+    expect(await idsOf(name)).toEqual([(await creation).id]);
   });
 });
 
 test("a cancellation immediately ends a create that waits for a retry, with its reason", async () => {
   const { NetworkVolume } = kinds;
-  const stop = new AbortController();
-  const context = bench.context({ signal: stop.signal, clock: systemClock });
+  const controller = new AbortController();
+  const context = bench.context({ signal: controller.signal, clock: systemClock });
   bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "30" }, 9);
   const { inputs } = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("never-dev"));
-  const creating = NetworkVolume.create(inputs, context).catch((error: unknown) => error);
-  await until(() => context.progressMessages.some((text) => text.includes("attempt 2")));
-  const started = Date.now();
-  stop.abort(new Error("stopped by its user"));
-  expect(await creating).toMatchObject({ message: "stopped by its user" });
+  const outcome = NetworkVolume.create(inputs, context).catch((error: unknown) => error);
+  await waitUntil(() => context.progressMessages.some((text) => text.includes("attempt 2")));
+  const startTime = Date.now();
+  controller.abort(new Error("stopped by its user"));
+  expect(await outcome).toMatchObject({ message: "stopped by its user" });
   // The wait would last 30 s.
-  expect(Date.now() - started).toBeLessThan(10_000);
+  expect(Date.now() - startTime).toBeLessThan(10_000);
   expect(await bench.listObjects("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
 });

@@ -10,13 +10,13 @@ const cap = 50;
 
 describe.each(cases)(
   "lists of $kind that contain only the first $held",
-  ({ kind, create, held, unique, inputsOf, idsOf }) => {
+  ({ kind, create, collection, unique, inputsOf, idsOf }) => {
     const lifecycle = kinds[kind];
 
     /** Fills the list to its cap with other objects. */
     const capLists = (length = cap): void =>
-      bench.proxy.alter(listMatch(held), (answer) =>
-        withLists(answer, ([first = {}]) =>
+      bench.proxy.alter(listMatch(collection), (response) =>
+        withLists(response, ([first = {}]) =>
           Array.from({ length }, (_, index) => ({ ...first, id: `old${index}`, name: `old-${index}` })),
         ),
       );

@@ -14,7 +14,7 @@ interface Deployed {
   /** Inputs in the program, without defaults. */
   program: Properties;
   /** That with its defaults. */
-  wanted: Properties;
+  inputs: Properties;
   outputs: Properties;
 }
 
@@ -24,15 +24,9 @@ let count = 0;
 async function deploy(dialect: Dialect): Promise<Record<"template" | "first" | "second" | "cpu" | "volume", Deployed>> {
   const run = count++;
   const make = async (kind: keyof typeof kinds, program: Properties): Promise<Deployed> => {
-    const { inputs: wanted, failures } = kinds[kind].check(
-      {},
-      program,
-      naming(`${kind}-${run}-${count++}`),
-      [],
-      dialect,
-    );
+    const { inputs, failures } = kinds[kind].check({}, program, naming(`${kind}-${run}-${count++}`), [], dialect);
     expect(failures).toEqual([]);
-    return { kind, program, wanted, ...(await kinds[kind].create(wanted, bench.context({}, dialect))) };
+    return { kind, program, inputs, ...(await kinds[kind].create(inputs, bench.context({}, dialect))) };
   };
   const template = await make("Template", { imageName: "a:1", env: { A: "1" }, ports: "80/http", dockerArgs: "--a b" });
   const volume = await make("NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" });
@@ -51,9 +45,9 @@ async function deploy(dialect: Dialect): Promise<Record<"template" | "first" | "
 async function drift(stack: Record<string, Deployed>, dialect: Dialect): Promise<string[]> {
   const context = bench.context({}, dialect);
   const found: string[] = [];
-  for (const [name, one] of Object.entries(stack)) {
-    const reading = await kinds[one.kind].read(one.id, one.outputs, context);
-    const changes = kinds[one.kind].diff(reading?.outputs ?? {}, one.wanted, dialect);
+  for (const [name, resource] of Object.entries(stack)) {
+    const readResult = await kinds[resource.kind].read(resource.id, resource.outputs, context);
+    const changes = kinds[resource.kind].diff(readResult?.outputs ?? {}, resource.inputs, dialect);
     found.push(...changes.map(({ path }) => `${name}: ${path.join(".")}`));
   }
   return found;
@@ -71,13 +65,13 @@ function changes(stack: Record<string, Deployed>, dialect: Dialect): unknown[] {
 }
 
 /** Changes inputs of the template, as a deployment in a dialect. */
-async function change(template: Deployed, inputs: Properties, dialect: Dialect): Promise<void> {
+async function updateTemplate(template: Deployed, inputs: Properties, dialect: Dialect): Promise<void> {
   template.program = { ...template.program, ...inputs };
-  template.wanted = { ...template.wanted, ...inputs };
+  template.inputs = { ...template.inputs, ...inputs };
   template.outputs = await kinds.Template.update(
     template.id,
     template.outputs,
-    template.wanted,
+    template.inputs,
     bench.context({}, dialect),
   );
 }
@@ -91,36 +85,36 @@ async function imageOf({ id }: Deployed): Promise<unknown> {
 describe.each<[Dialect, Dialect]>([
   ["v1", "v2"],
   ["v2", "v1"],
-])("a stack that was deployed by %s", (made, other) => {
-  test(`is unchanged for ${other} and again for ${made}: no changes and no drift`, async () => {
-    const stack = await deploy(made);
-    for (const dialect of [made, other, made]) {
+])("a stack that was deployed by %s", (created, other) => {
+  test(`is unchanged for ${other} and again for ${created}: no changes and no drift`, async () => {
+    const stack = await deploy(created);
+    for (const dialect of [created, other, created]) {
       expect([dialect, changes(stack, dialect)]).toEqual([dialect, []]);
       expect([dialect, await drift(stack, dialect)]).toEqual([dialect, []]);
     }
   });
 
-  test(`accepts template updates by ${other} and by ${made}, and every endpoint runs them`, async () => {
-    const stack = await deploy(made);
+  test(`accepts template updates by ${other} and by ${created}, and every endpoint runs them`, async () => {
+    const stack = await deploy(created);
     for (const [image, dialect] of [
       ["a:2", other],
-      ["a:3", made],
+      ["a:3", created],
       ["a:4", other],
     ] as const) {
-      await change(stack.template, { imageName: image, env: { A: image } }, dialect);
-      for (const one of [stack.first, stack.second, stack.cpu])
-        expect([dialect, await imageOf(one)]).toEqual([dialect, image]);
-      for (const each of ["v1", "v2"] as const)
-        expect([dialect, each, await drift(stack, each)]).toEqual([dialect, each, []]);
+      await updateTemplate(stack.template, { imageName: image, env: { A: image } }, dialect);
+      for (const resource of [stack.first, stack.second, stack.cpu])
+        expect([dialect, await imageOf(resource)]).toEqual([dialect, image]);
+      for (const refreshDialect of ["v1", "v2"] as const)
+        expect([dialect, refreshDialect, await drift(stack, refreshDialect)]).toEqual([dialect, refreshDialect, []]);
     }
-    await change(stack.template, { dockerArgs: "" }, "v1");
+    await updateTemplate(stack.template, { dockerArgs: "" }, "v1");
     expect(await drift(stack, "v2")).toEqual([]);
   });
 
   test(`is deleted by ${other}, the template before its endpoints if none of them uses it`, async () => {
-    const stack = await deploy(made);
+    const stack = await deploy(created);
     const order =
-      made === "v2" ? [stack.template, stack.first] : [stack.first, stack.second, stack.cpu, stack.template];
+      created === "v2" ? [stack.template, stack.first] : [stack.first, stack.second, stack.cpu, stack.template];
     for (const { kind, id, outputs } of order) await kinds[kind].delete(id, outputs, bench.context({}, other));
     for (const { kind, id, outputs } of [stack.first, stack.second, stack.cpu, stack.template, stack.volume])
       await kinds[kind].delete(id, outputs, bench.context({}, other));
@@ -138,9 +132,9 @@ describe("an endpoint with a copy of its template", () => {
     expectResponse(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
     for (const dialect of ["v1", "v2"] as const) expect(await drift(stack, dialect)).toEqual(["first: templateId"]);
     const context = bench.context({}, "v2");
-    const reading = await kinds.ServerlessEndpoint.read(endpoint.id, endpoint.outputs, context);
+    const readResult = await kinds.ServerlessEndpoint.read(endpoint.id, endpoint.outputs, context);
     expect(context.warnings.join()).toContain("the settings of its workers differ from template");
-    await kinds.ServerlessEndpoint.update(endpoint.id, reading?.outputs ?? {}, endpoint.wanted, context);
+    await kinds.ServerlessEndpoint.update(endpoint.id, readResult?.outputs ?? {}, endpoint.inputs, context);
     expect(await imageOf(endpoint)).toBe("a:1");
     expect(await drift(stack, "v2")).toEqual([]);
   });
@@ -150,8 +144,8 @@ describe("an endpoint with a copy of its template", () => {
     const templateId = stringAt(await bench.rest("GET", `/endpoints/${first.id}`), "templateId");
     expectResponse(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
     const context = bench.context({}, "v2");
-    const taken = await kinds.ServerlessEndpoint.create({ ...first.wanted, adoptExisting: true }, context);
-    expect([taken.id, taken.outputs["templateId"]]).toEqual([first.id, template.id]);
+    const adopted = await kinds.ServerlessEndpoint.create({ ...first.inputs, adoptExisting: true }, context);
+    expect([adopted.id, adopted.outputs["templateId"]]).toEqual([first.id, template.id]);
     expect(await imageOf(first)).toBe("a:1");
     expect(context.warnings).toEqual([]);
   });
@@ -172,15 +166,20 @@ test.each<Dialect>(["v1", "v2"])(
       propertiesIn((await bench.rest("GET", `/endpoints/${second.id}`)).json)["gpuTypeIds"];
     const before = await gpuTypeIds();
     expectResponse(await bench.rest("PATCH", `/endpoints/${second.id}`, { workersMax: 2 }), 200);
-    for (const each of ["v1", "v2"] as const)
-      expect(await drift({ second, template }, each)).toEqual(["second: workersMax"]);
+    for (const refreshDialect of ["v1", "v2"] as const)
+      expect(await drift({ second, template }, refreshDialect)).toEqual(["second: workersMax"]);
     const context = bench.context({}, dialect);
-    const reading = await kinds.ServerlessEndpoint.read(second.id, second.outputs, context);
-    second.outputs = await kinds.ServerlessEndpoint.update(second.id, reading?.outputs ?? {}, second.wanted, context);
+    const readResult = await kinds.ServerlessEndpoint.read(second.id, second.outputs, context);
+    second.outputs = await kinds.ServerlessEndpoint.update(
+      second.id,
+      readResult?.outputs ?? {},
+      second.inputs,
+      context,
+    );
     expect(await gpuTypeIds()).toEqual(before);
-    for (const each of ["v1", "v2", "v1"] as const) {
-      expect([each, changes({ second, template }, each)]).toEqual([each, []]);
-      expect([each, await drift({ second, template }, each)]).toEqual([each, []]);
+    for (const refreshDialect of ["v1", "v2", "v1"] as const) {
+      expect([refreshDialect, changes({ second, template }, refreshDialect)]).toEqual([refreshDialect, []]);
+      expect([refreshDialect, await drift({ second, template }, refreshDialect)]).toEqual([refreshDialect, []]);
     }
   },
 );
@@ -196,12 +195,12 @@ test("credentials are updated in place by v1 and replaced by v2: created, set in
   const replaced = (dialect: Dialect): boolean =>
     ContainerRegistryAuth.diff(old.outputs, { ...first, password: "q" }, dialect).some(({ replace }) => replace);
   expect([replaced("v1"), replaced("v2")]).toEqual([false, true]);
-  const made = await ContainerRegistryAuth.create(second, context);
-  const repointed = { ...inputs, containerRegistryAuthId: made.id };
-  await Template.update(template.id, template.outputs, repointed, context);
+  const created = await ContainerRegistryAuth.create(second, context);
+  const updated = { ...inputs, containerRegistryAuthId: created.id };
+  await Template.update(template.id, template.outputs, updated, context);
   await ContainerRegistryAuth.delete(old.id, old.outputs, context);
-  const reading = await Template.read(template.id, template.outputs, context);
-  expect(reading?.inputs["containerRegistryAuthId"]).toBe(made.id);
+  const readResult = await Template.read(template.id, template.outputs, context);
+  expect(readResult?.inputs["containerRegistryAuthId"]).toBe(created.id);
 });
 
 test("REST v2 cannot adopt credentials, because it neither returns nor changes them", async () => {

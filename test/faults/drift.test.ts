@@ -19,10 +19,10 @@ const paths: Partial<Record<ObjectKind, string>> = {
 };
 
 /** Properties that can drift: the service returns them and other clients can change them. */
-const readable = cases.filter(
-  ({ kind, input, written, change }) =>
+const detectable = cases.filter(
+  ({ kind, input, requestPattern, change }) =>
     change !== "nothing" &&
-    (!written || input === "templateId") &&
+    (!requestPattern || input === "templateId") &&
     !["computeType", "dataCenterId", "size", "type", "replaceOnChange"].includes(input) &&
     !(dialect === "v1" && ["startSsh", "startJupyter", "isPublic", "category"].includes(input)) &&
     // The description of REST v1 has no `flashboot` in an endpoint's record.
@@ -44,7 +44,7 @@ const v2Bodies: Readonly<Record<string, (value: Value) => object>> = {
 };
 
 /** Changes one property past the provider, as a colleague with a browser does. */
-async function changeByHand({ kind, input, values: [, value], told }: InputCase, id: string): Promise<void> {
+async function changeOutside({ kind, input, values: [, value], inResponse }: InputCase, id: string): Promise<void> {
   const v2Body = v2Bodies[input] ?? v2Bodies[`${kind} ${input}`];
   if (v2Body) {
     const noun = kind === "Template" ? "templates" : "serverless";
@@ -64,58 +64,58 @@ async function changeByHand({ kind, input, values: [, value], told }: InputCase,
   const body =
     input === "dockerArgs"
       ? { dockerStartCmd: String(value).split(" ") }
-      : { [input]: told?.as === input ? told.form(value) : value };
+      : { [input]: inResponse?.name === input ? inResponse.convert(value) : value };
   expectResponse(await bench.rest("PATCH", `${path}/${id}`, body), 200);
 }
 
 describe("a property that was changed outside the stack is found by a refresh and reverted by the next deployment", () => {
-  test.each(readable)("$kind: $input", async (one) => {
-    const { kind, input, values, along } = one;
+  test.each(detectable)("$kind: $input", async (inputCase) => {
+    const { kind, input, values, relatedInputs } = inputCase;
     const lifecycle = kinds[kind];
     const news = {
       ...bases[kind],
-      ...along,
+      ...relatedInputs,
       ...(input === "isServerless" ? { isServerless: false } : { [input]: values[0] }),
     };
-    const wanted = lifecycle.check({}, news, naming("drift-dev")).inputs;
-    const { id, outputs } = await lifecycle.create(wanted, bench.context());
+    const desired = lifecycle.check({}, news, naming("drift-dev")).inputs;
+    const { id, outputs } = await lifecycle.create(desired, bench.context());
 
-    await changeByHand(one, id);
-    const reading = await lifecycle.read(id, outputs, bench.context());
-    const changes = lifecycle.diff(reading?.outputs ?? {}, wanted);
+    await changeOutside(inputCase, id);
+    const readResult = await lifecycle.read(id, outputs, bench.context());
+    const changes = lifecycle.diff(readResult?.outputs ?? {}, desired);
     // A queue that scales by REQUEST_COUNT has no idle timeout in REST v2, so another scaler brings the service's default.
-    const found = new Set(changes.map(({ path }) => path[0]));
-    if (dialect === "v2" && input === "scalerType") found.delete("idleTimeout");
+    const changedKeys = new Set(changes.map(({ path }) => path[0]));
+    if (dialect === "v2" && input === "scalerType") changedKeys.delete("idleTimeout");
     // The REST API shows a command without an entrypoint as a command line.
-    if (input === "dockerStartCmd") found.delete("dockerArgs");
-    expect([...found]).toEqual([input]);
+    if (input === "dockerStartCmd") changedKeys.delete("dockerArgs");
+    expect([...changedKeys]).toEqual([input]);
 
-    let current = id;
+    let currentId = id;
     if (changes.some(({ replace }) => replace)) {
       await lifecycle.delete(id, outputs, bench.context());
-      current = (await lifecycle.create(wanted, bench.context())).id;
+      currentId = (await lifecycle.create(desired, bench.context())).id;
     } else {
-      const fixed = await lifecycle.update(id, reading?.outputs ?? {}, wanted, bench.context());
-      expect(lifecycle.diff(fixed, wanted)).toEqual([]);
+      const updated = await lifecycle.update(id, readResult?.outputs ?? {}, desired, bench.context());
+      expect(lifecycle.diff(updated, desired)).toEqual([]);
     }
     // Without known inputs, REST v2 returns volumes and GPU types in one form only and omits part of a template.
-    const known = dialect === "v2" && kind !== "Secret" ? wanted : {};
-    const after = await lifecycle.read(current, known, bench.context());
-    expect(lifecycle.diff(after?.outputs ?? {}, { ...wanted, ...(kind === "Secret" ? { value: "" } : {}) })).toEqual(
+    const known = dialect === "v2" && kind !== "Secret" ? desired : {};
+    const after = await lifecycle.read(currentId, known, bench.context());
+    expect(lifecycle.diff(after?.outputs ?? {}, { ...desired, ...(kind === "Secret" ? { value: "" } : {}) })).toEqual(
       kind === "Secret" ? [{ path: ["value"], kind: "add", replace: false }] : [],
     );
-    await lifecycle.delete(current, outputs, bench.context());
+    await lifecycle.delete(currentId, outputs, bench.context());
   });
 });
 
 test("a volume that was enlarged outside the stack cannot shrink: the check fails first", async () => {
   const { NetworkVolume } = kinds;
-  const wanted = NetworkVolume.check({}, bases.NetworkVolume, naming("grown-dev")).inputs;
-  const { id, outputs } = await NetworkVolume.create(wanted, bench.context());
+  const desired = NetworkVolume.check({}, bases.NetworkVolume, naming("grown-dev")).inputs;
+  const { id, outputs } = await NetworkVolume.create(desired, bench.context());
   await bench.rest("PATCH", `/networkvolumes/${id}`, { size: 20 });
-  const reading = await NetworkVolume.read(id, outputs, bench.context());
-  expect(NetworkVolume.diff(reading?.outputs ?? {}, wanted).map(({ path }) => path)).toEqual([["size"]]);
-  expect(NetworkVolume.check(reading?.inputs ?? {}, bases.NetworkVolume, naming("grown-dev")).failures).toEqual([
+  const readResult = await NetworkVolume.read(id, outputs, bench.context());
+  expect(NetworkVolume.diff(readResult?.outputs ?? {}, desired).map(({ path }) => path)).toEqual([["size"]]);
+  expect(NetworkVolume.check(readResult?.inputs ?? {}, bases.NetworkVolume, naming("grown-dev")).failures).toEqual([
     {
       path: "size",
       reason: "cannot shrink from 20 to 10; create a new volume under another resource name",
@@ -125,9 +125,9 @@ test("a volume that was enlarged outside the stack cannot shrink: the check fail
 
 describe("an object that was deleted outside the stack", () => {
   test.each(Object.keys(bases))("%s is removed by a refresh, and deleting it again succeeds", async (name) => {
-    const found = Object.entries(kinds).find(([kind]) => kind === name);
-    if (!found) throw new Error(name);
-    const [, lifecycle] = found;
+    const entry = Object.entries(kinds).find(([kind]) => kind === name);
+    if (!entry) throw new Error(name);
+    const [, lifecycle] = entry;
     const base = Object.entries(bases).find(([kind]) => kind === name)?.[1] ?? {};
     const inputs = lifecycle.check({}, base, naming("gone-dev")).inputs;
     const { id, outputs } = await lifecycle.create(inputs, bench.context());

@@ -13,7 +13,7 @@ const { ServerlessEndpoint } = kinds;
 
 let count = 0;
 /** An unmanaged endpoint whose template changed twice, so that it has version 3. */
-async function endpointByHand() {
+async function createUnmanagedEndpoint() {
   const name = `hand${count++}`;
   const template = (tag: number) => ({ name: `${name}-t`, imageName: `a:${tag}`, isServerless: true });
   const templateId = stringAt(await bench.rest("POST", "/templates", template(1)), "id");
@@ -28,16 +28,16 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
   const inputsOf = (inputs: Properties, name?: string) => ServerlessEndpoint.check({}, inputs, naming(name)).inputs;
 
   test("is 1 for a new endpoint, also if the response to its create was lost", async () => {
-    const { templateId } = await endpointByHand();
-    const made = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `made${count}`), context());
+    const { templateId } = await createUnmanagedEndpoint();
+    const created = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `made${count}`), context());
     bench.proxy.inject({ method: "POST", path: /endpoints|serverless/ }, { kind: "dropResponse" });
     const found = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `found${count}`), context());
     expect(bench.proxy.pendingFaults()).toBe(0);
-    expect([made.outputs["version"], found.outputs["version"]]).toEqual([1, 1]);
+    expect([created.outputs["version"], found.outputs["version"]]).toEqual([1, 1]);
   });
 
   test("is the service's for adopted, imported and looked-up endpoints; a lookup also returns the image", async () => {
-    const { id, name, templateId } = await endpointByHand();
+    const { id, name, templateId } = await createUnmanagedEndpoint();
     const imported = await ServerlessEndpoint.read(id, {}, context());
     expect(imported?.outputs["version"]).toBe(3);
     expect(await getServerlessEndpoint({ name }, context())).toMatchObject({ id, version: 3, imageName: "a:3" });
@@ -46,18 +46,18 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
   });
 
   test("costs a refresh no extra request", async () => {
-    const { templateId } = await endpointByHand();
+    const { templateId } = await createUnmanagedEndpoint();
     const inputs = inputsOf({ templateId, workersMax: 0, computeType: "CPU" }, `refreshed${count}`);
     const { id, outputs } = await ServerlessEndpoint.create(inputs, context());
     bench.drainRequests();
-    const reading = await ServerlessEndpoint.read(id, outputs, context());
-    expect(reading?.outputs["version"]).toBe(1);
+    const readResult = await ServerlessEndpoint.read(id, outputs, context());
+    expect(readResult?.outputs["version"]).toBe(1);
     expect(bench.drainRequests()).not.toContain(`GET ${restPaths.endpoints}/${id}/releases`);
   });
 });
 
 test("a lookup of a load balancer returns the address of its requests", async () => {
-  const { templateId } = await endpointByHand();
+  const { templateId } = await createUnmanagedEndpoint();
   const inputs = ServerlessEndpoint.check(
     {},
     { templateId, type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", workersMax: 0 },

@@ -14,7 +14,7 @@ interface Deployed {
   outputs: Properties;
 }
 
-const few: ObjectCounts = { templates: 12, endpoints: 9, volumes: 5, secrets: 5, registries: 5 };
+const smallCounts: ObjectCounts = { templates: 12, endpoints: 9, volumes: 5, secrets: 5, registries: 5 };
 
 const images = { "acme/echo:1": handlerFile("echo") };
 const onePerPage = await useLifecycleBench({ pageSize: 1, templateRelease: 0, images });
@@ -24,39 +24,39 @@ const accounts: [string, ObjectCounts, LifecycleBench][] = isCrowded
       ["1,200 objects", crowdedCounts, await useLifecycleBench({ templateRelease: 0, images })],
       ["1,200 objects, one on a page", crowdedCounts, onePerPage],
     ]
-  : [["one object on a page", few, onePerPage]];
+  : [["one object on a page", smallCounts, onePerPage]];
 
 describe.each(accounts)("an account with %s", (_name, others, bench) => {
   const context = () => bench.context({}, "v2");
 
   const rest = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const answer = await bench.rest(method, path, body);
-    expectResponse(answer, [200, 201]);
-    return answer.json;
+    const response = await bench.rest(method, path, body);
+    expectResponse(response, [200, 201]);
+    return response.json;
   };
 
-  function checked(kind: Kind, name: string, news: Properties): Properties {
+  function check(kind: Kind, name: string, news: Properties): Properties {
     const { inputs, failures } = kinds[kind].check({}, { name, ...news }, naming(), [], "v2");
     expect(failures).toEqual([]);
     return inputs;
   }
 
   async function create(kind: Kind, name: string, news: Properties): Promise<Deployed> {
-    const inputs = checked(kind, name, news);
+    const inputs = check(kind, name, news);
     return { kind, inputs, ...(await kinds[kind].create(inputs, context())) };
   }
 
   async function expectNoDrift(stack: Deployed[]): Promise<void> {
     for (const { kind, id, inputs, outputs } of stack) {
       expect([kind, kinds[kind].diff(outputs, inputs, "v2")]).toEqual([kind, []]);
-      const reading = await kinds[kind].read(id, outputs, context());
-      expect([kind, kinds[kind].diff(reading?.outputs ?? {}, inputs, "v2")]).toEqual([kind, []]);
+      const readResult = await kinds[kind].read(id, outputs, context());
+      expect([kind, kinds[kind].diff(readResult?.outputs ?? {}, inputs, "v2")]).toEqual([kind, []]);
     }
   }
 
-  async function update(one: Deployed, changes: Properties): Promise<void> {
-    one.inputs = { ...one.inputs, ...changes };
-    one.outputs = await kinds[one.kind].update(one.id, one.outputs, one.inputs, context());
+  async function update(resource: Deployed, changes: Properties): Promise<void> {
+    resource.inputs = { ...resource.inputs, ...changes };
+    resource.outputs = await kinds[resource.kind].update(resource.id, resource.outputs, resource.inputs, context());
   }
 
   // 1,200 objects, created one by one.
@@ -72,12 +72,12 @@ describe.each(accounts)("an account with %s", (_name, others, bench) => {
     const auth = await create("ContainerRegistryAuth", "registry", { username: "u", password: "first-password" });
     const smokeTest = { endpointId: first.id, input: { prompt: "ping" }, expect: { output: { prompt: "ping" } } };
     const { inputs } = kinds.JobInvoke.check({}, smokeTest, naming(), [], "v2");
-    const answer = await kinds.JobInvoke.create(inputs, bench.context({ clock: systemClock }, "v2"));
-    const job: Deployed = { kind: "JobInvoke", inputs, ...answer };
+    const result = await kinds.JobInvoke.create(inputs, bench.context({ clock: systemClock }, "v2"));
+    const job: Deployed = { kind: "JobInvoke", inputs, ...result };
     const stack = [job, first, second, third, template, volume, secret, auth];
     await expectNoDrift(stack);
 
-    const adopted = checked("Template", "other-0", { imageName: "other:1", adoptExisting: true });
+    const adopted = check("Template", "other-0", { imageName: "other:1", adoptExisting: true });
     expect((await kinds.Template.create(adopted, context())).id).toBe(oldest);
 
     await update(template, { imageName: "acme/echo:2", containerRegistryAuthId: auth.id });

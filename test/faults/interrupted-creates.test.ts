@@ -12,11 +12,11 @@ const bench = await useLifecycleBench();
 
 describe.each(await objectCases(bench))(
   "the $kind of a killed process",
-  ({ kind, news, create, held, unique, idsOf }) => {
+  ({ kind, news, create, collection, unique, idsOf }) => {
     const lifecycle = kinds[kind];
 
     /** Kills the process after the service created the object and before the response arrives; returns the object's id. */
-    async function leave(inputs: Properties, hasUniqueName: boolean): Promise<string> {
+    async function createWithLostResponse(inputs: Properties, hasUniqueName: boolean): Promise<string> {
       bench.proxy.inject(create, { kind: "clientGone", applied: true });
       await lifecycle.create(inputs, bench.context({ hasUniqueName })).catch(() => undefined);
       bench.proxy.clear();
@@ -28,7 +28,7 @@ describe.each(await objectCases(bench))(
     test("is left untouched by the next create, which generates another name and sends one request", async () => {
       const generated = (): Properties =>
         lifecycle.check({}, news, autoNaming(`urn:pulumi:dev::shop::serverless-compute:index:${kind}::left`)).inputs;
-      const id = await leave(generated(), true);
+      const id = await createWithLostResponse(generated(), true);
       bench.drainRequests();
       const inputs = generated();
       const context = bench.context({ hasUniqueName: true });
@@ -39,13 +39,13 @@ describe.each(await objectCases(bench))(
       const isEndpointOfV2 = kind === "ServerlessEndpoint" && dialect === "v2";
       expect(bench.drainRequests()).toHaveLength(isEndpointOfV2 ? 3 : 1);
       await lifecycle.delete(second.id, second.outputs, bench.context());
-      expect(await bench.listObjects(held)).toContainEqual(expect.objectContaining({ id }));
+      expect(await bench.listObjects(collection)).toContainEqual(expect.objectContaining({ id }));
     });
 
     test("is left untouched by the next create under the same program-set name, unless adoptExisting is set", async () => {
       const name = `set-${kind}`;
       const inputs = lifecycle.check({}, { ...news, name }, naming()).inputs;
-      const id = await leave(inputs, false);
+      const id = await createWithLostResponse(inputs, false);
       const second = lifecycle.create(inputs, bench.context());
       if (unique) await expect(second).rejects.toThrow("the name is already taken");
       else {

@@ -8,7 +8,7 @@ import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { plainProperties } from "../support/sample-values";
 import type { ObjectKind } from "./support/kinds";
-import { clientsShowing, records } from "./support/record-server";
+import { clientsReturning, records } from "./support/record-server";
 
 const bench = await useLifecycleBench();
 
@@ -44,13 +44,13 @@ const gpu = (more: object) => ({ gpu: { ...records.v2.ServerlessEndpoint.gpu, ..
 const workers = (more: object) => ({ workers: { ...records.v2.ServerlessEndpoint.workers, ...more } });
 const cpu = (id: Value, vcpuCount: Value) => ({ gpu: undefined, cpu: [{ id, vcpuCount, memory: 8 }] });
 const mount = (size: Value, path: Value) => ({ mounts: size === 0 ? {} : { persistent: { size, path } } });
-const words = (value: Value): Value[] => (Array.isArray(value) ? value : []);
+const toList = (value: Value): Value[] => (Array.isArray(value) ? value : []);
 const asJson = (lists: object) => JSON.stringify(lists);
 const scaling = {
   QUEUE_DELAY: { scaling: { type: "QUEUE_DELAY", queueDelay: 4 } },
   REQUEST_COUNT: { scaling: { type: "REQUEST_COUNT", requestCount: 4 }, workers: { min: 0, max: 3 } },
 };
-const flags = { values: [true, false] };
+const booleans = { values: [true, false] };
 
 const rows: Row[] = [
   ...rowsOf(
@@ -61,23 +61,23 @@ const rows: Row[] = [
       dockerArgs: { values: ["", "python main.py"], v2: (args) => ({ args }) },
       dockerEntrypoint: {
         values: [[], ["sh", "-c"]],
-        v1: (list) => ({ dockerArgs: words(list).length === 0 ? "" : asJson({ entrypoint: list, cmd: [] }) }),
+        v1: (list) => ({ dockerArgs: toList(list).length === 0 ? "" : asJson({ entrypoint: list, cmd: [] }) }),
         v2: (entrypoint) => ({ entrypoint }),
       },
       dockerStartCmd: {
         values: [[], ["python", "a b.py"]],
-        v1: (list) => ({ dockerArgs: words(list).length === 0 ? "" : asJson({ entrypoint: [], cmd: list }) }),
+        v1: (list) => ({ dockerArgs: toList(list).length === 0 ? "" : asJson({ entrypoint: [], cmd: list }) }),
         v2: (cmd) => ({ cmd }),
       },
       env: { values: [{}, { MODEL: "mistral-7b" }] },
       ports: { values: ["", "80/http", "80/http,22/tcp"], v2: (ports) => ({ ports: String(ports).split(",") }) },
       readme: { values: ["", "text"], v2: null },
       volumeMountPath: { values: ["/workspace", "/data"], v2: (path) => mount(20, path) },
-      isServerless: { ...flags, v2: (serverless) => ({ serverless }) },
+      isServerless: { ...booleans, v2: (serverless) => ({ serverless }) },
       containerRegistryAuthId: { values: ["", "r1"], v2: (registry) => ({ registry: registry || null }) },
-      startSsh: { ...flags, v1: null },
-      startJupyter: { ...flags, v1: null },
-      isPublic: { ...flags, v1: null, v2: (isPublic) => ({ public: isPublic }) },
+      startSsh: { ...booleans, v1: null },
+      startJupyter: { ...booleans, v1: null },
+      isPublic: { ...booleans, v1: null, v2: (isPublic) => ({ public: isPublic }) },
       category: { values: ["CPU", "NVIDIA", "AMD"], v1: null },
       allowedCudaVersions: { values: [[], ["12.4"], ["12.4", "12.5"]] },
     },
@@ -91,7 +91,7 @@ const rows: Row[] = [
         values: [[], ["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], ["NVIDIA A40"]],
         v2: (types) =>
           gpu({
-            pools: words(types).map((type) => ({ "NVIDIA L4": "ADA_24", "NVIDIA A40": "AMPERE_48" })[String(type)]),
+            pools: toList(types).map((type) => ({ "NVIDIA L4": "ADA_24", "NVIDIA A40": "AMPERE_48" })[String(type)]),
           }),
       },
       excludedGpuTypeIds: {
@@ -102,7 +102,7 @@ const rows: Row[] = [
       cpuFlavorIds: {
         values: [["cpu3c"], ["cpu5g"]],
         v1: (cpuFlavorIds) => ({ computeType: "CPU", cpuFlavorIds }),
-        v2: (ids) => cpu(words(ids)[0] ?? "", 2),
+        v2: (ids) => cpu(toList(ids)[0] ?? "", 2),
         onCpu: true,
       },
       vcpuCount: {
@@ -139,23 +139,23 @@ const rows: Row[] = [
 ];
 
 /** Properties that no response shows. */
-const unshown = ["name", "adoptExisting", "verify", "replaceOnChange"];
+const unreportedProperties = ["name", "adoptExisting", "verify", "replaceOnChange"];
 const optional = (dialect: Dialect): string[] =>
   Object.values(kinds).flatMap(({ kind, inputs }) =>
     Object.entries(inputs.shape).flatMap(([key, schema]) => {
-      const { dialect: carrier = dialect } = traitsOf(schema);
-      const isRow = propertyOf(schema).optional && !unshown.includes(key) && carrier === dialect;
+      const { dialect: requiredDialect = dialect } = traitsOf(schema);
+      const isRow = propertyOf(schema).optional && !unreportedProperties.includes(key) && requiredDialect === dialect;
       return isRow && kind !== "JobInvoke" ? [`${kind} ${key}`] : [];
     }),
   );
 
 /** How a dialect shows a property's value; undefined if it does not. */
-function shownBy({ kind, property, ...row }: Row, dialect: Dialect): ((value: Value) => object) | undefined {
+function responseFields({ kind, property, ...row }: Row, dialect: Dialect): ((value: Value) => object) | undefined {
   const schema = kinds[kind].inputs.shape[property];
-  const { dialect: carrier = dialect } = schema ? traitsOf(schema) : {};
-  const own = row[dialect];
-  if (carrier !== dialect || own === null) return undefined;
-  return own ?? ((value) => ({ [property]: value }));
+  const { dialect: requiredDialect = dialect } = schema ? traitsOf(schema) : {};
+  const fields = row[dialect];
+  if (requiredDialect !== dialect || fields === null) return undefined;
+  return fields ?? ((value) => ({ [property]: value }));
 }
 
 describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
@@ -166,17 +166,17 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
     expect(failures).toEqual([]);
     const refreshed = async (olds: Properties, fields: object) => {
       const record = { ...records[dialect][kind], ...fields };
-      const clients = await clientsShowing(dialect, kind, record);
-      const reading = await lifecycle.read(record.id, olds, bench.context({ clients }, dialect));
-      return reading?.outputs ?? {};
+      const clients = await clientsReturning(dialect, kind, record);
+      const readResult = await lifecycle.read(record.id, olds, bench.context({ clients }, dialect));
+      return readResult?.outputs ?? {};
     };
     const changes = (olds: Properties) => lifecycle.diff(olds, inputs, dialect).map(({ path: [key] }) => key);
     const first = news["computeType"] === "CPU" ? { computeType: "CPU", ...cpu("cpu3c", 2) } : {};
     return { changes, refreshed, state: await refreshed({ ...inputs, version: 1 }, first) };
   }
 
-  const shown = rows.flatMap((row) => {
-    const fields = shownBy(row, dialect);
+  const reportedRows = rows.flatMap((row) => {
+    const fields = responseFields(row, dialect);
     return fields ? [{ ...row, fields }] : [];
   });
   const newsOf = ({ kind, onCpu }: Row): Properties => ({
@@ -185,20 +185,23 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
   });
 
   test("the table contains every optional property", () => {
-    const named = rows.filter(({ kind, property }) => optional(dialect).includes(`${kind} ${property}`));
-    expect(named.map(({ kind, property }) => `${kind} ${property}`).sort()).toEqual(optional(dialect).sort());
+    const optionalRows = rows.filter(({ kind, property }) => optional(dialect).includes(`${kind} ${property}`));
+    expect(optionalRows.map(({ kind, property }) => `${kind} ${property}`).sort()).toEqual(optional(dialect).sort());
   });
 
-  test.each(shown)("$kind: $property accepts every value if omitted", async ({ kind, values, fields, ...row }) => {
-    const { changes, refreshed, state } = await deployed(kind, newsOf({ kind, values, ...row }));
-    for (const value of values) {
-      const after = await refreshed(state, fields(value));
-      expect(after).toEqual(state);
-      expect(changes(after)).toEqual([]);
-    }
-  });
+  test.each(reportedRows)(
+    "$kind: $property accepts every value if omitted",
+    async ({ kind, values, fields, ...row }) => {
+      const { changes, refreshed, state } = await deployed(kind, newsOf({ kind, values, ...row }));
+      for (const value of values) {
+        const after = await refreshed(state, fields(value));
+        expect(after).toEqual(state);
+        expect(changes(after)).toEqual([]);
+      }
+    },
+  );
 
-  const withDefault = shown.flatMap((row) => {
+  const withDefault = reportedRows.flatMap((row) => {
     const schema = kinds[row.kind].inputs.shape[row.property];
     const defaultValue = schema && propertyOf(schema).defaultValue;
     // In REST v2 an empty list of GPU types accepts any, even if the program sets it.

@@ -10,19 +10,19 @@ import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { expectResponse, stringAt } from "../support/raw-http";
-import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./support/astray";
 import type { ObjectKind } from "./support/kinds";
+import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./support/wrong-addresses";
 
 const bench = await useLifecycleBench({ templateRelease: 600_000 });
 
-/** A service that returns lists and rejects every other request with `answer`. */
-let answer = json({}, 500);
+/** A service that returns lists and rejects every other request with `response`. */
+let response = json({}, 500);
 const lists = dialect === "v1" ? [] : { networkVolumes: [] };
-const moody = await startFaultyServer(({ method }) => (method === "GET" ? json(lists) : answer));
+const faultyServer = await startFaultyServer(({ method }) => (method === "GET" ? json(lists) : response));
 /** A refusal in the dialect's form. */
 const problem = (message: string, status: number): Behaviour =>
   json(dialect === "v1" ? { message } : { title: "Problem", status, detail: message }, status);
-afterAll(() => moody.close());
+afterAll(() => faultyServer.close());
 
 const checked = (kind: ObjectKind, news: Properties): Properties =>
   kinds[kind].check({}, news, naming("chat-dev")).inputs;
@@ -34,8 +34,8 @@ const create = (kind: ObjectKind, news: Properties, context: Context = bench.con
 const withWrongKey = (): Context => contextAt(bench, bench.proxy.origin, { apiKey: "wrong" });
 /** Creates a volume at a service that rejects the request with this status and message. */
 const refused = (status: number, message: string) => async (): Promise<unknown> => {
-  answer = problem(message, status);
-  return create("NetworkVolume", volume, contextAt(bench, moody.origin));
+  response = problem(message, status);
+  return create("NetworkVolume", volume, contextAt(bench, faultyServer.origin));
 };
 const failures =
   (kind: ObjectKind | "JobInvoke", news: Properties, olds: Properties = {}) =>
@@ -45,14 +45,14 @@ const failures =
   };
 /** Ids in the messages, which are random and may resemble words. */
 const ids = new Set(["aaaaaaaaa1"]);
-const made = async (path: string, body: object): Promise<string> => {
+const created = async (path: string, body: object): Promise<string> => {
   const id = stringAt(await bench.rest("POST", path, body), "id");
   ids.add(id);
   return id;
 };
 const user = async (more: object): Promise<string> => {
-  const templateId = await made("/templates", { name: `t-${Math.random()}`, imageName: "a:1", isServerless: true });
-  return made("/endpoints", { name: "user", templateId, workersMax: 0, ...more });
+  const templateId = await created("/templates", { name: `t-${Math.random()}`, imageName: "a:1", isServerless: true });
+  return created("/endpoints", { name: "user", templateId, workersMax: 0, ...more });
 };
 /** A job with this status response. */
 const job =
@@ -105,30 +105,30 @@ const golden: [fault: string, work: () => unknown][] = [
   [
     "a duplicate name",
     async () => {
-      await made("/templates", { name: "chat-dev", imageName: "a:1" });
+      await created("/templates", { name: "chat-dev", imageName: "a:1" });
       return create("Template", template);
     },
   ],
   [
     "several objects with the name to adopt",
     async () => {
-      for (const _ of [1, 2]) await made("/networkvolumes", { name: "chat-dev", ...volume });
+      for (const _ of [1, 2]) await created("/networkvolumes", { name: "chat-dev", ...volume });
       return create("NetworkVolume", { ...volume, adoptExisting: true });
     },
   ],
   [
     "a template that an endpoint outside the deployment uses",
     async () => {
-      const id = await made("/templates", { name: "used", imageName: "a:1", isServerless: true });
-      await made("/endpoints", { name: "user", templateId: id });
+      const id = await created("/templates", { name: "used", imageName: "a:1", isServerless: true });
+      await created("/endpoints", { name: "user", templateId: id });
       return kinds.Template.delete(id, { name: "used" }, bench.context({}, "v1"));
     },
   ],
   [
     "a template that is not released in time",
     async () => {
-      const id = await made("/templates", { name: "kept", imageName: "a:1", isServerless: true });
-      const endpoint = await made("/endpoints", { name: "user", templateId: id });
+      const id = await created("/templates", { name: "kept", imageName: "a:1", isServerless: true });
+      const endpoint = await created("/endpoints", { name: "user", templateId: id });
       expectResponse(await bench.rest("DELETE", `/endpoints/${endpoint}`), 204);
       return kinds.Template.delete(id, { name: "kept" }, bench.context({}, "v1"));
     },
@@ -136,7 +136,7 @@ const golden: [fault: string, work: () => unknown][] = [
   [
     "a volume in use",
     async () => {
-      const id = await made("/networkvolumes", { name: "used", ...volume });
+      const id = await created("/networkvolumes", { name: "used", ...volume });
       await user({ networkVolumeId: id });
       return kinds.NetworkVolume.delete(id, { name: "used" }, bench.context());
     },
@@ -155,7 +155,7 @@ const golden: [fault: string, work: () => unknown][] = [
     "a missing volume",
     async () =>
       create("ServerlessEndpoint", {
-        templateId: await made("/templates", { name: "there", imageName: "a:1", isServerless: true }),
+        templateId: await created("/templates", { name: "there", imageName: "a:1", isServerless: true }),
         networkVolumeId: "nosuchvolu",
       }),
   ],
@@ -185,28 +185,28 @@ const golden: [fault: string, work: () => unknown][] = [
   [
     "a login page instead of the service",
     async () => {
-      answer = { action: "respond", status: 200, body: "<html><title>Sign in</title></html>" };
-      return create("NetworkVolume", volume, contextAt(bench, moody.origin));
+      response = { action: "respond", status: 200, body: "<html><title>Sign in</title></html>" };
+      return create("NetworkVolume", volume, contextAt(bench, faultyServer.origin));
     },
   ],
   [
     "an address of another service",
     async () => {
-      answer = { action: "respond", status: 302, headers: { location: "https://login.example/" } };
-      return create("NetworkVolume", volume, contextAt(bench, moody.origin));
+      response = { action: "respond", status: 302, headers: { location: "https://login.example/" } };
+      return create("NetworkVolume", volume, contextAt(bench, faultyServer.origin));
     },
   ],
   [
     "a response timeout",
     async () => {
-      answer = { action: "hang" };
-      return create("NetworkVolume", volume, contextAt(bench, moody.origin, { attemptTimeout: 1000 }));
+      response = { action: "hang" };
+      return create("NetworkVolume", volume, contextAt(bench, faultyServer.origin, { attemptTimeout: 1000 }));
     },
   ],
   [
     "an adopted object that requires a replacement",
     async () => {
-      await made("/networkvolumes", { name: "moved", ...volume });
+      await created("/networkvolumes", { name: "moved", ...volume });
       return create("NetworkVolume", { name: "moved", size: 10, dataCenterId: "US-KS-2", adoptExisting: true });
     },
   ],
@@ -215,8 +215,8 @@ const golden: [fault: string, work: () => unknown][] = [
     "a request that is retried (on the resource's own line)",
     async () => {
       const texts: string[] = [];
-      answer = problem("busy", 429);
-      const context = { ...contextAt(bench, moody.origin), progress: (text: string) => void texts.push(text) };
+      response = problem("busy", 429);
+      const context = { ...contextAt(bench, faultyServer.origin), progress: (text: string) => void texts.push(text) };
       await create("NetworkVolume", volume, context).catch(() => undefined);
       throw new Error(texts[0]);
     },
@@ -232,7 +232,7 @@ const golden: [fault: string, work: () => unknown][] = [
   [
     "an endpoint that fails its verification",
     async () => {
-      const templateId = await made("/templates", { name: "verified", imageName: "a:1", isServerless: true });
+      const templateId = await created("/templates", { name: "verified", imageName: "a:1", isServerless: true });
       return create("ServerlessEndpoint", { templateId, workersMax: 0, verify: { input: {} } });
     },
   ],

@@ -69,24 +69,26 @@ function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
   };
 }
 
-const asked = (): string[] => bench.drainRequests().sort();
+const requestsSent = (): string[] => bench.drainRequests().sort();
 
 describe(`preflight in dialect ${dialect}`, () => {
   test("off, the default, sends no request", async () => {
     const { check, warnings } = deployment("off");
     expect((await check({ gpuTypeIds: [a40], workersMax: 50 })).failures).toEqual([]);
-    expect([warnings, asked()]).toEqual([[], []]);
+    expect([warnings, requestsSent()]).toEqual([[], []]);
   });
 
   test("sends one request for the stock and one for the quota, whatever the number of endpoints", async () => {
     const { check, warnings } = deployment("warn");
     const names = Array.from({ length: 30 }, (_, index) => `chat-${index}`);
-    const bare = deployment("off");
+    const withoutPreflight = deployment("off");
     for (const name of names) {
       const news = { name, gpuTypeIds: [a40], workersMax: 1 };
-      expect(await check(news, {}, name), "inputs, and so the state").toEqual(await bare.check(news, {}, name));
+      expect(await check(news, {}, name), "inputs, and so the state").toEqual(
+        await withoutPreflight.check(news, {}, name),
+      );
     }
-    expect(asked()).toEqual(reads);
+    expect(requestsSent()).toEqual(reads);
     const ofStock = (name: string) => `${name} gpuTypeIds: NVIDIA A40 has no stock in any data centre`;
     const beyond = names.slice(20).map((name) => `${name} workersMax: 1 requested, 20 of 20 already allocated`);
     expect(warnings.filter((text) => text.includes("workersMax"))).toEqual(beyond);
@@ -144,8 +146,8 @@ describe(`preflight in dialect ${dialect}`, () => {
   test("counts the workers of the account's endpoints, except those of the endpoint itself", async () => {
     const template = { name: "quota", imageName: "acme/none:1", isServerless: true };
     const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
-    const made = [3, 15].map((workersMax) => bench.rest("POST", "/endpoints", { templateId, workersMax }));
-    await Promise.all(made);
+    const created = [3, 15].map((workersMax) => bench.rest("POST", "/endpoints", { templateId, workersMax }));
+    await Promise.all(created);
     const { check, warnings } = deployment("warn");
     await check({ workersMax: 3 });
     await check({ workersMax: 6 }, { templateId: "template", workersMax: 3 }, "raised");
@@ -156,7 +158,7 @@ describe(`preflight in dialect ${dialect}`, () => {
       "raised workersMax: 6 requested, 15 of 20 already allocated",
       "late workersMax: 1 requested, 20 of 20 already allocated",
     ]);
-    for (const one of made) await bench.rest("DELETE", `/endpoints/${stringAt(await one, "id")}`);
+    for (const one of created) await bench.rest("DELETE", `/endpoints/${stringAt(await one, "id")}`);
   });
 
   test("sends no request for an endpoint whose placement stays the same and whose workersMax is not raised", async () => {
@@ -164,7 +166,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     const news = { gpuTypeIds: [a40], workersMax: 50, templateId: "old" };
     const { inputs } = await deployment("off").check(news);
     await check({ ...news, templateId: "new", workersMax: 40 }, inputs);
-    expect([warnings, asked()]).toEqual([[], []]);
+    expect([warnings, requestsSent()]).toEqual([[], []]);
   });
 
   test.each<[string, Fault, RegExp]>([
@@ -196,7 +198,7 @@ describe(`preflight in dialect ${dialect}`, () => {
       expect((await check({ gpuTypeIds: [a40], workersMax: 21 }, {}, name)).failures).toEqual([]);
     }
     expect(warnings).toEqual(["one preflight is not possible: the API key is missing"]);
-    expect(asked()).toEqual([]);
+    expect(requestsSent()).toEqual([]);
   });
 
   test("shows no secret value", async () => {

@@ -18,34 +18,34 @@ interface Deployed {
 /** Creates `count` objects of a kind at the same time. */
 function createMany(one: ObjectCase, count: number, context: Context): Promise<Deployed[]> {
   const lifecycle = kinds[one.kind];
-  const made = Array.from({ length: count }, async (_, index) => {
+  const created = Array.from({ length: count }, async (_, index) => {
     const inputs = lifecycle.check({}, one.news, naming(`n${index}-dev`)).inputs;
     return { kind: one.kind, ...(await lifecycle.create(inputs, { ...context, hasUniqueName: true })) };
   });
-  return Promise.all(made);
+  return Promise.all(created);
 }
 
 describe.each(cases)("requests for 10 of $kind", (one) => {
   test("sends one per create, none without a change, one list per refresh, and one per delete, two for some kinds", async () => {
     const lifecycle = kinds[one.kind];
     bench.drainRequests();
-    const made = await createMany(one, 10, bench.context());
+    const created = await createMany(one, 10, bench.context());
     // REST v2 also needs the GPU catalog and the settings of the template, once each.
     expect(bench.drainRequests()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 12 : 10);
 
-    for (const { outputs } of made)
+    for (const { outputs } of created)
       expect(
         lifecycle.diff(outputs, lifecycle.check(outputs, one.news, naming(String(outputs["name"]))).inputs),
       ).toEqual([]);
     expect(bench.drainRequests()).toEqual([]);
 
     const context = bench.context();
-    await Promise.all(made.map(({ id, outputs }) => lifecycle.read(id, outputs, context)));
+    await Promise.all(created.map(({ id, outputs }) => lifecycle.read(id, outputs, context)));
     // Of endpoints REST v2 needs the catalog, and the templates that they have copies of.
     expect(bench.drainRequests()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 3 : 1);
 
     const deletes = bench.context();
-    await Promise.all(made.map(({ id, outputs }) => lifecycle.delete(id, outputs, deletes)));
+    await Promise.all(created.map(({ id, outputs }) => lifecycle.delete(id, outputs, deletes)));
     // The service deletes templates by name: the present one is read first. REST v2 deletes the template of an endpoint that REST v1
     // made, so the endpoint is read first, for which the GPU catalog is needed once.
     const ofEndpoints = dialect === "v2" ? 21 : 10;
@@ -56,12 +56,12 @@ describe.each(cases)("requests for 10 of $kind", (one) => {
 
 test("a refresh of 60 resources of four kinds in waves of 8 sends 4 requests, and v2 reads the catalog once", async () => {
   const four = cases.filter(({ kind }) => kind !== "ContainerRegistryAuth");
-  const made: Deployed[] = [];
-  for (const one of four) made.push(...(await createMany(one, 15, bench.context())));
+  const created: Deployed[] = [];
+  for (const one of four) created.push(...(await createMany(one, 15, bench.context())));
   bench.drainRequests();
   const context = bench.context();
   const mixed = Array.from({ length: 15 }, (_, index) =>
-    four.flatMap((__, kind) => made[kind * 15 + index] ?? []),
+    four.flatMap((__, kind) => created[kind * 15 + index] ?? []),
   ).flat();
   for (let start = 0; start < mixed.length; start += 8) {
     await Promise.all(
@@ -69,10 +69,10 @@ test("a refresh of 60 resources of four kinds in waves of 8 sends 4 requests, an
     );
   }
   expect(mixed).toHaveLength(60);
-  const asked = bench.drainRequests();
-  const catalog = asked.filter((request) => request === "GET /v2/catalog/gpus").length;
+  const requests = bench.drainRequests();
+  const catalog = requests.filter((request) => request === "GET /v2/catalog/gpus").length;
   expect(catalog).toBe(dialect === "v2" ? 1 : 0);
-  expect(asked.length - catalog).toBeLessThanOrEqual(4);
+  expect(requests.length - catalog).toBeLessThanOrEqual(4);
   for (const { kind, id, outputs } of [...mixed].reverse()) await kinds[kind].delete(id, outputs, context);
 });
 
@@ -80,13 +80,13 @@ test("a refresh of CPU endpoints reads no catalog, and sends one list with v1, o
   const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
   if (!endpoint) throw new Error("unreachable");
   const { gpuTypeIds: _, ...news } = endpoint.news;
-  const made = await createMany({ ...endpoint, news: { ...news, computeType: "CPU" } }, 5, bench.context());
+  const created = await createMany({ ...endpoint, news: { ...news, computeType: "CPU" } }, 5, bench.context());
   bench.drainRequests();
   const context = bench.context();
-  await Promise.all(made.map(({ id, outputs }) => kinds.ServerlessEndpoint.read(id, outputs, context)));
+  await Promise.all(created.map(({ id, outputs }) => kinds.ServerlessEndpoint.read(id, outputs, context)));
   const lists = { v1: ["GET /v1/endpoints"], v2: ["GET /v2/serverless", "GET /v2/templates"] };
   expect(bench.drainRequests()).toEqual(lists[dialect]);
-  for (const { id, outputs } of made) await kinds.ServerlessEndpoint.delete(id, outputs, bench.context());
+  for (const { id, outputs } of created) await kinds.ServerlessEndpoint.delete(id, outputs, bench.context());
 });
 
 if (dialect === "v1")
@@ -108,8 +108,8 @@ if (dialect === "v1")
 test("an update sends one request; a template in v1 two, because unchanged fields are read first", async () => {
   for (const one of cases) {
     const lifecycle = kinds[one.kind];
-    const [made] = await createMany(one, 1, bench.context());
-    if (!made) throw new Error("unreachable");
+    const [created] = await createMany(one, 1, bench.context());
+    if (!created) throw new Error("unreachable");
     const change: Partial<Record<ObjectCase["kind"], Properties>> = {
       Template: dialect === "v1" ? { readme: "x" } : { startSsh: false },
       ServerlessEndpoint: { workersMax: 1 },
@@ -120,9 +120,9 @@ test("an update sends one request; a template in v1 two, because unchanged field
     };
     if (!change[one.kind]) continue;
     bench.drainRequests();
-    const news = lifecycle.check(made.outputs, { ...one.news, ...change[one.kind] }, naming("n0-dev")).inputs;
-    await lifecycle.update(made.id, made.outputs, news, bench.context());
+    const news = lifecycle.check(created.outputs, { ...one.news, ...change[one.kind] }, naming("n0-dev")).inputs;
+    await lifecycle.update(created.id, created.outputs, news, bench.context());
     expect(bench.drainRequests()).toHaveLength(one.kind === "Template" && dialect === "v1" ? 2 : 1);
-    await lifecycle.delete(made.id, made.outputs, bench.context());
+    await lifecycle.delete(created.id, created.outputs, bench.context());
   }
 });

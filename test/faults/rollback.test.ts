@@ -20,21 +20,26 @@ const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, 
 /** With REST v1 only in full runs. */
 const dialects: Dialect[] = process.env["FULL"] ? ["v1", "v2"] : ["v2"];
 
-describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
+describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) => {
   let count = 0;
   let id: string;
   let deployed: Properties;
-  const context = (): BenchContext => bench.context({ clock: acceleratedClock(10) }, spoken);
+  const context = (): BenchContext => bench.context({ clock: acceleratedClock(10) }, restVersion);
   const inputsOf = (templateId: string): Properties =>
-    ServerlessEndpoint.check({}, { templateId, workersMax: 1, verify }, naming(`back-${spoken}-${count}`), [], spoken)
-      .inputs;
+    ServerlessEndpoint.check(
+      {},
+      { templateId, workersMax: 1, verify },
+      naming(`back-${restVersion}-${count}`),
+      [],
+      restVersion,
+    ).inputs;
   beforeEach(async () => {
     count++;
     ({ id, outputs: deployed } = await ServerlessEndpoint.create(inputsOf(good), context()));
     bench.proxy.clear();
   });
   /** The rollback: an update of the endpoint with the previous template. */
-  const settingBack = { method: "PATCH", body: new RegExp(good) };
+  const revertRequest = { method: "PATCH", body: new RegExp(good) };
 
   async function fail(olds: Properties, secretPaths: Path[] = []): Promise<PartialFailure> {
     const secrets = { paths: secretPaths, values: [] };
@@ -49,7 +54,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
     (await ServerlessEndpoint.read(id, { ...deployed, templateId: "" }, context()))?.inputs["templateId"];
 
   test("a lost response is retried", async () => {
-    bench.proxy.inject(settingBack, { kind: "dropResponse" }, 2);
+    bench.proxy.inject(revertRequest, { kind: "dropResponse" }, 2);
     const failure = await fail(deployed);
     expect(failure.message).toMatch(/^\S+ \(version 2\) failed its verification; \S+ \(version 1\) keeps serving/);
     expect(failure.outputs).toMatchObject({ templateId: good });
@@ -66,7 +71,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
   );
 
   test("a response that is lost every time leads to a lookup, which finds the rollback", async () => {
-    bench.proxy.inject(settingBack, { kind: "dropResponse" }, 100);
+    bench.proxy.inject(revertRequest, { kind: "dropResponse" }, 100);
     const failure = await fail(deployed);
     expect(failure.message).toMatch(/^\S+ \(version 2\) failed its verification; \S+ \(version 1\) keeps serving/);
     expect(failure.outputs).toMatchObject({ templateId: good });
@@ -74,16 +79,16 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
   });
 
   test("a rejected rollback names the running version and the fix, and the next deployment rolls back", async () => {
-    bench.proxy.inject(settingBack, { kind: "status", status: 403 }, 1);
-    const stuck = await fail(deployed);
-    const path = spoken === "v1" ? "v1/endpoints" : "v2/serverless";
-    expect(stuck.message).toMatch(/^\S+ \(version 2\) failed its verification, and the rollback failed: /);
-    expect(stuck.message).toContain(`The endpoint runs template "${broken}", unverified.`);
-    expect(stuck.message).toContain(`(${id}) manually, set templateId "${good}"`);
-    expect(stuck.message).toContain(`curl -X PATCH ${bench.proxy.origin}/${path}/${id} `);
-    expect(stuck.message).toContain(`-d '{"templateId":"${good}"`);
-    expect(stuck.outputs).toMatchObject({ templateId: broken, unverified: { before: { templateId: good } } });
-    const failure = await fail(stuck.outputs);
+    bench.proxy.inject(revertRequest, { kind: "status", status: 403 }, 1);
+    const rollbackFailure = await fail(deployed);
+    const path = restVersion === "v1" ? "v1/endpoints" : "v2/serverless";
+    expect(rollbackFailure.message).toMatch(/^\S+ \(version 2\) failed its verification, and the rollback failed: /);
+    expect(rollbackFailure.message).toContain(`The endpoint runs template "${broken}", unverified.`);
+    expect(rollbackFailure.message).toContain(`(${id}) manually, set templateId "${good}"`);
+    expect(rollbackFailure.message).toContain(`curl -X PATCH ${bench.proxy.origin}/${path}/${id} `);
+    expect(rollbackFailure.message).toContain(`-d '{"templateId":"${good}"`);
+    expect(rollbackFailure.outputs).toMatchObject({ templateId: broken, unverified: { before: { templateId: good } } });
+    const failure = await fail(rollbackFailure.outputs);
     expect(failure.message).toContain("keeps serving");
     expect(failure.outputs).toMatchObject({ templateId: good });
     expect(await templateNow()).toBe(good);
@@ -91,21 +96,27 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
 
   test("after a manual rollback by the printed command, updates of the template still reach the endpoint", async () => {
     const { Template } = kinds;
-    const made = Template.check({}, { imageName: "acme/echo:1" }, naming(`by-hand-${spoken}`), [], spoken).inputs;
-    const { id: templateId, outputs: olds } = await Template.create(made, context());
+    const created = Template.check(
+      {},
+      { imageName: "acme/echo:1" },
+      naming(`by-hand-${restVersion}`),
+      [],
+      restVersion,
+    ).inputs;
+    const { id: templateId, outputs: olds } = await Template.create(created, context());
     ({ id, outputs: deployed } = await ServerlessEndpoint.create(
-      { ...inputsOf(templateId), name: `by-hand-${spoken}` },
+      { ...inputsOf(templateId), name: `by-hand-${restVersion}` },
       context(),
     ));
     bench.proxy.inject({ method: "PATCH", body: new RegExp(templateId) }, { kind: "status", status: 403 }, 1);
-    const stuck = await fail(deployed);
-    const command = /^ {2}(curl .*)$/m.exec(stuck.message)?.[1] ?? "";
+    const rollbackFailure = await fail(deployed);
+    const command = /^ {2}(curl .*)$/m.exec(rollbackFailure.message)?.[1] ?? "";
     const env = { ...process.env, SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey };
     const { code, stdout } = await run("sh", ["-c", `${command} --silent --fail --noproxy '*'`], { env });
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
-    const reading = await ServerlessEndpoint.read(id, deployed, context());
-    expect(reading?.inputs).toMatchObject({ templateId });
-    await Template.update(templateId, olds, { ...made, env: { MODE: "second" } }, context());
+    const readResult = await ServerlessEndpoint.read(id, deployed, context());
+    expect(readResult?.inputs).toMatchObject({ templateId });
+    await Template.update(templateId, olds, { ...created, env: { MODE: "second" } }, context());
     const { json } = await bench.rest("GET", `/endpoints/${id}?includeTemplate=true`);
     expect(at(json, "template", "env")).toMatchObject({ MODE: "second" });
     expect((await ServerlessEndpoint.read(id, deployed, context()))?.inputs).toMatchObject({ templateId });
@@ -118,12 +129,12 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
     bench.proxy.inject(switching, { kind: "dropResponse" }, 100);
     // With REST v2 a read of the endpoint would show the switch.
     bench.proxy.inject({ method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) }, { kind: "dropResponse" }, 100);
-    const unsure = await fail(deployed);
-    expect(unsure.message).toMatch(/may or may not have been updated\n[\s\S]*sends the settings again/);
-    expect(unsure.outputs).toEqual({ ...deployed, unverified: { before: { templateId: good } } });
+    const uncertain = await fail(deployed);
+    expect(uncertain.message).toMatch(/may or may not have been updated\n[\s\S]*sends the settings again/);
+    expect(uncertain.outputs).toEqual({ ...deployed, unverified: { before: { templateId: good } } });
     expect(await templateNow()).toBe(broken);
     bench.proxy.clear();
-    const outputs = await ServerlessEndpoint.update(id, unsure.outputs, inputsOf(good), context());
+    const outputs = await ServerlessEndpoint.update(id, uncertain.outputs, inputsOf(good), context());
     expect(outputs).not.toHaveProperty("unverified");
     expect(bench.proxy.requests.filter(({ path }) => path.endsWith("/run"))).toHaveLength(1);
     expect(await templateNow()).toBe(good);
@@ -131,10 +142,10 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
 
   test("a switch that never arrived is made by the next deployment, and rolled back if that fails", async () => {
     bench.proxy.inject(switching, { kind: "dropRequest" }, 100);
-    const unsure = await fail(deployed);
+    const uncertain = await fail(deployed);
     expect(await templateNow()).toBe(good);
     bench.proxy.clear();
-    const failure = await fail(unsure.outputs);
+    const failure = await fail(uncertain.outputs);
     expect(failure.message).toMatch(/failed its verification; \S+ keeps serving/);
     expect(failure.outputs).toMatchObject({ templateId: good });
     expect(await templateNow()).toBe(good);
@@ -144,9 +155,9 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (spoken) => {
     bench.proxy.inject(switching, { kind: "clientGone", applied: true });
     await ServerlessEndpoint.update(id, deployed, inputsOf(broken), context()).catch(() => {});
     bench.proxy.clear();
-    const reading = await ServerlessEndpoint.read(id, deployed, context());
-    expect(reading?.outputs).toMatchObject({ templateId: broken });
-    await ServerlessEndpoint.update(id, reading?.outputs ?? {}, inputsOf(good), context());
+    const readResult = await ServerlessEndpoint.read(id, deployed, context());
+    expect(readResult?.outputs).toMatchObject({ templateId: broken });
+    await ServerlessEndpoint.update(id, readResult?.outputs ?? {}, inputsOf(good), context());
     expect(bench.proxy.requests.filter(({ path }) => path.endsWith("/run"))).toHaveLength(1);
     expect(await templateNow()).toBe(good);
   });

@@ -3,10 +3,10 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { dialect } from "../support/dialect";
 import { at } from "../support/raw-http";
 import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
-import { heldObjects, removeLeftovers } from "./support/leftovers";
+import { injectFaults, processOf } from "./support/fault-injection";
+import { listServiceObjects, removeLeftovers } from "./support/leftovers";
 import { randomFrom } from "./support/random";
 import { useRolloutBench } from "./support/rollout-bench";
-import { processOf, sabotage } from "./support/sabotage";
 import { endOf, idsIn, removeAll, seedsOf, withStory } from "./support/schedules";
 
 const bench = await useRolloutBench();
@@ -14,10 +14,10 @@ const bench = await useRolloutBench();
 const seeds = seedsOf({ short: 3, full: dialect === "v1" ? 200 : 40 });
 
 /** Faults of an image's version; "" is a working version. */
-const breakages = ["", "", "", "start", "answer", "hang", "crash"] as const;
+const faults = ["", "", "", "start", "answer", "hang", "crash"] as const;
 interface Version {
   number: number;
-  breaks: (typeof breakages)[number];
+  breaks: (typeof faults)[number];
 }
 
 /** An endpoint with a template per version, so that a rollback is a switch. */
@@ -33,35 +33,35 @@ function programOf({ number, breaks }: Version, workers: object): Declared[] {
       name: "ServerlessEndpoint-api",
       kind: "ServerlessEndpoint",
       level: 2,
-      inputs: (of) => ({ templateId: of(template).id, idleTimeout: 3600, verify, ...workers }),
+      inputs: (outputsOf) => ({ templateId: outputsOf(template).id, idleTimeout: 3600, verify, ...workers }),
     },
   ];
 }
 
 const undisturbed = (): Run => processOf(bench.context(), bench.proxy);
 const outcomes: Record<string, number> = {};
-const note = (what: string): void => {
-  outcomes[what] = (outcomes[what] ?? 0) + 1;
+const countOutcome = (outcome: string): void => {
+  outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
 };
 afterAll(() => console.info(`rollout schedules ${seeds.at(0)} to ${seeds.at(-1)}: ${JSON.stringify(outcomes)}`));
 
 /** Output of a job on the endpoint: the version that ran it. */
-async function answeredBy(endpointId: string): Promise<unknown> {
+async function runningVersion(endpointId: string): Promise<unknown> {
   const { json } = await bench.job("POST", endpointId, "/runsync", { input: {} });
   return at(json, "output");
 }
 
 /** Fails unless state and service contain the same objects, and the endpoint runs `version` with an existing template. */
-async function expectOn(version: Version, deployment: Deployment): Promise<void> {
+async function expectVersion(version: Version, deployment: Deployment): Promise<void> {
   const { state } = deployment;
-  const held = await heldObjects(bench);
+  const held = await listServiceObjects(bench);
   expect(held.map(({ id }) => id).sort(), "objects of the service, and of the state").toEqual(idsIn(deployment).sort());
   const endpoint = held.find(({ kind }) => kind === "ServerlessEndpoint");
   const inputs = state.resources.get("ServerlessEndpoint-api")?.outputs;
   expect(inputs?.["templateId"], "the template in state").toBe(state.resources.get(`Template-v${version.number}`)?.id);
   expect(inputs, "a verified endpoint").not.toHaveProperty("unverified");
   await expect
-    .poll(() => answeredBy(endpoint?.id ?? ""), { timeout: 20_000, interval: 100 })
+    .poll(() => runningVersion(endpoint?.id ?? ""), { timeout: 20_000, interval: 100 })
     .toEqual({ version: String(version.number), works: true, n: null });
 }
 
@@ -79,26 +79,26 @@ async function schedule(seed: number, story: string[]): Promise<void> {
 
   expect(await bring(good)).toBe("went well");
   for (let change = random.int(1, 2); change > 0; change--) {
-    const next: Version = { number: good.number + 1, breaks: random.pick(breakages) };
-    const injected = sabotage(bench.proxy, random);
+    const next: Version = { number: good.number + 1, breaks: random.pick(faults) };
+    const injected = injectFaults(bench.proxy, random);
     const killed = random.chance(0.2) ? delay(random.int(0, 1500)).then(bench.kill) : undefined;
     const run = processOf(bench.context(), bench.proxy, random);
     const end = await endOf(deployment.up(programOf(next, workers), run));
     await killed;
     story.push(`${JSON.stringify(next)} with ${injected.join(" ")}${killed ? " and a killed service" : ""}: ${end}`);
-    note(
+    countOutcome(
       `${next.breaks === "" ? "a good version" : "a broken version"} ${run.killed() ? "killed" : run.context.signal.aborted ? "cancelled" : end.slice(0, 6)}`,
     );
-    if (killed) note("services killed");
+    if (killed) countOutcome("services killed");
     bench.proxy.clear();
     await removeLeftovers(bench, [deployment], undisturbed);
     // The next deployment may roll back an interrupted or failed one if the state records it as unfinished.
     if (deployment.state.resources.get("ServerlessEndpoint-api")?.unfinished && random.chance(0.4)) {
       const back = await bring(good);
       story.push(`taken back: ${back}`);
-      note("taken back");
+      countOutcome("taken back");
       expect(back).toBe("went well");
-      await expectOn(good, deployment);
+      await expectVersion(good, deployment);
       continue;
     }
     const again = await bring(next);
@@ -106,18 +106,18 @@ async function schedule(seed: number, story: string[]): Promise<void> {
     if (next.breaks === "") {
       expect(again).toBe("went well");
       good = next;
-      await expectOn(good, deployment);
+      await expectVersion(good, deployment);
       continue;
     }
     expect(again).toContain("failed its verification");
-    await expectOn(good, deployment);
+    await expectVersion(good, deployment);
     const repaired: Version = { number: next.number + 1, breaks: "" };
     expect(await bring(repaired)).toBe("went well");
     good = repaired;
-    await expectOn(good, deployment);
+    await expectVersion(good, deployment);
   }
   await deployment.destroy(undisturbed());
-  expect(await heldObjects(bench)).toEqual([]);
+  expect(await listServiceObjects(bench)).toEqual([]);
 }
 
 afterEach(async () => {

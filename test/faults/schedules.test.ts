@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "vitest";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
-import { heldObjects, removeLeftovers } from "./support/leftovers";
+import { injectFaults, processOf } from "./support/fault-injection";
+import { listServiceObjects, removeLeftovers } from "./support/leftovers";
 import { createPrograms } from "./support/programs";
 import { type Random, randomFrom } from "./support/random";
-import { processOf, sabotage } from "./support/sabotage";
 import { endOf, expectAgreement, removeAll, seedsOf, withStory } from "./support/schedules";
 
 const bench = await useLifecycleBench({ templateRelease: 1000, deleteNeedsScaleDown: true });
@@ -28,7 +28,7 @@ async function schedule(seed: number, story: string[]): Promise<void> {
   ];
   for (const operation of operations) {
     if (operation === "up") programs.change();
-    const injected = sabotage(bench.proxy, random);
+    const injected = injectFaults(bench.proxy, random);
     const run = startProcess(random);
     const end = await endOf(act(deployment, operation, programs.current(), run));
     story.push(`${operation} with ${injected.join(" ")}: ${end}${run.context.signal.aborted ? " (cancelled)" : ""}`);
@@ -39,7 +39,7 @@ async function schedule(seed: number, story: string[]): Promise<void> {
     await act(deployment, operation, programs.current(), startProcess());
     await expectAgreement(bench, [deployment], startProcess());
   }
-  expect(await heldObjects(bench)).toEqual([]);
+  expect(await listServiceObjects(bench)).toEqual([]);
 }
 
 afterEach(() => removeAll(bench, startProcess()));

@@ -14,7 +14,7 @@ import { unusedOrigin } from "../support/loopback";
 import { naming } from "../support/naming";
 import type { Fault } from "../support/recording-proxy";
 import { formsOf } from "../support/secret-scan";
-import { contextAt } from "./support/astray";
+import { contextAt } from "./support/wrong-addresses";
 
 const bench = await useLifecycleBench({ logLevel: "debug", templateRelease: 0 });
 
@@ -27,7 +27,7 @@ const secrets = {
   later: `sesame-later-9b2e ${long.text}`,
 };
 // REST v2 limits user names to 191 characters.
-const planted = `planted-c0ffee ${longSecrets().text}`.slice(0, 191);
+const plantedText = `planted-c0ffee ${longSecrets().text}`.slice(0, 191);
 
 /** Everything visible to a user, by place. */
 const seen = new Map<string, string>();
@@ -36,7 +36,7 @@ function note(place: string, what: unknown): void {
   seen.set(place, `${seen.get(place) ?? ""}\n${text}`);
 }
 
-const placesOf = (value: string): string[] =>
+const findPlaces = (value: string): string[] =>
   [...seen].flatMap(([place, text]) => (formsOf(value).some((form) => text.includes(form)) ? [place] : []));
 
 /** A service that rejects everything and echoes the request, and one that echoes only its beginning. */
@@ -66,7 +66,7 @@ const faults: Fault[] = [
 ];
 
 /** Runs a verb. Notes its progress and errors; returns its result. */
-async function run<Answer>(what: string, context: BenchContext, verb: Promise<Answer>): Promise<Answer | undefined> {
+async function run<Result>(what: string, context: BenchContext, verb: Promise<Result>): Promise<Result | undefined> {
   try {
     return await verb;
   } catch (error) {
@@ -106,13 +106,13 @@ async function noteStore(): Promise<void> {
 
 test("no secret is in progress, errors, plain state, the service's logs, or its tables other than the secret store", async () => {
   const rows = [
-    { kind: "Secret", news: { value: secrets.value, description: planted }, later: { value: secrets.later } },
+    { kind: "Secret", news: { value: secrets.value, description: plantedText }, later: { value: secrets.later } },
     {
       kind: "ContainerRegistryAuth",
-      news: { username: planted, password: secrets.password },
+      news: { username: plantedText, password: secrets.password },
       later: { password: secrets.later },
     },
-    { kind: "Template", news: { imageName: "a:1", readme: planted }, later: { env: { A: secrets.later } } },
+    { kind: "Template", news: { imageName: "a:1", readme: plantedText }, later: { env: { A: secrets.later } } },
   ] as const;
   const dead = await unusedOrigin();
   for (const { kind, news, later } of rows) {
@@ -127,9 +127,9 @@ test("no secret is in progress, errors, plain state, the service's logs, or its 
       bench.proxy.inject({ method: "POST" }, { kind: "delayRequest", ms: 0 });
       bench.proxy.inject({ method: "POST" }, fault);
       const context = bench.context();
-      const made = await run(`${kind} create`, context, lifecycle.create(inputs, context));
-      if (!made) throw new Error(inspect(seen.get(`error of ${kind} create`)));
-      note("plain state", plainState(kind, made.outputs));
+      const created = await run(`${kind} create`, context, lifecycle.create(inputs, context));
+      if (!created) throw new Error(inspect(seen.get(`error of ${kind} create`)));
+      note("plain state", plainState(kind, created.outputs));
       if (index === 0) await noteStore();
       // A duplicate name, a wrong key, an unreachable service, and a service that echoes its input.
       const again = bench.context();
@@ -137,25 +137,29 @@ test("no secret is in progress, errors, plain state, the service's logs, or its 
       const wrongKey = contextAt(bench, bench.proxy.origin, { apiKey: "wrong-key" });
       for (const lost of [wrongKey, ...[dead, ...echoes.map(({ origin }) => origin)].map((at) => contextAt(bench, at))])
         await run(`${kind} astray`, context, lifecycle.create(inputs, { ...lost, signal: context.signal }));
-      const news2 = lifecycle.check(made.outputs, { ...news, ...later }, naming(`${kind}-${index}-dev`)).inputs;
-      note("changes", lifecycle.diff(made.outputs, news2));
+      const news2 = lifecycle.check(created.outputs, { ...news, ...later }, naming(`${kind}-${index}-dev`)).inputs;
+      note("changes", lifecycle.diff(created.outputs, news2));
       const changing = bench.context();
-      const outputs = await run(`${kind} update`, changing, lifecycle.update(made.id, made.outputs, news2, changing));
+      const outputs = await run(
+        `${kind} update`,
+        changing,
+        lifecycle.update(created.id, created.outputs, news2, changing),
+      );
       if (kind !== "Template") note("plain state", plainState(kind, outputs ?? {}));
-      const reading = await lifecycle.read(made.id, outputs ?? {}, bench.context());
-      if (kind !== "Template") note("plain state", plainState(kind, reading?.outputs ?? {}));
-      await run(`${kind} bad update`, changing, lifecycle.update("nosuch", made.outputs, news2, bench.context()));
+      const readResult = await lifecycle.read(created.id, outputs ?? {}, bench.context());
+      if (kind !== "Template") note("plain state", plainState(kind, readResult?.outputs ?? {}));
+      await run(`${kind} bad update`, changing, lifecycle.update("nosuch", created.outputs, news2, bench.context()));
       if (index === 0) await noteStore();
-      await run(`${kind} delete`, changing, lifecycle.delete(made.id, outputs ?? {}, bench.context()));
+      await run(`${kind} delete`, changing, lifecycle.delete(created.id, outputs ?? {}, bench.context()));
     }
   }
   note("records of the proxy", bench.proxy.requests);
 
-  expect(placesOf(planted)).toEqual(expect.arrayContaining(["plain state", "the secret store"]));
-  expect(placesOf(secrets.value)).toEqual(["the secret store"]);
-  expect(placesOf(secrets.password)).toEqual(["the secret store"]);
+  expect(findPlaces(plantedText)).toEqual(expect.arrayContaining(["plain state", "the secret store"]));
+  expect(findPlaces(secrets.value)).toEqual(["the secret store"]);
+  expect(findPlaces(secrets.password)).toEqual(["the secret store"]);
   // The service stores environment variables as plain text in its templates, and only there.
-  expect(placesOf(secrets.later).filter((place) => place !== "table templates")).toEqual(["the secret store"]);
-  expect(placesOf(bench.addresses.apiKey)).toEqual([]);
+  expect(findPlaces(secrets.later).filter((place) => place !== "table templates")).toEqual(["the secret store"]);
+  expect(findPlaces(bench.addresses.apiKey)).toEqual([]);
   expect(seen.get("error of Secret astray")).toMatch(/the service rejected the request: .*\[secret\]/);
 });

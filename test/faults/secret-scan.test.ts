@@ -66,16 +66,16 @@ describe("the scan of a service's folder", () => {
 });
 
 describe("the scan of texts", () => {
-  const awkward = 'sesame "4d1f"\n&9b2e';
+  const specialValue = 'sesame "4d1f"\n&9b2e';
 
   test.each([
-    ["as it is", awkward],
-    ["in JSON", JSON.stringify({ a: [awkward] })],
-    ["in JSON within JSON", JSON.stringify({ a: JSON.stringify({ b: awkward }) })],
-    ["in an address", `http://127.0.0.1/?key=${encodeURIComponent(awkward)}`],
-    ["in base64", Buffer.from(awkward).toString("base64")],
+    ["as it is", specialValue],
+    ["in JSON", JSON.stringify({ a: [specialValue] })],
+    ["in JSON within JSON", JSON.stringify({ a: JSON.stringify({ b: specialValue }) })],
+    ["in an address", `http://127.0.0.1/?key=${encodeURIComponent(specialValue)}`],
+    ["in base64", Buffer.from(specialValue).toString("base64")],
   ])("finds a secret %s and reports its place, not its value", (_how, text) => {
-    const known = new Map([[awkward, "the API key"]]);
+    const known = new Map([[specialValue, "the API key"]]);
     expect(
       leaksIn(
         [
@@ -124,15 +124,15 @@ describe("the scan of texts", () => {
 
 test("a run fails if its own output contains a secret", async () => {
   // Below the repository, where the packages are found.
-  const own = join(process.cwd(), ".serverless-compute");
-  await mkdir(own, { recursive: true });
-  const folder = await mkdtemp(join(own, "secret-run-"));
+  const dataFolder = join(process.cwd(), ".serverless-compute");
+  await mkdir(dataFolder, { recursive: true });
+  const folder = await mkdtemp(join(dataFolder, "secret-run-"));
   try {
     const scan = JSON.stringify(join(process.cwd(), "test", "support", "secret-scan"));
-    const spoken = (say: string): string => `
+    const testSource = (text: string): string => `
       import { test } from "vitest";
       import { registerSecret } from ${scan};
-      test("speaks", () => { registerSecret("planted-5e1f00d", "the API key"); ${say} });
+      test("speaks", () => { registerSecret("planted-5e1f00d", "the API key"); ${text} });
     `;
     const reporter = join(process.cwd(), "test", "support", "secrecy-reporter.ts");
     await writeFile(
@@ -140,13 +140,13 @@ test("a run fails if its own output contains a secret", async () => {
       `export default { test: { include: ["*.test.ts"], reporters: ["default", ${JSON.stringify(reporter)}] } };`,
     );
     const vitest = join(process.cwd(), "node_modules", "vitest", "vitest.mjs");
-    const speak = async (say: string) => {
-      await writeFile(join(folder, "speaks.test.ts"), spoken(say));
+    const runTest = async (text: string) => {
+      await writeFile(join(folder, "speaks.test.ts"), testSource(text));
       return run(process.execPath, [vitest, "run", "--root", folder], { cwd: folder, timeout: 60_000 });
     };
-    const logged = await speak('console.log("it is planted-5e1f00d")');
+    const logged = await runTest('console.log("it is planted-5e1f00d")');
     expect([logged.code, logged.stderr]).toEqual([1, expect.stringContaining("the API key is in the output of")]);
-    const thrown = await speak('throw new Error("planted-5e1f00d is wrong")');
+    const thrown = await runTest('throw new Error("planted-5e1f00d is wrong")');
     expect(thrown.stderr).toContain('the API key is in the failure of "speaks"');
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -12,14 +12,14 @@ const bench = await useLifecycleBench();
 
 describe("fields and values added by the service are not drift", () => {
   /** Reads an object from a made-up response with the state of a deployment of `news`. Returns the differences. */
-  async function changesOf(kind: ObjectKind, news: Properties, answer: object): Promise<string[]> {
-    const id = String(propertiesIn(answer)["id"]);
+  async function changesOf(kind: ObjectKind, news: Properties, response: object): Promise<string[]> {
+    const id = String(propertiesIn(response)["id"]);
     const server = await startFaultyServer(({ url, body }) => {
-      if (body.includes("podTemplates")) return json({ data: { myself: { podTemplates: [answer] } } });
-      if (body.includes("secrets")) return json({ data: { myself: { secrets: [answer] } } });
+      if (body.includes("podTemplates")) return json({ data: { myself: { podTemplates: [response] } } });
+      if (body.includes("secrets")) return json({ data: { myself: { secrets: [response] } } });
       if (body.includes("containerRegistryCreds"))
-        return json({ data: { myself: { containerRegistryCreds: [answer] } } });
-      return json(url.endsWith(id) ? answer : [answer]);
+        return json({ data: { myself: { containerRegistryCreds: [response] } } });
+      return json(url.endsWith(id) ? response : [response]);
     });
     const { origin } = server;
     const addresses = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
@@ -30,8 +30,8 @@ describe("fields and values added by the service are not drift", () => {
     });
     const lifecycle = kinds[kind];
     const inputs = lifecycle.check({}, news, naming("chat-dev")).inputs;
-    const reading = await lifecycle.read(id, inputs, bench.context({ clients }));
-    return lifecycle.diff(reading?.outputs ?? {}, inputs).map(({ path }) => path.join("."));
+    const readResult = await lifecycle.read(id, inputs, bench.context({ clients }));
+    return lifecycle.diff(readResult?.outputs ?? {}, inputs).map(({ path }) => path.join("."));
   }
 
   const endpoint = { templateId: "30zmvf89kd", gpuTypeIds: ["NVIDIA L4"] };
@@ -110,10 +110,10 @@ describe("fields and values added by the service are not drift", () => {
       { username: "u", password: "p" },
     ],
   ];
-  test.each(endpoints)("%s (ServerlessEndpoint)", async (_, answer, more = {}) => {
-    expect(await changesOf("ServerlessEndpoint", { ...endpoint, ...more }, answer)).toEqual([]);
+  test.each(endpoints)("%s (ServerlessEndpoint)", async (_, response, more = {}) => {
+    expect(await changesOf("ServerlessEndpoint", { ...endpoint, ...more }, response)).toEqual([]);
   });
-  test.each(others)("%s (%s)", async (_, kind, answer, news) => {
-    expect(await changesOf(kind, news, answer)).toEqual([]);
+  test.each(others)("%s (%s)", async (_, kind, response, news) => {
+    expect(await changesOf(kind, news, response)).toEqual([]);
   });
 });

@@ -22,17 +22,17 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, create, inputsOf 
   const lifecycle = kinds[kind];
 
   /** Runs a verb that fails. Returns its message and its duration on the service's clock, in ms. */
-  async function timed(verb: () => Promise<unknown>): Promise<{ message: string; took: number }> {
+  async function measure(verb: () => Promise<unknown>): Promise<{ message: string; duration: number }> {
     // Only waits advance the clock, not requests.
     const resume = bench.clock.freeze();
-    const started = bench.clock.now();
+    const startTime = bench.clock.now();
     const message = await verb().then(
       () => "it succeeded",
       (error: unknown) => String(error),
     );
-    const took = bench.clock.now() - started;
+    const duration = bench.clock.now() - startTime;
     resume();
-    return { message, took };
+    return { message, duration };
   }
 
   test("bounds each verb with all its calls, retries and lookups, and the error names it", async () => {
@@ -49,11 +49,11 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, create, inputsOf 
       if (dialect === "v2" && kind === "ContainerRegistryAuth" && verb === "update") continue;
       // One call alone would try for longer than that.
       bench.proxy.inject(verb === "create" ? create : {}, { kind: "status", status: 500 }, 200);
-      const { message, took } = await timed(run);
+      const { message, duration } = await measure(run);
       bench.proxy.clear();
       expect(message).toContain(`${kind} "`);
       expect(message).toContain(`${verb} timed out after 3 s (customTimeouts.${verb})`);
-      expect(took).toBeLessThanOrEqual(timeout);
+      expect(duration).toBeLessThanOrEqual(timeout);
     }
   });
 });
@@ -66,16 +66,16 @@ test("a timeout during a create with a late response leaves no orphan of any kin
     cases.map(async ({ kind, create, inputsOf, idsOf }) => {
       const name = freshName();
       bench.proxy.inject(create, { kind: "delayResponse", ms: 1.5 * left });
-      let late: number | undefined;
+      let delayedUntil: number | undefined;
       const now = (): number => {
-        if (late === undefined) return 0;
-        return Date.now() < late ? end - left : end;
+        if (delayedUntil === undefined) return 0;
+        return Date.now() < delayedUntil ? end - left : end;
       };
       const context = bench.context({ timeout, clock: { now, sleep: async () => {} } });
       const creating = kinds[kind].create(inputsOf(name), context);
-      late = Date.now() + left - 1;
-      const made = await creating;
-      expect(await idsOf(name), kind).toEqual([made.id]);
+      delayedUntil = Date.now() + left - 1;
+      const created = await creating;
+      expect(await idsOf(name), kind).toEqual([created.id]);
     }),
   );
 });

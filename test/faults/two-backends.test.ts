@@ -1,13 +1,13 @@
 import { afterEach, expect, test } from "vitest";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import type { RecordingProxy } from "../support/recording-proxy";
-import { contextAt } from "./support/astray";
 import { createDeployment, type Run } from "./support/deployment";
-import { heldObjects, removeLeftovers } from "./support/leftovers";
+import { injectFaults, processOf } from "./support/fault-injection";
+import { listServiceObjects, removeLeftovers } from "./support/leftovers";
 import { createPrograms } from "./support/programs";
 import { type Random, randomFrom } from "./support/random";
-import { processOf, sabotage } from "./support/sabotage";
 import { endOf, expectAgreement, idsIn, removeAll, seedsOf, withStory } from "./support/schedules";
+import { contextAt } from "./support/wrong-addresses";
 
 const bench = await useLifecycleBench({ templateRelease: 1000, deleteNeedsScaleDown: true });
 /** Each project's own way to the service: killing one process leaves the other alone. */
@@ -25,9 +25,9 @@ function createProject(name: string, proxy: RecordingProxy, random: Random) {
     deployment,
     change: () => programs.change(),
     /** Runs an operation with injected faults; returns a description of its end. */
-    async disturbed(operation: Operation): Promise<string> {
+    async withFaults(operation: Operation): Promise<string> {
       if (operation === "nothing") return `${name}: nothing`;
-      const injected = random.chance(0.7) ? sabotage(proxy, random) : [];
+      const injected = random.chance(0.7) ? injectFaults(proxy, random) : [];
       const end = await endOf(
         operation === "up" ? deployment.up(programs.current(), run(random)) : deployment[operation](run(random)),
       );
@@ -52,7 +52,7 @@ async function interleaving(seed: number, story: string[]): Promise<void> {
   const both = [shop, office];
   const deployments = both.map(({ deployment }) => deployment);
   /** The records of a backend's objects. */
-  const objectsOf = async (ids: string[]) => (await heldObjects(bench)).filter(({ id }) => ids.includes(id));
+  const objectsOf = async (ids: string[]) => (await listServiceObjects(bench)).filter(({ id }) => ids.includes(id));
 
   for (let round = 0; round < 2; round++) {
     const steps = both.map((project) => {
@@ -63,7 +63,7 @@ async function interleaving(seed: number, story: string[]): Promise<void> {
     });
     const idle = steps.flatMap(({ project, operation }) => (operation === "nothing" ? idsIn(project.deployment) : []));
     const before = await objectsOf(idle);
-    story.push(...(await Promise.all(steps.map(({ project, operation }) => project.disturbed(operation)))));
+    story.push(...(await Promise.all(steps.map(({ project, operation }) => project.withFaults(operation)))));
     await removeLeftovers(bench, deployments, undisturbed);
     await Promise.all(steps.map(({ project, operation }) => project.undisturbed(operation)));
     await expectAgreement(bench, deployments, undisturbed());
@@ -72,9 +72,9 @@ async function interleaving(seed: number, story: string[]): Promise<void> {
   const [first, last] = random.chance(0.5) ? [shop, office] : [office, shop];
   const before = await objectsOf(idsIn(last.deployment));
   await first.undisturbed("destroy");
-  expect(await heldObjects(bench), "a destroy leaves the other backend's objects").toEqual(before);
+  expect(await listServiceObjects(bench), "a destroy leaves the other backend's objects").toEqual(before);
   await last.undisturbed("destroy");
-  expect(await heldObjects(bench)).toEqual([]);
+  expect(await listServiceObjects(bench)).toEqual([]);
 }
 
 afterEach(async () => {

@@ -7,58 +7,61 @@ import { freshName, listMatch, objectCases, withLists } from "./support/kinds";
 const bench = await useLifecycleBench({ templateRelease: 0 });
 const cases = await objectCases(bench);
 
-describe.each(cases)("an unreadable object of kind $kind", ({ kind, create, held, readById, inputsOf, idsOf }) => {
-  const lifecycle = kinds[kind];
-  const make = async (name: string) => lifecycle.create(inputsOf(name), bench.context());
+describe.each(cases)(
+  "an unreadable object of kind $kind",
+  ({ kind, create, collection, readById, inputsOf, idsOf }) => {
+    const lifecycle = kinds[kind];
+    const make = async (name: string) => lifecycle.create(inputsOf(name), bench.context());
 
-  /** Makes lists return these objects with a name of the wrong type. */
-  const spoil = (...ids: string[]): void =>
-    bench.proxy.alter(listMatch(held), (answer) =>
-      withLists(answer, (list) => list.map((one) => (ids.includes(String(one["id"])) ? { ...one, name: 7 } : one))),
-    );
-
-  test("affects no create, refresh or delete of others, and is reported once", async () => {
-    const [stranger, mine] = [await make(freshName()), await make(freshName())];
-    spoil(stranger.id);
-    const context = bench.context();
-    const name = freshName();
-    const made = await lifecycle.create(inputsOf(name), context);
-    expect(await idsOf(name)).toEqual([made.id]);
-    const told = () => context.progressMessages.filter((text) => text.includes(`(id ${stranger.id})`));
-    expect(told()).toHaveLength(1);
-    expect((await lifecycle.read(mine.id, mine.outputs, context))?.outputs).toEqual(mine.outputs);
-    await lifecycle.delete(mine.id, mine.outputs, context);
-    expect(told()).toEqual([expect.stringContaining('.name" in the response is invalid')]);
-  });
-
-  test("is an error for its own resource, or read by its id, and never treated as deleted", async () => {
-    const mine = await make(freshName());
-    spoil(mine.id);
-    const reading = lifecycle.read(mine.id, mine.outputs, bench.context());
-    if (readById) expect((await reading)?.outputs).toEqual(mine.outputs);
-    else
-      await expect(reading).rejects.toThrow(
-        new RegExp(`^${kind} ".*": .*unexpected response: .*name" in the response`),
+    /** Makes lists return these objects with a name of the wrong type. */
+    const makeUnreadable = (...ids: string[]): void =>
+      bench.proxy.alter(listMatch(collection), (response) =>
+        withLists(response, (list) => list.map((one) => (ids.includes(String(one["id"])) ? { ...one, name: 7 } : one))),
       );
-  });
 
-  test("is not created a second time if it may be the result of a lost create", async () => {
-    const name = freshName();
-    bench.proxy.inject(create, { kind: "dropResponse" });
-    bench.proxy.alter(listMatch(held), (answer) =>
-      withLists(answer, (list) => list.map((one) => (one["name"] === name ? { ...one, name: 7 } : one))),
-    );
-    await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow(
-      new RegExp(`^${kind} "${name}": [\\s\\S]*lists an unreadable object that may be the created one`),
-    );
-    expect(await idsOf(name)).toHaveLength(1);
-  });
-});
+    test("affects no create, refresh or delete of others, and is reported once", async () => {
+      const [stranger, created] = [await make(freshName()), await make(freshName())];
+      makeUnreadable(stranger.id);
+      const context = bench.context();
+      const name = freshName();
+      const made = await lifecycle.create(inputsOf(name), context);
+      expect(await idsOf(name)).toEqual([made.id]);
+      const progress = () => context.progressMessages.filter((text) => text.includes(`(id ${stranger.id})`));
+      expect(progress()).toHaveLength(1);
+      expect((await lifecycle.read(created.id, created.outputs, context))?.outputs).toEqual(created.outputs);
+      await lifecycle.delete(created.id, created.outputs, context);
+      expect(progress()).toEqual([expect.stringContaining('.name" in the response is invalid')]);
+    });
+
+    test("is an error for its own resource, or read by its id, and never treated as deleted", async () => {
+      const created = await make(freshName());
+      makeUnreadable(created.id);
+      const readResult = lifecycle.read(created.id, created.outputs, bench.context());
+      if (readById) expect((await readResult)?.outputs).toEqual(created.outputs);
+      else
+        await expect(readResult).rejects.toThrow(
+          new RegExp(`^${kind} ".*": .*unexpected response: .*name" in the response`),
+        );
+    });
+
+    test("is not created a second time if it may be the result of a lost create", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "dropResponse" });
+      bench.proxy.alter(listMatch(collection), (response) =>
+        withLists(response, (list) => list.map((one) => (one["name"] === name ? { ...one, name: 7 } : one))),
+      );
+      await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow(
+        new RegExp(`^${kind} "${name}": [\\s\\S]*lists an unreadable object that may be the created one`),
+      );
+      expect(await idsOf(name)).toHaveLength(1);
+    });
+  },
+);
 
 test("a list of unexpected elements is an invalid response, not an empty list", async () => {
   const { ContainerRegistryAuth } = kinds;
   const { inputs } = ContainerRegistryAuth.check({}, { username: "robot", password: "pppp" }, naming(freshName()));
   const { id, outputs } = await ContainerRegistryAuth.create(inputs, bench.context());
-  bench.proxy.alter(listMatch("containerregistryauth"), (answer) => withLists(answer, () => [{ hello: 1 }]));
+  bench.proxy.alter(listMatch("containerregistryauth"), (response) => withLists(response, () => [{ hello: 1 }]));
   await expect(ContainerRegistryAuth.read(id, outputs, bench.context())).rejects.toThrow("in the response is invalid");
 });

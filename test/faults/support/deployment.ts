@@ -42,31 +42,31 @@ export function createDeployment(project = "shop") {
   const urns = new Map<string, Declared["kind"]>();
 
   /** Runs a verb and keeps its result, unless the process was killed. */
-  async function step<Answer>(run: Run, verb: Promise<Answer>, keep: (answer: Answer) => void): Promise<void> {
-    const answer = await verb;
+  async function step<Result>(run: Run, verb: Promise<Result>, store: (result: Result) => void): Promise<void> {
+    const result = await verb;
     if (run.killed()) throw new Error("killed");
-    keep(answer);
+    store(result);
   }
 
-  async function bring(declared: Declared, run: Run, seen: Context["claimedIds"]): Promise<void> {
+  async function deploy(declared: Declared, run: Run, claimedIds: Context["claimedIds"]): Promise<void> {
     const { name, kind, level } = declared;
     const lifecycle = kinds[kind];
     const old = state.resources.get(name);
     const urn = `urn:pulumi:dev::${project}::serverless-compute:index:${kind}::${name}`;
     urns.set(urn, kind);
-    const context: Context = { ...run.context, hasUniqueName: true, claimedIds: seen };
-    const written = declared.inputs((other) => {
-      const found = state.resources.get(other);
-      if (!found) throw new Error(`${other} is not deployed`);
+    const context: Context = { ...run.context, hasUniqueName: true, claimedIds };
+    const programInputs = declared.inputs((otherName) => {
+      const found = state.resources.get(otherName);
+      if (!found) throw new Error(`${otherName} is not deployed`);
       return found;
     });
-    const checked = (olds: Properties): Properties => {
-      const { inputs, failures } = lifecycle.check(olds, written, autoNaming(urn), [], dialect);
+    const check = (olds: Properties): Properties => {
+      const { inputs, failures } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
       return inputs;
     };
-    const inputs = checked(old?.outputs ?? {});
-    if (old) seen.set(old.id, "state");
+    const inputs = check(old?.outputs ?? {});
+    if (old) claimedIds.set(old.id, "state");
     const changes = old ? lifecycle.diff(old.outputs, inputs, dialect) : [];
     if (old && changes.length === 0 && !old.unfinished) return;
     try {
@@ -76,7 +76,7 @@ export function createDeployment(project = "shop") {
         });
       } else {
         // A replacement is checked once more, as a new resource.
-        await step(run, lifecycle.create(checked({}), context), ({ id, outputs }) => {
+        await step(run, lifecycle.create(check({}), context), ({ id, outputs }) => {
           if (old) state.replaced.push(old);
           state.resources.set(name, { kind, level, id, outputs });
         });
@@ -90,37 +90,43 @@ export function createDeployment(project = "shop") {
     }
   }
 
-  async function remove(run: Run, doomed: Deployed, forget: () => void): Promise<void> {
-    await step(run, kinds[doomed.kind].delete(doomed.id, doomed.outputs, run.context), forget);
+  async function remove(run: Run, object: Deployed, removeFromState: () => void): Promise<void> {
+    await step(run, kinds[object.kind].delete(object.id, object.outputs, run.context), removeFromState);
   }
 
   /** Works through levels, those of one level at the same time; stops after the first level in which anything failed. */
-  async function inOrder<Item extends { level: number }>(
+  async function runByLevel<Item extends { level: number }>(
     items: Item[],
-    order: 1 | -1,
+    direction: 1 | -1,
     work: (item: Item) => Promise<void>,
   ) {
-    const levels = [...new Set(items.map(({ level }) => level))].sort((a, b) => order * (a - b));
+    const levels = [...new Set(items.map(({ level }) => level))].sort((a, b) => direction * (a - b));
     for (const level of levels) {
-      const results = await Promise.allSettled(items.filter((one) => one.level === level).map(work));
+      const results = await Promise.allSettled(items.filter((resource) => resource.level === level).map(work));
       const failed = results.find((result) => result.status === "rejected");
       if (failed) throw failed.reason;
     }
   }
 
   /** Deletes replaced and removed objects; dependents first. */
-  function removeAllBut(run: Run, kept: ReadonlySet<string>): Promise<void> {
-    const replaced = state.replaced.map((one) => ({
-      one,
-      level: one.level,
-      forget: () => {
-        state.replaced = state.replaced.filter((other) => other !== one);
+  function removeAllExcept(run: Run, keptNames: ReadonlySet<string>): Promise<void> {
+    const replaced = state.replaced.map((resource) => ({
+      resource,
+      level: resource.level,
+      removeFromState: () => {
+        state.replaced = state.replaced.filter((entry) => entry !== resource);
       },
     }));
     const removed = [...state.resources]
-      .filter(([name]) => !kept.has(name))
-      .map(([name, one]) => ({ one, level: one.level, forget: () => void state.resources.delete(name) }));
-    return inOrder([...replaced, ...removed], -1, ({ one, forget }) => remove(run, one, forget));
+      .filter(([name]) => !keptNames.has(name))
+      .map(([name, resource]) => ({
+        resource,
+        level: resource.level,
+        removeFromState: () => void state.resources.delete(name),
+      }));
+    return runByLevel([...replaced, ...removed], -1, ({ resource, removeFromState }) =>
+      remove(run, resource, removeFromState),
+    );
   }
 
   return {
@@ -128,22 +134,22 @@ export function createDeployment(project = "shop") {
     /** URNs of all resources that were ever in the program, with their kinds. */
     urns,
     async up(program: Declared[], run: Run): Promise<void> {
-      const seen: Context["claimedIds"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
-      await inOrder(program, 1, (declared) => bring(declared, run, seen));
-      await removeAllBut(run, new Set(program.map(({ name }) => name)));
+      const claimedIds: Context["claimedIds"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
+      await runByLevel(program, 1, (declared) => deploy(declared, run, claimedIds));
+      await removeAllExcept(run, new Set(program.map(({ name }) => name)));
     },
     async refresh(run: Run): Promise<void> {
       await Promise.all(
         [...state.resources].map(([name, old]) =>
-          step(run, kinds[old.kind].read(old.id, old.outputs, run.context), (reading) => {
-            if (reading) state.resources.set(name, { ...old, outputs: reading.outputs });
+          step(run, kinds[old.kind].read(old.id, old.outputs, run.context), (readResult) => {
+            if (readResult) state.resources.set(name, { ...old, outputs: readResult.outputs });
             else state.resources.delete(name);
           }),
         ),
       );
     },
     async destroy(run: Run): Promise<void> {
-      await removeAllBut(run, new Set());
+      await removeAllExcept(run, new Set());
     },
   };
 }

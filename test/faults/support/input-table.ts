@@ -17,27 +17,31 @@ export interface InputCase {
   /** Effect of a changed value. */
   change: "update" | "replace" | "nothing";
   /** The object keeps the value when the program removes it. */
-  kept?: true;
+  keptWhenRemoved?: true;
   /** Required inputs can be changed, not added or removed. */
   required?: true;
   /** Value in responses after the input is removed: its default, or the current one for a name. `undefined` means no field. */
-  absent?: Value | undefined;
+  absentValue?: Value | undefined;
   /** Name and form in responses; by default the same as in the program. */
-  told?: { as: string; form(value: Value): Value | undefined };
+  inResponse?: { name: string; convert(value: Value): Value | undefined };
   /** Values that mean the same as absence. */
-  same?: Value[];
+  equivalent?: Value[];
   /** Not in responses: the request that writes it is checked instead. */
-  written?: RegExp;
+  requestPattern?: RegExp;
   /** Inputs that have to go with it. */
-  along?: Properties;
+  relatedInputs?: Properties;
 }
 
 /** Changes of an input from one value to another; undefined is absent. */
-export function inputSteps(one: InputCase): [string, Properties, Properties][] {
-  const [first, second] = one.values;
-  const change: [string, Properties, Properties] = ["changed", { [one.input]: first }, { [one.input]: second }];
-  if (one.required) return [change];
-  return [["added", {}, { [one.input]: first }], change, ["removed", { [one.input]: second }, {}]];
+export function inputSteps(inputCase: InputCase): [string, Properties, Properties][] {
+  const [first, second] = inputCase.values;
+  const change: [string, Properties, Properties] = [
+    "changed",
+    { [inputCase.input]: first },
+    { [inputCase.input]: second },
+  ];
+  if (inputCase.required) return [change];
+  return [["added", {}, { [inputCase.input]: first }], change, ["removed", { [inputCase.input]: second }, {}]];
 }
 
 /** Objects referenced by inputs, created by raw HTTP. */
@@ -47,13 +51,13 @@ interface References {
   auths: [string, string];
 }
 
-async function references(bench: LifecycleBench): Promise<References> {
-  const made = async (path: string, body: object): Promise<string> =>
+async function createReferences(bench: LifecycleBench): Promise<References> {
+  const create = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
   // REST v2 returns an endpoint's settings, not its template: equal templates are indistinguishable.
-  const template = (name: string) => made("/templates", { name, imageName: `${name}:1`, isServerless: true });
-  const volume = (name: string) => made("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
-  const auth = (name: string) => made("/containerregistryauth", { name, username: "u", password: "p" });
+  const template = (name: string) => create("/templates", { name, imageName: `${name}:1`, isServerless: true });
+  const volume = (name: string) => create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
+  const auth = (name: string) => create("/containerregistryauth", { name, username: "u", password: "p" });
   return {
     templates: [await template("ref-a"), await template("ref-b")],
     volumes: [await volume("ref-a"), await volume("ref-b")],
@@ -65,163 +69,188 @@ type Row = [input: string, values: [Value, Value], more?: Partial<InputCase>];
 
 /** Cases of a kind's inputs: explicit rows, and one for each other plain property of its `fields`. */
 function rowsOf(kind: ObjectKind, rows: Row[], fields: Fields = {}): InputCase[] {
-  const special = rows.map(([input]) => input);
-  const plain = plainProperties(fields, special).map(
-    ({ name, values, empty, keptWhenRemoved: kept }): Row => [name, values, kept ? { kept } : { absent: empty }],
+  const explicitInputs = rows.map(([input]) => input);
+  const plainRows = plainProperties(fields, explicitInputs).map(
+    ({ name, values, empty, keptWhenRemoved }): Row => [
+      name,
+      values,
+      keptWhenRemoved ? { keptWhenRemoved } : { absentValue: empty },
+    ],
   );
-  return [...rows, ...plain].map(([input, values, more]) => ({ kind, input, values, change: "update", ...more }));
+  return [...rows, ...plainRows].map(([input, values, more]) => ({ kind, input, values, change: "update", ...more }));
 }
 
-const nothing = { change: "nothing", told: { as: "id", form: () => undefined } } as const;
+const noChange = { change: "nothing", inResponse: { name: "id", convert: () => undefined } } as const;
 const replaces = { change: "replace" } as const;
 const required = { required: true } as const;
-const list = (value: Value): Value => (typeof value === "string" ? value.split(",").map((one) => one.trim()) : []);
+const list = (value: Value): Value => (typeof value === "string" ? value.split(",").map((item) => item.trim()) : []);
 
 /** A row of one dialect only. */
-const only = (one: Dialect, row: Row): Row[] => (one === dialect ? [row] : []);
+const onlyIn = (onlyDialect: Dialect, row: Row): Row[] => (onlyDialect === dialect ? [row] : []);
 const onCpu = { computeType: "CPU" };
 const instancesOfFlavors = (flavors: Value): Value =>
   Array.isArray(flavors) ? flavors.map((flavor) => instanceId(String(flavor), 2)) : [];
 const instancesOfSize = (vcpuCount: Value): Value => [instanceId("cpu3c", Number(vcpuCount))];
-const several = (value: Value): Value => (dialect === "v2" && Array.isArray(value) && value.length === 1 ? [] : value);
-const pooled = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] : [id]));
+const omitSingle = (value: Value): Value =>
+  dialect === "v2" && Array.isArray(value) && value.length === 1 ? [] : value;
+const pooledTypes = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] : [id]));
 /** Default GPU types of the service: REST v2 must name pools. */
-const anyType = dialect === "v1" ? [] : pooled;
-const anyBut = (excluded: Value): Value =>
-  pooled.filter((type) => !(Array.isArray(excluded) && excluded.includes(type)));
+const anyType = dialect === "v1" ? [] : pooledTypes;
+const allExcept = (excluded: Value): Value =>
+  pooledTypes.filter((type) => !(Array.isArray(excluded) && excluded.includes(type)));
 const queueType = (type: Value): Value => (type === "QUEUE" ? "QB" : "LB");
 /** REST v2 has no change of saved credentials. */
 const credentials: Partial<InputCase> =
   dialect === "v1"
-    ? { written: /updateRegistryAuth/ }
-    : { ...replaces, told: { as: "password", form: () => undefined } };
+    ? { requestPattern: /updateRegistryAuth/ }
+    : { ...replaces, inResponse: { name: "password", convert: () => undefined } };
 
 /** Every input of every kind that makes an object, and for each kind the inputs to start from. */
 export async function inputTable(
   bench: LifecycleBench,
 ): Promise<{ cases: InputCase[]; bases: Record<ObjectKind, Properties> }> {
-  const { templates, volumes, auths } = await references(bench);
+  const { templates, volumes, auths } = await createReferences(bench);
   const cases = [
     ...rowsOf(
       "Template",
       [
-        ["name", ["in-a", "in-b"], { absent: "in-b" }],
+        ["name", ["in-a", "in-b"], { absentValue: "in-b" }],
         ["imageName", ["a:1", "b:2"], required],
-        ["containerDiskInGb", [5, 6], { absent: 50 }],
-        ["volumeInGb", [17, 18], { absent: 0, kept: true, along: { isServerless: false } }],
-        ["dockerArgs", ["--a", "--b 2"], { absent: "" }],
-        ["env", [{ A: "1" }, { A: "2", B: "3" }], { absent: {} }],
-        ["ports", ["80/http", "80/http, 22/tcp"], { absent: [], told: { as: "ports", form: list } }],
-        ...only("v1", ["readme", ["one", "two"], { absent: "" }]),
-        ["volumeMountPath", ["/a", "/b"], { absent: "/workspace", along: { isServerless: false, volumeInGb: 20 } }],
-        ["dockerEntrypoint", [["sh", "-c"], ["sh"]], { absent: [] }],
-        ["dockerStartCmd", [["python", "a b.py"], ["python"]], { absent: [] }],
-        ["startSsh", [false, true], { kept: true }],
-        ["startJupyter", [false, true], { kept: true }],
-        ["isPublic", [true, false], { kept: true }],
-        ["category", ["AMD", "CPU"], { kept: true }],
-        ...only("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }]),
-        ["isServerless", [false, true], { ...replaces, absent: true }],
+        ["containerDiskInGb", [5, 6], { absentValue: 50 }],
+        ["volumeInGb", [17, 18], { absentValue: 0, keptWhenRemoved: true, relatedInputs: { isServerless: false } }],
+        ["dockerArgs", ["--a", "--b 2"], { absentValue: "" }],
+        ["env", [{ A: "1" }, { A: "2", B: "3" }], { absentValue: {} }],
+        ["ports", ["80/http", "80/http, 22/tcp"], { absentValue: [], inResponse: { name: "ports", convert: list } }],
+        ...onlyIn("v1", ["readme", ["one", "two"], { absentValue: "" }]),
+        [
+          "volumeMountPath",
+          ["/a", "/b"],
+          { absentValue: "/workspace", relatedInputs: { isServerless: false, volumeInGb: 20 } },
+        ],
+        ["dockerEntrypoint", [["sh", "-c"], ["sh"]], { absentValue: [] }],
+        ["dockerStartCmd", [["python", "a b.py"], ["python"]], { absentValue: [] }],
+        ["startSsh", [false, true], { keptWhenRemoved: true }],
+        ["startJupyter", [false, true], { keptWhenRemoved: true }],
+        ["isPublic", [true, false], { keptWhenRemoved: true }],
+        ["category", ["AMD", "CPU"], { keptWhenRemoved: true }],
+        ...onlyIn("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absentValue: [] }]),
+        ["isServerless", [false, true], { ...replaces, absentValue: true }],
         ["containerRegistryAuthId", auths],
         // It has no effect by itself: the template stays unchanged.
-        ["replaceOnChange", [true, false], { absent: "a:1", told: { as: "imageName", form: () => "a:1" } }],
-        ["adoptExisting", [true, false], nothing],
+        [
+          "replaceOnChange",
+          [true, false],
+          { absentValue: "a:1", inResponse: { name: "imageName", convert: () => "a:1" } },
+        ],
+        ["adoptExisting", [true, false], noChange],
       ],
       templateFields,
     ),
     ...rowsOf(
       "ServerlessEndpoint",
       [
-        ["name", ["in-a", "in-b"], { absent: "in-b" }],
+        ["name", ["in-a", "in-b"], { absentValue: "in-b" }],
         [
           "templateId",
           templates,
-          { ...required, ...(dialect === "v2" ? { written: /"SERVERLESS_COMPUTE_TEMPLATE_ID"/ } : {}) },
+          { ...required, ...(dialect === "v2" ? { requestPattern: /"SERVERLESS_COMPUTE_TEMPLATE_ID"/ } : {}) },
         ],
-        ["computeType", ["CPU", "GPU"], { ...replaces, absent: "GPU" }],
-        ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absent: anyType }],
-        ["gpuCount", [2, 3], { absent: 1 }],
+        ["computeType", ["CPU", "GPU"], { ...replaces, absentValue: "GPU" }],
+        ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absentValue: anyType }],
+        ["gpuCount", [2, 3], { absentValue: 1 }],
         [
           "cpuFlavorIds",
           [["cpu3g"], ["cpu5c", "cpu3c"]],
-          { absent: ["cpu3c-2-4"], along: onCpu, told: { as: "instanceIds", form: instancesOfFlavors } },
+          {
+            absentValue: ["cpu3c-2-4"],
+            relatedInputs: onCpu,
+            inResponse: { name: "instanceIds", convert: instancesOfFlavors },
+          },
         ],
         [
           "vcpuCount",
           [4, 8],
-          { absent: ["cpu3c-2-4"], along: onCpu, told: { as: "instanceIds", form: instancesOfSize } },
+          {
+            absentValue: ["cpu3c-2-4"],
+            relatedInputs: onCpu,
+            inResponse: { name: "instanceIds", convert: instancesOfSize },
+          },
         ],
-        ["dataCenterIds", [["EU-RO-1"], ["EU-RO-1", "US-KS-2"]], { absent: [] }],
-        ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }],
-        ["minCudaVersion", ["12.1", "12.4"], { absent: dialect === "v1" ? "" : undefined }],
+        ["dataCenterIds", [["EU-RO-1"], ["EU-RO-1", "US-KS-2"]], { absentValue: [] }],
+        ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absentValue: [] }],
+        ["minCudaVersion", ["12.1", "12.4"], { absentValue: dialect === "v1" ? "" : undefined }],
         ["networkVolumeId", volumes],
         // The service shows a single one by its other name, where REST v2 set it.
         [
           "networkVolumeIds",
           [[volumes[0]], [...volumes]],
-          { absent: [], told: { as: "networkVolumeIds", form: several } },
+          { absentValue: [], inResponse: { name: "networkVolumeIds", convert: omitSingle } },
         ],
-        ["idleTimeout", [10, 20], { absent: 5 }],
-        ["executionTimeoutMs", [60_000, 90_000], { absent: 600_000 }],
-        ["flashboot", [true, false], { absent: false }],
-        ["scalerType", ["REQUEST_COUNT", "QUEUE_DELAY"], { absent: "QUEUE_DELAY" }],
-        ["scalerValue", [2, 9], { absent: 4 }],
-        ["workersMin", [1, 2], { absent: 0 }],
-        ["workersMax", [5, 7], { absent: 3 }],
-        ...only("v2", [
+        ["idleTimeout", [10, 20], { absentValue: 5 }],
+        ["executionTimeoutMs", [60_000, 90_000], { absentValue: 600_000 }],
+        ["flashboot", [true, false], { absentValue: false }],
+        ["scalerType", ["REQUEST_COUNT", "QUEUE_DELAY"], { absentValue: "QUEUE_DELAY" }],
+        ["scalerValue", [2, 9], { absentValue: 4 }],
+        ["workersMin", [1, 2], { absentValue: 0 }],
+        ["workersMax", [5, 7], { absentValue: 3 }],
+        ...onlyIn("v2", [
           "type",
           ["LOAD_BALANCER", "QUEUE"],
           {
             ...replaces,
-            told: { as: "type", form: queueType },
-            absent: "QB",
-            same: ["QUEUE"],
-            along: { scalerType: "REQUEST_COUNT" },
+            inResponse: { name: "type", convert: queueType },
+            absentValue: "QB",
+            equivalent: ["QUEUE"],
+            relatedInputs: { scalerType: "REQUEST_COUNT" },
           },
         ]),
-        ...only("v2", [
+        ...onlyIn("v2", [
           "excludedGpuTypeIds",
           [["NVIDIA L4"], ["NVIDIA L4", "NVIDIA A40"]],
-          { absent: anyType, told: { as: "gpuTypeIds", form: anyBut } },
+          { absentValue: anyType, inResponse: { name: "gpuTypeIds", convert: allExcept } },
         ]),
-        ...only("v2", [
+        ...onlyIn("v2", [
           "flashbootType",
           ["PRIORITY_FLASHBOOT", "FLASHBOOT"],
           {
-            absent: "OFF",
-            told: { as: "flashBootType", form: (type) => type },
+            absentValue: "OFF",
+            inResponse: { name: "flashBootType", convert: (type) => type },
           },
         ]),
-        ["adoptExisting", [true, false], nothing],
+        ["adoptExisting", [true, false], noChange],
       ],
       plainEndpointFields,
     ),
     ...rowsOf("NetworkVolume", [
-      ["name", ["in-a", "in-b"], { absent: "in-b" }],
+      ["name", ["in-a", "in-b"], { absentValue: "in-b" }],
       ["size", [10, 20], required],
       [
         "dataCenterId",
         ["EU-RO-1", "US-KS-2"],
-        { ...replaces, ...required, told: { as: "dataCenter", form: (id) => id } },
+        { ...replaces, ...required, inResponse: { name: "dataCenter", convert: (id) => id } },
       ],
-      ...only("v2", ["type", ["HIGH_PERFORMANCE", "STANDARD"], { ...replaces, kept: true, absent: "STANDARD" }]),
-      ["adoptExisting", [true, false], nothing],
+      ...onlyIn("v2", [
+        "type",
+        ["HIGH_PERFORMANCE", "STANDARD"],
+        { ...replaces, keptWhenRemoved: true, absentValue: "STANDARD" },
+      ]),
+      ["adoptExisting", [true, false], noChange],
     ]),
     ...rowsOf("Secret", [
-      ["name", ["in-a", "in-b"], { ...replaces, absent: "in-b" }],
+      ["name", ["in-a", "in-b"], { ...replaces, absentValue: "in-b" }],
       [
         "value",
         ["first-value", "second-value"],
-        { ...required, written: dialect === "v1" ? /secretValueUpdate/ : /"value"/ },
+        { ...required, requestPattern: dialect === "v1" ? /secretValueUpdate/ : /"value"/ },
       ],
-      ["description", ["one", "two"], { absent: dialect === "v1" ? "" : null }],
-      ["adoptExisting", [true, false], nothing],
+      ["description", ["one", "two"], { absentValue: dialect === "v1" ? "" : null }],
+      ["adoptExisting", [true, false], noChange],
     ]),
     ...rowsOf("ContainerRegistryAuth", [
-      ["name", ["in-a", "in-b"], { ...replaces, absent: "in-b" }],
+      ["name", ["in-a", "in-b"], { ...replaces, absentValue: "in-b" }],
       ["username", ["ann", "bob"], { ...required, ...credentials }],
       ["password", ["first-password", "second-password"], { ...required, ...credentials }],
-      ["adoptExisting", [true, false], nothing],
+      ["adoptExisting", [true, false], noChange],
     ]),
   ];
   const bases: Record<ObjectKind, Properties> = {

@@ -23,7 +23,7 @@ interface KindFacts {
   news: Properties;
   /** Its create on the wire. */
   create: Match;
-  held: CollectionName;
+  collection: CollectionName;
   /** True if no two objects may have the same name. */
   unique: boolean;
   /** True if the service can read a single one by its id. */
@@ -39,13 +39,13 @@ const listMatches: Record<CollectionName, Match> = {
 };
 
 /** The list of a kind on the wire. */
-export const listMatch = (held: CollectionName): Match => listMatches[held];
+export const listMatch = (collection: CollectionName): Match => listMatches[collection];
 
 /** A response with changed lists: a bare one of REST, or those of a GraphQL account. */
-export function withLists(answer: unknown, change: (list: Record<string, unknown>[]) => unknown[]): unknown {
-  if (Array.isArray(answer)) return change(answer);
-  if (typeof answer !== "object" || answer === null) return answer;
-  return Object.fromEntries(Object.entries(answer).map(([key, one]) => [key, withLists(one, change)]));
+export function withLists(response: unknown, change: (list: Record<string, unknown>[]) => unknown[]): unknown {
+  if (Array.isArray(response)) return change(response);
+  if (typeof response !== "object" || response === null) return response;
+  return Object.fromEntries(Object.entries(response).map(([key, item]) => [key, withLists(item, change)]));
 }
 
 let names = 0;
@@ -54,25 +54,25 @@ export const freshName = (): string => `thing${names++}-dev`;
 
 /** One case of each kind; the endpoints' template is created by raw HTTP. */
 export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> {
-  return (await kindFacts(bench)).map((one) => ({
-    ...one,
-    inputsOf: (name, more = {}) => kinds[one.kind].check({}, { ...one.news, ...more }, naming(name)).inputs,
+  return (await kindFacts(bench)).map((facts) => ({
+    ...facts,
+    inputsOf: (name, more = {}) => kinds[facts.kind].check({}, { ...facts.news, ...more }, naming(name)).inputs,
     idsOf: async (name) =>
-      (await bench.listObjects(one.held))
+      (await bench.listObjects(facts.collection))
         .map(propertiesIn)
-        .flatMap((held) => (held["name"] === name ? [String(held["id"])] : [])),
+        .flatMap((record) => (record["name"] === name ? [String(record["id"])] : [])),
   }));
 }
 
 async function kindFacts(bench: LifecycleBench): Promise<KindFacts[]> {
-  const made = await bench.rest("POST", "/templates", { name: "base", imageName: "a:1", isServerless: true });
-  const templateId = stringAt(made, "id");
+  const created = await bench.rest("POST", "/templates", { name: "base", imageName: "a:1", isServerless: true });
+  const templateId = stringAt(created, "id");
   return [
     {
       kind: "Template",
       news: { imageName: "a:1", env: { A: "1" } },
       create: dialect === "v1" ? { body: /mutation saveTemplate/ } : { method: "POST", path: "/v2/templates" },
-      held: "templates",
+      collection: "templates",
       unique: true,
       readById: true,
     },
@@ -80,7 +80,7 @@ async function kindFacts(bench: LifecycleBench): Promise<KindFacts[]> {
       kind: "ServerlessEndpoint",
       news: { templateId, gpuTypeIds: ["NVIDIA L4"], workersMax: 0 },
       create: { method: "POST", path: restPaths.endpoints },
-      held: "endpoints",
+      collection: "endpoints",
       unique: false,
       readById: true,
     },
@@ -88,7 +88,7 @@ async function kindFacts(bench: LifecycleBench): Promise<KindFacts[]> {
       kind: "NetworkVolume",
       news: { size: 10, dataCenterId: "EU-RO-1" },
       create: { method: "POST", path: restPaths.volumes },
-      held: "networkvolumes",
+      collection: "networkvolumes",
       unique: false,
       readById: true,
     },
@@ -96,7 +96,7 @@ async function kindFacts(bench: LifecycleBench): Promise<KindFacts[]> {
       kind: "Secret",
       news: { value: "vvvv" },
       create: dialect === "v1" ? { body: /secretCreate/ } : { method: "POST", path: "/v2/account/secrets" },
-      held: "secrets",
+      collection: "secrets",
       unique: true,
       readById: dialect === "v2",
     },
@@ -104,7 +104,7 @@ async function kindFacts(bench: LifecycleBench): Promise<KindFacts[]> {
       kind: "ContainerRegistryAuth",
       news: { username: "robot", password: "pppp" },
       create: dialect === "v1" ? { body: /saveRegistryAuth/ } : { method: "POST", path: "/v2/registries" },
-      held: "containerregistryauth",
+      collection: "containerregistryauth",
       unique: true,
       readById: false,
     },

@@ -6,16 +6,16 @@ import { type CollectionName, type LifecycleBench, propertiesIn } from "../../su
 import type { Declared, Deployment, Run } from "./deployment";
 
 /** Each kind, and where the service lists its objects, in the order in which they can be deleted. */
-const lists: readonly { kind: Declared["kind"]; held: CollectionName }[] = [
-  { kind: "ServerlessEndpoint", held: "endpoints" },
-  { kind: "Template", held: "templates" },
-  { kind: "NetworkVolume", held: "networkvolumes" },
-  { kind: "Secret", held: "secrets" },
-  { kind: "ContainerRegistryAuth", held: "containerregistryauth" },
+const lists: readonly { kind: Declared["kind"]; collection: CollectionName }[] = [
+  { kind: "ServerlessEndpoint", collection: "endpoints" },
+  { kind: "Template", collection: "templates" },
+  { kind: "NetworkVolume", collection: "networkvolumes" },
+  { kind: "Secret", collection: "secrets" },
+  { kind: "ContainerRegistryAuth", collection: "containerregistryauth" },
 ];
 
 /** An object of the service. */
-export interface HeldObject {
+export interface ServiceObject {
   kind: Declared["kind"];
   id: string;
   /** Its record. */
@@ -23,9 +23,11 @@ export interface HeldObject {
 }
 
 /** All objects of the service. */
-export async function heldObjects(bench: Pick<LifecycleBench, "listObjects">): Promise<HeldObject[]> {
-  const objects = lists.map(async ({ kind, held }) =>
-    (await bench.listObjects(held)).map(propertiesIn).map((record) => ({ kind, id: String(record["id"]), record })),
+export async function listServiceObjects(bench: Pick<LifecycleBench, "listObjects">): Promise<ServiceObject[]> {
+  const objects = lists.map(async ({ kind, collection }) =>
+    (await bench.listObjects(collection))
+      .map(propertiesIn)
+      .map((record) => ({ kind, id: String(record["id"]), record })),
   );
   return (await Promise.all(objects)).flat();
 }
@@ -39,18 +41,18 @@ export async function removeLeftovers(
   deployments: readonly Deployment[],
   run: () => Run,
 ): Promise<string[]> {
-  const inState = deployments.flatMap(({ state }) =>
+  const idsInState = deployments.flatMap(({ state }) =>
     [...state.resources.values(), ...state.replaced].map(({ id }) => id),
   );
-  const leftovers = (await heldObjects(bench)).filter(({ id }) => !inState.includes(id));
+  const leftovers = (await listServiceObjects(bench)).filter(({ id }) => !idsInState.includes(id));
   const { context } = run();
   const account = {
     baseUrl: context.clients.baseUrl,
     list: (kind: Declared["kind"]) => kinds[kind].reader(context).list(context),
     close: async () => {},
   };
-  const suspects = deployments.flatMap(({ urns }) => [...urns].map(([urn, kind]) => ({ urn, kind, name: undefined })));
-  const recovered = await findLeftovers(suspects, account, new Set(inState));
+  const origins = deployments.flatMap(({ urns }) => [...urns].map(([urn, kind]) => ({ urn, kind, name: undefined })));
+  const recovered = await findLeftovers(origins, account, new Set(idsInState));
   expect(recovered.map(({ id }) => id).sort()).toEqual(leftovers.map(({ id }) => id).sort());
   for (const { kind, id } of leftovers) await kinds[kind].delete(id, {}, run().context);
   return leftovers.map(({ id }) => id);

@@ -4,7 +4,7 @@ export interface Random {
   next(): number;
   /** A whole number from `low` to `high`. */
   int(low: number, high: number): number;
-  pick<One>(choices: readonly One[]): One;
+  pick<Item>(choices: readonly Item[]): Item;
   chance(probability: number): boolean;
 }
 

@@ -97,9 +97,9 @@ const each = { secure: 1, community: 1 };
 const gpus = [
   { id: "NVIDIA L4", pool: "ADA_24" },
   { id: "NVIDIA A40", pool: "AMPERE_48" },
-].map((one) => ({
-  ...one,
-  name: one.id,
+].map((record) => ({
+  ...record,
+  name: record.id,
   manufacturer: "NVIDIA",
   memory: 24,
   secure: true,
@@ -131,7 +131,7 @@ function v1Response({ url, body }: ReceivedRequest, kind: ObjectKind, record: ob
 }
 
 /** Clients of a service that shows one object as `record`; gone after the test. */
-export async function clientsShowing(dialect: Dialect, kind: ObjectKind, record: object): Promise<Clients> {
+export async function clientsReturning(dialect: Dialect, kind: ObjectKind, record: object): Promise<Clients> {
   const respond = dialect === "v1" ? v1Response : v2Response;
   const server = await startFaultyServer((request) => respond(request, kind, record));
   const { origin } = server;

@@ -93,14 +93,14 @@ export async function useRolloutBench(): Promise<RolloutBench> {
     rest: (method, path, json) => call(method, `${addresses.baseUrl}${path}`, json),
     async listObjects(kind) {
       const query = "{ myself { secrets { id name description } } }";
-      const answer =
+      const response =
         kind === "secrets"
           ? await call("POST", addresses.graphqlUrl, { query })
           : await call("GET", `${addresses.baseUrl}/${kind}`);
-      expectResponse(answer, 200);
+      expectResponse(response, 200);
       return z
         .array(z.unknown())
-        .parse(kind === "secrets" ? at(answer.json, "data", "myself", "secrets") : answer.json);
+        .parse(kind === "secrets" ? at(response.json, "data", "myself", "secrets") : response.json);
     },
     async kill() {
       running.child.kill("SIGKILL");

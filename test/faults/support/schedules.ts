@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { kinds } from "../../../provider/resources";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { createDeployment, type Declared, type Deployment, type Run } from "./deployment";
-import { heldObjects } from "./leftovers";
+import { listServiceObjects } from "./leftovers";
 
 /** Seeds of the schedules of a run: fewer in `npm test` than with FULL=1. FAULT_SEED=n replays one schedule. */
 export function seedsOf(count: { short: number; full: number }): number[] {
@@ -41,12 +41,12 @@ export async function expectAgreement(
   deployments: readonly Deployment[],
   { context }: Run,
 ): Promise<void> {
-  const held = (await heldObjects(bench)).map(({ id }) => id);
+  const held = (await listServiceObjects(bench)).map(({ id }) => id);
   expect(deployments.flatMap(idsIn).sort(), "each object of the service belongs to one state").toEqual(held.sort());
   const resources = deployments.flatMap(({ state }) => [...state.resources]);
   const readings = resources.map(async ([name, { kind, id, outputs }]) => {
-    const reading = await kinds[kind].read(id, outputs, context);
-    return kinds[kind].diff(reading?.outputs ?? {}, outputs).map(({ path }) => `${name}: ${path.join(".")} differs`);
+    const readResult = await kinds[kind].read(id, outputs, context);
+    return kinds[kind].diff(readResult?.outputs ?? {}, outputs).map(({ path }) => `${name}: ${path.join(".")} differs`);
   });
   expect((await Promise.all(readings)).flat()).toEqual([]);
 }
@@ -56,7 +56,7 @@ const levels: Partial<Record<Declared["kind"], number>> = { ServerlessEndpoint: 
 /** Deletes all objects of the service, because remains of a failed schedule must not fail the next one. */
 export async function removeAll(bench: Pick<LifecycleBench, "listObjects">, run: Run): Promise<void> {
   const { state, destroy } = createDeployment();
-  for (const { kind, id } of await heldObjects(bench))
+  for (const { kind, id } of await listServiceObjects(bench))
     state.resources.set(id, { kind, level: levels[kind] ?? 0, id, outputs: {} });
   await destroy(run);
 }

@@ -7,13 +7,13 @@ test("limits the calls in flight, and all of them complete", async () => {
     maxInFlight: 3,
     attemptTimeout: 10_000,
   });
-  const ends = new AbortController();
-  const hanging = Array.from({ length: 3 }, () => clients.management.listEndpoints({ signal: ends.signal }));
+  const controller = new AbortController();
+  const hanging = Array.from({ length: 3 }, () => clients.management.listEndpoints({ signal: controller.signal }));
   await expect.poll(() => requests.length).toBe(3);
   const waiting = Array.from({ length: 5 }, () => clients.management.listEndpoints());
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(requests).toHaveLength(3);
-  ends.abort(new Error("enough"));
+  controller.abort(new Error("enough"));
   await expect(Promise.all(hanging)).rejects.toThrow("enough");
   await Promise.all(waiting);
   expect(requests).toHaveLength(8);
@@ -43,13 +43,13 @@ test("a call's own deadline also shortens a hanging attempt", async () => {
 
 test.each([{ attemptTimeout: 20 }, { callTimeout: 20 }])("a long /runsync is not cut off by %j", async (setting) => {
   const { clients, requests } = await startRig([{ action: "hang" }], setting);
-  const ends = new AbortController();
-  const call = clients.jobs.runsync("ep", { input: {} }, { wait: 5000, signal: ends.signal });
+  const controller = new AbortController();
+  const call = clients.jobs.runsync("ep", { input: {} }, { wait: 5000, signal: controller.signal });
   call.catch(() => undefined);
   await expect.poll(() => requests.length).toBe(1);
   const first = await Promise.race([call, new Promise((resolve) => setTimeout(resolve, 50, "still waiting"))]);
   expect(first).toBe("still waiting");
-  ends.abort(new Error("enough"));
+  controller.abort(new Error("enough"));
   await expect(call).rejects.toThrow("enough");
 });
 
@@ -66,21 +66,21 @@ const stages: [string, Behaviour, (seen: unknown[], waiting: () => number) => bo
 
 test.each(stages)("an abort ends a call with the signal's reason while %s", async (_when, behaviour, reached) => {
   const { clients, clock, requests } = await startRig([behaviour]);
-  const ends = new AbortController();
-  const call = clients.management.listEndpoints({ signal: ends.signal });
+  const controller = new AbortController();
+  const call = clients.management.listEndpoints({ signal: controller.signal });
   const outcome = call.catch((error: unknown) => error);
   await expect.poll(() => reached(requests, () => clock.waiting)).toBe(true);
-  ends.abort(reason);
+  controller.abort(reason);
   expect(await outcome).toBe(reason);
   expect(requests).toHaveLength(1);
 });
 
 test("an abort during the connection sends nothing", async () => {
   const { clients, requests, connections } = await startRig([json([])]);
-  const ends = new AbortController();
-  const outcome = clients.management.listEndpoints({ signal: ends.signal }).catch((error: unknown) => error);
+  const controller = new AbortController();
+  const outcome = clients.management.listEndpoints({ signal: controller.signal }).catch((error: unknown) => error);
   await new Promise((resolve) => process.nextTick(resolve));
-  ends.abort(reason);
+  controller.abort(reason);
   expect(await outcome).toBe(reason);
   await expect.poll(() => connections()).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -97,13 +97,13 @@ test("a call under an aborted signal sends nothing", async () => {
 
 test("many calls under one signal raise no warning", async () => {
   const warnings: Error[] = [];
-  const hear = (warning: Error) => void warnings.push(warning);
-  process.on("warning", hear);
+  const recordWarning = (warning: Error) => void warnings.push(warning);
+  process.on("warning", recordWarning);
   const { clients } = await startRig([json([])]);
   const { signal } = new AbortController();
   await Promise.all(Array.from({ length: 60 }, () => clients.management.listEndpoints({ signal })));
   await new Promise((resolve) => setTimeout(resolve, 5));
-  process.off("warning", hear);
+  process.off("warning", recordWarning);
   expect(warnings.map(({ message }) => message)).toEqual([]);
 });
 

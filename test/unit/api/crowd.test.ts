@@ -20,13 +20,13 @@ const fault = fc.constantFrom<Behaviour[]>(
 test("with many calls and random faults, every call ends and no create is sent twice if it may have been applied", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fault, { minLength: 60, maxLength: 60 }), async (faults) => {
-      const made = new Map<string, number>();
+      const created = new Map<string, number>();
       const { clients, result, requests } = await startRig(
         ({ method, body }, count) => {
           const behaviour = faults[count % 120] ?? json(method === "POST" ? volumeRecord() : [volumeRecord()]);
           // Only a 429 guarantees that the request had no effect.
           const refused = behaviour.action === "respond" && behaviour.status === 429;
-          if (method === "POST" && !refused) made.set(body, (made.get(body) ?? 0) + 1);
+          if (method === "POST" && !refused) created.set(body, (created.get(body) ?? 0) + 1);
           return behaviour;
         },
         { maxInFlight: 5 },
@@ -36,7 +36,7 @@ test("with many calls and random faults, every call ends and no create is sent t
       );
       const reads = Array.from({ length: 20 }, () => clients.management.listNetworkVolumes());
       const outcomes = await result(Promise.allSettled([...creates, ...reads]));
-      expect([...made.values()].filter((times) => times > 1)).toEqual([]);
+      expect([...created.values()].filter((times) => times > 1)).toEqual([]);
       for (const outcome of outcomes) {
         if (outcome.status === "rejected") expect(isApiError(outcome.reason), String(outcome.reason)).toBe(true);
       }

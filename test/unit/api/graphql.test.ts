@@ -5,14 +5,14 @@ import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
 import { templateInput, templateRecord } from "../../support/records";
 
-const posted = z.object({ query: z.string(), operationName: z.string(), variables: z.unknown().optional() });
+const operationShape = z.object({ query: z.string(), operationName: z.string(), variables: z.unknown().optional() });
 const data = (value: unknown) => json({ data: value });
 const refusal = (message: string) => json({ errors: [{ message }], data: null });
 
 const credentials = { username: "robot", password: "hushed" };
 
 /** Successful response of each operation. */
-const answers: Record<string, unknown> = {
+const responses: Record<string, unknown> = {
   saveTemplate: { saveTemplate: templateRecord() },
   podTemplate: { podTemplate: templateRecord() },
   podTemplates: { myself: { podTemplates: [templateRecord()] } },
@@ -30,7 +30,7 @@ const answers: Record<string, unknown> = {
 
 test("each operation sends its values as variables, never in the text", async () => {
   const { clients, requests } = await startRig(({ body }) => {
-    return data(answers[posted.parse(JSON.parse(body)).operationName]);
+    return data(responses[operationShape.parse(JSON.parse(body)).operationName]);
   });
   const { management } = clients;
   await management.createTemplate({ ...templateInput, name: 'a"}){x' });
@@ -46,7 +46,7 @@ test("each operation sends its values as variables, never in the text", async ()
   expect(await management.listRegistryAuths()).toEqual([{ id: "r1", name: "ghcr" }]);
   await management.updateRegistryAuth({ id: "r1", ...credentials });
   await management.deleteRegistryAuth("r1");
-  const sent = requests.map(({ body }) => posted.parse(JSON.parse(body)));
+  const sent = requests.map(({ body }) => operationShape.parse(JSON.parse(body)));
   expect(sent.map(({ operationName, variables }) => [operationName, variables])).toEqual([
     ["saveTemplate", { input: { ...templateInput, name: 'a"}){x', env: [{ key: "MODEL", value: "mistral-7b" }] } }],
     ["podTemplate", { id: "t1" }],
@@ -69,7 +69,7 @@ test("each operation sends its values as variables, never in the text", async ()
 });
 
 test("a new template sends its credentials only if it has any", async () => {
-  const { clients, requests } = await startRig([data(answers["saveTemplate"])]);
+  const { clients, requests } = await startRig([data(responses["saveTemplate"])]);
   await clients.management.createTemplate({ ...templateInput, containerRegistryAuthId: "r1" });
   await clients.management.createTemplate({ ...templateInput, containerRegistryAuthId: null });
   const sent = requests.map(({ body }) => JSON.parse(body).variables.input.containerRegistryAuthId);
@@ -85,7 +85,7 @@ test("an update of a missing template is an error of its read", async () => {
 });
 
 test("a template has one form, whatever fields the service omits", async () => {
-  const { clients } = await startRig([data(answers["podTemplate"])]);
+  const { clients } = await startRig([data(responses["podTemplate"])]);
   expect(await clients.management.readTemplate("t1")).toMatchObject({
     env: { MODEL: "mistral-7b" },
     ports: "",
@@ -111,7 +111,7 @@ test("an invalid element of a list does not affect the others if the caller hand
 });
 
 test("a secret without a description has an empty one", async () => {
-  const { clients } = await startRig([data(answers["secretCreate"])]);
+  const { clients } = await startRig([data(responses["secretCreate"])]);
   expect(await clients.management.createSecret({ name: "hub", value: "v" })).toEqual({
     id: "s1",
     name: "hub",
@@ -122,8 +122,8 @@ test("a secret without a description has an empty one", async () => {
 test.each([
   ["null", data({ podTemplate: null })],
   ["an error that says not found", refusal('template "t1" not found')],
-])("a missing template, reported by %s, reads as undefined", async (_how, answer) => {
-  const { clients } = await startRig([answer]);
+])("a missing template, reported by %s, reads as undefined", async (_how, response) => {
+  const { clients } = await startRig([response]);
   expect(await clients.management.readTemplate("t1")).toBeUndefined();
 });
 
@@ -150,7 +150,7 @@ describe("an error in the response", () => {
     const { clients, failure, result, requests } = await startRig([
       refusal("Unexpected error."),
       refusal("Unexpected error."),
-      data(answers["secrets"]),
+      data(responses["secrets"]),
     ]);
     const error = await failure(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "server", ambiguous: true });
@@ -159,7 +159,10 @@ describe("an error in the response", () => {
   });
 
   test("about the rate is retried after a wait, also for a create", async () => {
-    const { clients, result, requests } = await startRig([refusal("Too many requests"), data(answers["secretCreate"])]);
+    const { clients, result, requests } = await startRig([
+      refusal("Too many requests"),
+      data(responses["secretCreate"]),
+    ]);
     await result(clients.management.createSecret({ name: "hub", value: "v" }));
     expect(requests).toHaveLength(2);
   });
@@ -173,8 +176,8 @@ describe("an invalid response", () => {
     ["data null without a reason", json({ data: null }), "expected object"],
     ["a template without an id", data({ saveTemplate: { name: "x" } }), '"saveTemplate.id"'],
     ["a template that is null", data({ saveTemplate: null }), '"saveTemplate"'],
-  ])("%s may mean that the template was created", async (_what, answer, named) => {
-    const { clients, requests } = await startRig([answer]);
+  ])("%s may mean that the template was created", async (_what, response, named) => {
+    const { clients, requests } = await startRig([response]);
     const error = await apiErrorOf(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
     expect(error.message).toContain(named);

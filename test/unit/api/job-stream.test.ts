@@ -11,20 +11,21 @@ const status = (value: string) => json({ id: "job", status: value });
 /** A server with separate lists of responses for /stream and /status; the last one repeats. */
 function serving(streams: Behaviour[], statuses: Behaviour[] = []) {
   let streamed = 0;
-  let asked = 0;
-  const take = (list: Behaviour[], index: number) => list[Math.min(index, list.length - 1)] ?? status("COMPLETED");
+  let statusCalls = 0;
+  const behaviourAt = (list: Behaviour[], index: number) =>
+    list[Math.min(index, list.length - 1)] ?? status("COMPLETED");
   return startRig(({ url }) => {
-    if (url === "/v2/ep/stream/job") return take(streams, streamed++);
-    return take(statuses, asked++);
+    if (url === "/v2/ep/stream/job") return behaviourAt(streams, streamed++);
+    return behaviourAt(statuses, statusCalls++);
   });
 }
 
 async function outputsOf({ clients, clock }: Rig): Promise<unknown[]> {
   const chunks: StreamChunk[] = [];
-  const reading = async () => {
+  const readStream = async () => {
     for await (const one of clients.jobs.stream("ep", "job")) chunks.push(one);
   };
-  await runClock(clock, reading());
+  await runClock(clock, readStream());
   return chunks.map(({ output }) => output);
 }
 
@@ -76,7 +77,7 @@ test("null is a chunk", async () => {
   expect(await outputsOf(rig)).toEqual([null, "x", { deep: [1] }]);
 });
 
-test("a reader that stops early sends no more requests", async () => {
+test("a reader that stops early sends no more statusCalls", async () => {
   const rig = await serving([array(1, 2, 3)]);
   for await (const { output } of rig.clients.jobs.stream("ep", "job")) {
     if (output === 2) break;

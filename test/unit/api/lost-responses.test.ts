@@ -76,9 +76,9 @@ describe("after a lost response", () => {
     ],
     ...secretCalls.map(([what, send]): RetriedCall => [what, [json({ data: {} })], send]),
     ["/cancel", [json({ id: "job", status: "CANCELLED" })], ({ jobs }) => jobs.cancel("ep", "job")],
-  ])("%s is retried until a response arrives", async (_what, answers, send) => {
-    const last = answers.at(-1) ?? lost;
-    const plan = [...answers.slice(0, -1), lost, lost, last];
+  ])("%s is retried until a response arrives", async (_what, responses, send) => {
+    const last = responses.at(-1) ?? lost;
+    const plan = [...responses.slice(0, -1), lost, lost, last];
     const { clients, result, requests } = await startRig(plan);
     await result(send(clients));
     expect(requests).toHaveLength(plan.length);

@@ -68,8 +68,8 @@ describe("a list of REST v2 in pages", () => {
       '"pagination" in the response has no cursor for the next page',
     ],
     ["has a malformed pagination", json({ templates: [], pagination: { nextCursor: 3 } }), '"pagination.nextCursor"'],
-  ])("that %s rejects", async (_what, answer, message) => {
-    const { clients, failure, requests } = await startRig([answer], v2);
+  ])("that %s rejects", async (_what, response, message) => {
+    const { clients, failure, requests } = await startRig([response], v2);
     const error = await failure(clients.management.listTemplates());
     expect(error).toMatchObject({ category: "server", code: "unexpected_answer", ambiguous: false });
     expect(error.message).toContain(message);

@@ -12,7 +12,7 @@ const partsOf = (secret: string): string[] =>
     (part) => part.length === 20,
   );
 
-test("a secret is redacted everywhere, the longest first, and nothing else is", () => {
+test("a secret is redactSecret everywhere, the longest first, and nothing else is", () => {
   expect(redact("a key+1 b key%2B1 c key+1-longer d")).toBe("a [secret] b [secret] c [secret] d");
   expect(redact('{"value":"two\\n\\"lines\\""}')).toBe('{"value":"[secret]"}');
   expect(redact("keyboard")).toBe("keyboard");
@@ -21,7 +21,7 @@ test("a secret is redacted everywhere, the longest first, and nothing else is", 
 describe.each(Object.entries({ ...long, quoted: 'quoted"-line\n-9b2e/ä+&1', path: "C:\\new\\100%25" }))(
   "a secret (%s)",
   (_name, secret) => {
-    const clean = createRedaction([secret]);
+    const redactSecret = createRedaction([secret]);
 
     test.each<[how: string, text: string]>([
       ["as it is", secret],
@@ -40,55 +40,55 @@ describe.each(Object.entries({ ...long, quoted: 'quoted"-line\n-9b2e/ä+&1', pat
       ["in one line", secret.replaceAll(/\s*\n\s*/g, " ")],
       ["set in", secret.replaceAll("\n", "\n\t    ")],
     ])("is found %s", (_how, text) => {
-      const left = clean(`before ${text} after`);
-      expect(left).toMatch(/^before .*\[secret\].* after$/s);
-      for (const part of partsOf(secret)) expect(left.includes(part), left).toBe(false);
+      const remaining = redactSecret(`before ${text} after`);
+      expect(remaining).toMatch(/^before .*\[secret\].* after$/s);
+      for (const part of partsOf(secret)) expect(remaining.includes(part), remaining).toBe(false);
       // What stands around it: quotes and brackets of its encoding, no more.
-      expect(left.length).toBeLessThan(60);
+      expect(remaining.length).toBeLessThan(60);
     });
 
-    test.each([0, 1, 2])("is found in base64, %i characters in", (ahead) => {
-      const encoded = Buffer.from(`${"me:".slice(0, ahead)}${secret}:`).toString("base64");
-      expect(clean(`Basic ${encoded} is wrong`)).toMatch(/^Basic \S{0,4}\[secret\]\S{0,6} is wrong$/);
+    test.each([0, 1, 2])("is found in base64, %i characters in", (offset) => {
+      const encoded = Buffer.from(`${"me:".slice(0, offset)}${secret}:`).toString("base64");
+      expect(redactSecret(`Basic ${encoded} is wrong`)).toMatch(/^Basic \S{0,4}\[secret\]\S{0,6} is wrong$/);
     });
   },
 );
 
 describe.each(Object.entries(long))("a long secret (%s)", (_name, secret) => {
-  const clean = createRedaction([secret]);
+  const redactSecret = createRedaction([secret]);
 
   test("is found if it is cut at either end", () => {
     for (const length of [16, 77, 300, secret.length - 1]) {
-      expect(clean(`"${secret.trim().slice(0, length)}…`)).toMatch(/^"\[secret\]\s?…$/);
-      expect(clean(`…${secret.trim().slice(-length)}"`)).toMatch(/^…\s?\[secret\]"$/);
+      expect(redactSecret(`"${secret.trim().slice(0, length)}…`)).toMatch(/^"\[secret\]\s?…$/);
+      expect(redactSecret(`…${secret.trim().slice(-length)}"`)).toMatch(/^…\s?\[secret\]"$/);
     }
   });
 
   test("is found if it is wrapped over lines", () => {
-    const left = clean(secret.replaceAll(/.{64}/gs, "$&\n  | "));
-    for (const part of partsOf(secret)) expect(left.includes(part)).toBe(false);
+    const remaining = redactSecret(secret.replaceAll(/.{64}/gs, "$&\n  | "));
+    for (const part of partsOf(secret)) expect(remaining.includes(part)).toBe(false);
   });
 });
 
-test("is redacted line by line in texts that arrive line by line", () => {
-  const clean = createRedaction(["first-line\nsecond-l\nab"]);
-  expect(clean("stderr: second-l\nstdout: first-line\nab")).toBe("stderr: [secret]\nstdout: [secret]\nab");
+test("is redactSecret line by line in texts that arrive line by line", () => {
+  const redactSecret = createRedaction(["first-line\nsecond-l\nab"]);
+  expect(redactSecret("stderr: second-l\nstdout: first-line\nab")).toBe("stderr: [secret]\nstdout: [secret]\nab");
 });
 
-test("a secret of under 4 characters is not redacted, because it occurs in any text", () => {
+test("a secret of under 4 characters is not redactSecret, because it occurs in any text", () => {
   expect(createRedaction(["a", "is", "abc"])("this is a cab, abc")).toBe("this is a cab, abc");
 });
 
-test("a secret that is a common word is redacted everywhere", () => {
+test("a secret that is a common word is redactSecret everywhere", () => {
   expect(createRedaction(["name", "true"])("the name is taken: true")).toBe("the [secret] is taken: [secret]");
 });
 
 test("a repetitive secret costs no time", () => {
-  const started = process.cpuUsage();
+  const startUsage = process.cpuUsage();
   expect(createRedaction(["x".repeat(20_000)])(`a${"x".repeat(20_000)}b${"x".repeat(100)}c`)).toBe(
     "a[secret]b[secret]c",
   );
-  expect(process.cpuUsage(started).user / 1000, "ms of processor time").toBeLessThan(1000);
+  expect(process.cpuUsage(startUsage).user / 1000, "ms of processor time").toBeLessThan(1000);
 });
 
 test("accepts any secret, and ignores an empty one", () => {

@@ -154,8 +154,8 @@ describe("a missing object", () => {
   test.each([
     ["a route that a web server does not have", json({ message: "Route GET:/endpoints/x not found" }, 404)],
     ["a page", { action: "respond", status: 404, body: "<!doctype html><title>Not here</title>" } as const],
-  ])("%s is a wrong address, not a missing object", async (_what, answer) => {
-    const { clients } = await startRig([answer]);
+  ])("%s is a wrong address, not a missing object", async (_what, response) => {
+    const { clients } = await startRig([response]);
     const error = await apiErrorOf(clients.management.readEndpoint("x"));
     expect(error).toMatchObject({ category: "invalid", code: "wrong_address" });
   });
@@ -214,12 +214,12 @@ describe("an invalid response", () => {
     ["is null", [json(null)], "expected object"],
   ];
 
-  test.each(cases)("that %s is named, and a create may have been applied", async (_what, plan, named) => {
+  test.each(cases)("that %s is named, and a create may have been applied", async (_what, plan, title) => {
     const { clients, requests } = await startRig(plan);
     const { management } = clients;
     const created = await apiErrorOf(management.createNetworkVolume({ name: "v", size: 1, dataCenterId: "EU" }));
     expect(created).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
-    expect(created.message).toContain(named);
+    expect(created.message).toContain(title);
     const read = await apiErrorOf(management.readNetworkVolume("v"));
     expect(read).toMatchObject({ code: "unexpected_answer", ambiguous: false });
     expect(requests).toHaveLength(2);

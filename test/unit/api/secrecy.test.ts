@@ -38,9 +38,9 @@ const echoes: [string, Behaviour][] = [
   ["as text that is no JSON", { action: "respond", status: 200, body: apiKey }],
 ];
 
-describe.each(echoes)("a key that the service echoes %s", (_where, answer) => {
+describe.each(echoes)("a key that the service echoes %s", (_where, response) => {
   test("is in no error of any API", async () => {
-    const { clients, failure } = await startRig([answer], { callTimeout: 1000 });
+    const { clients, failure } = await startRig([response], { callTimeout: 1000 });
     expectNone(await failure(clients.management.createEndpoint({ templateId: "t" })), apiKey);
     expectNone(await failure(clients.management.listSecrets()), apiKey);
     expectNone(await failure(clients.jobs.status("ep", "job")), apiKey);

@@ -47,8 +47,8 @@ test("a body of REST v2 has the names and the form of its shape, without propert
 
 test("a record of REST v2 with the fields of a body is the template with these settings", () => {
   const { unreportedKeys, ...record } = v2TemplateRecord.parse({ id: "t1", ...templateBody(settings), fresh: 1 });
-  const shown = Object.entries(settings).filter(([key]) => !unreportedKeys?.some((one) => one === key));
-  expect(record).toMatchObject(Object.fromEntries(shown));
+  const reported = Object.entries(settings).filter(([key]) => !unreportedKeys?.some((one) => one === key));
+  expect(record).toMatchObject(Object.fromEntries(reported));
   expect(unreportedKeys).toEqual(["readme"]);
   expect(record).not.toHaveProperty("fresh");
 });
@@ -59,12 +59,12 @@ test("a record of GraphQL has the settings under their own names", () => {
 });
 
 test("a property that is absent from a record or null there is not part of it; other types are rejected", () => {
-  const least = { id: "t1", name: "chat", startSsh: null };
-  expect(Object.keys(templateRecord.parse(least))).not.toContain("category");
-  expect(templateRecord.parse(least).startSsh).toBeUndefined();
-  expect(templateRecord.safeParse({ ...least, startSsh: "yes" }).error?.issues[0]?.path).toEqual(["startSsh"]);
+  const minimal = { id: "t1", name: "chat", startSsh: null };
+  expect(Object.keys(templateRecord.parse(minimal))).not.toContain("category");
+  expect(templateRecord.parse(minimal).startSsh).toBeUndefined();
+  expect(templateRecord.safeParse({ ...minimal, startSsh: "yes" }).error?.issues[0]?.path).toEqual(["startSsh"]);
   // The bounds of inputs are none of responses.
-  expect(templateRecord.parse({ ...least, category: "GPU" }).category).toBe("GPU");
+  expect(templateRecord.parse({ ...minimal, category: "GPU" }).category).toBe("GPU");
 });
 
 test("traits of a property also apply where it is optional or has a default", () => {

@@ -113,9 +113,9 @@ test("a call that waits for a limit used up by another call reports it, unless t
   await clock.advance(3000);
   await result(clients.management.listEndpoints({ onPause }));
   expect(delays).toEqual([20_000]);
-  const hasty = await startRig([busy(429), json([]), json([])]);
-  const first = hasty.result(hasty.clients.management.listEndpoints());
-  await hasty.result(hasty.clients.management.listNetworkVolumes({ onPause }));
+  const otherRig = await startRig([busy(429), json([]), json([])]);
+  const first = otherRig.result(otherRig.clients.management.listEndpoints());
+  await otherRig.result(otherRig.clients.management.listNetworkVolumes({ onPause }));
   await first;
   expect(delays).toHaveLength(1);
 });
@@ -139,15 +139,15 @@ describe("in REST v2, with limits per user and errors as problem+json,", () => {
       { ratelimit: '"second";r=0;t=1, "minute";r=0;t=17, "day";r=9;t=999' },
       17_000,
     ],
-  ])("a 429 with %s is retried after the wait that it names", async (_what, headers, least) => {
+  ])("a 429 with %s is retried after the wait that it names", async (_what, headers, minimum) => {
     const { clients, clock, result, requests } = await startRig([problem(headers), template], v2);
     const { delays, onRetry } = recordRetryDelays();
     const start = clock.now();
     expect(await result(clients.management.listTemplates({ onRetry }))).toEqual([]);
     expect(requests).toHaveLength(2);
     expect(delays).toHaveLength(1);
-    expect(delays[0]).toBeGreaterThanOrEqual(least);
-    expect(clock.now() - start).toBeLessThan(least + 6000);
+    expect(delays[0]).toBeGreaterThanOrEqual(minimum);
+    expect(clock.now() - start).toBeLessThan(minimum + 6000);
   });
 
   test.each(['"minute"', "nonsense", '"minute";r=;t=', ""])("a RateLimit of %j delays nothing", async (ratelimit) => {

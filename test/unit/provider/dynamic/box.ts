@@ -22,7 +22,7 @@ export const internal = {
 };
 
 /** A kind of resource that keeps boxes in memory: `size` replaces, `label` is unique, `pin` is secret. */
-export function boxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
+export function createBoxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
   return {
     kind: "Box",
     traits: { pin: { secret: true }, name: { unique: true }, size: { replaces: true }, echo: { secretWith: ["note"] } },
@@ -51,33 +51,33 @@ export interface Bench {
   provider: Required<dynamic.ResourceProvider>;
   cancellation: Cancellation;
   /** Texts that reached the engine, as `progress|warning urn text`. */
-  shown: string[];
+  messages: string[];
 }
 
 /** A box's lifecycle behind the bridge, with a real host. */
 export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = {}): Bench {
-  const shown: string[] = [];
+  const messages: string[] = [];
   const cancellation = createCancellation();
   // Never called: a box needs no service.
   const nowhere = "http://127.0.0.1:9";
   const clients = createClients({ apiKey: "k", baseUrl: nowhere, graphqlUrl: nowhere, serverlessUrl: nowhere });
-  const provider = createProvider(boxLifecycle(overrides), {
+  const provider = createProvider(createBoxLifecycle(overrides), {
     ...createHost(() => undefined),
     connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
     log: {
-      progress: (urn, text) => void shown.push(`progress ${urn} ${text}`),
-      warning: async (urn, text) => void shown.push(`warning ${urn} ${text}`),
+      progress: (urn, text) => void messages.push(`progress ${urn} ${text}`),
+      warning: async (urn, text) => void messages.push(`warning ${urn} ${text}`),
     },
     cancellation,
     ...host,
   });
   const { check, diff, create, read, update, configure, delete: remove } = provider;
   if (!check || !diff || !read || !update || !configure || !remove) throw new Error("a verb is missing");
-  return { provider: { check, diff, create, read, update, configure, delete: remove }, cancellation, shown };
+  return { provider: { check, diff, create, read, update, configure, delete: remove }, cancellation, messages };
 }
 
 /** Returns the error that `work` throws; fails if it does not throw. */
-export async function thrownBy(work: () => unknown): Promise<Error> {
+export async function errorOf(work: () => unknown): Promise<Error> {
   try {
     await work();
   } catch (error) {

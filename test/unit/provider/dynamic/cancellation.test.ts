@@ -56,9 +56,9 @@ describe("watching for the engine's Cancel", () => {
     const server = createServer();
     server.on("stream", (stream) => void stream.respond({ ":status": 200 }, { endStream: true }));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    let heard = 0;
+    let cancellations = 0;
     watchCancelCalls(openServers(), () => {
-      heard += 1;
+      cancellations += 1;
     });
     const address = server.address();
     if (typeof address !== "object" || address === null) throw new Error("the server has no port");
@@ -69,11 +69,11 @@ describe("watching for the engine's Cancel", () => {
       await once(stream, "close");
     };
     await call("GetPluginInfo");
-    const before = heard;
+    const before = cancellations;
     await call("Cancel");
     client.close();
     server.close();
-    expect([before, heard]).toEqual([0, 1]);
+    expect([before, cancellations]).toEqual([0, 1]);
   });
 });
 
@@ -84,7 +84,7 @@ describe("a process that obeys the engine", () => {
   });
 
   /** A process with one running verb that needs `tidyUp` ms to end after its cancellation; without `tidyUp`, no verb runs. */
-  async function obeying(tidyUp?: number, limit = shutdownTimeout): Promise<ChildProcess> {
+  async function startProcess(tidyUp?: number, limit = shutdownTimeout): Promise<ChildProcess> {
     const script = fileURLToPath(new URL("./obeying-process.ts", import.meta.url));
     const child = fork(script, [String(tidyUp ?? "none"), String(limit)], { execArgv: ["--import", "tsx"] });
     children.push(child);
@@ -92,32 +92,34 @@ describe("a process that obeys the engine", () => {
     return child;
   }
 
-  const interrupted = async (child: ChildProcess): Promise<{ signal: unknown; said: unknown[]; took: number }> => {
-    const said: unknown[] = [];
-    child.on("message", (text) => said.push(text));
+  const interrupted = async (
+    child: ChildProcess,
+  ): Promise<{ signal: unknown; output: unknown[]; duration: number }> => {
+    const output: unknown[] = [];
+    child.on("message", (text) => output.push(text));
     const start = performance.now();
     child.kill("SIGINT");
     // Its last message may arrive after its end.
     const [[, signal]] = await Promise.all([once(child, "exit"), once(child, "disconnect")]);
-    return { signal, said, took: performance.now() - start };
+    return { signal, output, duration: performance.now() - start };
   };
 
   it("ends immediately at SIGINT without a running verb", async () => {
     const limit = 600_000;
-    const { signal, took } = await interrupted(await obeying(undefined, limit));
+    const { signal, duration } = await interrupted(await startProcess(undefined, limit));
     expect(signal).toBe("SIGINT");
-    expect(took).toBeLessThan(limit);
+    expect(duration).toBeLessThan(limit);
   });
 
   it("lets a running verb clean up first", async () => {
-    const { signal, said } = await interrupted(await obeying(300));
-    expect({ signal, said }).toEqual({ signal: "SIGINT", said: ["told", "tidied up"] });
+    const { signal, output } = await interrupted(await startProcess(300));
+    expect({ signal, output }).toEqual({ signal: "SIGINT", output: ["told", "tidied up"] });
   });
 
   it("ends before the engine kills it, whatever runs", async () => {
-    const { signal, said, took } = await interrupted(await obeying(60_000, 200));
-    expect({ signal, said }).toEqual({ signal: "SIGINT", said: ["told"] });
-    expect(took).toBeLessThan(60_000);
+    const { signal, output, duration } = await interrupted(await startProcess(60_000, 200));
+    expect({ signal, output }).toEqual({ signal: "SIGINT", output: ["told"] });
+    expect(duration).toBeLessThan(60_000);
     expect(shutdownTimeout).toBeLessThan(4500);
   });
 });

@@ -13,11 +13,11 @@ describe("a diff", () => {
 
   it("reports a changed delete timeout, because a delete reads it from the state", async () => {
     const { provider } = bench();
-    const timed = (text?: string) => ({ ...state, __timeouts: { create: "1m", ...(text && { delete: text }) } });
+    const withTimeout = (text?: string) => ({ ...state, __timeouts: { create: "1m", ...(text && { delete: text }) } });
     const changes = async (olds: object, news: object) => (await provider.diff("box-1", olds, news)).changes;
-    expect(await changes(state, timed("5m"))).toBe(true);
-    expect(await changes(timed("5m"), timed())).toBe(true);
-    expect(await changes(timed("5m"), timed("300s"))).toBe(false);
+    expect(await changes(state, withTimeout("5m"))).toBe(true);
+    expect(await changes(withTimeout("5m"), withTimeout())).toBe(true);
+    expect(await changes(withTimeout("5m"), withTimeout("300s"))).toBe(false);
   });
 
   it("distinguishes updates from replacements", async () => {
@@ -35,15 +35,15 @@ describe("a diff", () => {
   it("deletes first if the program sets the same unique name, and last if the name differs or is generated", async () => {
     const { provider } = bench();
     const { name: _name, ...unnamed } = state;
-    const deletesFirst = async (news: Record<string, unknown>) => {
+    const deleteBeforeReplace = async (news: Record<string, unknown>) => {
       await provider.check(state, news);
       return (await provider.diff("box-1", state, { ...state, ...news })).deleteBeforeReplace;
     };
     // The option replaceOnChanges may turn a change that does not replace by itself into a replacement.
     for (const change of [{ size: 2 }, { colour: "red" }]) {
-      expect(await deletesFirst({ ...state, ...change })).toBe(true);
-      expect(await deletesFirst({ ...state, ...change, name: "supper" })).toBe(false);
-      expect(await deletesFirst({ ...unnamed, ...change })).toBe(false);
+      expect(await deleteBeforeReplace({ ...state, ...change })).toBe(true);
+      expect(await deleteBeforeReplace({ ...state, ...change, name: "supper" })).toBe(false);
+      expect(await deleteBeforeReplace({ ...unnamed, ...change })).toBe(false);
     }
   });
 
@@ -69,16 +69,16 @@ describe("a diff", () => {
   });
 
   it("reports warnings in a preview of the change", async () => {
-    const { provider, shown } = bench();
+    const { provider, messages } = bench();
     const news = { ...state, size: 2 };
     await provider.check(state, news);
     await provider.diff("box-1", state, news);
-    expect(shown).toEqual([`warning ${internal.__urn} its content is lost`]);
+    expect(messages).toEqual([`warning ${internal.__urn} its content is lost`]);
   });
 
   it("reports no warnings in a refresh, which compares without a check", async () => {
-    const { provider, shown } = bench();
+    const { provider, messages } = bench();
     await provider.diff("box-1", state, { ...state, size: 2 });
-    expect(shown).toEqual([]);
+    expect(messages).toEqual([]);
   });
 });

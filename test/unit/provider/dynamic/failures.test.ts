@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PartialFailure } from "../../../../provider/lifecycle/contract";
-import { asSecret, bench, internal, thrownBy } from "./box";
+import { asSecret, bench, errorOf, internal } from "./box";
 
 const throwing = (thrown: unknown) => ({
   create: async () => {
@@ -17,7 +17,7 @@ describe("a failing verb", () => {
     ["several errors at once", new AggregateError([new Error("one"), "two"]), "one\ntwo"],
   ])("that throws %s leaves an Error with a sentence", async (_, thrown, message) => {
     const { provider } = bench(throwing(thrown));
-    expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe(message);
+    expect((await errorOf(() => provider.create({ ...internal }))).message).toBe(message);
   });
 
   it("reports its message once and without a stack trace in both places where the SDK prints it", async () => {
@@ -26,19 +26,19 @@ describe("a failing verb", () => {
         throw new Error("the box is nailed shut");
       },
     });
-    const error = await thrownBy(() => provider.delete("box-1", { ...internal }));
+    const error = await errorOf(() => provider.delete("box-1", { ...internal }));
     expect(`${error}: ${error.stack}`).toBe('Box "lunch", delete: failed, see its own message');
   });
 
   it("that created nothing has no id, so that the engine stores nothing", async () => {
     const { provider } = bench(throwing(Object.assign(new Error("refused"), { id: 7 })));
-    expect(await thrownBy(() => provider.create({ ...internal }))).not.toHaveProperty("id");
+    expect(await errorOf(() => provider.create({ ...internal }))).not.toHaveProperty("id");
   });
 
   it("that left something unfinished keeps it, with its text, its reason and its secrets marked", async () => {
     const outputs = { pin: "4711", size: 2, name: "lunch" };
     const { provider } = bench(throwing(new PartialFailure("the lid is missing", "box-1", outputs)));
-    expect(await thrownBy(() => provider.create({ ...internal, pin: "4711" }))).toMatchObject({
+    expect(await errorOf(() => provider.create({ ...internal, pin: "4711" }))).toMatchObject({
       message: "the lid is missing",
       id: "box-1",
       reasons: ["the lid is missing"],
@@ -49,13 +49,13 @@ describe("a failing verb", () => {
   it("never contains a secret value, whether marked by the kind or by the program", async () => {
     const { provider } = bench(throwing(new Error('pin 4711 and "tab\\there" and plain stay')));
     const props = { ...internal, pin: "4711", note: { a: ["tab\there", "plain"] }, __secrets: [["note", "a", "0"]] };
-    const { message } = await thrownBy(() => provider.create(props));
+    const { message } = await errorOf(() => provider.create(props));
     expect(message).toBe('pin [secret] and "[secret]" and plain stay');
   });
 
   it("without an id is reported", async () => {
     const { provider } = bench({ create: async () => ({ id: "", outputs: {} }) });
-    expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe(
+    expect((await errorOf(() => provider.create({ ...internal }))).message).toBe(
       "the service created the Box but returned no id",
     );
   });
@@ -65,12 +65,12 @@ describe("a failing verb", () => {
       throw new Error("there is no API key");
     };
     const { provider } = bench({}, { connect });
-    expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe("there is no API key");
+    expect((await errorOf(() => provider.create({ ...internal }))).message).toBe("there is no API key");
   });
 
   it("a read without an id is rejected", async () => {
     const { provider } = bench();
-    expect((await thrownBy(() => provider.read("", { ...internal }))).message).toBe("cannot read: the id is empty");
+    expect((await errorOf(() => provider.read("", { ...internal }))).message).toBe("cannot read: the id is empty");
   });
 
   it("a diff that throws leaves an Error", async () => {
@@ -79,6 +79,6 @@ describe("a failing verb", () => {
         throw "cannot compare";
       },
     });
-    expect((await thrownBy(() => provider.diff("box-1", internal, internal))).message).toBe("cannot compare");
+    expect((await errorOf(() => provider.diff("box-1", internal, internal))).message).toBe("cannot compare");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asSecret, bench, internal, thrownBy } from "./box";
+import { asSecret, bench, errorOf, internal } from "./box";
 
 describe("the results of the verbs", () => {
   it("contain the internal inputs, because refresh and delete receive outputs only", async () => {
@@ -30,7 +30,7 @@ describe("the results of the verbs", () => {
   });
 
   it("are JSON, whatever a lifecycle returns", async () => {
-    const odd: object = {
+    const unsupported: object = {
       missing: undefined,
       list: [undefined, Number.NaN],
       big: 12n,
@@ -40,7 +40,7 @@ describe("the results of the verbs", () => {
       set: new Set([1]),
       run: () => 1,
     };
-    const { provider } = bench({ update: async () => ({ ...odd }) });
+    const { provider } = bench({ update: async () => ({ ...unsupported }) });
     expect((await provider.update("box-1", internal, internal)).outs).toEqual({
       ...internal,
       list: [null, null],
@@ -61,7 +61,7 @@ describe("the results of the verbs", () => {
 describe("a lookup by id", () => {
   it("fails for a missing object, because the engine would accept an empty result", async () => {
     const { provider } = bench({ read: async () => undefined });
-    const error = await thrownBy(() => provider.read("box-9", { ...internal, __existing: true }));
+    const error = await errorOf(() => provider.read("box-9", { ...internal, __existing: true }));
     expect(error.message).toBe('Box "box-9" does not exist');
   });
 
@@ -92,22 +92,22 @@ describe("a verb", () => {
   });
 
   it("reports its progress on the resource's own line, with secrets redacted", async () => {
-    const { provider, shown } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing 4711 open") });
+    const { provider, messages } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing 4711 open") });
     await provider.delete("box-1", { ...internal, pin: "4711" });
-    expect(shown).toEqual([`progress ${internal.__urn} sawing [secret] open`]);
+    expect(messages).toEqual([`progress ${internal.__urn} sawing [secret] open`]);
   });
 
   it("reports nothing if the state contains no URN", async () => {
-    const { provider, shown } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing") });
+    const { provider, messages } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing") });
     await provider.delete("box-1", { __provider: "text" });
-    expect(shown).toEqual([]);
+    expect(messages).toEqual([]);
   });
 
   it("stores the configuration before anything is awaited", async () => {
-    const kept: (string | undefined)[] = [];
-    const { provider } = bench({}, { setConfiguration: (get) => kept.push(get("serverless-compute:baseUrl")) });
+    const stored: (string | undefined)[] = [];
+    const { provider } = bench({}, { setConfiguration: (get) => stored.push(get("serverless-compute:baseUrl")) });
     const config = { get: (key: string) => `value of ${key}`, require: (key: string) => key };
     void provider.configure({ config });
-    expect(kept).toEqual(["value of serverless-compute:baseUrl"]);
+    expect(stored).toEqual(["value of serverless-compute:baseUrl"]);
   });
 });

@@ -12,12 +12,12 @@ import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { stringAt } from "../../../support/raw-http";
 
 const bench = await useLifecycleBench();
-const made = async (path: string, body: object): Promise<string> =>
+const create = async (path: string, body: object): Promise<string> =>
   stringAt(await bench.rest("POST", path, body), "id");
 
-const templateId = await made("/templates", { name: "chat", imageName: "a:1", isServerless: true, env: { A: "1" } });
-const endpointId = await made("/endpoints", { name: "chat", templateId, workersMax: 0 });
-const volumeId = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+const templateId = await create("/templates", { name: "chat", imageName: "a:1", isServerless: true, env: { A: "1" } });
+const endpointId = await create("/endpoints", { name: "chat", templateId, workersMax: 0 });
+const volumeId = await create("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
 await bench.graphql('mutation { secretCreate(input: { name: "token", value: "s3cr3t" }) { id } }');
 
 describe("an existing object is found by its id and by its name", () => {
@@ -71,14 +71,14 @@ describe("a lookup without a result names its key", () => {
   });
 
   test("an ambiguous name: the ids to choose from", async () => {
-    const ids = [1, 2].map(() => made("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
-    const told = `NetworkVolume "twins" is ambiguous: several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
+    const ids = [1, 2].map(() => create("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
+    const message = `NetworkVolume "twins" is ambiguous: several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
     const failure: unknown = await getNetworkVolume({ name: "twins" }, bench.context()).catch(
       (error: unknown) => error,
     );
     expect(
       String(failure).replace(/\((.*)\)/, (_, list: string) => `(${list.split(", ").sort().join(", ")})`),
-    ).toContain(told);
+    ).toContain(message);
   });
 
   test("the health of an unknown endpoint", async () => {

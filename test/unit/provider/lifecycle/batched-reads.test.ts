@@ -7,10 +7,10 @@ import { stringAt } from "../../../support/raw-http";
 const bench = await useLifecycleBench();
 
 async function volumes(count: number): Promise<string[]> {
-  const made = Array.from({ length: count }, () =>
+  const created = Array.from({ length: count }, () =>
     bench.rest("POST", "/networkvolumes", { name: "v", size: 1, dataCenterId: "EU-RO-1" }),
   );
-  return (await Promise.all(made)).map((answer) => stringAt(answer, "id"));
+  return (await Promise.all(created)).map((response) => stringAt(response, "id"));
 }
 const olds: Properties = { name: "v", size: 1, dataCenterId: "EU-RO-1" };
 

@@ -24,10 +24,10 @@ test("ids outside the catalog cause a warning with the nearest known id", () => 
 });
 
 test("values in state, unknown values and secret values cause no warning", () => {
-  const unlisted = { gpuTypeIds: ["NVIDIA Z9"] };
-  expect(ServerlessEndpoint.catalogWarnings(unlisted, unlisted, [])).toEqual([]);
+  const news = { gpuTypeIds: ["NVIDIA Z9"] };
+  expect(ServerlessEndpoint.catalogWarnings(news, news, [])).toEqual([]);
   expect(
     ServerlessEndpoint.catalogWarnings({}, { gpuTypeIds: [Unknown.value], dataCenterIds: Unknown.value }, []),
   ).toEqual([]);
-  expect(ServerlessEndpoint.catalogWarnings({}, unlisted, [["gpuTypeIds", "0"]])).toEqual([]);
+  expect(ServerlessEndpoint.catalogWarnings({}, news, [["gpuTypeIds", "0"]])).toEqual([]);
 });

@@ -22,28 +22,28 @@ const checkedBy = (kind: typeof ServerlessEndpoint, news: Properties): Propertie
   kind.check({}, news, naming("chat-dev")).inputs;
 
 describe("a property that the program left at its default", () => {
-  const left = checkedBy(ServerlessEndpoint, { templateId: "t1" });
+  const unset = checkedBy(ServerlessEndpoint, { templateId: "t1" });
 
   test("is sent once the program sets the default, because the service may have another value", () => {
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 3 });
-    expect(told(ServerlessEndpoint.diff(left, set))).toEqual(["update workersMax"]);
-    expect(told(ServerlessEndpoint.diff(set, left))).toEqual([]);
+    expect(told(ServerlessEndpoint.diff(unset, set))).toEqual(["update workersMax"]);
+    expect(told(ServerlessEndpoint.diff(set, unset))).toEqual([]);
   });
 
   test("never replaces the object when the program sets the default", () => {
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", computeType: "GPU" });
-    expect(ServerlessEndpoint.diff(left, set)).toEqual([]);
+    expect(ServerlessEndpoint.diff(unset, set)).toEqual([]);
   });
 
   test("is reset if the program had another value", () => {
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 7 });
-    expect(told(ServerlessEndpoint.diff(set, left))).toEqual(["update workersMax"]);
+    expect(told(ServerlessEndpoint.diff(set, unset))).toEqual(["update workersMax"]);
   });
 
   test("is unchanged in state that does not record defaults", () => {
-    const { __defaults: _none, ...older } = left;
+    const { __defaults: _none, ...older } = unset;
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 3 });
-    expect(ServerlessEndpoint.diff(older, left)).toEqual([]);
+    expect(ServerlessEndpoint.diff(older, unset)).toEqual([]);
     expect(ServerlessEndpoint.diff(older, set)).toEqual([]);
   });
 });
@@ -116,8 +116,8 @@ describe("a change is reported at its own path", () => {
   });
 
   test("a list in priority order changes as a whole", () => {
-    const turned = { ...endpoint, gpuTypeIds: ["NVIDIA A40", "NVIDIA L4"] };
-    expect(told(ServerlessEndpoint.diff(endpoint, turned))).toEqual(["update gpuTypeIds"]);
+    const reordered = { ...endpoint, gpuTypeIds: ["NVIDIA A40", "NVIDIA L4"] };
+    expect(told(ServerlessEndpoint.diff(endpoint, reordered))).toEqual(["update gpuTypeIds"]);
   });
 
   test("an unordered list with another element, or a duplicate one", () => {

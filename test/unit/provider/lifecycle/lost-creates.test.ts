@@ -10,7 +10,7 @@ import type { Fault, Match } from "../../../support/recording-proxy";
 const bench = await useLifecycleBench();
 const cases = await objectCases(bench);
 
-const lost: [string, Fault][] = [
+const responseFaults: [string, Fault][] = [
   ["the response is dropped after the service created it", { kind: "dropResponse" }],
   ["the connection is reset after the service created it", { kind: "reset", applied: true }],
   ["half of the response arrives", { kind: "halfBody" }],
@@ -34,7 +34,7 @@ describe.each(namedCases)(
     const hasUniqueName = nameSource === "generated";
     const context = () => bench.context({ hasUniqueName });
 
-    test.each(lost)("creates one object and returns its id if %s", async (_, fault) => {
+    test.each(responseFaults)("creates one object and returns its id if %s", async (_, fault) => {
       const name = freshName();
       bench.proxy.inject(create, fault);
       const { id } = await lifecycle.create(inputsOf(name), context());
@@ -70,35 +70,35 @@ describe.each(namedCases)(
 
 describe.each(cases)(
   "a create of a $kind under a name of the program",
-  ({ kind, news, create, held, unique, idsOf }) => {
+  ({ kind, news, create, collection, unique, idsOf }) => {
     const lifecycle = kinds[kind];
     const inputsOf = (name: string): Properties => lifecycle.check({}, { ...news, name }, naming()).inputs;
 
     test("does not adopt an object with the same name and inputs that existed before", async () => {
       const name = freshName();
-      const stranger = await lifecycle.create(inputsOf(name), bench.context());
+      const otherObject = await lifecycle.create(inputsOf(name), bench.context());
       bench.proxy.inject(create, { kind: "reset" });
       const second = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => error);
       if (unique) expect(String(second)).toContain("the name is already taken");
       else {
         // The service allows several objects of a name, so the second create made its own.
         expect(second).toMatchObject({ id: expect.any(String) });
-        expect(second).not.toMatchObject({ id: stranger.id });
+        expect(second).not.toMatchObject({ id: otherObject.id });
         expect(await idsOf(name)).toHaveLength(2);
       }
-      expect(await idsOf(name)).toContain(stranger.id);
+      expect(await idsOf(name)).toContain(otherObject.id);
     });
 
     test("is reported as lost if the lookup fails, too", async () => {
       bench.proxy.inject(create, { kind: "dropResponse" });
-      bench.proxy.inject(listMatch(held), { kind: "status", status: 403 }, 20);
+      bench.proxy.inject(listMatch(collection), { kind: "status", status: 403 }, 20);
       const creating = lifecycle.create(inputsOf(freshName()), bench.context({ hasUniqueName: true }));
       await expect(creating).rejects.toThrow("The lookup failed.");
       bench.proxy.clear();
     });
 
     test("nothing is created if that list fails", async () => {
-      bench.proxy.inject(listMatch(held), { kind: "status", status: 500 }, 20);
+      bench.proxy.inject(listMatch(collection), { kind: "status", status: 500 }, 20);
       const name = freshName();
       await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow("HTTP 500");
       bench.proxy.clear();
@@ -112,12 +112,12 @@ describe("two creates with the same name and inputs at once", () => {
     const context = bench.context();
     const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("twins-dev")).inputs;
     bench.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "dropResponse" });
-    const made = await Promise.all([1, 2, 3].map(() => kinds.NetworkVolume.create(inputs, context)));
-    const held = (await bench.listObjects("networkvolumes"))
+    const created = await Promise.all([1, 2, 3].map(() => kinds.NetworkVolume.create(inputs, context)));
+    const objects = (await bench.listObjects("networkvolumes"))
       .map(propertiesIn)
       .filter(({ name }) => name === "twins-dev");
-    expect(new Set(made.map(({ id }) => id))).toEqual(new Set(held.map(({ id }) => id)));
-    expect(held).toHaveLength(3);
+    expect(new Set(created.map(({ id }) => id))).toEqual(new Set(objects.map(({ id }) => id)));
+    expect(objects).toHaveLength(3);
   });
 });
 
@@ -146,13 +146,15 @@ test("a created object that lists show late is found without a second request", 
   let lists = 0;
   bench.proxy.clear();
   bench.proxy.inject({ method: "POST", path }, { kind: "dropResponse" });
-  bench.proxy.alter(listMatch("networkvolumes"), (answer) =>
-    withLists(answer, (list) => (++lists < 3 ? list.filter(({ name }) => name !== "late-dev") : list)),
+  bench.proxy.alter(listMatch("networkvolumes"), (response) =>
+    withLists(response, (list) => (++lists < 3 ? list.filter(({ name }) => name !== "late-dev") : list)),
   );
   const { id } = await kinds.NetworkVolume.create(inputs, bench.context({ hasUniqueName: true }));
   expect(bench.proxy.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
-  const held = (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "late-dev");
-  expect(held).toMatchObject([{ id }]);
+  const objects = (await bench.listObjects("networkvolumes"))
+    .map(propertiesIn)
+    .filter(({ name }) => name === "late-dev");
+  expect(objects).toMatchObject([{ id }]);
   bench.proxy.clear();
 });
 
@@ -163,10 +165,10 @@ describe("a first request that arrives after the retry", () => {
     (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
 
   /** A context for a generated, unique name. */
-  const own = () => bench.context({ hasUniqueName: true });
+  const uniqueNameContext = () => bench.context({ hasUniqueName: true });
 
   /** The lookup finds nothing, then the first request arrives: created past the proxy, as on a slow network. */
-  async function straggle(): Promise<void> {
+  async function delayCreate(): Promise<void> {
     bench.proxy.inject(create, { kind: "status", status: 504 });
     bench.proxy.inject(create, { kind: "delayRequest", ms: 500 });
     while (!bench.proxy.requests.some(({ fault }) => fault === "delayRequest"))
@@ -175,14 +177,14 @@ describe("a first request that arrives after the retry", () => {
   }
 
   test("leaves no duplicate under a generated name", async () => {
-    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, own()), straggle()]);
+    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, uniqueNameContext()), delayCreate()]);
     expect((await named()).map((one) => one["id"])).toEqual([id]);
     await bench.rest("DELETE", `/networkvolumes/${id}`);
   });
 
   test("is reported and left untouched under a name of the program", async () => {
     const context = bench.context();
-    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, context), straggle()]);
+    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, context), delayCreate()]);
     const ids = (await named()).map((one) => String(one["id"]));
     expect(ids).toHaveLength(2);
     const other = ids.find((one) => one !== id);
@@ -208,8 +210,8 @@ describe("a first request that arrives after the retry", () => {
   test("that left a duplicate that cannot be deleted fails; state keeps the object as unfinished", async () => {
     bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
     const [failure] = await Promise.all([
-      kinds.NetworkVolume.create(inputs, own()).catch((error: unknown) => error),
-      straggle(),
+      kinds.NetworkVolume.create(inputs, uniqueNameContext()).catch((error: unknown) => error),
+      delayCreate(),
     ]);
     expect(failure).toBeInstanceOf(PartialFailure);
     if (!(failure instanceof PartialFailure)) return;
@@ -218,8 +220,8 @@ describe("a first request that arrives after the retry", () => {
     expect(failure.outputs).toEqual({ ...inputs, duplicates: [double] });
     bench.proxy.clear();
     // A refresh in between does not forget it, and the next deployment finishes.
-    const reading = await kinds.NetworkVolume.read(failure.id, failure.outputs, bench.context());
-    const outputs = await kinds.NetworkVolume.update(failure.id, reading?.outputs ?? {}, inputs, bench.context());
+    const readResult = await kinds.NetworkVolume.read(failure.id, failure.outputs, bench.context());
+    const outputs = await kinds.NetworkVolume.update(failure.id, readResult?.outputs ?? {}, inputs, bench.context());
     expect(outputs).toEqual(inputs);
     expect((await named()).map((one) => one["id"])).toEqual([failure.id]);
   });

@@ -9,7 +9,7 @@ import { naming } from "../../../support/naming";
 const bench = await useLifecycleBench();
 
 /** A context whose addresses begin with `origin` and lead to none of the service's APIs. */
-function astray(origin: string): Context {
+function contextAtAddress(origin: string): Context {
   const context = bench.context();
   const addresses = { baseUrl: `${origin}/v9`, graphqlUrl: `${origin}/graphqls`, serverlessUrl: origin };
   const clients = createClients({
@@ -23,8 +23,8 @@ function astray(origin: string): Context {
 }
 
 /** A server without our routes, which responds in JSON. */
-const elsewhere = await startFaultyServer(() => json({ message: "not found" }, 404));
-afterAll(() => elsewhere.close());
+const otherServer = await startFaultyServer(() => json({ message: "not found" }, 404));
+afterAll(() => otherServer.close());
 
 const kindsAndInputs: ["Template" | "ServerlessEndpoint" | "NetworkVolume" | "Secret", Properties][] = [
   ["Template", { imageName: "a:1" }],
@@ -35,7 +35,7 @@ const kindsAndInputs: ["Template" | "ServerlessEndpoint" | "NetworkVolume" | "Se
 
 describe.each([
   ["a path that the service does not have", bench.addresses.serverlessUrl],
-  ["a server that finds nothing", elsewhere.origin],
+  ["a server that finds nothing", otherServer.origin],
 ])("%s", (_, origin) => {
   describe.each(kindsAndInputs)("%s", (kind, news) => {
     const lifecycle = kinds[kind];
@@ -45,15 +45,15 @@ describe.each([
     );
 
     test("fails a refresh instead of removing the object from the state", async () => {
-      await expect(lifecycle.read("aaaaaaaaaa", olds, astray(origin))).rejects.toThrow(clear);
+      await expect(lifecycle.read("aaaaaaaaaa", olds, contextAtAddress(origin))).rejects.toThrow(clear);
     });
 
     test("fails a delete instead of leaving the object behind", async () => {
-      await expect(lifecycle.delete("aaaaaaaaaa", olds, astray(origin))).rejects.toThrow(clear);
+      await expect(lifecycle.delete("aaaaaaaaaa", olds, contextAtAddress(origin))).rejects.toThrow(clear);
     });
 
     test("fails a create", async () => {
-      await expect(lifecycle.create(olds, astray(origin))).rejects.toThrow(clear);
+      await expect(lifecycle.create(olds, contextAtAddress(origin))).rejects.toThrow(clear);
     });
   });
 });

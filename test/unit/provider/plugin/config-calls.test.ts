@@ -17,7 +17,7 @@ const check = (settings: object) => {
   return { reasons: failures.map(({ reason }) => reason), inputs: roundTrip(inputs) };
 };
 
-const differ = (olds: object, news: object): boolean =>
+const diffConfig = (olds: object, news: object): boolean =>
   calls.diffConfig({ id: "", urn: "", olds: engineProperties(olds), news: engineProperties(news) }).changes ===
   diffChanges.some;
 
@@ -65,8 +65,8 @@ test("accepts fields of the engine and unknown values", () => {
 });
 
 test("treats a number and its string as equal, and reports other values as changes", () => {
-  expect(differ({ callLimit: "30" }, { callLimit: 30 })).toBe(false);
-  expect(differ({ callLimit: 30 }, { callLimit: 31 })).toBe(true);
+  expect(diffConfig({ callLimit: "30" }, { callLimit: 30 })).toBe(false);
+  expect(diffConfig({ callLimit: 30 }, { callLimit: 31 })).toBe(true);
 });
 
 describe("a provider with other settings", () => {
@@ -82,7 +82,7 @@ describe("a provider with other settings", () => {
     ["another host of the REST API", { baseUrl: `${local}/v2` }, { baseUrl: `${other}/v2` }, ["baseUrl"]],
   ])("%s replaces its resources", (_, olds, news, keys) => {
     expect(replaces(olds, news)).toEqual(keys);
-    expect(differ(olds, news)).toBe(true);
+    expect(diffConfig(olds, news)).toBe(true);
   });
 
   test.each<[string, object, object]>([
@@ -100,6 +100,6 @@ describe("a provider with other settings", () => {
     ["limits", { callLimit: 30 }, { callLimit: 60 }],
   ])("%s replaces nothing", (_, olds, news) => {
     expect(replaces(olds, news)).toEqual([]);
-    expect(differ(olds, news)).toBe(true);
+    expect(diffConfig(olds, news)).toBe(true);
   });
 });

@@ -32,22 +32,22 @@ beforeAll(async () => {
   volumes.sort((a, b) => (a.id < b.id ? -1 : 1));
 });
 
-type Asked = Partial<Parameters<ReturnType<typeof listCalls>["list"]>[0]>;
-const ask = (kind: string, asked: Asked = {}) =>
+type ListOptions = Partial<Parameters<ReturnType<typeof listCalls>["list"]>[0]>;
+const list = (kind: string, options: ListOptions = {}) =>
   listCalls(hostOf()).list({
     token: `serverless-compute:index:${kind}`,
     query: engineProperties({}),
     limit: 0,
     pageSize: 0,
     continuationToken: "",
-    ...asked,
+    ...options,
   });
 
 /** All pages of a list, and the objects on each. */
-async function pagesOf(asked: Asked): Promise<string[][]> {
+async function pagesOf(options: ListOptions): Promise<string[][]> {
   const pages: string[][] = [];
   for (let continuationToken = ""; ; ) {
-    const messages = await ask("NetworkVolume", { ...asked, continuationToken });
+    const messages = await list("NetworkVolume", { ...options, continuationToken });
     pages.push(messages.flatMap(({ result }) => result?.name ?? []));
     const next = messages.at(-1)?.continuation?.continuationToken;
     if (next === undefined) return pages;
@@ -58,7 +58,7 @@ const names = (prefix = ""): string[] => volumes.map(({ name }) => name).filter(
 
 describe("a list", () => {
   test.each(Object.keys(objectKinds))("of %s has the id that Read accepts, and the name", async (kind) => {
-    const [first] = await ask(kind);
+    const [first] = await list(kind);
     const { id = "", name } = first?.result ?? {};
     const read = await resourceCalls(hostOf(), kinds).read({
       id,
@@ -82,17 +82,17 @@ describe("a list", () => {
   test("has the objects whose names begin with namePrefix", async () => {
     const query = engineProperties({ namePrefix: "models-" });
     expect(await pagesOf({ query, pageSize: 3 })).toEqual([names("models-").slice(0, 3), names("models-").slice(3)]);
-    expect(await ask("NetworkVolume", { query: engineProperties({ namePrefix: "nothing" }) })).toEqual([]);
+    expect(await list("NetworkVolume", { query: engineProperties({ namePrefix: "nothing" }) })).toEqual([]);
   });
 
   test("is unknown if its query is", async () => {
     const query = { properties: { namePrefix: Unknown.value }, secretPaths: [] };
     bench.drainRequests();
-    expect(await ask("NetworkVolume", { query })).toEqual([{ computed: {} }]);
+    expect(await list("NetworkVolume", { query })).toEqual([{ computed: {} }]);
     expect(bench.drainRequests()).toEqual([]);
   });
 
-  test.each<[string, Asked, string]>([
+  test.each<[string, ListOptions, string]>([
     ["a kind without objects", { token: "serverless-compute:index:JobInvoke" }, "JobInvoke cannot be listed; this pr"],
     [
       "an unknown filter",
@@ -105,12 +105,12 @@ describe("a list", () => {
       { continuationToken: "page-2" },
       'continuationToken: "page-2" is not a valid list token',
     ],
-  ])("rejects %s", async (_, asked, message) => {
-    await expect(ask("Secret", asked)).rejects.toThrow(message);
+  ])("rejects %s", async (_, options, message) => {
+    await expect(list("Secret", options)).rejects.toThrow(message);
   });
 
   test("explains a missing permission", async () => {
     bench.proxy.inject({ method: "GET", path: /volumes/ }, { kind: "status", status: 403 });
-    await expect(ask("NetworkVolume")).rejects.toThrow("NetworkVolume: the API key is valid but lacks a permission");
+    await expect(list("NetworkVolume")).rejects.toThrow("NetworkVolume: the API key is valid but lacks a permission");
   });
 });

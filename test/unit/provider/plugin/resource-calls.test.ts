@@ -16,13 +16,13 @@ import { startRig } from "../../../support/client-rig";
 import { json } from "../../../support/faulty-server";
 import { longSecrets } from "../../../support/long-secrets";
 import { engineProperties, roundTrip } from "../../../support/property-sets";
-import { asSecret, boxLifecycle } from "../dynamic/box";
+import { asSecret, createBoxLifecycle } from "../dynamic/box";
 
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
 const secret = longSecrets().pem;
 
 /** A host whose clients talk to a service that refuses everything and repeats a text. */
-async function hostThatHears(message: string): Promise<Host> {
+async function createLoggingHost(message: string): Promise<Host> {
   const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)], { callTimeout: 500 });
   const host = createHost(() => undefined);
   return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }) };
@@ -33,7 +33,7 @@ const timeouts: unknown[] = [];
 let calls: ReturnType<typeof resourceCalls>;
 beforeEach(async () => {
   timeouts.length = 0;
-  const box = boxLifecycle({
+  const box = createBoxLifecycle({
     create: async (inputs, { timeout }) => {
       timeouts.push(timeout);
       return { id: "box-1", outputs: inputs };
@@ -44,7 +44,7 @@ beforeEach(async () => {
     },
     delete: async (_id, _olds, { timeout }) => void timeouts.push(timeout),
   });
-  calls = resourceCalls(await hostThatHears(`no ${JSON.stringify(secret)}`), { ...kinds, Box: box });
+  calls = resourceCalls(await createLoggingHost(`no ${JSON.stringify(secret)}`), { ...kinds, Box: box });
 });
 
 const requestOf = (kind: string, news: object, olds: object = {}): Request<typeof checkRequest> => ({
@@ -81,7 +81,7 @@ test("a check's message contains no value that is secret by its shape or by the 
 
 test("a check warns about ids outside the catalog and passes", async () => {
   const warnings: string[] = [];
-  const host = await hostThatHears("");
+  const host = await createLoggingHost("");
   const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
   const news = { templateId: "t", gpuTypeIds: ["NVIDIA L44"] };
   const { failures = [] } = await resourceCalls({ ...host, log }, kinds).check(requestOf("ServerlessEndpoint", news));
@@ -112,8 +112,8 @@ test("a verb's message contains no secret, in whatever form the service echoes i
 
 test("a lookup's message contains no secret", async () => {
   const request = { token: "serverless-compute:index:getSecret", args: engineProperties({ name: asSecret(secret) }) };
-  const look = lookupCalls(await hostThatHears(`no ${secret}`));
-  const message = await failureOf(look.invoke(request));
+  const readObject = lookupCalls(await createLoggingHost(`no ${secret}`));
+  const message = await failureOf(readObject.invoke(request));
   expect(message).toMatch(/^Secret "\[secret\]\s": .*no \[secret\]$/);
 });
 
@@ -188,7 +188,7 @@ describe("a diff", () => {
     });
     return {
       ...rest,
-      detailedDiff: Object.fromEntries([...(detailedDiff ?? [])].map(([path, { kind: is }]) => [path, is])),
+      detailedDiff: Object.fromEntries([...(detailedDiff ?? [])].map(([path, { kind }]) => [path, kind])),
     };
   };
 

@@ -30,7 +30,7 @@ async function connected(port: number): Promise<Socket> {
 }
 
 /** Watches, and counts how often the engine was called gone. */
-function watched(server: Server, address: string): () => number {
+function watch(server: Server, address: string): () => number {
   let count = 0;
   stops.push(
     watchEngine([server], address, () => {
@@ -41,18 +41,18 @@ function watched(server: Server, address: string): () => number {
 }
 
 /** Longer than two looks. */
-const twoLooks = () => new Promise((resolve) => setTimeout(resolve, 1200));
+const waitForTwoChecks = () => new Promise((resolve) => setTimeout(resolve, 1200));
 
 describe("watching the engine", () => {
   it("reports its end once, after its connection broke and its address does not respond", async () => {
     const [engine, provider] = [await listening(), await listening()];
     const connection = await connected(provider.port);
-    const gone = watched(provider.server, `127.0.0.1:${engine.port}`);
+    const goneCount = watch(provider.server, `127.0.0.1:${engine.port}`);
     engine.server.close();
     connection.destroy();
-    await expect.poll(gone).toBe(1);
-    await twoLooks();
-    expect(gone()).toBe(1);
+    await expect.poll(goneCount).toBe(1);
+    await waitForTwoChecks();
+    expect(goneCount()).toBe(1);
   });
 
   it("considers it alive while it is connected, listens, or has no address", async () => {
@@ -65,11 +65,11 @@ describe("watching the engine", () => {
     silent.server.close();
     await connected(connectedTo.port);
     const counts = [
-      watched(alone.server, `127.0.0.1:${engine.port}`),
-      watched(connectedTo.server, `127.0.0.1:${silent.port}`),
-      watched(alone.server, "nowhere"),
+      watch(alone.server, `127.0.0.1:${engine.port}`),
+      watch(connectedTo.server, `127.0.0.1:${silent.port}`),
+      watch(alone.server, "nowhere"),
     ];
-    await twoLooks();
+    await waitForTwoChecks();
     expect(counts.map((count) => count())).toEqual([0, 0, 0]);
   });
 });

@@ -8,7 +8,7 @@ import { message, text } from "../../../../provider/protocol/protobuf";
 const config = (values: Record<string, string>) => (key: string) => values[key];
 const keyed = config({ "serverless-compute:apiKey": "rpa_only-for-tests" });
 
-const untried =
+const untestedWarning =
   "serverless-compute:target (or SERVERLESS_COMPUTE_TARGET): the provider has not been tested with the hosted service; follow the checklist in docs/hosted-service.md#checklist";
 
 describe("the process that the engine starts", () => {
@@ -41,10 +41,10 @@ describe("the process that the engine starts", () => {
   /** The warnings of a host. */
   async function warningsOf(act: (host: Host) => Promise<void>): Promise<string[]> {
     const logRequest = message({ message: text(2), urn: text(3) });
-    const logged: string[] = [];
+    const messages: string[] = [];
     const engine = createServer().listen(0, "127.0.0.1");
     serveCalls(engine, () => (request) => {
-      logged.push(logRequest.decode(request).message);
+      messages.push(logRequest.decode(request).message);
       return Buffer.alloc(0);
     });
     await once(engine, "listening");
@@ -53,7 +53,7 @@ describe("the process that the engine starts", () => {
     try {
       await act(host);
       await host.log.warning("", "the last one");
-      return logged.slice(0, -1);
+      return messages.slice(0, -1);
     } finally {
       engine.close();
     }
@@ -64,10 +64,10 @@ describe("the process that the engine starts", () => {
       `http://127.0.0.1:7337/v2: the service has ${objects} that this command looked up; unless ${were} deleted, ` +
       "check the API key, its account, and serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)";
     const warnings = await warningsOf(async (host) => {
-      for (const sightings of [[false, false, false], [false], [false, true], []]) {
+      for (const lookups of [[false, false, false], [false], [false, true], []]) {
         host.beginDeployment(keyed);
         host.connect();
-        for (const exists of sightings) host.onLookup(exists);
+        for (const exists of lookups) host.onLookup(exists);
         host.cancellation.cancel();
         await host.cancellation.waitUntilIdle();
       }
@@ -89,7 +89,7 @@ describe("the process that the engine starts", () => {
         for (const isNew of [false, true, true]) host.warnBeforeCheck(isNew);
       }
     });
-    expect(warnings).toEqual([untried, untried]);
+    expect(warnings).toEqual([untestedWarning, untestedWarning]);
   });
 
   it("warns once per deployment, in a preview without requests too, that the key is sent unencrypted", async () => {

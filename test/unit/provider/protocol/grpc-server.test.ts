@@ -10,7 +10,7 @@ const limit = 1_000_000;
 /** As long as grpc-js takes it in a header; the engine takes more. */
 const long = Buffer.alloc(40_000, "x");
 const pending = { resolve: (): void => {} };
-const givenUp = new Promise<void>((resolve) => {
+const abandoned = new Promise<void>((resolve) => {
   pending.resolve = resolve;
 });
 
@@ -29,7 +29,7 @@ const calls: Record<string, Call> = {
     throw new CallFailure(9, "kept", long);
   },
   "/s/Never": async (request) => {
-    await givenUp;
+    await abandoned;
     return request;
   },
 };
@@ -152,9 +152,9 @@ test("a request that is not gRPC is rejected by an HTTP status", async () => {
 });
 
 test("a call that the client cancelled does not affect others", async () => {
-  const given = client.makeUnaryRequest("/s/Never", asIs, asIs, Buffer.alloc(0), () => {});
+  const cancelled = client.makeUnaryRequest("/s/Never", asIs, asIs, Buffer.alloc(0), () => {});
   await new Promise((done) => setImmediate(done));
-  given.cancel();
+  cancelled.cancel();
   pending.resolve();
   expect((await call("/s/Echo", Buffer.from("on"))).toString()).toBe("on");
 });

@@ -24,7 +24,7 @@ const object = fc
   .filter((value) => !JSON.stringify(value).includes('"__proto__"'));
 const seconds = fc.integer({ min: 0, max: 1e6 });
 
-const theirs = (value: Record<string, JavaScriptValue>): Struct => Struct.fromJavaScript(value);
+const toPulumiStruct = (value: Record<string, JavaScriptValue>): Struct => Struct.fromJavaScript(value);
 const check = <Values>(property: fc.IProperty<Values>): void => fc.assert(property, { numRuns });
 
 describe("Pulumi's codec and ours read each other's messages", () => {
@@ -45,7 +45,7 @@ describe("Pulumi's codec and ours read each other's messages", () => {
       fc.property(anyText, object, (urn, properties) => {
         const written = new pb.ReadRequest();
         written.setUrn(urn);
-        written.setProperties(theirs(properties));
+        written.setProperties(toPulumiStruct(properties));
         // Fields missing in our table, before and after known ones.
         written.setTimeout(3.5);
         written.setName("skipped");
@@ -60,8 +60,8 @@ describe("Pulumi's codec and ours read each other's messages", () => {
         const update = new pb.UpdateRequest();
         update.setId(id);
         update.setUrn(id);
-        update.setOlds(theirs(olds));
-        update.setNews(theirs(news));
+        update.setOlds(toPulumiStruct(olds));
+        update.setNews(toPulumiStruct(news));
         update.setTimeout(timeout / 7);
         update.setPreview(preview);
         update.setIgnorechangesList(["a", "b"]);
@@ -75,13 +75,13 @@ describe("Pulumi's codec and ours read each other's messages", () => {
           preview,
         });
 
-        const asked = new pb.CheckRequest();
+        const request = new pb.CheckRequest();
         const autonaming = new pb.CheckRequest.AutonamingOptions();
         autonaming.setProposedName(id);
         autonaming.setMode(pb.CheckRequest.AutonamingOptions.Mode.DISABLE);
-        asked.setAutonaming(autonaming);
-        asked.setRandomseed(new Uint8Array(32));
-        expect(messages.checkRequest.decode(Buffer.from(asked.serializeBinary()))).toEqual({
+        request.setAutonaming(autonaming);
+        request.setRandomseed(new Uint8Array(32));
+        expect(messages.checkRequest.decode(Buffer.from(request.serializeBinary()))).toEqual({
           urn: "",
           olds: engineProperties({}),
           news: engineProperties({}),
@@ -95,14 +95,14 @@ describe("Pulumi's codec and ours read each other's messages", () => {
   test("responses", () => {
     const paths = fc.uniqueArray(anyText, { maxLength: 4 });
     check(
-      fc.property(object, paths, fc.boolean(), anyText, (properties, keys, yes, reason) => {
+      fc.property(object, paths, fc.boolean(), anyText, (properties, keys, deleteBeforeReplace, reason) => {
         const set = engineProperties(properties);
         const diff = pb.DiffResponse.deserializeBinary(
           messages.diffResponse.encode({
             replaces: keys,
             stables: ["", ...keys],
             diffs: keys,
-            deleteBeforeReplace: yes,
+            deleteBeforeReplace,
             hasDetailedDiff: true,
             changes: messages.diffChanges.some,
             detailedDiff: new Map(keys.map((key, index) => [key, { kind: index % 6 }])),
@@ -111,7 +111,7 @@ describe("Pulumi's codec and ours read each other's messages", () => {
         expect(diff.getReplacesList()).toEqual(keys);
         expect(diff.getStablesList()).toEqual(["", ...keys]);
         expect(diff.getDiffsList()).toEqual(keys);
-        expect([diff.getDeletebeforereplace(), diff.getHasdetaileddiff()]).toEqual([yes, true]);
+        expect([diff.getDeletebeforereplace(), diff.getHasdetaileddiff()]).toEqual([deleteBeforeReplace, true]);
         expect(diff.getChanges()).toBe(pb.DiffResponse.DiffChanges.DIFF_SOME);
         const kinds = keys.map((key) => diff.getDetaileddiffMap().get(key)?.getKind());
         expect(kinds).toEqual(keys.map((_, index) => index % 6));
@@ -136,13 +136,13 @@ describe("Pulumi's codec and ours read each other's messages", () => {
 });
 
 test("a list's request, and each message of its stream", () => {
-  const asked = new pb.ListRequest();
-  asked.setToken("serverless-compute:index:Secret");
-  asked.setQuery(theirs({ namePrefix: "a" }));
-  asked.setLimit(7);
-  asked.setPageSize(3);
-  asked.setContinuationToken("3:x");
-  expect(messages.listRequest.decode(Buffer.from(asked.serializeBinary()))).toEqual({
+  const request = new pb.ListRequest();
+  request.setToken("serverless-compute:index:Secret");
+  request.setQuery(toPulumiStruct({ namePrefix: "a" }));
+  request.setLimit(7);
+  request.setPageSize(3);
+  request.setContinuationToken("3:x");
+  expect(messages.listRequest.decode(Buffer.from(request.serializeBinary()))).toEqual({
     token: "serverless-compute:index:Secret",
     query: engineProperties({ namePrefix: "a" }),
     limit: 7,
@@ -173,7 +173,7 @@ describe("the options of a component", () => {
     sentRequest.setType("a:b:C");
     sentRequest.setName("chat");
     sentRequest.setParent("urn:parent");
-    sentRequest.setInputs(theirs({ template: { imageName: "a:1" } }));
+    sentRequest.setInputs(toPulumiStruct({ template: { imageName: "a:1" } }));
     const urns = new pb.ConstructRequest.PropertyDependencies();
     urns.setUrnsList(["urn:a", "urn:b"]);
     sentRequest.getInputdependenciesMap().set("template", urns);

@@ -41,7 +41,7 @@ const all = message({
 });
 
 test("random bytes and truncated messages are rejected as malformed or decoded, without other errors", () => {
-  const whole = all.encode({
+  const complete = all.encode({
     word: "abc",
     number: 1.5,
     properties: { a: [1, { b: "c" }] },
@@ -56,14 +56,14 @@ test("random bytes and truncated messages are rejected as malformed or decoded, 
       expect(error).toBeInstanceOf(MalformedMessage);
     }
   };
-  for (let length = 0; length <= whole.length; length++) decode(whole.subarray(0, length));
+  for (let length = 0; length <= complete.length; length++) decode(complete.subarray(0, length));
   fc.assert(fc.property(fc.uint8Array({ maxLength: 60 }), decode), { numRuns });
-  const spoilt = fc.tuple(fc.nat(whole.length - 1), fc.nat(255)).map(([at, byte]) => {
-    const copy = Buffer.from(whole);
+  const damaged = fc.tuple(fc.nat(complete.length - 1), fc.nat(255)).map(([at, byte]) => {
+    const copy = Buffer.from(complete);
     copy[at] = byte;
     return copy;
   });
-  fc.assert(fc.property(spoilt, decode), { numRuns });
+  fc.assert(fc.property(damaged, decode), { numRuns });
 });
 
 test.each([

@@ -42,7 +42,7 @@ async function underFaults(
   endpointId: string,
   { faults, afterSubmission }: FaultRow,
   clock: Clock,
-  spoken: Dialect,
+  restVersion: Dialect,
   verb: (context: BenchContext) => Promise<string>,
 ): Promise<Outcome> {
   const before = await counts(endpointId);
@@ -62,7 +62,7 @@ async function underFaults(
         },
       },
     },
-    spoken,
+    restVersion,
   );
   const text = await verb(context).catch(String);
   const left = await send("GET", faultsPath(endpointId), { key });
@@ -73,13 +73,13 @@ async function underFaults(
 }
 
 /** A new template with a name of its own. */
-async function templateOf(imageName: string, spoken: Dialect): Promise<string> {
-  const { inputs } = kinds.Template.check({}, { imageName }, naming(`echo-${++names}`), [], spoken);
-  return (await kinds.Template.create(inputs, bench.context({}, spoken))).id;
+async function templateOf(imageName: string, restVersion: Dialect): Promise<string> {
+  const { inputs } = kinds.Template.check({}, { imageName }, naming(`echo-${++names}`), [], restVersion);
+  return (await kinds.Template.create(inputs, bench.context({}, restVersion))).id;
 }
 const templateId = await templateOf("acme/echo:1", "v1");
 
-const titled = (rows: FaultRow[]): [string, FaultRow][] =>
+const namedRows = (rows: FaultRow[]): [string, FaultRow][] =>
   rows.map((row) => [`under ${row.fault} ${row.behaviour}`, row]);
 
 describe.each(["async", "sync"])("a JobInvoke with the mode %s", (mode) => {
@@ -114,7 +114,7 @@ describe.each(["async", "sync"])("a JobInvoke with the mode %s", (mode) => {
     );
   });
 
-  test.each(titled(rows))("%s", async (_title, row) => {
+  test.each(namedRows(rows))("%s", async (_title, row) => {
     const { text, ...numbers } = checkOf(checks, row.behaviour);
     const outcome = await outcomeOf(row);
     expect(outcome.text).toMatch(text);
@@ -125,7 +125,7 @@ describe.each(["async", "sync"])("a JobInvoke with the mode %s", (mode) => {
 // With REST v1 in full runs: only requests to the management API differ, and they have no faults.
 const dialects: Dialect[] = process.env["FULL"] ? ["v1", "v2"] : ["v2"];
 
-describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (spoken) => {
+describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (restVersion) => {
   const rolledBack = (reason: string) =>
     new RegExp(
       `^PartialFailure: acme/echo:2 \\(version 2\\) failed its verification; acme/echo:1 \\(version 1\\) keeps serving[^]*\\n${reason}`,
@@ -147,27 +147,27 @@ describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (spoken)
   const inputsOf = (name: string, templateId: string, verify: object): Properties => {
     const job = { input: { text: "ping" }, expect: { output: { text: "ping" } }, timeout: 600 };
     const given = { templateId, workersMax: 1, verify: { ...job, ...verify } };
-    const { inputs, failures } = kinds.ServerlessEndpoint.check({}, given, naming(name), [], spoken);
+    const { inputs, failures } = kinds.ServerlessEndpoint.check({}, given, naming(name), [], restVersion);
     expect(failures).toEqual([]);
     return inputs;
   };
   /** Rolls out a new template under faults. */
   async function rollOut(row: FaultRow, verify: object): Promise<Outcome> {
     const name = `echo-${++names}`;
-    const first = inputsOf(name, await templateOf("acme/echo:1", spoken), {});
-    const news = inputsOf(name, await templateOf("acme/echo:2", spoken), verify);
+    const first = inputsOf(name, await templateOf("acme/echo:1", restVersion), {});
+    const news = inputsOf(name, await templateOf("acme/echo:2", restVersion), verify);
     const { id, outputs } = await kinds.ServerlessEndpoint.create(
       first,
-      bench.context({ clock: acceleratedClock(10) }, spoken),
+      bench.context({ clock: acceleratedClock(10) }, restVersion),
     );
     const outcome = await underFaults(
       id,
       row,
       acceleratedClock(10),
-      spoken,
+      restVersion,
       async (context) => `version ${(await kinds.ServerlessEndpoint.update(id, outputs, news, context))["version"]}`,
     );
-    const serving = await kinds.ServerlessEndpoint.read(id, outputs, bench.context({}, spoken));
+    const serving = await kinds.ServerlessEndpoint.read(id, outputs, bench.context({}, restVersion));
     expect(serving?.outputs["templateId"]).toBe((outcome.text === "version 2" ? news : first)["templateId"]);
     return outcome;
   }
@@ -184,14 +184,14 @@ describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (spoken)
     return rollOut(row, row.behaviour.includes("verify.timeout") ? { timeout: 20 } : {});
   });
 
-  test.each(titled(rows))("%s", async (_title, row) => {
+  test.each(namedRows(rows))("%s", async (_title, row) => {
     const { text, ...numbers } = checkOf(checks, row.behaviour);
     const outcome = await outcomeOf(row);
     expect(outcome.text).toMatch(text);
     expect(outcome).toMatchObject(numbers);
   });
 
-  test.each(titled(repeated))("%s", async (_title, row) => {
+  test.each(namedRows(repeated))("%s", async (_title, row) => {
     expect(await outcomeOf(row)).toEqual({ text: "version 2", submissions: 2, jobs: 2 });
   });
 });

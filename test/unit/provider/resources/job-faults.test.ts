@@ -24,7 +24,7 @@ const inputsOf = (news: Properties = {}): Properties => {
 };
 const failureOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
-    (answer) => `succeeded with ${JSON.stringify(answer)}`,
+    (response) => `succeeded with ${JSON.stringify(response)}`,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
@@ -176,23 +176,23 @@ describe("a job that exceeds its timeout", () => {
   });
 
   test("respects a shorter timeout of the deployment step", async () => {
-    const api = await startJobApi({
+    const jobApi = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: () => job("IN_PROGRESS"),
       cancel: () => job("CANCELLED"),
       health,
     });
-    const message = await failureOf(JobInvoke.create(inputsOf(), { ...api.context, timeout: 5000 }));
+    const message = await failureOf(JobInvoke.create(inputsOf(), { ...jobApi.context, timeout: 5000 }));
     expect(message).toMatch(/still IN_PROGRESS after 4 s; it was cancelled[\s\S]*create timed out after 5 s/);
   });
 
   test("is not a failure if it ends during its cancellation", async () => {
-    let asked = false;
+    let hasRequested = false;
     const { context } = await startJobApi({
       run: () => job("IN_QUEUE"),
-      status: () => job(asked ? "COMPLETED" : "IN_PROGRESS", { output: 42 }),
+      status: () => job(hasRequested ? "COMPLETED" : "IN_PROGRESS", { output: 42 }),
       cancel: () => {
-        asked = true;
+        hasRequested = true;
         return json({ error: "job is already COMPLETED" }, 400);
       },
     });
@@ -201,12 +201,12 @@ describe("a job that exceeds its timeout", () => {
   });
 
   test("may still run if it cannot be cancelled, as the message states", async () => {
-    let asked = false;
+    let hasRequested = false;
     const { context } = await startJobApi({
       run: () => job("IN_QUEUE"),
-      status: () => (asked ? json({}, 400) : job("IN_PROGRESS")),
+      status: () => (hasRequested ? json({}, 400) : job("IN_PROGRESS")),
       cancel: () => {
-        asked = true;
+        hasRequested = true;
         return json({ error: "no" }, 400);
       },
       health,

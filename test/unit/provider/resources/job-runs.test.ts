@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
-import { expectPreviewed } from "../../../faults/support/previewed";
+import { expectPreviewOutputs } from "../../../faults/support/preview-outputs";
 import { type Behaviour, json } from "../../../support/faulty-server";
 import { startJobApi } from "../../../support/job-api";
 import { naming } from "../../../support/naming";
@@ -50,8 +50,8 @@ describe("a successful job", () => {
   test("is not requested by a refresh or a delete", async () => {
     const { context, calls } = await startJobApi({});
     const olds = { ...inputsOf(), jobId: "j1", status: "COMPLETED", output: { a: 1 } };
-    const reading = await JobInvoke.read("j1", olds, context);
-    expect(reading).toEqual({ id: "j1", inputs: inputsOf(), outputs: olds });
+    const readResult = await JobInvoke.read("j1", olds, context);
+    expect(readResult).toEqual({ id: "j1", inputs: inputsOf(), outputs: olds });
     await JobInvoke.delete("j1", olds, context);
     expect(calls).toEqual([]);
   });
@@ -79,13 +79,13 @@ test.each<[string, Properties]>([
   const { context } = await startJobApi({ run: completed, runsync: completed });
   const [first, changed] = [inputsOf(), inputsOf(change)];
   const { id, outputs } = await JobInvoke.create(first, context);
-  expectPreviewed(JobInvoke.previewOutputs(undefined, first, {}), outputs, outcome);
+  expectPreviewOutputs(JobInvoke.previewOutputs(undefined, first, {}), outputs, outcome);
   let olds = outputs;
   for (const [run, news] of [changed, first].entries()) {
     expect([...new Set(JobInvoke.diff(olds, news).map(({ path }) => path[0]))]).toEqual([input]);
     const previewed = JobInvoke.previewOutputs(olds, news, { id });
     olds = await JobInvoke.update(id, olds, news, context);
-    expectPreviewed(previewed, olds, outcome);
+    expectPreviewOutputs(previewed, olds, outcome);
     expect(olds["jobId"]).toBe(`j${run + 2}`);
     expect(JobInvoke.diff(olds, news)).toEqual([]);
   }

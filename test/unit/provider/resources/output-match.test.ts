@@ -3,7 +3,7 @@ import type { Path } from "../../../../provider/lifecycle/contract";
 import { findMismatches, formatMismatches } from "../../../../provider/resources/job-invoke/output-match";
 import { longSecrets } from "../../../support/long-secrets";
 
-const lines = (expected: unknown, got: unknown): string[] => formatMismatches(findMismatches(expected, got));
+const lines = (expected: unknown, actual: unknown): string[] => formatMismatches(findMismatches(expected, actual));
 
 describe("a different output is reported by path", () => {
   test.each<[string, unknown, unknown, string[]]>([
@@ -28,8 +28,8 @@ describe("a different output is reported by path", () => {
     ],
     ["a list where an object was expected", { a: 1 }, [1], ['output: expected {"a":1}, got a list of 1']],
     ["a name that every object has", { constructor: 1 }, {}, ["output.constructor: expected 1, got nothing"]],
-  ])("%s", (_, expected, got, wanted) => {
-    expect(lines(expected, got)).toEqual(wanted);
+  ])("%s", (_, expected, actual, expectedLines) => {
+    expect(lines(expected, actual)).toEqual(expectedLines);
   });
 
   test("many differences are truncated", () => {
@@ -43,7 +43,7 @@ describe("a different output is reported by path", () => {
 
 describe("a different output shows no secret", () => {
   const secret = longSecrets().jwt;
-  const [expected, got] = [
+  const [expected, actual] = [
     { token: secret, n: 1 },
     { token: `${secret}x`, n: "2".repeat(90) },
   ];
@@ -69,9 +69,9 @@ describe("a different output shows no secret", () => {
       [["endpointId"]],
       ['output.token: expected "[secret]", got "[secret]x"', `output.n: expected 1, got "${"2".repeat(76)}…`],
     ],
-  ])("%s", (_, paths, wanted) => {
+  ])("%s", (_, paths, expectedLines) => {
     const values = paths.flat().includes("endpointId") ? [secret] : [];
-    expect(formatMismatches(findMismatches(expected, got), { paths, values })).toEqual(wanted);
+    expect(formatMismatches(findMismatches(expected, actual), { paths, values })).toEqual(expectedLines);
   });
 
   test("an object that contains a secret is hidden", () => {
@@ -91,7 +91,7 @@ describe("an output may contain more than expected", () => {
     ["an empty object matches any object", {}, { a: 1 }],
     ["null is null", { a: null }, { a: null }],
     ["zero and minus zero", 0, -0],
-  ])("%s", (_, expected, got) => {
-    expect(lines(expected, got)).toEqual([]);
+  ])("%s", (_, expected, actual) => {
+    expect(lines(expected, actual)).toEqual([]);
   });
 });

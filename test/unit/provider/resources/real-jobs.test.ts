@@ -28,8 +28,8 @@ const realTime = () => bench.context({ clock: systemClock });
 /** The job's record, read past the proxy and without our client. */
 async function statusOf(handler: string, jobId: string): Promise<unknown> {
   const { serverlessUrl, apiKey } = bench.addresses;
-  const answer = await send("GET", `${serverlessUrl}/v2/${endpoints.get(handler)}/status/${jobId}`, { key: apiKey });
-  return at(answer.json, "status");
+  const response = await send("GET", `${serverlessUrl}/v2/${endpoints.get(handler)}/status/${jobId}`, { key: apiKey });
+  return at(response.json, "status");
 }
 
 test("a job is cancelled on the service if it takes too long", async () => {
@@ -62,21 +62,21 @@ test.each(["async", "sync"])("a cancelled deployment cancels its running job, %s
   const context = { ...realTime(), signal: stop.signal };
   const running = JobInvoke.create(inputsOf("slow", { mode, input: { ms: 60_000 } }), context);
   let jobId = "";
-  const told = new Promise<void>((resolve) => {
+  const started = new Promise<void>((resolve) => {
     context.progress = (text) => {
       jobId = text.split(" ")[1] ?? "";
       resolve();
     };
   });
-  if (mode === "async") await told;
+  if (mode === "async") await started;
   const stopped = Date.now();
   const reason = new Error("stopped by the user");
   stop.abort(reason);
   await expect(running).rejects.toBe(reason);
   expect(Date.now() - stopped).toBeLessThan(30_000);
   const health = `${bench.addresses.serverlessUrl}/v2/${endpoints.get("slow")}/health`;
-  const answer = await send("GET", health, { key: bench.addresses.apiKey });
-  expect(at(answer.json, "jobs")).toMatchObject({ inQueue: 0, inProgress: 0 });
+  const response = await send("GET", health, { key: bench.addresses.apiKey });
+  expect(at(response.json, "jobs")).toMatchObject({ inQueue: 0, inProgress: 0 });
   if (mode === "async") expect(await statusOf("slow", jobId)).toBe("CANCELLED");
 });
 
@@ -98,12 +98,12 @@ describe("from a script", () => {
   });
 
   test("a job returns its outcome and reports its progress", async () => {
-    const shown: string[] = [];
+    const reported: string[] = [];
     const outcome = await invokeJob(
       { endpointId: endpoints.get("echo") ?? "", input: { text: "pong" }, expect: { output: { text: "pong" } } },
-      { settings, onProgress: (text) => void shown.push(text) },
+      { settings, onProgress: (text) => void reported.push(text) },
     );
     expect(outcome).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
-    expect(shown[0]).toBe(`job ${outcome.jobId} IN_QUEUE: 0 s of at most 300 s`);
+    expect(reported[0]).toBe(`job ${outcome.jobId} IN_QUEUE: 0 s of at most 300 s`);
   });
 });

@@ -18,7 +18,7 @@ const makeTemplate = (name: string, context: Context) =>
   Template.create(Template.check({}, { imageName: "acme/chat:1" }, naming(name)).inputs, context);
 
 /** Creates an unmanaged endpoint. */
-async function foreignEndpoint(templateId: string, name: string): Promise<string> {
+async function createUnmanagedEndpoint(templateId: string, name: string): Promise<string> {
   return stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 0 }), "id");
 }
 const names = async (): Promise<unknown[]> =>
@@ -27,11 +27,11 @@ const names = async (): Promise<unknown[]> =>
 test("a template that gets a new endpoint during the wait fails at the limit and names that endpoint", async () => {
   const context = bench.context({ settings: { templateReleaseLimit: 40_000 } });
   const { id, outputs } = await makeTemplate("late-dev", context);
-  const first = await foreignEndpoint(id, "first");
+  const first = await createUnmanagedEndpoint(id, "first");
   await bench.rest("DELETE", `/endpoints/${first}`);
   let bound: Promise<string> | undefined;
   const progress = (text: string): void => {
-    if (text.includes(" 20 s ")) bound ??= foreignEndpoint(id, "latecomer");
+    if (text.includes(" 20 s ")) bound ??= createUnmanagedEndpoint(id, "latecomer");
   };
   await expect(Template.delete(id, outputs, { ...context, progress })).rejects.toThrow(
     /template "late-dev" is still in use after 40 s: endpoint "latecomer" \(\w+\) started to use it in the meantime\. It stays in the state/,
@@ -41,16 +41,16 @@ test("a template that gets a new endpoint during the wait fails at the limit and
 
 test("a template's wait for its release ends at the timeout of the delete, and the template stays in state", async () => {
   const { id, outputs } = await makeTemplate("timed-dev", bench.context());
-  await bench.rest("DELETE", `/endpoints/${await foreignEndpoint(id, "gone")}`);
-  const started = bench.clock.now();
+  await bench.rest("DELETE", `/endpoints/${await createUnmanagedEndpoint(id, "gone")}`);
+  const startTime = bench.clock.now();
   const failure = await Template.delete(id, outputs, bench.context({ timeout: 20_000 })).catch(String);
   expect(failure).toMatch(/is still in use after 1\d s[\s\S]*delete timed out after 20 s/);
-  expect(bench.clock.now() - started).toBeLessThanOrEqual(20_000);
+  expect(bench.clock.now() - startTime).toBeLessThanOrEqual(20_000);
 });
 
 test("a cancellation ends the wait with its reason, and the next destroy continues it", async () => {
   const { id, outputs } = await makeTemplate("kept-dev", bench.context());
-  await bench.rest("DELETE", `/endpoints/${await foreignEndpoint(id, "gone")}`);
+  await bench.rest("DELETE", `/endpoints/${await createUnmanagedEndpoint(id, "gone")}`);
   const stop = new AbortController();
   const progress = (text: string): void => {
     if (text.includes("waiting for the service to release")) stop.abort(new Error("stopped by its user"));
@@ -74,9 +74,9 @@ test("a template is deleted within 1.2 s of its release, with at most 60 request
   const requests = bench.proxy.requests.length;
   await Template.delete(id, outputs, context);
   expect(bench.proxy.requests.length - requests).toBeLessThanOrEqual(60);
-  const late = bench.clock.now() - freed - release;
-  expect(late).toBeGreaterThanOrEqual(0);
-  expect(late).toBeLessThanOrEqual(1200);
+  const delay = bench.clock.now() - freed - release;
+  expect(delay).toBeGreaterThanOrEqual(0);
+  expect(delay).toBeLessThanOrEqual(1200);
   expect(await names()).not.toContain("freed-dev");
   expect(context.progressMessages).toContain(
     'waiting for the service to release template "freed-dev": 10 s of at most 150 s',
@@ -95,7 +95,7 @@ test("a template that was renamed outside the stack is deleted under its new nam
 
 describe("an unmanaged template that has the name by now is not deleted", () => {
   const body = (name: string) => ({ name, imageName: "theirs:1", isServerless: true });
-  const theirs = async (name: string): Promise<string> =>
+  const createOtherTemplate = async (name: string): Promise<string> =>
     stringAt(await bench.rest("POST", "/templates", body(name)), "id");
   const ids = async (): Promise<unknown[]> =>
     (await bench.listObjects("templates")).map((one) => propertiesIn(one)["id"]);
@@ -103,7 +103,7 @@ describe("an unmanaged template that has the name by now is not deleted", () => 
   test("if the stack's template is already deleted", async () => {
     const { id, outputs } = await makeTemplate("again-dev", bench.context());
     await Template.delete(id, outputs, bench.context());
-    const other = await theirs("again-dev");
+    const other = await createOtherTemplate("again-dev");
     await Template.delete(id, outputs, bench.context());
     expect(await ids()).toContain(other);
   });
@@ -114,7 +114,7 @@ describe("an unmanaged template that has the name by now is not deleted", () => 
     const clock = {
       now: () => bench.clock.now(),
       sleep: async (): Promise<void> => {
-        other ??= await theirs("lost-dev");
+        other ??= await createOtherTemplate("lost-dev");
       },
     };
     bench.proxy.inject({ body: /mutation deleteTemplate/ }, { kind: "reset", applied: true });
@@ -127,11 +127,11 @@ describe("an unmanaged template that has the name by now is not deleted", () => 
   test("if the stack's template is renamed during the wait", async () => {
     const context = bench.context();
     const { id, outputs } = await makeTemplate("moved-dev", context);
-    await bench.rest("DELETE", `/endpoints/${await foreignEndpoint(id, "gone")}`);
+    await bench.rest("DELETE", `/endpoints/${await createUnmanagedEndpoint(id, "gone")}`);
     let other: Promise<string> | undefined;
     const rename = async (): Promise<string> => {
       await bench.rest("PATCH", `/templates/${id}`, { name: "elsewhere-dev" });
-      return theirs("moved-dev");
+      return createOtherTemplate("moved-dev");
     };
     const progress = (text: string): void => {
       if (text.includes(" 5 s ")) other ??= rename();

@@ -37,8 +37,8 @@ describe("the revision", () => {
     const { id, outputs } = await Template.create(inputs, bench.context());
     expect(outputs["revision"]).toMatch(/^[0-9a-f]{16}$/);
     await bench.rest("PATCH", `/templates/${id}`, { imageName: "acme/other:1" });
-    const reading = await Template.read(id, outputs, bench.context());
-    expect(reading?.outputs["revision"]).not.toBe(outputs["revision"]);
+    const readResult = await Template.read(id, outputs, bench.context());
+    expect(readResult?.outputs["revision"]).not.toBe(outputs["revision"]);
   });
 });
 

@@ -12,7 +12,7 @@ const templateId = stringAt(
   await bench.rest("POST", "/templates", { name: "one", imageName: "a:1", isServerless: true }),
   "id",
 );
-const held = async (path: string): Promise<Properties> => propertiesIn((await bench.rest("GET", path)).json);
+const readObject = async (path: string): Promise<Properties> => propertiesIn((await bench.rest("GET", path)).json);
 
 test("an endpoint's update sends only the properties that differ from the state", async () => {
   const inputsOf = (name: string, news: Properties): Properties =>
@@ -28,7 +28,7 @@ test("an endpoint's update sends only the properties that differ from the state"
   };
   const news = inputsOf("new-dev", changes);
   const updated = await ServerlessEndpoint.update(id, outputs, news, bench.context());
-  expect(await held(`/endpoints/${id}`)).toMatchObject({ ...changes, name: "new-dev", idleTimeout: 77 });
+  expect(await readObject(`/endpoints/${id}`)).toMatchObject({ ...changes, name: "new-dev", idleTimeout: 77 });
   expect(updated).toMatchObject({ ...news, version: 1 });
 
   bench.drainRequests();
@@ -42,7 +42,7 @@ test("a volume's new name does not shrink a volume that was enlarged outside the
   const { id, outputs } = await NetworkVolume.create(inputsOf("small-dev"), bench.context());
   await bench.rest("PATCH", `/networkvolumes/${id}`, { size: 40 });
   await NetworkVolume.update(id, outputs, inputsOf("large-dev"), bench.context());
-  expect(await held(`/networkvolumes/${id}`)).toMatchObject({ name: "large-dev", size: 40 });
+  expect(await readObject(`/networkvolumes/${id}`)).toMatchObject({ name: "large-dev", size: 40 });
 });
 
 test("a secret's value and description are separate requests, each sent only if it changed", async () => {

@@ -12,7 +12,7 @@ import { naming } from "../../../support/naming";
 const clock = new ManualClock();
 /** Times of worker polls. */
 const polls: number[] = [];
-const started = new Map<string, number>();
+const startTimes = new Map<string, number>();
 
 /** A service whose endpoints immediately have a worker of the new version, which runs a job in two seconds. */
 const server = createServer((request, response) => {
@@ -26,10 +26,10 @@ const server = createServer((request, response) => {
     return answer({ workers: [worker], summary: {}, endpointVersion: 2 });
   }
   if (path.endsWith("/run")) {
-    started.set(endpoint, clock.now());
+    startTimes.set(endpoint, clock.now());
     return answer({ id: `j-${endpoint}`, status: "IN_QUEUE" });
   }
-  const isOver = clock.now() - (started.get(endpoint) ?? 0) >= 2000;
+  const isOver = clock.now() - (startTimes.get(endpoint) ?? 0) >= 2000;
   const done = { status: "COMPLETED", workerId: `w-${endpoint}`, output: { text: "pong" } };
   return answer({ id: `j-${endpoint}`, ...(isOver ? done : { status: "IN_PROGRESS" }) });
 });
@@ -62,24 +62,24 @@ test(`${count} endpoints that verify concurrently all succeed, with one poll per
     settings: { templateReleaseLimit: 1 },
   });
   const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 10 };
-  const given = { name: "chat", templateId: "t", workersMax: 1, verify };
-  const { verify: whole } = checkedInputs.parse(kinds.ServerlessEndpoint.check({}, given, naming()).inputs);
-  if (!whole) throw new Error("no verification");
-  let left = count;
+  const inputs = { name: "chat", templateId: "t", workersMax: 1, verify };
+  const { verify: verification } = checkedInputs.parse(kinds.ServerlessEndpoint.check({}, inputs, naming()).inputs);
+  if (!verification) throw new Error("no verification");
+  let remaining = count;
   const verdicts = Array.from({ length: count }, async (_, index) => {
     try {
-      await verifyEndpoint(`e${index}`, { workersMax: 1, verify: whole }, undefined, context());
+      await verifyEndpoint(`e${index}`, { workersMax: 1, verify: verification }, undefined, context());
       return "verified";
     } catch (error) {
       return String(error);
     } finally {
-      left--;
+      remaining--;
     }
   });
-  while (left > 0) {
+  while (remaining > 0) {
     await new Promise((resolve) => setTimeout(resolve, 1));
     // Time stands still while requests are under way.
-    if (clock.waiting >= left) await clock.advance(50);
+    if (clock.waiting >= remaining) await clock.advance(50);
   }
   expect(new Set(await Promise.all(verdicts))).toEqual(new Set(["verified"]));
   for (const [index, at] of polls.entries()) {

@@ -24,11 +24,12 @@ for (const name of handlers) {
 /** With REST v1 only in full runs. */
 const dialects: Dialect[] = process.env["FULL"] ? ["v1", "v2"] : ["v2"];
 
-describe.each(dialects)("with REST %s", (spoken) => {
-  const context = (more: object = {}): BenchContext => bench.context({ clock: acceleratedClock(10), ...more }, spoken);
+describe.each(dialects)("with REST %s", (restVersion) => {
+  const context = (more: object = {}): BenchContext =>
+    bench.context({ clock: acceleratedClock(10), ...more }, restVersion);
   const inputsOf = (name: string, handler: string, news: Properties = {}): Properties => {
     const given = { templateId: templates.get(handler) ?? "", workersMax: 1, verify, ...news };
-    const { inputs, failures } = ServerlessEndpoint.check({}, given, naming(`${name}-${spoken}`), [], spoken);
+    const { inputs, failures } = ServerlessEndpoint.check({}, given, naming(`${name}-${restVersion}`), [], restVersion);
     expect(failures).toEqual([]);
     return inputs;
   };
@@ -56,8 +57,8 @@ describe.each(dialects)("with REST %s", (spoken) => {
     const olds = failure.outputs;
     expect(olds).toMatchObject({ templateId: inputs["templateId"], unverified: {} });
     expect(ServerlessEndpoint.diff(olds, inputs)).toEqual([{ path: ["verify"], kind: "update", replace: false }]);
-    const reading = await ServerlessEndpoint.read(failure.id, olds, context());
-    expect(reading?.outputs).toMatchObject({ unverified: {} });
+    const readResult = await ServerlessEndpoint.read(failure.id, olds, context());
+    expect(readResult?.outputs).toMatchObject({ unverified: {} });
     sent();
     const again = await failureOf(ServerlessEndpoint.update(failure.id, olds, inputs, context()));
     expect(again.message).toContain("failed its verification, and no earlier version passed one");
@@ -75,16 +76,16 @@ describe.each(dialects)("with REST %s", (spoken) => {
     expect(outputs).not.toHaveProperty("unverified");
     expect(sent()).toEqual({ jobs: 1, changes: 0 });
     expect(await jobsOf(id)).toMatchObject({ completed: 1 });
-    const told = context();
+    const updateContext = context();
     const failure = await failureOf(
-      ServerlessEndpoint.update(id, outputs, inputsOf("back", "fail", { idleTimeout: 9 }), told),
+      ServerlessEndpoint.update(id, outputs, inputsOf("back", "fail", { idleTimeout: 9 }), updateContext),
     );
     expect(failure.message).toMatch(
       /^acme\/fail:1 \(version 2\) failed its verification; acme\/echo:1 \(version 1\) keeps serving \(as version 3\), with templateId "\w+", idleTimeout 5\njob \S+ .* ended FAILED, expected COMPLETED\nerror: /,
     );
     expect(failure.outputs).toEqual({ ...outputs, version: 3 });
     expect(sent()).toEqual({ jobs: 1, changes: 2 });
-    expect(told.progressMessages.join("\n")).toMatch(/of 1 workers on version 2|no workers yet on version 2/);
+    expect(updateContext.progressMessages.join("\n")).toMatch(/of 1 workers on version 2|no workers yet on version 2/);
     expect(ServerlessEndpoint.diff(failure.outputs, inputsOf("back", "fail")).map(({ path }) => path)).toEqual([
       ["templateId"],
     ]);
@@ -107,13 +108,13 @@ describe.each(dialects)("with REST %s", (spoken) => {
   });
 
   test("a trigger verifies again, and a template that was updated in place stays", async () => {
-    const name = `in-place-${spoken}`;
-    const made = Template.check({}, { name, imageName: "acme/echo:1" }, naming(name), [], spoken).inputs;
-    const { id: templateId, outputs: before } = await Template.create(made, context());
+    const name = `in-place-${restVersion}`;
+    const created = Template.check({}, { name, imageName: "acme/echo:1" }, naming(name), [], restVersion).inputs;
+    const { id: templateId, outputs: before } = await Template.create(created, context());
     const triggered = (revision: string) =>
       inputsOf("place", "echo", { templateId, verify: { ...verify, triggers: [revision] } });
     const { id, outputs } = await ServerlessEndpoint.create(triggered("1"), context());
-    await Template.update(templateId, before, { ...made, imageName: "acme/fail:1" }, context());
+    await Template.update(templateId, before, { ...created, imageName: "acme/fail:1" }, context());
     sent();
     const changes = ServerlessEndpoint.diff(outputs, triggered("2"));
     expect(ServerlessEndpoint.warnings(changes, false).join()).toContain("changes in place");
@@ -133,16 +134,19 @@ describe.each(dialects)("with REST %s", (spoken) => {
       if (text.includes("IN_PROGRESS")) stop.abort(reason);
     };
     const news = inputsOf("cut", "slow");
-    const cut = await failureOf(
+    const interrupted = await failureOf(
       ServerlessEndpoint.update(id, outputs, news, context({ signal: stop.signal, progress })),
     );
-    expect(cut.message).toMatch(
+    expect(interrupted.message).toMatch(
       /its verification was interrupted\nthe deployment was cancelled\n.*rolls it back if that fails/,
     );
-    expect(cut.outputs).toMatchObject({ ...news, unverified: { before: { templateId: templates.get("echo") } } });
+    expect(interrupted.outputs).toMatchObject({
+      ...news,
+      unverified: { before: { templateId: templates.get("echo") } },
+    });
     sent();
-    const impatient = inputsOf("cut", "slow", { verify: { ...verify, timeout: 15 } });
-    const failure = await failureOf(ServerlessEndpoint.update(id, cut.outputs, impatient, context()));
+    const shortTimeout = inputsOf("cut", "slow", { verify: { ...verify, timeout: 15 } });
+    const failure = await failureOf(ServerlessEndpoint.update(id, interrupted.outputs, shortTimeout, context()));
     expect(failure.message).toMatch(
       /^\S+ \(version 2\) failed its verification; \S+ keeps serving \(as version 3\).*\njob \S+ .* was still IN_\w+ after \d+ s; it was cancelled/,
     );

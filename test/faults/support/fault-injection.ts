@@ -19,22 +19,22 @@ const faults: readonly Fault[] = [
  * Lets some requests pass, then injects one fault, several times over; at the end the process may be killed. Kills
  * alone, at any request, are frequent: a kill during a create is the hardest to repair.
  */
-export function sabotage(proxy: RecordingProxy, random: Random): string[] {
-  const passed: Fault = { kind: "delayRequest", ms: 0 };
+export function injectFaults(proxy: RecordingProxy, random: Random): string[] {
+  const forwarded: Fault = { kind: "delayRequest", ms: 0 };
   const plan: Fault[] = [];
   const onlyKilled = random.chance(0.4);
   for (let count = onlyKilled ? 0 : random.int(0, 5); count > 0; count--) {
-    plan.push(...Array.from({ length: random.int(0, 6) }, () => passed));
+    plan.push(...Array.from({ length: random.int(0, 6) }, () => forwarded));
     // Several in a row outlast the retries.
     const fault = random.pick(faults);
     plan.push(...Array.from({ length: random.chance(0.15) ? 7 : 1 }, () => fault));
   }
   if (onlyKilled || random.chance(0.3)) {
-    plan.push(...Array.from({ length: random.int(0, onlyKilled ? 16 : 6) }, () => passed));
+    plan.push(...Array.from({ length: random.int(0, onlyKilled ? 16 : 6) }, () => forwarded));
     plan.push({ kind: "clientGone", applied: random.chance(0.7) });
   }
   for (const fault of plan) proxy.inject({}, fault);
-  return plan.filter((fault) => fault !== passed).map((fault) => JSON.stringify(fault));
+  return plan.filter((fault) => fault !== forwarded).map((fault) => JSON.stringify(fault));
 }
 
 /** A run of the engine through a proxy, which may kill it. With `random` its user presses Ctrl-C now and then. */
