@@ -19,13 +19,17 @@ export interface Account {
   close(): Promise<void>;
 }
 
-/** Opens the clients of the settings in `config`, else in the environment. `notify` receives warnings. */
+/**
+ * Opens the clients of the settings in `config`, else in the environment. `notify` receives warnings. `hasSecrets` is false for a
+ * config with masked secrets.
+ */
 export function openClients(
   config: ConfigLookup | undefined,
   notify: (text: string) => void,
   environment?: NodeJS.ProcessEnv,
+  hasSecrets?: boolean,
 ) {
-  const settings = resolveSettings(config, environment);
+  const settings = resolveSettings(config, environment, hasSecrets);
   keyExposures(config, environment).forEach(notify);
   return { settings, clients: createClients(settings.clients) };
 }

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { isSecret } from "../protocol/values";
 import type { ConfigLookup } from "../settings/settings";
+import { secretValue } from "./preview-comment/changes";
+import type { Preview } from "./preview-comment/preview";
 import { type ExportedState, referenceTo } from "./state";
 
 const secretShape = z.looseObject({ plaintext: z.string() });
@@ -22,3 +24,9 @@ export function settingsIn(state: ExportedState, reference: string): ConfigLooku
   const inputs = provider?.inputs ?? {};
   return (key) => settingText(inputs[key] ?? inputs[key.slice(key.indexOf(":") + 1)]);
 }
+
+/** The settings in the config of a previewed stack; undefined for secrets, which are masked there. */
+export const settingsOfPreview =
+  ({ config }: Preview): ConfigLookup =>
+  (key) =>
+    config[key] === secretValue ? undefined : config[key];

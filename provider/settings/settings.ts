@@ -180,16 +180,21 @@ function proxiesOf(environment: Environment): Proxies | undefined {
 
 /**
  * Returns the service's addresses and call settings. The stack's config takes precedence over the environment, and both over the
- * target's defaults. Commands without a stack pass no config. Throws if the API key is missing or a value is invalid.
+ * target's defaults. Commands without a stack pass no config. `hasSecrets` is false for a config with masked secrets. Throws if the
+ * API key is missing or a value is invalid.
  */
-export function resolveSettings(stackConfig?: ConfigLookup, environment: Environment = process.env): Settings {
+export function resolveSettings(
+  stackConfig?: ConfigLookup,
+  environment: Environment = process.env,
+  hasSecrets = stackConfig !== undefined,
+): Settings {
   const config: ConfigLookup = stackConfig ?? (() => undefined);
   const text = (name: SettingName): string =>
     textOf(name, config, environment) ?? String(settingTable[name].defaultValue);
   const addresses = addressesOf(config, environment);
   const apiKey = textOf("apiKey", config, environment);
   if (apiKey === undefined) {
-    const sources = stackConfig ? keySources : settingTable.apiKey.variable;
+    const sources = hasSecrets ? keySources : settingTable.apiKey.variable;
     throw new Error(`the API key of ${addresses.baseUrl} is missing: set ${sources}${localKeyHint(addresses.baseUrl)}`);
   }
   const [invalidSetting] = settingErrors(config, environment);

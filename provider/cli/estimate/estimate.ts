@@ -53,7 +53,7 @@ async function pricedCosts(
   const reasonOf = (error: unknown): string =>
     (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
   if (file === undefined) {
-    const prices = await pricesOfCatalog(notify).catch((cause: unknown) => {
+    const prices = await pricesOfCatalog(preview, notify).catch((cause: unknown) => {
       throw new Error(`${reasonOf(cause)}; or pass a file of prices with --prices`, { cause });
     });
     return costsOf(preview, prices);
@@ -62,7 +62,7 @@ async function pricedCosts(
   const costs = costsOf(preview, prices);
   if (!costs.some(lacksCatalogPrice)) return costs;
   try {
-    return costsOf(preview, overridePrices(await pricesOfCatalog(notify), prices));
+    return costsOf(preview, overridePrices(await pricesOfCatalog(preview, notify), prices));
   } catch (error) {
     notify(`The file's prices are not completed from the catalog: ${reasonOf(error)}.`);
     return costs;

@@ -2,6 +2,8 @@ import { showValue } from "serverless-compute-api/redaction";
 import { z } from "zod";
 import { withExplanation } from "../../lifecycle/messages";
 import { openClients } from "../account";
+import type { Preview } from "../preview-comment/preview";
+import { settingsOfPreview } from "../provider-settings";
 import { readText } from "../text-file";
 
 const amounts = z.record(z.string(), z.number().nonnegative()).default({});
@@ -42,12 +44,12 @@ export const overridePrices = (prices: Prices, overrides: Prices): Prices => ({
 });
 
 /**
- * Reads the catalog of the service that the environment selects: two requests with REST v2, one with REST v1. Throws a sentence
+ * Reads the catalog of the service in the stack's config or the environment: two requests with REST v2, one with REST v1. Throws a sentence
  * if the settings or the requests fail.
  */
-export async function pricesOfCatalog(notify: (text: string) => void): Promise<Prices> {
+export async function pricesOfCatalog(preview: Preview, notify: (text: string) => void): Promise<Prices> {
   try {
-    const { clients } = openClients(undefined, notify);
+    const { clients } = openClients(settingsOfPreview(preview), notify, undefined, false);
     const { management } = clients;
     const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]).finally(() =>
       clients.close(),

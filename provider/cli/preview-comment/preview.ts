@@ -22,6 +22,7 @@ export type Step = z.output<typeof stepShape>;
 const diagnosticShape = z.looseObject({ urn: z.string().nullish(), message: z.string(), severity: z.string() });
 
 const previewShape = z.looseObject({
+  config: z.record(z.string(), z.string()).nullish(),
   steps: z.array(stepShape).nullish(),
   diagnostics: z.array(diagnosticShape).nullish(),
   changeSummary: z.looseObject({ same: z.number().optional() }).nullish(),
@@ -31,6 +32,8 @@ const previewShape = z.looseObject({
 export interface Preview {
   /** Undefined for a preview without resources. */
   stack: string | undefined;
+  /** The stack's config; secret values are masked. */
+  config: Record<string, string>;
   steps: Step[];
   /** Number of unchanged resources; `steps` has few of them. */
   unchanged: number;
@@ -47,7 +50,7 @@ export interface Message {
 
 /** Reads the output of `pulumi preview --json`. Throws a sentence if it is not one. */
 export function parsePreview(text: string): Preview {
-  const { steps, diagnostics, changeSummary } = parse(text);
+  const { config, steps, diagnostics, changeSummary } = parse(text);
   const messagesOf = (severity: string): Message[] =>
     (diagnostics ?? [])
       .filter((diagnostic) => diagnostic.severity === severity)
@@ -56,6 +59,7 @@ export function parsePreview(text: string): Preview {
   const [first] = steps ?? [];
   return {
     stack: first && parseUrn(first.urn).stack,
+    config: config ?? {},
     steps: steps ?? [],
     unchanged: changeSummary?.same ?? 0,
     warnings: messagesOf("warning"),

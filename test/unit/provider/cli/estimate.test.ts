@@ -1,11 +1,8 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createService } from "serverless-compute-local";
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { discardServiceFolder } from "../../../support/service-artefacts";
+import { describe, expect, test } from "vitest";
 import { command, useFolder } from "./terminal";
 
 /** A recorded `pulumi preview --json --show-sames`: `chat` changes from 3 to 5 workers, `models` from 100 to 200 GB. */
@@ -33,10 +30,6 @@ function changedPreview(change: (inputs: Record<string, unknown>, name: string) 
   for (const { urn, newState } of preview.steps) change(newState.inputs, urn.slice(urn.lastIndexOf("::") + 2));
   return JSON.stringify(preview);
 }
-
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
 
 describe("estimate with a file of prices", () => {
   // By hand: chat 2 GPUs × 0.69 = 1.38 per worker; vision the dearer of two types, 1.22; cpu 4 × 0.05 = 0.20; models 200 × 0.07.
@@ -236,82 +229,4 @@ describe("estimate with a file of prices", () => {
       err: expect.stringContaining("not a preview"),
     });
   });
-});
-
-test("estimate without a file and a key names both remedies, and not the stack's config", async () => {
-  vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "");
-  const { code, err } = await command(["estimate", recorded]);
-  expect({ code, err }).toEqual({
-    code: 1,
-    err: 'serverless-compute: the API key of http://127.0.0.1:7337/v2 is missing: set SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"; or pass a file of prices with --prices',
-  });
-});
-
-/** A service whose address and key are in the environment until the end of the test. */
-async function serviceInEnvironment() {
-  const dataFolder = await mkdtemp(join(tmpdir(), "estimate-service-"));
-  const service = await createService({ port: 0, dataFolder, runtime: "none" });
-  onTestFinished(async () => {
-    await service.stop(0);
-    await discardServiceFolder(dataFolder);
-  });
-  vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", service.apiKey);
-  vi.stubEnv("SERVERLESS_COMPUTE_URL", service.url);
-  return service;
-}
-
-/** Maximum costs after the deployment in a report in JSON, by resource. */
-const maximumCosts = (out: string): Record<string, number | undefined> =>
-  Object.fromEntries(
-    JSON.parse(out).resources.map(({ resource, after }: { resource: string; after: { max?: number } }) => [
-      resource,
-      after.max,
-    ]),
-  );
-
-/** The catalog's price of an L4: 0.00019 US dollars per second. */
-const catalogCostOfChat = 2 * 5 * 0.00019 * 3600;
-
-test.each(["v2", "v1"])(
-  "estimate without a file reads the prices of the service's catalog, in dialect %s",
-  async (dialect) => {
-    const service = await serviceInEnvironment();
-    vi.stubEnv("SERVERLESS_COMPUTE_DIALECT", dialect);
-    const { out } = await command(["estimate", "--format", "json", recorded]);
-    expect(maximumCosts(out)["chat"]).toBeCloseTo(catalogCostOfChat);
-    expect(JSON.parse(out).unknown).toContainEqual({
-      resource: 'ServerlessEndpoint "cpu"',
-      reason: 'CPU flavour "cpu3c" has no known price',
-    });
-
-    vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "wrong-key");
-    const refused = await command(["estimate", recorded]);
-    expect(refused).toMatchObject({ code: 1, out: "" });
-    expect(refused.err).toBe(
-      `serverless-compute: prices of the catalog: ${service.url} refused the API key, or the key lacks permission. ` +
-        'The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"' +
-        "; or pass a file of prices with --prices",
-    );
-  },
-);
-
-test("prices in a file override those of the catalog, which is read only for GPUs and CPUs that the file lacks", async () => {
-  const service = await serviceInEnvironment();
-  const json = ["--format", "json", recorded];
-  const file = await fileWith({ gpus: { "NVIDIA A40": 2 }, cpus: prices.cpus, volumes: prices.volumes });
-  const combined = await command(["estimate", "--prices", file, ...json]);
-  expect(combined).toMatchObject({ code: 0, err: "" });
-  expect(maximumCosts(combined.out)).toMatchObject({
-    chat: expect.closeTo(catalogCostOfChat),
-    vision: expect.closeTo(2 * 2),
-    models: expect.closeTo((200 * 0.07) / 730),
-  });
-
-  await service.stop(0);
-  const withoutVolumes = await fileWith({ gpus: prices.gpus, cpus: prices.cpus });
-  expect(await command(["estimate", "--prices", withoutVolumes, ...json])).toMatchObject({ code: 0, err: "" });
-  const withoutGpus = await fileWith({ cpus: prices.cpus, volumes: prices.volumes });
-  const { code, out, err } = await command(["estimate", "--prices", withoutGpus, ...json]);
-  expect({ code, cost: maximumCosts(out)["chat"] }).toEqual({ code: 0, cost: undefined });
-  expect(err).toMatch(/^The file's prices are not completed from the catalog: prices of the catalog: .+\.$/);
 });
