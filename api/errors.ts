@@ -170,8 +170,8 @@ function matchesRule(rule: Rule, status: number, text: string, route: string): b
 }
 
 /**
- * Converts an error response to an ApiError. A rejected request was not applied. `text` determines the kind of error; `redactedText`,
- * the redacted text, becomes its message.
+ * Converts an error response to an ApiError. A rejected request was not applied. `text` determines the kind of error;
+ * `redactedText` becomes its message.
  */
 export function classifyResponse(
   response: { status: number; text: string; redactedText?: string; retryAfter?: number | undefined },

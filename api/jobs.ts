@@ -38,7 +38,7 @@ export interface JobClient {
   health(endpointId: string, options?: CallOptions): Promise<EndpointHealth>;
 }
 
-/** Maximum time that the service holds an empty /stream, ms. */
+/** Maximum time before the service responds to an empty /stream, ms. */
 const streamWait = 10_000;
 
 /** Waits between empty responses of /stream from a service that does not hold them, ms. */

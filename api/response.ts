@@ -130,7 +130,7 @@ const elementIdentity = z.object({
 
 /**
  * Parses the elements of a list separately, so that an invalid element does not affect the others. Invalid elements are passed to
- * `onUnreadable` and omitted; without `onUnreadable`, the first invalid element throws. `basePath` is the path of the list in the response.
+ * `onUnreadable` and omitted; without `onUnreadable`, the first invalid element throws. `path` is the path of the list in the response.
  */
 export function parseElements<Shape extends z.ZodType>(
   elements: readonly unknown[],

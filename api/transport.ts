@@ -40,7 +40,7 @@ export interface TransportRequest extends RetryRules {
   secrets?: readonly string[];
   /** Name of the rate limit; a 429 pauses all calls with the same name. Defaults to the URL's origin. */
   rateLimitScope?: string;
-  /** Maximum time that the service holds the request, ms; added to the timeouts. */
+  /** Maximum time before the service responds, such as the wait of a long poll, ms; added to the timeouts. */
   serverWait?: number;
   /** Reads the object after an ambiguous failure: its record if the change was applied, undefined if not. Rejects if unknown. */
   confirm?: (options: CallOptions) => Promise<ApiResponse | undefined>;
@@ -193,8 +193,8 @@ export function createTransport(settings: TransportSettings): Transport {
 }
 
 /** The longer of two optional waits. */
-const longerWait = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+const longerWait = (first: number | undefined, second: number | undefined): number | undefined =>
+  first === undefined || second === undefined ? (first ?? second) : Math.max(first, second);
 
 /** Returns the name of a request's rate limit. */
 const rateLimitScopeOf = ({ rateLimitScope, url }: TransportRequest): string => rateLimitScope ?? new URL(url).origin;

@@ -6,7 +6,7 @@ type CallContext = Pick<
   "clients" | "signal" | "clock" | "deadline" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
 >;
 
-/** Time that a create may still take after a cancellation, ms; a /runsync itself waits 1000. */
+/** Maximum time for the response to a create after a cancellation, ms; /runsync itself waits 1000. */
 const cancelGracePeriod = 2000;
 
 const reportedKeys = new WeakMap<Clients, Set<string>>();

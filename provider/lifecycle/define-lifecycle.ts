@@ -16,7 +16,7 @@ import { readResultOf } from "./read-result";
 import { invalidateLists } from "./reader";
 import { withTimeout } from "./verb-timeout";
 
-/** An object as the service shows it. A missing key is not shown; an undefined value means that the object has none. */
+/** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
 export interface ReportedObject<Inputs, Outputs> {
   inputs: { [Key in keyof Inputs]?: unknown };
   outputs: Partial<Outputs>;

@@ -12,7 +12,7 @@ interface ReportedProperties {
   outputs: object;
 }
 
-/** The state after a read of an object: `olds` as far as `shown` does not contradict them. `keepsOldValue` are keys beside its properties. */
+/** The state after a read of an object: the old state with the reported differences. `retainedKeys` are keys besides its properties. */
 export function readResultOf(
   id: string,
   olds: Properties,

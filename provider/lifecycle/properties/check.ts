@@ -34,7 +34,7 @@ export function checkInputs(
   const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
     ({ path: [key] }) => !ignoredKeys.includes(String(key)),
   );
-  // A misspelt property is reported before the missing one.
+  // A misspelled property is reported before the missing one.
   const ordered = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
   const failures = ordered.flatMap((issue) => failuresOf(issue, shape, inputs, secrets));
   if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });

@@ -12,7 +12,7 @@ function editDistance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** The word nearest to a misspelt one; undefined if none is similar. */
+/** The candidate with the smallest edit distance to a word; undefined if none is similar. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const matches = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
