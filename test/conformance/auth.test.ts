@@ -18,11 +18,11 @@ const bad: [string, Record<string, string>][] = [
   ["the key as Basic", { authorization: `Basic ${key}` }],
 ];
 
-function expectRefusal(answer: RawResponse): void {
-  expectResponse(answer, 401);
-  expect(answer.json, "an error body in JSON").toBeInstanceOf(Object);
-  expect(answer.text).not.toContain(key);
-  expect(answer.text).not.toContain(wrong);
+function expectRefusal(response: RawResponse): void {
+  expectResponse(response, 401);
+  expect(response.json, "an error body in JSON").toBeInstanceOf(Object);
+  expect(response.text).not.toContain(key);
+  expect(response.text).not.toContain(wrong);
 }
 
 describe("Authentication: REST management API", () => {
@@ -54,9 +54,9 @@ describe("Authentication: REST management API", () => {
   });
 
   test.each(bad)("with %s the response is 401 with a message", async (_what, headers) => {
-    const answer = await send("GET", `${target.baseUrl}/endpoints`, { headers });
-    expectRefusal(answer);
-    expect(at(answer.json, "message")).toBeTypeOf("string");
+    const response = await send("GET", `${target.baseUrl}/endpoints`, { headers });
+    expectRefusal(response);
+    expect(at(response.json, "message")).toBeTypeOf("string");
   });
 
   test("the key without the Bearer scheme, or as a query parameter, returns 401", async () => {
@@ -114,25 +114,25 @@ describe("Authentication: Job API", () => {
 
 describe("Authentication: GraphQL API", () => {
   const query = { json: { query: "{ myself { id } }" } };
-  const ask = (suffix: string, headers: Record<string, string> = {}) =>
+  const request = (suffix: string, headers: Record<string, string> = {}) =>
     send("POST", `${target.graphqlUrl}${suffix}`, { ...query, headers });
 
   test("the key is accepted in the query parameter api_key and as Authorization: Bearer <API_KEY>", async () => {
-    for (const answer of [await ask(`?api_key=${key}`), await ask("", { authorization: `Bearer ${key}` })]) {
-      expectResponse(answer, 200);
-      expect(at(answer.json, "data", "myself", "id")).toBeTypeOf("string");
+    for (const response of [await request(`?api_key=${key}`), await request("", { authorization: `Bearer ${key}` })]) {
+      expectResponse(response, 200);
+      expect(at(response.json, "data", "myself", "id")).toBeTypeOf("string");
     }
   });
 
   test.each(["", "?api_key=", `?api_key=${wrong}`, `?api_key=${key}x`])(
     "a query parameter that is not a valid key (form %#) returns 401",
     async (suffix) => {
-      expectRefusal(await ask(suffix));
+      expectRefusal(await request(suffix));
     },
   );
 
   test("a wrong bearer key returns 401", async () => {
-    expectRefusal(await ask("", { authorization: `Bearer ${wrong}` }));
+    expectRefusal(await request("", { authorization: `Bearer ${wrong}` }));
   });
 
   test("a mutation with a wrong key changes nothing", async () => {

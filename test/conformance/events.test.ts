@@ -34,8 +34,8 @@ describe("Events: webhook notification of job completion", () => {
 
   test("a job submitted by /runsync notifies its webhook", async (context) => {
     const { jobs, name, webhook } = await setUp("echo", context);
-    const answer = await jobs.runsync({}, 20_000, { webhook });
-    expect((await receiver.call(name)).json).toMatchObject({ id: stringAt(answer, "id"), status: "COMPLETED" });
+    const response = await jobs.runsync({}, 20_000, { webhook });
+    expect((await receiver.call(name)).json).toMatchObject({ id: stringAt(response, "id"), status: "COMPLETED" });
   });
 
   test("a job FAILED notifies its webhook with the error", async (context) => {

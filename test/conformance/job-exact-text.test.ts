@@ -24,11 +24,11 @@ const submission = (more = ""): string => `{"note":{"input":1},"input" : ${exact
 
 /** Takes the job. Returns the text that the worker receives after `"input":`. */
 async function takenInput(worker: RawWorker, id: string): Promise<string> {
-  const answer = await worker.take();
-  expectResponse(answer, 200, { id });
+  const response = await worker.take();
+  expectResponse(response, 200, { id });
   const head = `{"id":"${id}","input":`;
-  expect(answer.text.startsWith(head)).toBe(true);
-  return answer.text.slice(head.length, -1);
+  expect(response.text.startsWith(head)).toBe(true);
+  return response.text.slice(head.length, -1);
 }
 
 describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, __proto__, escapes, blanks and 200 nested lists", () => {
@@ -49,11 +49,11 @@ describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, 
 
   test("/runsync preserves every byte", async (context) => {
     const worker = await joined(context);
-    const answer = post(worker.jobs, "/runsync", submission());
+    const response = post(worker.jobs, "/runsync", submission());
     const taken = await worker.take();
     expect(taken.text.endsWith(`,"input":${exact}}`)).toBe(true);
     await worker.done(stringAt(taken, "id"), `{"output":${exact}}`);
-    expect((await answer).text.endsWith(`,"output":${exact}}`)).toBe(true);
+    expect((await response).text.endsWith(`,"output":${exact}}`)).toBe(true);
   });
 
   test("/stream preserves every byte of each chunk", async (context) => {
@@ -84,11 +84,11 @@ describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, 
 
   test("/openai preserves every byte", async (context) => {
     const worker = await joined(context);
-    const answer = post(worker.jobs, "/openai/v1/chat/completions", exact);
+    const response = post(worker.jobs, "/openai/v1/chat/completions", exact);
     const taken = await worker.take();
     const input = `{"openai_route":"/v1/chat/completions","openai_input":${exact}}`;
     expect(taken.text.endsWith(`,"input":${input}}`)).toBe(true);
     await worker.done(stringAt(taken, "id"), `{"output":${exact}}`);
-    expect((await answer).text).toBe(exact);
+    expect((await response).text).toBe(exact);
   });
 });

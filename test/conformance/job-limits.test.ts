@@ -23,31 +23,31 @@ const tooLarge = ["reading:megabyte", "reading:body-too-large"];
 describe("Limits: payload and timing", () => {
   const post = async (path: string, bytes: number) => {
     const jobs = await account.parked();
-    const answer = await send("POST", `${jobs.root}${path}`, { key: target.apiKey, text: submission(bytes) });
-    return { answer, jobs };
+    const response = await send("POST", `${jobs.root}${path}`, { key: target.apiKey, text: submission(bytes) });
+    return { answer: response, jobs };
   };
 
   test("/run maximum payload: 10 MB are accepted", { tags: ["reading:megabyte"] }, async () => {
-    const { answer } = await post("/run", limit(10).below);
-    expectResponse(answer, 200, { status: "IN_QUEUE" });
+    const { answer: response } = await post("/run", limit(10).below);
+    expectResponse(response, 200, { status: "IN_QUEUE" });
   });
 
   test("/run maximum payload: more than 10 MB return 413 and queue nothing", { tags: tooLarge }, async () => {
-    const { answer, jobs } = await post("/run", limit(10).above);
-    expectResponse(answer, 413);
-    expect(answer.text).toMatch(/10/);
+    const { answer: response, jobs } = await post("/run", limit(10).above);
+    expectResponse(response, 413);
+    expect(response.text).toMatch(/10/);
     expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 
   test("/runsync maximum payload: 20 MB are accepted", { tags: ["reading:megabyte"] }, async () => {
-    const { answer } = await post("/runsync?wait=1000", limit(20).below);
-    expectResponse(answer, 200, { status: "IN_QUEUE" });
+    const { answer: response } = await post("/runsync?wait=1000", limit(20).below);
+    expectResponse(response, 200, { status: "IN_QUEUE" });
   });
 
   test("/runsync maximum payload: more than 20 MB return 413 and queue nothing", { tags: tooLarge }, async () => {
-    const { answer, jobs } = await post("/runsync?wait=1000", limit(20).above);
-    expectResponse(answer, 413);
-    expect(answer.text).toMatch(/20/);
+    const { answer: response, jobs } = await post("/runsync?wait=1000", limit(20).above);
+    expectResponse(response, 413);
+    expect(response.text).toMatch(/20/);
     expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 

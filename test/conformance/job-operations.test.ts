@@ -11,15 +11,15 @@ const account = useAccount(target);
 describe("Job operations: /runsync and /run", () => {
   test("POST /runsync returns id, status, delayTime, executionTime and output", async (context) => {
     const jobs = await account.jobsOf("echo", context);
-    const answer = await jobs.runsync({ prompt: "ping", deep: { list: [1, null, "ü"] } });
-    expectResponse(answer, 200, {
+    const response = await jobs.runsync({ prompt: "ping", deep: { list: [1, null, "ü"] } });
+    expectResponse(response, 200, {
       status: "COMPLETED",
       output: { prompt: "ping", deep: { list: [1, null, "ü"] } },
     });
-    expect(stringAt(answer, "id")).toMatch(/^sync-/);
+    expect(stringAt(response, "id")).toMatch(/^sync-/);
     for (const time of ["delayTime", "executionTime"]) {
-      expect(Number.isInteger(at(answer.json, time)), `${time} in ${answer.text}`).toBe(true);
-      expect(Number(at(answer.json, time))).toBeGreaterThanOrEqual(0);
+      expect(Number.isInteger(at(response.json, time)), `${time} in ${response.text}`).toBe(true);
+      expect(Number(at(response.json, time))).toBeGreaterThanOrEqual(0);
     }
   });
 
@@ -27,12 +27,12 @@ describe("Job operations: /runsync and /run", () => {
     const jobs = await account.jobsOf("slow", context);
     await jobs.runsync({});
     const { input, end } = longJob(target, context);
-    const answer = await jobs.runsync(input, 1000);
-    expectResponse(answer, 200, { status: "IN_PROGRESS" });
-    expect(answer.duration).toBeGreaterThanOrEqual(950);
-    expect(at(answer.json, "output")).toBeUndefined();
+    const response = await jobs.runsync(input, 1000);
+    expectResponse(response, 200, { status: "IN_PROGRESS" });
+    expect(response.duration).toBeGreaterThanOrEqual(950);
+    expect(at(response.json, "output")).toBeUndefined();
     end();
-    await jobs.reaches(stringAt(answer, "id"), "COMPLETED");
+    await jobs.reaches(stringAt(response, "id"), "COMPLETED");
   });
 
   test.each([1000, 300000])("POST /runsync?wait=%i is within the bounds", async (wait) => {
@@ -47,21 +47,21 @@ describe("Job operations: /runsync and /run", () => {
     "POST /runsync?wait=%s returns 400 and names wait",
     async (wait) => {
       const jobs = await account.parked();
-      const answer = await jobs.runsync({}, wait);
-      expectResponse(answer, 400);
-      expect(answer.text).toContain("wait");
+      const response = await jobs.runsync({}, wait);
+      expectResponse(response, 400);
+      expect(response.text).toContain("wait");
       expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
     },
   );
 
   test("POST /run returns id and status IN_QUEUE at once", async (context) => {
     const jobs = await account.jobsOf("slow", context);
-    const answer = await jobs.run({ ms: 120_000 });
-    expectResponse(answer, 200, { status: "IN_QUEUE" });
-    expect(answer.duration).toBeLessThan(60_000);
-    expectResponse(await jobs.cancel(stringAt(answer, "id")), 200);
-    expect(stringAt(answer, "id")).toMatch(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/);
-    expect(at(answer.json, "output")).toBeUndefined();
+    const response = await jobs.run({ ms: 120_000 });
+    expectResponse(response, 200, { status: "IN_QUEUE" });
+    expect(response.duration).toBeLessThan(60_000);
+    expectResponse(await jobs.cancel(stringAt(response, "id")), 200);
+    expect(stringAt(response, "id")).toMatch(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/);
+    expect(at(response.json, "output")).toBeUndefined();
   });
 
   test("a worker receives the jobs of its endpoint in order of submission", async (context) => {
@@ -82,20 +82,20 @@ describe("Job operations: /status", () => {
   test("GET /status/{job_id} returns id, status, delayTime, executionTime and output of a completed job", async (context) => {
     const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120 });
-    const answer = await jobs.reaches(id, "COMPLETED");
-    expectResponse(answer, 200, { id, status: "COMPLETED", output: { slept: 120 } });
+    const response = await jobs.reaches(id, "COMPLETED");
+    expectResponse(response, 200, { id, status: "COMPLETED", output: { slept: 120 } });
     // Milliseconds: the handler slept 120 of them, and nothing here takes as long as a minute.
-    expect(Number(at(answer.json, "executionTime"))).toBeGreaterThanOrEqual(110);
-    expect(Number(at(answer.json, "executionTime"))).toBeLessThan(60_000);
-    expect(Number.isInteger(at(answer.json, "delayTime"))).toBe(true);
+    expect(Number(at(response.json, "executionTime"))).toBeGreaterThanOrEqual(110);
+    expect(Number(at(response.json, "executionTime"))).toBeLessThan(60_000);
+    expect(Number.isInteger(at(response.json, "delayTime"))).toBe(true);
   });
 
   test("GET /status/{job_id} of a queued job returns IN_QUEUE without output", async () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
-    const answer = await jobs.status(id);
-    expectResponse(answer, 200, { id, status: "IN_QUEUE" });
-    expect(answer.json).not.toHaveProperty("output");
+    const response = await jobs.status(id);
+    expectResponse(response, 200, { id, status: "IN_QUEUE" });
+    expect(response.json).not.toHaveProperty("output");
   });
 
   test("GET /status/{job_id}?ttl= sets the job's time to live", { tags: ["reading:status-ttl"] }, async (context) => {
@@ -133,9 +133,9 @@ describe("Job operations: /status", () => {
     async (ttl) => {
       const jobs = await account.parked();
       const id = await jobs.submit({});
-      const answer = await jobs.call("GET", `/status/${id}?ttl=${ttl}`);
-      expectResponse(answer, 400);
-      expect(answer.text).toContain("ttl");
+      const response = await jobs.call("GET", `/status/${id}?ttl=${ttl}`);
+      expectResponse(response, 400);
+      expect(response.text).toContain("ttl");
     },
   );
 
@@ -151,10 +151,10 @@ describe("Job operations: /openai/* and /requests", () => {
     tags: ["reading:openai"],
   }, async (context) => {
     const jobs = await account.jobsOf("echo", context);
-    const answer = await jobs.call("POST", "/openai/v1/chat/completions", { model: "acme", stream: true });
-    expectResponse(answer, 200);
-    expect(answer.headers.get("content-type")).toContain("text/event-stream");
-    expect(answer.text).toMatch(/^data: \{.*"model":"acme".*\}\n\ndata: \[DONE\]\n\n$/);
+    const response = await jobs.call("POST", "/openai/v1/chat/completions", { model: "acme", stream: true });
+    expectResponse(response, 200);
+    expect(response.headers.get("content-type")).toContain("text/event-stream");
+    expect(response.text).toMatch(/^data: \{.*"model":"acme".*\}\n\ndata: \[DONE\]\n\n$/);
   });
 
   test.for([true, false])(
@@ -164,10 +164,10 @@ describe("Job operations: /openai/* and /requests", () => {
     },
     async (stream, context) => {
       const jobs = await account.jobsOf("fail", context);
-      const answer = await jobs.call("POST", "/openai/v1/completions", { stream });
-      expectResponse(answer, 500);
-      expect(at(answer.json, "error"), answer.text).toMatchObject({ type: "server_error", code: "job_failed" });
-      expect(stringAt(answer, "error", "message")).not.toBe("");
+      const response = await jobs.call("POST", "/openai/v1/completions", { stream });
+      expectResponse(response, 500);
+      expect(at(response.json, "error"), response.text).toMatchObject({ type: "server_error", code: "job_failed" });
+      expect(stringAt(response, "error", "message")).not.toBe("");
     },
   );
 
@@ -181,38 +181,38 @@ describe("Job operations: /openai/* and /requests", () => {
     },
     async (_what, status, code, key) => {
       const jobs = await account.parked();
-      const answer = await send("POST", `${jobs.root}/openai/v1/completions`, { key, text: "{model:" });
-      expectResponse(answer, status);
-      expect(at(answer.json, "error"), answer.text).toMatchObject({ code, message: expect.any(String) });
+      const response = await send("POST", `${jobs.root}/openai/v1/completions`, { key, text: "{model:" });
+      expectResponse(response, status);
+      expect(at(response.json, "error"), response.text).toMatchObject({ code, message: expect.any(String) });
     },
   );
 
   test("POST /openai/* becomes a job and returns its output", async (context) => {
     const jobs = await account.jobsOf("echo", context);
     const body = { model: "acme", messages: [{ role: "user", content: "ping" }] };
-    const answer = await jobs.call("POST", "/openai/v1/chat/completions", body);
-    expectResponse(answer, 200, { openai_route: "/v1/chat/completions", openai_input: body });
+    const response = await jobs.call("POST", "/openai/v1/chat/completions", body);
+    expectResponse(response, 200, { openai_route: "/v1/chat/completions", openai_input: body });
   });
 
   test("POST /openai/* with stream: true returns the chunks as server-sent events", async (context) => {
     const jobs = await account.jobsOf("stream", context);
-    const answer = await send("POST", `${jobs.root}/openai/v1/chat/completions`, {
+    const response = await send("POST", `${jobs.root}/openai/v1/chat/completions`, {
       key: target.apiKey,
       json: { model: "acme", stream: true, chunks: ["first", "second"] },
     });
-    expectResponse(answer, 200);
-    const events = [...answer.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data);
-    expect(events, answer.text).toEqual(['"first"', '"second"', "[DONE]"]);
-    expect(answer.headers.get("content-type")).toContain("text/event-stream");
+    expectResponse(response, 200);
+    const events = [...response.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data);
+    expect(events, response.text).toEqual(['"first"', '"second"', "[DONE]"]);
+    expect(response.headers.get("content-type")).toContain("text/event-stream");
   });
 
   test("GET /requests returns the endpoint's jobs", async () => {
     const jobs = await account.parked();
     const ids = [await jobs.submit({}), await jobs.submit({})];
     await (await account.parked()).submit({});
-    const answer = await jobs.call("GET", "/requests");
-    expectResponse(answer, 200);
-    const listed = Object(at(answer.json, "requests"));
-    expect(Array.from(listed, (job) => at(job, "id")).sort(), answer.text).toEqual(ids.sort());
+    const response = await jobs.call("GET", "/requests");
+    expectResponse(response, 200);
+    const listed = Object(at(response.json, "requests"));
+    expect(Array.from(listed, (job) => at(job, "id")).sort(), response.text).toEqual(ids.sort());
   });
 });

@@ -11,9 +11,9 @@ describe("Job operations: /cancel, /retry, /purge-queue", () => {
   test("POST /purge-queue returns removed, the number of jobs, and status completed", async () => {
     const jobs = await account.parked();
     const ids = [await jobs.submit({}), await jobs.submit({}), await jobs.submit({})];
-    const answer = await jobs.call("POST", "/purge-queue");
-    expectResponse(answer, 200);
-    expect(answer.json).toEqual({ removed: 3, status: "completed" });
+    const response = await jobs.call("POST", "/purge-queue");
+    expectResponse(response, 200);
+    expect(response.json).toEqual({ removed: 3, status: "completed" });
     for (const id of ids) expectResponse(await jobs.status(id), 404);
     expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
     expectResponse(await jobs.call("POST", "/purge-queue"), 200, { removed: 0, status: "completed" });
@@ -24,11 +24,11 @@ describe("Job operations: /cancel, /retry, /purge-queue", () => {
     async (path) => {
       const jobs = await account.parked();
       const id = await jobs.submit({});
-      const answer = await send("POST", `${jobs.root}${path.replace("{job_id}", id)}`, {
+      const response = await send("POST", `${jobs.root}${path.replace("{job_id}", id)}`, {
         key: target.apiKey,
         headers: { "content-type": "application/json" },
       });
-      expectResponse(answer, 200);
+      expectResponse(response, 200);
     },
   );
 });
@@ -40,11 +40,11 @@ describe("Job operations: /health", () => {
   };
 
   test("GET /health of a new endpoint returns every counter as 0", async () => {
-    const answer = await (await account.parked()).health();
-    expectResponse(answer, 200);
+    const response = await (await account.parked()).health();
+    expectResponse(response, 200);
     for (const group of ["jobs", "workers"] as const) {
       for (const name of names[group])
-        expect(at(answer.json, group, name), `${group}.${name} in ${answer.text}`).toBe(0);
+        expect(at(response.json, group, name), `${group}.${name} in ${response.text}`).toBe(0);
     }
   });
 

@@ -16,10 +16,10 @@ const rates: [string, string, string, number, number][] = [
 ];
 
 /** Sends `count` requests, at most `abreast` concurrently. Returns their statuses in the order of sending. */
-async function burst(count: number, abreast: number, ask: () => Promise<RawResponse>): Promise<number[]> {
+async function burst(count: number, abreast: number, request: () => Promise<RawResponse>): Promise<number[]> {
   const statuses: number[] = [];
   while (statuses.length < count) {
-    const wave = Array.from({ length: Math.min(abreast, count - statuses.length) }, ask);
+    const wave = Array.from({ length: Math.min(abreast, count - statuses.length) }, request);
     statuses.push(...(await Promise.all(wave)).map(({ status }) => status));
   }
   return statuses;
@@ -28,11 +28,11 @@ async function burst(count: number, abreast: number, ask: () => Promise<RawRespo
 const throttled = (statuses: number[]): number => statuses.filter((status) => status === 429).length;
 
 /** Asserts the response of a rejected request. */
-function expectThrottled(answer: RawResponse): void {
-  expectResponse(answer, 429);
-  expect(Number(answer.headers.get("retry-after")), "Retry-After in seconds").toBeGreaterThan(0);
-  expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(10);
-  expect(answer.json, answer.text).toBeInstanceOf(Object);
+function expectThrottled(response: RawResponse): void {
+  expectResponse(response, 429);
+  expect(Number(response.headers.get("retry-after")), "Retry-After in seconds").toBeGreaterThan(0);
+  expect(Number(response.headers.get("retry-after"))).toBeLessThanOrEqual(10);
+  expect(response.json, response.text).toBeInstanceOf(Object);
 }
 
 describe("Rate limits (per endpoint and operation): rate", () => {
@@ -41,10 +41,10 @@ describe("Rate limits (per endpoint and operation): rate", () => {
     async ([_name, method, path, limit, abreast], context) => {
       target.freezeClock(context);
       const jobs = await account.parked();
-      const ask = () => jobs.call(method, path, path === "/run" ? { input: {} } : undefined);
+      const request = () => jobs.call(method, path, path === "/run" ? { input: {} } : undefined);
       const started = Date.now();
-      expect(throttled(await burst(limit, abreast, ask)), "refused below the limit").toBe(0);
-      const over = await ask();
+      expect(throttled(await burst(limit, abreast, request)), "refused below the limit").toBe(0);
+      const over = await request();
       if (target.isExternal)
         expect(Date.now() - started, "ms for the burst: too slow a machine to reach the limit").toBeLessThan(10_000);
       expectThrottled(over);
@@ -111,7 +111,7 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
   async function refusedOf(count: number, hold: (signal: AbortSignal) => Promise<RawResponse>): Promise<number> {
     const end = new AbortController();
     let refused = 0;
-    const held = Array.from({ length: count }, () =>
+    const pending = Array.from({ length: count }, () =>
       hold(end.signal).then(
         ({ status }) => {
           if (status === 429) refused += 1;
@@ -123,7 +123,7 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
     await expect.poll(() => refused).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 200));
     end.abort();
-    await Promise.all(held);
+    await Promise.all(pending);
     return refused;
   }
 

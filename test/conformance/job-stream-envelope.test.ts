@@ -10,9 +10,9 @@ test("GET /stream/{job_id} with the setting stream: envelope returns {status, st
   target.localOnly(context, "the shape is a setting of the local service");
   const jobs = await account.jobsOn("stream", context);
   const id = await jobs.submit({ chunks: ["one"] });
-  const answer = await jobs.call("GET", `/stream/${id}`);
-  expectResponse(answer, 200, { stream: [{ output: "one" }] });
-  expect(["IN_PROGRESS", "COMPLETED"]).toContain(at(answer.json, "status"));
+  const response = await jobs.call("GET", `/stream/${id}`);
+  expectResponse(response, 200, { stream: [{ output: "one" }] });
+  expect(["IN_PROGRESS", "COMPLETED"]).toContain(at(response.json, "status"));
   await jobs.reaches(id, "COMPLETED");
   expectResponse(await jobs.call("GET", `/stream/${id}`), 200, { status: "COMPLETED", stream: [] });
 });

@@ -6,16 +6,16 @@ import type { JobApi } from "./support/job-api";
 
 const target = await useTarget();
 const account = useAccount(target);
-const elements = (answer: RawResponse): unknown[] => (Array.isArray(answer.json) ? answer.json : []);
-const outputs = (answer: RawResponse): unknown[] => elements(answer).map((element) => at(element, "output"));
+const elements = (response: RawResponse): unknown[] => (Array.isArray(response.json) ? response.json : []);
+const outputs = (response: RawResponse): unknown[] => elements(response).map((element) => at(element, "output"));
 
 /** Calls /stream until all chunks have arrived. Returns the outputs of each call. */
 async function readAll(jobs: JobApi, id: string, count: number): Promise<unknown[]> {
   const read: unknown[] = [];
   for (let calls = 0; read.length < count && calls < 50; calls += 1) {
-    const answer = await jobs.call("GET", `/stream/${id}`);
-    expectResponse(answer, 200);
-    read.push(...outputs(answer));
+    const response = await jobs.call("GET", `/stream/${id}`);
+    expectResponse(response, 200);
+    read.push(...outputs(response));
   }
   return read;
 }
@@ -25,10 +25,10 @@ describe("Job operations: /stream", () => {
     const jobs = await account.jobsOf("stream", context);
     const id = await jobs.submit({ chunks: [{ text: ["a"] }] });
     await jobs.reaches(id, "COMPLETED");
-    const answer = await jobs.call("GET", `/stream/${id}`);
-    expectResponse(answer, 200);
-    expect(elements(answer)[0], answer.text).toMatchObject({ output: { text: ["a"] } });
-    expect(at(elements(answer)[0], "metrics"), answer.text).toBeInstanceOf(Object);
+    const response = await jobs.call("GET", `/stream/${id}`);
+    expectResponse(response, 200);
+    expect(elements(response)[0], response.text).toMatchObject({ output: { text: ["a"] } });
+    expect(at(elements(response)[0], "metrics"), response.text).toBeInstanceOf(Object);
     const later = await jobs.call("GET", `/stream/${id}`);
     expect(later.json).toEqual([]);
     expect(later.duration).toBeLessThan(5000);
@@ -53,9 +53,9 @@ describe("Job operations: /stream", () => {
     const jobs = await account.jobsOf("stream", context);
     await jobs.runsync({ chunks: [] });
     const id = await jobs.submit({ chunks: ["late"], pause: 1200 });
-    const answer = await jobs.call("GET", `/stream/${id}`);
-    expect(outputs(answer)).toEqual(["late"]);
-    expect(answer.duration).toBeGreaterThan(400);
+    const response = await jobs.call("GET", `/stream/${id}`);
+    expect(outputs(response)).toEqual(["late"]);
+    expect(response.duration).toBeGreaterThan(400);
   });
 
   test("GET /stream/{job_id} holds an empty call for about 10 s and returns an empty array", async (context) => {
@@ -63,16 +63,16 @@ describe("Job operations: /stream", () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     let answered = false;
-    const held = jobs.call("GET", `/stream/${id}`).finally(() => {
+    const pending = jobs.call("GET", `/stream/${id}`).finally(() => {
       answered = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(answered, "held while there is nothing to tell").toBe(false);
     await target.advance(11_000, context);
-    const answer = await held;
-    expectResponse(answer, 200);
-    expect(answer.json).toEqual([]);
-    expect(answer.duration).toBeLessThan(5000);
+    const response = await pending;
+    expectResponse(response, 200);
+    expect(response.json).toEqual([]);
+    expect(response.duration).toBeLessThan(5000);
   });
 });
 
@@ -83,12 +83,12 @@ describe("Limits: payload and timing", () => {
     const id = await jobs.submit({ size, chunks: ["end"] });
     const read: string[] = [];
     for (let calls = 0; read.at(-1) !== "end" && calls < 30; calls += 1) {
-      const answer = await jobs.call("GET", `/stream/${id}`);
-      expectResponse(answer, 200);
-      for (const element of elements(answer)) {
+      const response = await jobs.call("GET", `/stream/${id}`);
+      expectResponse(response, 200);
+      for (const element of elements(response)) {
         expect(Buffer.byteLength(JSON.stringify(element))).toBeLessThanOrEqual(1024 * 1024);
       }
-      read.push(...outputs(answer).map(String));
+      read.push(...outputs(response).map(String));
     }
     expect(read.length).toBeGreaterThanOrEqual(4);
     expect(
@@ -105,8 +105,8 @@ test("GET /stream/{job_id} returns {status, stream} to the public SDKs and MCP s
   await jobs.reaches(id, "COMPLETED");
   for (const agent of ["RunPod-JS-SDK/1.1.2", "RunPod-Python-SDK/1.12.0(Linux; x86_64)", "runpod-mcp-server/3.4.0"]) {
     const sending = { key: target.apiKey, headers: { "user-agent": agent } };
-    const answer = await send("GET", `${jobs.root}/stream/${id}`, sending);
-    expectResponse(answer, 200, { status: "COMPLETED", stream: expect.any(Array) });
+    const response = await send("GET", `${jobs.root}/stream/${id}`, sending);
+    expectResponse(response, 200, { status: "COMPLETED", stream: expect.any(Array) });
   }
   const python = ["python-requests/2.32.3", "Python/3.11 aiohttp/3.10.5"];
   for (const agent of python) {

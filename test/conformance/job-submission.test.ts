@@ -35,23 +35,23 @@ const refused: [string, string, unknown][] = [
 
 describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
   test.each(refused)(`POST ${path} with %s returns 400 and names %s`, async (_what, named, body) => {
-    const answer = await parked.call("POST", path, body);
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "error")).toMatch(new RegExp(`\\b${named}\\b`));
+    const response = await parked.call("POST", path, body);
+    expectResponse(response, 400);
+    expect(stringAt(response, "error")).toMatch(new RegExp(`\\b${named}\\b`));
     expectResponse(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 
   test(`POST ${path} with an unknown key in policy returns 400 and names it`, {
     tags: ["reading:unknown-policy-key"],
   }, async () => {
-    const answer = await parked.call("POST", path, { input: {}, policy: { executionTimout: 60_000 } });
-    expectResponse(answer, 400);
-    expect(answer.text).toContain("executionTimout");
+    const response = await parked.call("POST", path, { input: {}, policy: { executionTimout: 60_000 } });
+    expectResponse(response, 400);
+    expect(response.text).toContain("executionTimout");
   });
 
   test(`POST ${path} with an out-of-range value names the value and the bounds`, async () => {
-    const answer = await parked.call("POST", path, { input: {}, policy: { ttl: 9999 } });
-    for (const told of ["9999", "10000", "604800000"]) expect(answer.text).toContain(told);
+    const response = await parked.call("POST", path, { input: {}, policy: { ttl: 9999 } });
+    for (const reported of ["9999", "10000", "604800000"]) expect(response.text).toContain(reported);
   });
 
   test.each([
@@ -59,13 +59,13 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
     ["an empty body", ""],
     ["a list", "[]"],
   ])(`POST ${path} with %s returns 400`, async (_what, text) => {
-    const answer = await send("POST", `${parked.root}${path}`, {
+    const response = await send("POST", `${parked.root}${path}`, {
       key: target.apiKey,
       text,
       headers: { "content-type": "application/json" },
     });
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "error")).not.toBe("");
+    expectResponse(response, 400);
+    expect(stringAt(response, "error")).not.toBe("");
     expectResponse(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 });
@@ -99,16 +99,16 @@ describe("Job submission body: accepted values", () => {
     const s3Config = { accessId: "id", accessSecret: "very-quiet", bucketName: "b", endpointUrl: "http://127.0.0.1:9" };
     const submitted = await jobs.run({}, { s3Config });
     const id = stringAt(submitted, "id");
-    const told = [submitted, await jobs.status(id), await jobs.call("GET", "/requests"), await jobs.cancel(id)];
-    told.push(
+    const reported = [submitted, await jobs.status(id), await jobs.call("GET", "/requests"), await jobs.cancel(id)];
+    reported.push(
       await jobs.retry(id),
       await jobs.call("GET", `/stream/${id}`),
       await jobs.runsync({}, 1000, { s3Config }),
     );
     // Refused for its last part only.
-    told.push(await jobs.run({}, { s3Config, policy: { ttl: 1 } }), await jobs.call("POST", "/purge-queue"));
-    for (const answer of told) expectResponse(answer, [200, 400]);
-    expect(told.map(({ text }) => text).join()).not.toContain("very-quiet");
+    reported.push(await jobs.run({}, { s3Config, policy: { ttl: 1 } }), await jobs.call("POST", "/purge-queue"));
+    for (const response of reported) expectResponse(response, [200, 400]);
+    expect(reported.map(({ text }) => text).join()).not.toContain("very-quiet");
   });
 });
 
@@ -128,29 +128,29 @@ describe("Errors: 404", () => {
   ];
 
   test.each(operations)("%s %s of an unknown endpoint id returns 404", async (method, path) => {
-    const answer = await send(method, `${target.serverlessUrl}/v2/nosuchendpoint${path}`, {
+    const response = await send(method, `${target.serverlessUrl}/v2/nosuchendpoint${path}`, {
       key: target.apiKey,
       ...(method === "POST" ? { json: { input: {} } } : {}),
     });
-    expectResponse(answer, 404);
-    const error = path.startsWith("/openai/") ? at(answer.json, "error", "message") : at(answer.json, "error");
-    expect(error, answer.text).toBeTypeOf("string");
+    expectResponse(response, 404);
+    const error = path.startsWith("/openai/") ? at(response.json, "error", "message") : at(response.json, "error");
+    expect(error, response.text).toBeTypeOf("string");
   });
 
   test.each(operations.filter(([, path]) => path.includes("some-id")))(
     "%s %s of an unknown job returns 404",
     async (method, path) => {
-      const answer = await parked.call(method, path);
-      expectResponse(answer, 404);
-      expect(at(answer.json, "error"), answer.text).toBeTypeOf("string");
+      const response = await parked.call(method, path);
+      expectResponse(response, 404);
+      expect(at(response.json, "error"), response.text).toBeTypeOf("string");
     },
   );
 
   test("a job is unknown to all other endpoints", async () => {
     const other = await account.parked();
     const id = await other.submit({});
-    for (const answer of [await parked.status(id), await parked.cancel(id), await parked.retry(id)])
-      expectResponse(answer, 404);
+    for (const response of [await parked.status(id), await parked.cancel(id), await parked.retry(id)])
+      expectResponse(response, 404);
     expectResponse(await other.status(id), 200, { status: "IN_QUEUE" });
   });
 
@@ -160,8 +160,8 @@ describe("Errors: 404", () => {
     ["POST", "/health"],
     ["DELETE", "/status/some-id"],
   ])("%s %s is not an operation and returns 404 or 405 in JSON", async (method, path) => {
-    const answer = await parked.call(method, path);
-    expectResponse(answer, [404, 405]);
-    expect(stringAt(answer, "error")).not.toBe("");
+    const response = await parked.call(method, path);
+    expectResponse(response, [404, 405]);
+    expect(stringAt(response, "error")).not.toBe("");
   });
 });

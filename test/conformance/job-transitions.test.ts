@@ -22,9 +22,9 @@ describe("States and transitions", () => {
     const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(id, "IN_PROGRESS");
-    const answer = await jobs.cancel(id);
-    expectResponse(answer, 200, { id, status: "CANCELLED" });
-    expect(answer.duration).toBeLessThan(60_000);
+    const response = await jobs.cancel(id);
+    expectResponse(response, 200, { id, status: "CANCELLED" });
+    expect(response.duration).toBeLessThan(60_000);
     // One worker at most: another job runs only once the cancelled one is stopped.
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
     const later = await jobs.status(id);
@@ -67,9 +67,9 @@ describe("States and transitions", () => {
       const jobs = await account.parked();
       const id = await jobs.submit({});
       if (state === "CANCELLED") await jobs.cancel(id);
-      const answer = await jobs.retry(id);
-      expectResponse(answer, 400);
-      expect(answer.text).toContain(state);
+      const response = await jobs.retry(id);
+      expectResponse(response, 400);
+      expect(response.text).toContain(state);
       expectResponse(await jobs.status(id), 200, { status: state });
     },
   );
@@ -83,9 +83,9 @@ describe("States and transitions", () => {
     expectResponse(await jobs.status(id), 200, { status: "IN_PROGRESS" });
     end();
     const { json: finished } = await jobs.reaches(id, "COMPLETED");
-    const answer = await jobs.retry(id);
-    expectResponse(answer, 400);
-    expect(answer.text).toContain("COMPLETED");
+    const response = await jobs.retry(id);
+    expectResponse(response, 400);
+    expect(response.text).toContain("COMPLETED");
     await jobs.cancel(id);
     expect((await jobs.status(id)).json).toEqual(finished);
   });
@@ -128,9 +128,9 @@ describe("States and transitions: moves outside the table", () => {
       return at((await jobs.status(id)).json, "status");
     };
     await expect.poll(stateLater, { interval: 50 }).toBe("FAILED");
-    const answer = await jobs.status(id);
-    expectResponse(answer, 200, { status: "FAILED" });
-    expect(stringAt(answer, "error")).toContain("crashed on purpose");
+    const response = await jobs.status(id);
+    expectResponse(response, 200, { status: "FAILED" });
+    expect(stringAt(response, "error")).toContain("crashed on purpose");
   });
 
   test("policy.executionTimeout does not count the time in the queue", async (context) => {

@@ -5,7 +5,7 @@ import { type Fields, templateFields, uniqueName, useAccount } from "./support/a
 
 const target = await useTarget();
 const account = useAccount(target);
-const message = (answer: RawResponse): string => stringAt(answer, "errors", 0, "message");
+const message = (response: RawResponse): string => stringAt(response, "errors", 0, "message");
 
 /** An endpoint saved by GraphQL, with the test's selection. */
 async function saveEndpoint(fields: Fields, selection: string): Promise<unknown> {
@@ -13,9 +13,9 @@ async function saveEndpoint(fields: Fields, selection: string): Promise<unknown>
   const id = await account.endpoint({ templateId });
   const whole = { id, name: uniqueName("endpoint"), templateId, workersMin: 0, workersMax: 0, ...fields };
   const save = `mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id ${selection} } }`;
-  const answer = await account.graphql(save, { input: whole });
-  expect(answer.json, answer.text).not.toHaveProperty("errors");
-  return at(answer.json, "data", "saveEndpoint");
+  const response = await account.graphql(save, { input: whole });
+  expect(response.json, response.text).not.toHaveProperty("errors");
+  return at(response.json, "data", "saveEndpoint");
 }
 
 describe("Clients of the hosted service: selected fields", () => {
@@ -34,9 +34,9 @@ describe("Clients of the hosted service: selected fields", () => {
       { name: "ssh", port: "22" },
     ];
     const id = await account.template({ portsConfig: ports });
-    const answer = await account.graphql(`{ podTemplate(id: "${id}") { portsConfig { port name } isRunpod } }`);
+    const response = await account.graphql(`{ podTemplate(id: "${id}") { portsConfig { port name } isRunpod } }`);
     const strings = ports.map(({ name, port }) => ({ name, port: String(port) }));
-    expectResponse(answer, 200, { data: { podTemplate: { portsConfig: strings, isRunpod: false } } });
+    expectResponse(response, 200, { data: { podTemplate: { portsConfig: strings, isRunpod: false } } });
     const plain = await account.template();
     const none = await account.graphql(`{ podTemplate(id: "${plain}") { portsConfig { port name } } }`);
     expectResponse(none, 200, { data: { podTemplate: { portsConfig: null } } });
@@ -55,17 +55,19 @@ describe("Clients of the hosted service: selected fields", () => {
 
   test("the account's balance, limits and notifications", async () => {
     const notify = "notifyPodsStale notifyPodsGeneral notifyLowBalance";
-    const answer = await account.graphql(`{ myself { clientBalance currentSpendPerHr spendLimit pubKey ${notify} } }`);
-    expectResponse(answer, 200);
-    expect(at(answer.json, "data", "myself", "clientBalance")).toBeTypeOf("number");
+    const response = await account.graphql(
+      `{ myself { clientBalance currentSpendPerHr spendLimit pubKey ${notify} } }`,
+    );
+    expectResponse(response, 200);
+    expect(at(response.json, "data", "myself", "clientBalance")).toBeTypeOf("number");
   });
 });
 
 describe("Clients of the hosted service: the catalog", () => {
   const rows = async (query: string, name: string): Promise<unknown[]> => {
-    const answer = await account.graphql(query);
-    expect(answer.json, answer.text).not.toHaveProperty("errors");
-    const list = at(answer.json, "data", name);
+    const response = await account.graphql(query);
+    expect(response.json, response.text).not.toHaveProperty("errors");
+    const list = at(response.json, "data", name);
     return Array.isArray(list) ? list : [];
   };
 
@@ -96,13 +98,13 @@ describe("Clients of the hosted service: the catalog", () => {
   test("lowestPrice names the GPU type and its CUDA versions, which narrow the stock", async () => {
     const fields = "gpuName gpuTypeId stockStatus gpuTypeCudaVersions { cudaVersion availability }";
     const lowest = async (id: string, input: Fields) => {
-      const answer = await account.graphql(
+      const response = await account.graphql(
         `query ($price: GpuLowestPriceInput, $types: GpuTypeFilter) {
           gpuTypes(input: $types) { lowestPrice(input: $price) { ${fields} } } }`,
         { types: { ids: [id] }, price: { gpuCount: 1, secureCloud: true, includeAiApi: true, ...input } },
       );
-      expectResponse(answer, 200);
-      return at(answer.json, "data", "gpuTypes", 0, "lowestPrice");
+      expectResponse(response, 200);
+      return at(response.json, "data", "gpuTypes", 0, "lowestPrice");
     };
     const any = await lowest("NVIDIA L4", { allowedCudaVersions: [], compliance: [], dataCenterId: null });
     expect(any).toMatchObject({ gpuName: "L4", gpuTypeId: "NVIDIA L4", stockStatus: "High" });
@@ -126,9 +128,9 @@ describe("Clients of the hosted service: the catalog", () => {
       ["cpu3c-64-128", null],
     ]) {
       const specifics = { dataCenterId: "EU-RO-1", instanceId };
-      const answer = await account.graphql(query, { flavor: { id: "cpu3c" }, specifics });
+      const response = await account.graphql(query, { flavor: { id: "cpu3c" }, specifics });
       const shown = { stockStatus, securePrice: 0, slsPrice: 0 };
-      expectResponse(answer, 200, { data: { cpuFlavors: [{ id: "cpu3c", specifics: shown }] } });
+      expectResponse(response, 200, { data: { cpuFlavors: [{ id: "cpu3c", specifics: shown }] } });
     }
   });
 
@@ -163,9 +165,9 @@ describe("Clients of the hosted service: sent values", () => {
       const [field, type] = argument.split(": ");
       const query = `mutation ($v: ${type}) { ${name}(${use}) ${selection} }`;
       for (const variables of [{ v: null }, {}]) {
-        const answer = await account.graphql(query, variables);
-        expectResponse(answer, 200, { data: null });
-        expect(message(answer)).toMatch(new RegExp(`^${field}: is required, must be an? (object|string)$`));
+        const response = await account.graphql(query, variables);
+        expectResponse(response, 200, { data: null });
+        expect(message(response)).toMatch(new RegExp(`^${field}: is required, must be an? (object|string)$`));
       }
     },
   );
@@ -180,8 +182,8 @@ describe("Clients of the hosted service: sent values", () => {
   test("gpuIds follow an update of gpuTypeIds by REST", async () => {
     const id = at(await saveEndpoint({ gpuIds: "ADA_24,-NVIDIA L4" }, "gpuIds"), "id");
     await account.rest("PATCH", `/endpoints/${id}`, { gpuTypeIds: ["NVIDIA H200"] });
-    const answer = await account.graphql(`{ myself { endpoint(id: "${id}") { gpuIds } } }`);
-    expectResponse(answer, 200, { data: { myself: { endpoint: { gpuIds: "HOPPER_141" } } } });
+    const response = await account.graphql(`{ myself { endpoint(id: "${id}") { gpuIds } } }`);
+    expectResponse(response, 200, { data: { myself: { endpoint: { gpuIds: "HOPPER_141" } } } });
   });
 
   test.each([
@@ -216,23 +218,23 @@ describe("Clients of the hosted service: sent values", () => {
     expectResponse(await account.rest("GET", `/templates/${id}`), 200, { category: "GPU" });
     const input = { name: uniqueName("volume"), size: 1, dataCenterId: "EU-RO-1", isNextGenStorage: true };
     const create = "mutation ($input: CreateNetworkVolumeInput!) { createNetworkVolume(input: $input) { id } }";
-    const made = stringAt(await account.graphql(create, { input }), "data", "createNetworkVolume", "id");
-    expectResponse(await account.rest("DELETE", `/networkvolumes/${made}`), 204);
+    const created = stringAt(await account.graphql(create, { input }), "data", "createNetworkVolume", "id");
+    expectResponse(await account.rest("DELETE", `/networkvolumes/${created}`), 204);
   });
 
   test("booleans of REST queries in capitals", async () => {
     const id = await account.endpoint();
-    const answer = await account.rest("GET", `/endpoints/${id}?includeTemplate=True&includeWorkers=False`);
-    expectResponse(answer, 200, { id });
-    expect(at(answer.json, "template", "id")).toBeTypeOf("string");
+    const response = await account.rest("GET", `/endpoints/${id}?includeTemplate=True&includeWorkers=False`);
+    expectResponse(response, 200, { id });
+    expect(at(response.json, "template", "id")).toBeTypeOf("string");
     expectResponse(await account.rest("GET", "/templates?includeEndpointBoundTemplates=True"), 200);
     expectResponse(await account.rest("GET", "/endpoints?includeTemplate=maybe"), 400);
   });
 
   test.each(["endpoints", "networkvolumes", "pods"])("GET /billing/%s returns a list", async (what) => {
-    const answer = await account.rest("GET", `/billing/${what}?bucketSize=day`);
-    expectResponse(answer, 200);
-    expect(Array.isArray(answer.json)).toBe(true);
+    const response = await account.rest("GET", `/billing/${what}?bucketSize=day`);
+    expectResponse(response, 200);
+    expect(Array.isArray(response.json)).toBe(true);
   });
 });
 
@@ -261,8 +263,8 @@ describe("Clients of the hosted service: the account and its templates", () => {
 
   test("deleteEndpoint deletes an endpoint whose workersMax is not 0", async () => {
     const id = await account.endpoint({ workersMax: 2 });
-    const answer = await account.graphql(`mutation { deleteEndpoint(id: "${id}") }`);
-    expectResponse(answer, 200, { data: { deleteEndpoint: null } });
+    const response = await account.graphql(`mutation { deleteEndpoint(id: "${id}") }`);
+    expectResponse(response, 200, { data: { deleteEndpoint: null } });
     expectResponse(await account.rest("GET", `/endpoints/${id}`), 404);
   });
 

@@ -9,8 +9,8 @@ const account = useAccount(target);
 describe("REST management API: POST /endpoints", () => {
   test("POST /endpoints without optional fields fills in their defaults", async () => {
     const templateId = await account.template();
-    const answer = await account.rest("POST", "/endpoints", { name: uniqueName("endpoint"), templateId });
-    expectResponse(answer, 200, {
+    const response = await account.rest("POST", "/endpoints", { name: uniqueName("endpoint"), templateId });
+    expectResponse(response, 200, {
       computeType: "GPU",
       gpuCount: 1,
       idleTimeout: 5,
@@ -19,7 +19,7 @@ describe("REST management API: POST /endpoints", () => {
       workersMin: 0,
       workersMax: 3,
     });
-    await account.rest("DELETE", `/endpoints/${stringAt(answer, "id")}`);
+    await account.rest("DELETE", `/endpoints/${stringAt(response, "id")}`);
   });
 
   test("POST /endpoints accepts the name of another endpoint", async () => {
@@ -42,13 +42,13 @@ describe("REST management API: POST /endpoints", () => {
       ["dataCenterIds", "EU-RO1"],
     ] as const) {
       const settings = { [property]: [value] };
-      const answers = [
+      const responses = [
         await account.rest("POST", "/endpoints", { name, templateId, ...settings }),
         await account.rest("PATCH", `/endpoints/${id}`, settings),
       ];
-      for (const answer of answers) {
-        expectResponse(answer, 400);
-        expect(stringAt(answer, "message")).toContain(property);
+      for (const response of responses) {
+        expectResponse(response, 400);
+        expect(stringAt(response, "message")).toContain(property);
       }
     }
     const cpu = { name, templateId, computeType: "CPU", cpuFlavorIds: ["cpu9c"] };
@@ -62,23 +62,23 @@ describe("REST management API: POST /endpoints", () => {
   });
 
   test("POST /endpoints with an unknown templateId returns 400", async () => {
-    const answer = await account.rest("POST", "/endpoints", {
+    const response = await account.rest("POST", "/endpoints", {
       name: uniqueName("endpoint"),
       templateId: "nosuchtemplate",
     });
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toMatch(/template/i);
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toMatch(/template/i);
   });
 
   test("POST /endpoints with an unknown networkVolumeId returns 400", async () => {
     const templateId = await account.template();
-    const answer = await account.rest("POST", "/endpoints", {
+    const response = await account.rest("POST", "/endpoints", {
       name: uniqueName("endpoint"),
       templateId,
       networkVolumeId: "nosuch",
     });
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toMatch(/volume/i);
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toMatch(/volume/i);
   });
 
   test.each([
@@ -100,9 +100,9 @@ describe("REST management API: POST /endpoints", () => {
   ])("POST /endpoints with %s = %j returns 400 and names the field", async (field, value) => {
     const templateId = await account.template();
     const body = { name: uniqueName("endpoint"), templateId, [field]: value };
-    const answer = await account.rest("POST", "/endpoints", body);
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toContain(field);
+    const response = await account.rest("POST", "/endpoints", body);
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toContain(field);
   });
 });
 
@@ -111,10 +111,10 @@ describe("REST management API: endpoints on CPUs", () => {
 
   test("a record contains instanceIds instead of cpuFlavorIds and vcpuCount", async () => {
     const id = await account.endpoint({ computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu3g"], vcpuCount: 8 });
-    const answer = await read(id);
-    expectResponse(answer, 200, { computeType: "CPU", instanceIds: ["cpu3c-8-16", "cpu3g-8-32"] });
-    expect(answer.json).not.toHaveProperty("cpuFlavorIds");
-    expect(answer.json).not.toHaveProperty("vcpuCount");
+    const response = await read(id);
+    expectResponse(response, 200, { computeType: "CPU", instanceIds: ["cpu3c-8-16", "cpu3g-8-32"] });
+    expect(response.json).not.toHaveProperty("cpuFlavorIds");
+    expect(response.json).not.toHaveProperty("vcpuCount");
   });
 
   test("PATCH of either cpuFlavorIds or vcpuCount keeps the other", async () => {
@@ -131,25 +131,25 @@ describe("REST management API: other endpoint operations", () => {
   test("GET /endpoints?includeTemplate=true&includeWorkers=true adds template and workers", async () => {
     const templateId = await account.template();
     const id = await account.endpoint({ templateId });
-    const answer = await account.rest("GET", "/endpoints?includeTemplate=true&includeWorkers=true");
+    const response = await account.rest("GET", "/endpoints?includeTemplate=true&includeWorkers=true");
     const whole = expect.objectContaining({ id, template: expect.objectContaining({ id: templateId }), workers: [] });
-    expect(answer.json).toEqual(expect.arrayContaining([whole]));
+    expect(response.json).toEqual(expect.arrayContaining([whole]));
   });
 
   test.each(["networkVolumeId", "executionTimeoutMs", "minCudaVersion", "cpuFlavorIds", "vcpuCount", "name"])(
     "PATCH /endpoints/{id} with %s = null returns 400 and names it",
     async (field) => {
       const id = await account.endpoint();
-      const answer = await account.rest("PATCH", `/endpoints/${id}`, { [field]: null });
-      expectResponse(answer, 400);
-      expect(stringAt(answer, "message")).toContain(field);
+      const response = await account.rest("PATCH", `/endpoints/${id}`, { [field]: null });
+      expectResponse(response, 400);
+      expect(stringAt(response, "message")).toContain(field);
     },
   );
 
   test("PATCH /endpoints/{id} with an out-of-range value returns 400 and changes nothing", async () => {
     const id = await account.endpoint({ idleTimeout: 9 });
-    const answer = await account.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 3601, workersMax: 2 });
-    expectResponse(answer, 400);
+    const response = await account.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 3601, workersMax: 2 });
+    expectResponse(response, 400);
     expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { idleTimeout: 9, workersMax: 0 });
   });
 
@@ -169,9 +169,9 @@ describe("REST management API: other endpoint operations", () => {
 
   test("DELETE /endpoints/{id} returns 204 without a body; the endpoint and its job API are gone", async () => {
     const jobs = await account.parked();
-    const answer = await account.rest("DELETE", `/endpoints/${jobs.endpointId}`);
-    expectResponse(answer, 204);
-    expect(answer.text).toBe("");
+    const response = await account.rest("DELETE", `/endpoints/${jobs.endpointId}`);
+    expectResponse(response, 204);
+    expect(response.text).toBe("");
     expectResponse(await account.rest("GET", `/endpoints/${jobs.endpointId}`), 404);
     expectResponse(await jobs.health(), 404);
   });

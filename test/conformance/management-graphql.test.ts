@@ -24,27 +24,27 @@ const deleteEndpoint = (id: string) => account.graphql("mutation ($id: String!) 
 describe("GraphQL API: endpoints", () => {
   test("saveEndpoint without id creates an endpoint that REST shows", async () => {
     const input = await endpointInput();
-    const answer = await saveEndpoint(input);
-    expectResponse(answer, 200, { data: { saveEndpoint: { name: input["name"], templateId: input["templateId"] } } });
-    const id = stringAt(answer, "data", "saveEndpoint", "id");
+    const response = await saveEndpoint(input);
+    expectResponse(response, 200, { data: { saveEndpoint: { name: input["name"], templateId: input["templateId"] } } });
+    const id = stringAt(response, "data", "saveEndpoint", "id");
     expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { id, templateId: input["templateId"] });
     await deleteEndpoint(id);
   });
 
   test("saveEndpoint without optional fields fills in its own defaults", async () => {
     const { workersMin: _min, workersMax: _max, ...input } = await endpointInput();
-    const answer = await saveEndpoint(input);
+    const response = await saveEndpoint(input);
     const defaults = { workersMin: 0, workersMax: 3, idleTimeout: 10, scalerValue: 4 };
-    expectResponse(answer, 200, { data: { saveEndpoint: defaults } });
-    await account.rest("DELETE", `/endpoints/${stringAt(answer, "data", "saveEndpoint", "id")}`);
+    expectResponse(response, 200, { data: { saveEndpoint: defaults } });
+    await account.rest("DELETE", `/endpoints/${stringAt(response, "data", "saveEndpoint", "id")}`);
   });
 
   test("saveEndpoint with id replaces the whole endpoint; omitted fields are reset", async () => {
     const input = await endpointInput({ idleTimeout: 60, scalerValue: 9 });
     const id = stringAt(await saveEndpoint(input), "data", "saveEndpoint", "id");
     const { idleTimeout: _idle, scalerValue: _value, ...rest } = input;
-    const answer = await saveEndpoint({ ...rest, id });
-    expectResponse(answer, 200, { data: { saveEndpoint: { id, idleTimeout: 10, scalerValue: 4, workersMax: 0 } } });
+    const response = await saveEndpoint({ ...rest, id });
+    expectResponse(response, 200, { data: { saveEndpoint: { id, idleTimeout: 10, scalerValue: 4, workersMax: 0 } } });
     await deleteEndpoint(id);
   });
 
@@ -61,17 +61,17 @@ describe("GraphQL API: endpoints", () => {
     ["scalerValue", 0],
     ["name", ""],
   ])("saveEndpoint with %s = %j returns errors that name it", async (field, value) => {
-    const answer = await saveEndpoint(await endpointInput({ [field]: value }));
-    expectResponse(answer, 200);
-    expect(stringAt(answer, "errors", 0, "message")).toContain(field);
+    const response = await saveEndpoint(await endpointInput({ [field]: value }));
+    expectResponse(response, 200);
+    expect(stringAt(response, "errors", 0, "message")).toContain(field);
   });
 
   test("updateEndpointTemplate swaps the template in place", async () => {
     const endpointId = await account.endpoint();
     const templateId = await account.template();
     const input = literal({ endpointId, templateId });
-    const answer = await account.graphql(`mutation { updateEndpointTemplate(input: ${input}) { id templateId } }`);
-    expectResponse(answer, 200, { data: { updateEndpointTemplate: { id: endpointId, templateId } } });
+    const response = await account.graphql(`mutation { updateEndpointTemplate(input: ${input}) { id templateId } }`);
+    expectResponse(response, 200, { data: { updateEndpointTemplate: { id: endpointId, templateId } } });
     expectResponse(await account.rest("GET", `/endpoints/${endpointId}`), 200, { templateId });
   });
 });
@@ -79,17 +79,17 @@ describe("GraphQL API: endpoints", () => {
 describe("GraphQL API: registry auths", () => {
   test("saveRegistryAuth, updateRegistryAuth and deleteRegistryAuth act on the entries of myself, without the login", async () => {
     const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
-    const made = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id name } }`);
-    expectResponse(made, 200, { data: { saveRegistryAuth: { name: login.name } } });
-    const id = stringAt(made, "data", "saveRegistryAuth", "id");
+    const created = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id name } }`);
+    expectResponse(created, 200, { data: { saveRegistryAuth: { name: login.name } } });
+    const id = stringAt(created, "data", "saveRegistryAuth", "id");
     const list = () => account.graphql("{ myself { containerRegistryCreds { id name } } }");
     expect((await list()).text).toContain(id);
     const changed = literal({ id, username: "writer", password: "hush-hush" });
     const updated = await account.graphql(`mutation { updateRegistryAuth(input: ${changed}) { id name } }`);
     expectResponse(updated, 200, { data: { updateRegistryAuth: { id, name: login.name } } });
-    expect([made.text, updated.text, (await list()).text].join()).not.toMatch(/hush|reader|writer/);
-    const gone = await account.graphql(`mutation { deleteRegistryAuth(registryAuthId: "${id}") }`);
-    expect(gone.json, gone.text).not.toHaveProperty("errors");
+    expect([created.text, updated.text, (await list()).text].join()).not.toMatch(/hush|reader|writer/);
+    const deleted = await account.graphql(`mutation { deleteRegistryAuth(registryAuthId: "${id}") }`);
+    expect(deleted.json, deleted.text).not.toHaveProperty("errors");
     expect((await list()).text).not.toContain(id);
   });
 });
@@ -101,11 +101,11 @@ describe("GraphQL API: queries", () => {
     const [volumeId, secretId] = [await account.volume(), await account.secret()];
     const login = literal({ name: uniqueName("registry"), username: "reader", password: "hush" });
     const auth = await account.graphql(`mutation { saveRegistryAuth(input: ${login}) { id name } }`);
-    const answer = await account.graphql(
+    const response = await account.graphql(
       "{ myself { id email podTemplates { id } endpoints { id } networkVolumes { id } secrets { id } containerRegistryCreds { id name } } }",
     );
     const has = (id: string) => expect.arrayContaining([{ id }]);
-    expectResponse(answer, 200, {
+    expectResponse(response, 200, {
       data: {
         myself: {
           podTemplates: has(templateId),
@@ -116,8 +116,8 @@ describe("GraphQL API: queries", () => {
         },
       },
     });
-    expect(stringAt(answer, "data", "myself", "id")).not.toBe("");
-    expect(stringAt(answer, "data", "myself", "email")).toContain("@");
+    expect(stringAt(response, "data", "myself", "id")).not.toBe("");
+    expect(stringAt(response, "data", "myself", "email")).toContain("@");
     await account.graphql(
       `mutation { deleteRegistryAuth(registryAuthId: "${stringAt(auth, "data", "saveRegistryAuth", "id")}") }`,
     );
@@ -125,15 +125,15 @@ describe("GraphQL API: queries", () => {
 
   test("myself { endpoint(id) } returns one endpoint", async () => {
     const id = await account.endpoint();
-    const answer = await account.graphql(`{ myself { endpoint(id: "${id}") { id name workersMax } } }`);
-    expectResponse(answer, 200, { data: { myself: { endpoint: { id, workersMax: 0 } } } });
+    const response = await account.graphql(`{ myself { endpoint(id: "${id}") { id name workersMax } } }`);
+    expectResponse(response, 200, { data: { myself: { endpoint: { id, workersMax: 0 } } } });
   });
 
   test("serverlessGpuPools returns pools with the GPU types in them", async () => {
-    const answer = await account.graphql("{ serverlessGpuPools { id gpuTypeIds } }");
-    expectResponse(answer, 200);
-    expect(stringAt(answer, "data", "serverlessGpuPools", 0, "id")).not.toBe("");
-    expect(stringAt(answer, "data", "serverlessGpuPools", 0, "gpuTypeIds", 0)).not.toBe("");
+    const response = await account.graphql("{ serverlessGpuPools { id gpuTypeIds } }");
+    expectResponse(response, 200);
+    expect(stringAt(response, "data", "serverlessGpuPools", 0, "id")).not.toBe("");
+    expect(stringAt(response, "data", "serverlessGpuPools", 0, "gpuTypeIds", 0)).not.toBe("");
   });
 });
 
@@ -147,9 +147,9 @@ describe("GraphQL API: unknown objects", () => {
     'secretValueUpdate(input: {id: "nosuch", value: "x"}) { id }',
     'secretDescriptionUpdate(input: {id: "nosuch", description: "x"}) { id }',
   ])("%s reports not found", async (operation) => {
-    const answer = await account.graphql(`mutation { ${operation} }`);
-    expectResponse(answer, 200);
-    expect(stringAt(answer, "errors", 0, "message")).toContain("not found");
+    const response = await account.graphql(`mutation { ${operation} }`);
+    expectResponse(response, 200);
+    expect(stringAt(response, "errors", 0, "message")).toContain("not found");
   });
 });
 
@@ -162,9 +162,9 @@ describe("GraphQL API: form of a request", () => {
 
   test("operationName selects one of several operations", async () => {
     const query = "query One { myself { id } } query Two { serverlessGpuPools { id } }";
-    const answer = await post(JSON.stringify({ query, operationName: "Two" }));
-    expect(at(answer.json, "data", "serverlessGpuPools"), answer.text).toBeDefined();
-    expect(at(answer.json, "data", "myself")).toBeUndefined();
+    const response = await post(JSON.stringify({ query, operationName: "Two" }));
+    expect(at(response.json, "data", "serverlessGpuPools"), response.text).toBeDefined();
+    expect(at(response.json, "data", "myself")).toBeUndefined();
   });
 
   test.each([
@@ -173,8 +173,8 @@ describe("GraphQL API: form of a request", () => {
     ["a query with a syntax error", JSON.stringify({ query: "{ myself {" })],
     ["a field that does not exist", JSON.stringify({ query: "{ myself { shoeSize } }" })],
   ])("a body with %s returns 400 with errors[0].message", async (_what, text) => {
-    const answer = await post(text);
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "errors", 0, "message")).not.toBe("");
+    const response = await post(text);
+    expectResponse(response, 400);
+    expect(stringAt(response, "errors", 0, "message")).not.toBe("");
   });
 });

@@ -69,9 +69,12 @@ describe.each(nouns)("REST management API: $path", (noun) => {
   const { path, required, change } = noun;
   const make = async (): Promise<{ own: string; shown: Fields }> => {
     const body = await noun.body();
-    const made = await account.rest("POST", path, body);
-    expectResponse(made, 200, shownOf(noun, body));
-    return { own: `${path}/${stringAt(made, "id")}`, shown: { id: stringAt(made, "id"), ...shownOf(noun, body) } };
+    const created = await account.rest("POST", path, body);
+    expectResponse(created, 200, shownOf(noun, body));
+    return {
+      own: `${path}/${stringAt(created, "id")}`,
+      shown: { id: stringAt(created, "id"), ...shownOf(noun, body) },
+    };
   };
 
   test(`POST ${path} returns the record, GET the same, and GET of all a bare array that contains it`, async () => {
@@ -85,9 +88,9 @@ describe.each(nouns)("REST management API: $path", (noun) => {
 
   test(`GET ${path}/{id} of an unknown id returns 404, DELETE 400, each with a message`, async () => {
     for (const [method, status] of [["GET", 404] as const, ["DELETE", 400] as const]) {
-      const answer = await account.rest(method, `${path}/nosuch`);
-      expectResponse(answer, status);
-      expect(stringAt(answer, "message")).not.toBe("");
+      const response = await account.rest(method, `${path}/nosuch`);
+      expectResponse(response, status);
+      expect(stringAt(response, "message")).not.toBe("");
     }
   });
 
@@ -107,17 +110,17 @@ describe.each(nouns)("REST management API: $path", (noun) => {
 
   test(`DELETE ${path}/{id} returns 204 without a body; the object is gone`, async () => {
     const { own } = await make();
-    const answer = await account.rest("DELETE", own);
-    expectResponse(answer, 204);
-    expect(answer.text).toBe("");
+    const response = await account.rest("DELETE", own);
+    expectResponse(response, 204);
+    expect(response.text).toBe("");
     expectResponse(await account.rest("GET", own), 404);
     expectResponse(await account.rest("DELETE", own), 400);
   });
 
   test.each(required)(`POST ${path} without %s returns 400 and names it`, async (field) => {
-    const answer = await account.rest("POST", path, { ...(await noun.body()), [field]: undefined });
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toContain(field);
-    expect(answer.text).not.toContain("hush");
+    const response = await account.rest("POST", path, { ...(await noun.body()), [field]: undefined });
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toContain(field);
+    expect(response.text).not.toContain("hush");
   });
 });

@@ -18,9 +18,9 @@ describe("Pods, which this service does not have", () => {
     const list = await account.rest("GET", "/pods?computeType=GPU");
     expectResponse(list, 200);
     expect(list.json).toEqual([]);
-    const made = await account.rest("POST", "/pods", { name: "pod", imageName: "a:1" });
-    expectResponse(made, 501);
-    expect(stringAt(made, "message")).toBe("pods: cannot be created; this service runs serverless endpoints only");
+    const created = await account.rest("POST", "/pods", { name: "pod", imageName: "a:1" });
+    expectResponse(created, 501);
+    expect(stringAt(created, "message")).toBe("pods: cannot be created; this service runs serverless endpoints only");
     for (const method of ["GET", "PATCH", "DELETE"])
       expectResponse(await account.rest(method, "/pods/nosuch", method === "PATCH" ? {} : undefined), 404, {
         message: 'pod "nosuch" not found',
@@ -39,11 +39,11 @@ describe("Pods, which this service does not have", () => {
   });
 
   test("myself { pods } is an empty list, and pod is null", async () => {
-    const answer = await account.graphql(
+    const response = await account.graphql(
       `{ myself { pods { ${podFields} } } pod(input: { podId: "x" }) { ${podFields} } }`,
     );
-    expectResponse(answer, 200, { data: { myself: {}, pod: null } });
-    expect(at(answer.json, "data", "myself", "pods")).toEqual([]);
+    expectResponse(response, 200, { data: { myself: {}, pod: null } });
+    expect(at(response.json, "data", "myself", "pods")).toEqual([]);
   });
 });
 
@@ -63,11 +63,13 @@ describe("GraphQL API: creates of pods", () => {
 });
 
 describe("GraphQL without a key", () => {
-  const ask = (query: string, tail = "") => send("POST", `${target.graphqlUrl}${tail}`, { json: { query } });
+  const request = (query: string, tail = "") => send("POST", `${target.graphqlUrl}${tail}`, { json: { query } });
 
   test("the catalog requires no key, but rejects a wrong one", async () => {
-    expectResponse(await ask("{ gpuTypes { id } dataCenters { id } }"), 200, { data: { gpuTypes: expect.any(Array) } });
-    expectResponse(await ask("{ gpuTypes { id } }", "?api_key=wrong"), 401);
+    expectResponse(await request("{ gpuTypes { id } dataCenters { id } }"), 200, {
+      data: { gpuTypes: expect.any(Array) },
+    });
+    expectResponse(await request("{ gpuTypes { id } }", "?api_key=wrong"), 401);
   });
 
   test.each([
@@ -76,7 +78,7 @@ describe("GraphQL without a key", () => {
     ["{ myself { nosuch } }", 'Cannot query field "nosuch" on type "User".'],
     ["mutation { nosuch }", 'Cannot query field "nosuch" on type "Mutation".'],
   ])("%s returns an unknown-field error", async (query, message) => {
-    expectResponse(await ask(query), 400, { data: null, errors: [{ message }] });
+    expectResponse(await request(query), 400, { data: null, errors: [{ message }] });
   });
 
   test.each([
@@ -85,6 +87,6 @@ describe("GraphQL without a key", () => {
     "not a document",
     'mutation { deleteTemplate(templateName: "a") }',
   ])("%s returns 401", async (query) => {
-    expectResponse(await ask(query), 401);
+    expectResponse(await request(query), 401);
   });
 });

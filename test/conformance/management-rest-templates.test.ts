@@ -16,11 +16,11 @@ const restFields = (fields: Fields = {}): Fields => ({
 
 describe("REST management API: templates", () => {
   test("POST /templates without optional fields fills in their defaults", async () => {
-    const answer = await account.rest("POST", "/templates", {
+    const response = await account.rest("POST", "/templates", {
       name: uniqueName("template"),
       imageName: "conformance/none:1",
     });
-    expectResponse(answer, 200, {
+    expectResponse(response, 200, {
       isServerless: false,
       isPublic: false,
       containerDiskInGb: 50,
@@ -29,15 +29,15 @@ describe("REST management API: templates", () => {
       ports: ["8888/http", "22/tcp"],
       env: {},
     });
-    await account.rest("DELETE", `/templates/${stringAt(answer, "id")}`);
+    await account.rest("DELETE", `/templates/${stringAt(response, "id")}`);
   });
 
   test("POST /templates with an existing name returns 400", async () => {
     const name = uniqueName("template");
     await account.template({ name });
-    const answer = await account.rest("POST", "/templates", restFields({ name }));
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toContain("unique");
+    const response = await account.rest("POST", "/templates", restFields({ name }));
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toContain("unique");
   });
 
   test.each([
@@ -46,9 +46,9 @@ describe("REST management API: templates", () => {
     ["env", "A=1"],
     ["isServerless", "yes"],
   ])("POST /templates with %s = %j returns 400 and names the field", async (field, value) => {
-    const answer = await account.rest("POST", "/templates", restFields({ [field]: value }));
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toContain(field);
+    const response = await account.rest("POST", "/templates", restFields({ [field]: value }));
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toContain(field);
   });
 
   test.each([[["8888/udp"]], [["8888"]], [["0/http"]], [["65536/http"]], [["99999/tcp"]]])(
@@ -57,9 +57,9 @@ describe("REST management API: templates", () => {
       tags: ["reading:port-protocols"],
     },
     async (ports) => {
-      const answer = await account.rest("POST", "/templates", restFields({ ports }));
-      expectResponse(answer, 400);
-      expect(stringAt(answer, "message")).toContain("ports");
+      const response = await account.rest("POST", "/templates", restFields({ ports }));
+      expectResponse(response, 400);
+      expect(stringAt(response, "message")).toContain("ports");
     },
   );
 
@@ -78,9 +78,9 @@ describe("REST management API: templates", () => {
   test("DELETE /templates/{id} while a serverless endpoint uses it returns 400 and deletes nothing", async () => {
     const templateId = await account.template();
     await account.endpoint({ templateId });
-    const answer = await account.rest("DELETE", `/templates/${templateId}`);
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toContain("in use");
+    const response = await account.rest("DELETE", `/templates/${templateId}`);
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toContain("in use");
     expectResponse(await account.rest("GET", `/templates/${templateId}`), 200);
   });
 });
@@ -90,8 +90,8 @@ describe("REST management API: container registry auths", () => {
 
   test("POST /containerregistryauth with an existing name returns 400", async () => {
     const body = login();
-    const made = await account.rest("POST", "/containerregistryauth", body);
+    const created = await account.rest("POST", "/containerregistryauth", body);
     expectResponse(await account.rest("POST", "/containerregistryauth", body), 400);
-    await account.rest("DELETE", `/containerregistryauth/${stringAt(made, "id")}`);
+    await account.rest("DELETE", `/containerregistryauth/${stringAt(created, "id")}`);
   });
 });

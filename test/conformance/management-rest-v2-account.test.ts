@@ -30,9 +30,9 @@ describe("REST v2: SSH keys of the account", () => {
 
 describe("REST v2: billing, where nothing costs anything", () => {
   const metadata = async (path: string): Promise<unknown> => {
-    const answer = await call("GET", `/billing${path}`);
-    expectResponse(answer, 200, { records: [] });
-    return at(answer.json, "metadata");
+    const response = await call("GET", `/billing${path}`);
+    expectResponse(response, 200, { records: [] });
+    return at(response.json, "metadata");
   };
 
   test.each([

@@ -37,8 +37,8 @@ describe("REST v2: the catalog", () => {
 
   test("the availability of GPU types is for the named products", async () => {
     expect((await call("GET", "/catalog/gpus")).text).not.toContain("availability");
-    const answer = await call("GET", `/catalog/gpus?${available}&count=2&cloud=SECURE`);
-    expect(at(answer.json, "gpus")).toContainEqual(
+    const response = await call("GET", `/catalog/gpus?${available}&count=2&cloud=SECURE`);
+    expect(at(response.json, "gpus")).toContainEqual(
       expect.objectContaining({ id: "NVIDIA A40", availability: "HIGH", dataCenters: expect.any(Array) }),
     );
     const poolless = await call("GET", `${a30}?${available}`);
@@ -51,8 +51,8 @@ describe("REST v2: the catalog", () => {
   });
 
   test("countryCodes filter data centres, and the list to the types available there", async () => {
-    const answer = await call("GET", `${a40}?${available}&countryCodes=RO,FR`);
-    expect(ids(answer, "dataCenters")).toEqual(["EU-FR-1", "EU-RO-1"]);
+    const response = await call("GET", `${a40}?${available}&countryCodes=RO,FR`);
+    expect(ids(response, "dataCenters")).toEqual(["EU-FR-1", "EU-RO-1"]);
     expectResponse(await call("GET", `${a40}?${available}&countryCodes=AQ`), 200, { availability: "NONE" });
     expect((await call("GET", `/catalog/gpus?${available}&countryCodes=AQ`)).json).toEqual({ gpus: [] });
   });

@@ -41,12 +41,15 @@ describe("REST v2: the start command", () => {
 
   test("the entrypoint of a REST v1 template is returned", async () => {
     const body = { name: uniqueName("template"), imageName: "conformance/none:1", isServerless: true };
-    const made = await account.rest("POST", "/templates", {
+    const created = await account.rest("POST", "/templates", {
       ...body,
       dockerEntrypoint: ["/s"],
       dockerStartCmd: ["a b"],
     });
-    expectResponse(await call("GET", `/templates/${stringAt(made, "id")}`), 200, { entrypoint: ["/s"], cmd: ["a b"] });
+    expectResponse(await call("GET", `/templates/${stringAt(created, "id")}`), 200, {
+      entrypoint: ["/s"],
+      cmd: ["a b"],
+    });
   });
 });
 
@@ -81,9 +84,9 @@ describe("REST v2: an endpoint and its template", () => {
 
   test("the mount of a template cannot be cleared", async () => {
     const mounts = { persistent: { size: 10, path: "/data" } };
-    const made = await call("POST", "/templates", { name: uniqueName("pod"), image: "conformance/none:1", mounts });
-    expectResponse(made, 201, { mounts });
-    const own = `/templates/${stringAt(made, "id")}`;
+    const created = await call("POST", "/templates", { name: uniqueName("pod"), image: "conformance/none:1", mounts });
+    expectResponse(created, 201, { mounts });
+    const own = `/templates/${stringAt(created, "id")}`;
     expectResponse(await call("GET", own), 200, { mounts });
     expectResponse(await call("PATCH", own, { mounts: {} }), 200, { mounts });
     expectResponse(await call("PATCH", own, { disk: 7 }), 200, { mounts, disk: 7 });
@@ -96,9 +99,14 @@ describe("REST v2: an endpoint and its template", () => {
   test("the template is copied and overridden by the body, with variables merged; no response names it", async () => {
     const templateId = await template({ env: { A: "1", B: "1" }, args: "python h.py", disk: 7 });
     const id = await make("/serverless", endpointBody({ image: undefined, templateId, env: { B: "2" } }));
-    const answer = await call("GET", `/serverless/${id}`);
-    expectResponse(answer, 200, { image: "conformance/none:1", args: "python h.py", disk: 7, env: { A: "1", B: "2" } });
-    expect(answer.json).not.toHaveProperty("templateId");
+    const response = await call("GET", `/serverless/${id}`);
+    expectResponse(response, 200, {
+      image: "conformance/none:1",
+      args: "python h.py",
+      disk: 7,
+      env: { A: "1", B: "2" },
+    });
+    expect(response.json).not.toHaveProperty("templateId");
   });
 
   test("a later change of the template does not reach the endpoint until it is named again", async () => {

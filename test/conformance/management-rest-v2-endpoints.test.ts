@@ -46,9 +46,9 @@ describe("REST v2: POST /serverless", () => {
       timeout: 60_000,
       flashboot: "PRIORITY_FLASHBOOT",
     });
-    const answer = await call("POST", "/serverless", body);
-    expectResponse(answer, 201, body);
-    const id = stringAt(answer, "id");
+    const response = await call("POST", "/serverless", body);
+    expectResponse(response, 201, body);
+    const id = stringAt(response, "id");
     expectResponse(await account.rest("GET", `/endpoints/${id}?includeTemplate=true`), 200, {
       gpuTypeIds: ["NVIDIA GeForce RTX 4090", "NVIDIA RTX A5000", "NVIDIA GeForce RTX 3090"],
       gpuCount: 2,
@@ -67,23 +67,23 @@ describe("REST v2: POST /serverless", () => {
     const onCpu = { gpu: undefined, cpu: [{ id: "cpu3g", vcpuCount: 4 }] };
     const balanced = { type: "LOAD_BALANCER", scaling: { type: "REQUEST_COUNT", requestCount: 7 } };
     for (const fields of [onCpu, balanced]) {
-      const { json: made } = await call("POST", "/serverless", endpointBody(fields));
-      const { json: read } = await call("GET", `/serverless/${at(made, "id")}`);
-      expect(read).toEqual(made);
+      const { json: created } = await call("POST", "/serverless", endpointBody(fields));
+      const { json: read } = await call("GET", `/serverless/${at(created, "id")}`);
+      expect(read).toEqual(created);
       const { json: listed } = await call("GET", "/serverless?limit=1000");
-      expect(at(listed, "endpoints")).toContainEqual(made);
+      expect(at(listed, "endpoints")).toContainEqual(created);
       // Renamed back, so that a PATCH returns the same endpoint.
-      const { json: changed } = await call("PATCH", `/serverless/${at(made, "id")}`, { name: at(made, "name") });
-      expect(changed).toEqual(made);
+      const { json: changed } = await call("PATCH", `/serverless/${at(created, "id")}`, { name: at(created, "name") });
+      expect(changed).toEqual(created);
     }
   });
 
   test("cpu creates an endpoint of CPU instances with their memory", async () => {
     const body = endpointBody({ gpu: undefined, cpu: [{ id: "cpu3g", vcpuCount: 4 }] });
-    const answer = await call("POST", "/serverless", body);
-    expectResponse(answer, 201, { cpu: [{ id: "cpu3g", vcpuCount: 4, memory: 16 }] });
-    expect(answer.json).not.toHaveProperty("gpu");
-    const own = `/serverless/${stringAt(answer, "id")}`;
+    const response = await call("POST", "/serverless", body);
+    expectResponse(response, 201, { cpu: [{ id: "cpu3g", vcpuCount: 4, memory: 16 }] });
+    expect(response.json).not.toHaveProperty("gpu");
+    const own = `/serverless/${stringAt(response, "id")}`;
     expectProblem(await call("PATCH", own, { gpu: { pools: ["ADA_24"] } }), 400, /gpu/);
     expectResponse(await call("PATCH", own, { cpu: [{ id: "cpu5c", vcpuCount: 2 }] }), 200, {
       cpu: [{ id: "cpu5c", vcpuCount: 2, memory: 4 }],
@@ -130,9 +130,9 @@ describe("REST v2: POST /serverless", () => {
     ["scaling.type", { type: "LOAD_BALANCER" }],
     ["workers.idleTimeout", { scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { idleTimeout: 9 } }],
   ])("with a wrong %s is 422 and names it", async (property, fields) => {
-    const answer = await call("POST", "/serverless", endpointBody(fields));
-    expectProblem(answer, 422, "Request validation failed.");
-    expect(at(answer.json, "errors", 0)).toMatch(new RegExp(`^${property.replaceAll(".", "\\.")}: `));
+    const response = await call("POST", "/serverless", endpointBody(fields));
+    expectProblem(response, 422, "Request validation failed.");
+    expect(at(response.json, "errors", 0)).toMatch(new RegExp(`^${property.replaceAll(".", "\\.")}: `));
   });
 
   test("a queueDelay of half a second is stored; REST v1 returns whole seconds", async () => {
@@ -144,12 +144,12 @@ describe("REST v2: POST /serverless", () => {
 
   test("a load balancing endpoint returns its base address, which requires the key", async (context) => {
     target.localOnly(context, "its workers are elsewhere");
-    const answer = await call("POST", "/serverless", endpointBody({ type: "LOAD_BALANCER", ...byCount }));
-    expectResponse(answer, 201, { type: "LOAD_BALANCER", workers: { idleTimeout: 9 } });
-    expect(Object.keys(at(answer.json, "requestUrls") ?? {}).sort()).toEqual(["base", "health"]);
-    expect((await fetch(stringAt(answer, "requestUrls", "base"))).status).toBe(401);
-    expect((await fetch(stringAt(answer, "requestUrls", "health"))).status).toBe(401);
-    const id = stringAt(answer, "id");
+    const response = await call("POST", "/serverless", endpointBody({ type: "LOAD_BALANCER", ...byCount }));
+    expectResponse(response, 201, { type: "LOAD_BALANCER", workers: { idleTimeout: 9 } });
+    expect(Object.keys(at(response.json, "requestUrls") ?? {}).sort()).toEqual(["base", "health"]);
+    expect((await fetch(stringAt(response, "requestUrls", "base"))).status).toBe(401);
+    expect((await fetch(stringAt(response, "requestUrls", "health"))).status).toBe(401);
+    const id = stringAt(response, "id");
     for (const operation of ["/run", "/runsync"])
       expectResponse(await createJobApi(target, id).call("POST", operation, { input: {} }), 501);
   });
@@ -159,23 +159,23 @@ describe("REST v2: PATCH /serverless/{id}", () => {
   test("changes the sent fields and no others", async () => {
     const id = await make("/serverless", endpointBody({ timeout: 60_000, env: { A: "1" } }));
     const before = (await call("GET", `/serverless/${id}`)).json;
-    const answer = await call("PATCH", `/serverless/${id}`, { workers: { max: 2 } });
-    expectResponse(answer, 200);
-    expect(answer.json).toEqual({ ...Object(before), workers: { min: 0, max: 2, idleTimeout: 10 } });
+    const response = await call("PATCH", `/serverless/${id}`, { workers: { max: 2 } });
+    expectResponse(response, 200);
+    expect(response.json).toEqual({ ...Object(before), workers: { min: 0, max: 2, idleTimeout: 10 } });
   });
 
   test("pools without excludedTypes clear the exclusions; excludedTypes alone are rejected", async () => {
     const id = await make("/serverless", endpointBody({ gpu: { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"] } }));
     expectProblem(await call("PATCH", `/serverless/${id}`, { gpu: { excludedTypes: [] } }), 422);
-    const answer = await call("PATCH", `/serverless/${id}`, { gpu: { pools: ["AMPERE_24"] } });
-    expectResponse(answer, 200, { gpu: { pools: ["AMPERE_24"], excludedTypes: [] } });
+    const response = await call("PATCH", `/serverless/${id}`, { gpu: { pools: ["AMPERE_24"] } });
+    expectResponse(response, 200, { gpu: { pools: ["AMPERE_24"], excludedTypes: [] } });
   });
 
   test("without pools both stay, and blanks around excluded types are removed", async () => {
     const gpu = { pools: ["AMPERE_24"], excludedTypes: [" NVIDIA L4 "] };
     const id = await make("/serverless", endpointBody({ gpu }));
-    const kept = { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2 };
-    expectResponse(await call("PATCH", `/serverless/${id}`, { gpu: { count: 2 } }), 200, { gpu: kept });
+    const retained = { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2 };
+    expectResponse(await call("PATCH", `/serverless/${id}`, { gpu: { count: 2 } }), 200, { gpu: retained });
   });
 
   test("one CUDA constraint does not clear the other", async () => {
@@ -222,9 +222,9 @@ describe("REST v2: PATCH /serverless/{id}", () => {
   ])("with a wrong %s is 422 and changes nothing", async (property, fields) => {
     const id = await make("/serverless", endpointBody());
     const before = (await call("GET", `/serverless/${id}`)).json;
-    const answer = await call("PATCH", `/serverless/${id}`, { name: "other", ...fields });
-    expectProblem(answer, 422);
-    expect(at(answer.json, "errors", 0)).toMatch(new RegExp(`^${property}: `));
+    const response = await call("PATCH", `/serverless/${id}`, { name: "other", ...fields });
+    expectProblem(response, 422);
+    expect(at(response.json, "errors", 0)).toMatch(new RegExp(`^${property}: `));
     expect((await call("GET", `/serverless/${id}`)).json).toEqual(before);
   });
 

@@ -23,21 +23,21 @@ const idsIn = ({ json }: RawResponse, member: string): unknown[] => {
 describe("REST v2: pages", () => {
   test.each(paths)("GET %s follows its cursors, newest first", async (path) => {
     const [member, body] = lists[path];
-    const made: string[] = [];
-    for (let count = 0; count < 3; count++) made.push(await make(path, body()));
-    const seen: unknown[] = [];
+    const created: string[] = [];
+    for (let count = 0; count < 3; count++) created.push(await make(path, body()));
+    const received: unknown[] = [];
     for (let query = "?limit=1"; ; ) {
-      const answer = await call("GET", `${path}${query}`);
-      expectResponse(answer, 200);
-      seen.push(...idsIn(answer, member));
-      if (at(answer.json, "pagination", "hasNextPage") !== true) {
-        expect(at(answer.json, "pagination", "nextCursor")).toBeNull();
+      const response = await call("GET", `${path}${query}`);
+      expectResponse(response, 200);
+      received.push(...idsIn(response, member));
+      if (at(response.json, "pagination", "hasNextPage") !== true) {
+        expect(at(response.json, "pagination", "nextCursor")).toBeNull();
         break;
       }
-      query = `?limit=1&cursor=${encodeURIComponent(stringAt(answer, "pagination", "nextCursor"))}`;
+      query = `?limit=1&cursor=${encodeURIComponent(stringAt(response, "pagination", "nextCursor"))}`;
     }
-    expect(seen.filter((id) => made.some((one) => one === id))).toEqual(made.reverse());
-    expect(new Set(seen).size).toBe(seen.length);
+    expect(received.filter((id) => created.some((one) => one === id))).toEqual(created.reverse());
+    expect(new Set(received).size).toBe(received.length);
     expectResponse(await call("GET", path), 200, { pagination: { nextCursor: null, hasNextPage: false } });
   });
 

@@ -20,16 +20,16 @@ const newSecret = (fields: Record<string, unknown> = {}) => ({
 describe("REST v2: secrets", () => {
   test("POST returns 201 with the record, GET 200, DELETE 204 without a body", async () => {
     const body = newSecret({ description: "token of the hub" });
-    const made = await call("POST", path, body);
-    expectResponse(made, 201);
+    const created = await call("POST", path, body);
+    expectResponse(created, 201);
     const record = {
-      id: stringAt(made, "id"),
+      id: stringAt(created, "id"),
       name: body.name,
       description: "token of the hub",
       createdAt: expect.stringMatching(/Z$/),
       valueLastUpdatedAt: expect.stringMatching(/Z$/),
     };
-    expect(made.json).toEqual(record);
+    expect(created.json).toEqual(record);
     expect((await call("GET", `${path}/${record.id}`)).json).toEqual(record);
     const removed = await call("DELETE", `${path}/${record.id}`);
     expectResponse(removed, 204);
@@ -52,9 +52,9 @@ describe("REST v2: secrets", () => {
   test("POST with a duplicate name is 409 and returns no value", async () => {
     const body = newSecret();
     await make(path, body);
-    const answer = await call("POST", path, { ...body, value: "other-value" });
-    expectProblem(answer, 409, body.name);
-    expect(answer.text).not.toContain("other-value");
+    const response = await call("POST", path, { ...body, value: "other-value" });
+    expectProblem(response, 409, body.name);
+    expect(response.text).not.toContain("other-value");
   });
 
   test.each([
@@ -64,26 +64,26 @@ describe("REST v2: secrets", () => {
     ["a value of 16777216 bytes", { value: "ä".repeat(8_388_608) }],
     ["a description of 65536 bytes", { description: "ä".repeat(32_768) }],
   ])("POST with %s is 422", async (_what, fields) => {
-    const answer = await call("POST", path, newSecret(fields));
-    expectProblem(answer, 422, "Request validation failed.");
-    expect(answer.text).not.toContain("hush-hush");
-    expect(answer.text).not.toContain("7001");
+    const response = await call("POST", path, newSecret(fields));
+    expectProblem(response, 422, "Request validation failed.");
+    expect(response.text).not.toContain("hush-hush");
+    expect(response.text).not.toContain("7001");
   });
 
   test("names of 191 characters and the largest value and description are accepted", async () => {
     const name = `_/.-${uniqueName("x")}`.padEnd(191, "x");
     const value = "v".repeat(16_777_215);
-    const answer = await call("POST", path, newSecret({ name, value, description: "d".repeat(65_535) }));
-    expect(answer.status).toBe(201);
-    expect(stringAt(answer, "name")).toBe(name);
+    const response = await call("POST", path, newSecret({ name, value, description: "d".repeat(65_535) }));
+    expect(response.status).toBe(201);
+    expect(stringAt(response, "name")).toBe(name);
   });
 
   test("PATCH changes value and description, an empty description clears it, the name is immutable", async () => {
     const body = newSecret({ description: "first" });
     const id = await make(path, body);
     const before = await call("GET", `${path}/${id}`);
-    const told = await call("PATCH", `${path}/${id}`, { description: "second" });
-    expect(told.json).toEqual({ ...Object(before.json), description: "second" });
+    const updated = await call("PATCH", `${path}/${id}`, { description: "second" });
+    expect(updated.json).toEqual({ ...Object(before.json), description: "second" });
     expectResponse(await call("PATCH", `${path}/${id}`, { value: "next-value", description: "" }), 200, {
       id,
       name: body.name,

@@ -11,14 +11,14 @@ const { call, make, endpointBody } = useRestV2(target, account);
 /** The events of an open stream, read until one holds `text`. */
 async function eventsUntil(path: string, text: string, headers: Record<string, string> = {}): Promise<string[]> {
   const closing = new AbortController();
-  const answer = await fetch(`${target.serverlessUrl}/v2${path}`, {
+  const response = await fetch(`${target.serverlessUrl}/v2${path}`, {
     headers: { authorization: `Bearer ${target.apiKey}`, ...headers },
     signal: AbortSignal.any([closing.signal, AbortSignal.timeout(15_000)]),
   });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream/);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
   let read = "";
-  for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+  for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     read += part;
     if (read.includes(text)) break;
   }
@@ -30,11 +30,11 @@ describe("REST v2: workers of an endpoint", () => {
   test("GET /serverless/{id}/workers returns each worker with its image, and a summary", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
     const path = `/serverless/${jobs.endpointId}/workers`;
-    const answer = await pollUntil(
+    const response = await pollUntil(
       () => call("GET", path),
       ({ json }) => at(json, "summary", "idle") === 1,
     );
-    expectResponse(answer, 200, {
+    expectResponse(response, 200, {
       workers: [
         {
           status: "IDLE",
@@ -49,8 +49,8 @@ describe("REST v2: workers of an endpoint", () => {
       summary: { running: 0, idle: 1, initializing: 0, throttled: 0, unhealthy: 0, total: 1 },
       endpointVersion: 1,
     });
-    expect(at(answer.json, "workers", 0, "uptimeSeconds")).toBeTypeOf("number");
-    expect(Date.parse(stringAt(answer, "workers", 0, "startedAt"))).not.toBeNaN();
+    expect(at(response.json, "workers", 0, "uptimeSeconds")).toBeTypeOf("number");
+    expect(Date.parse(stringAt(response, "workers", 0, "startedAt"))).not.toBeNaN();
   });
 
   test("an endpoint without workers has empty lists", async () => {
@@ -62,8 +62,8 @@ describe("REST v2: workers of an endpoint", () => {
     const id = await make("/serverless", endpointBody({ env: { SECRET: "hush-hush" } }));
     await call("PATCH", `/serverless/${id}`, { workers: { idleTimeout: 9 } });
     await call("PATCH", `/serverless/${id}`, { image: "conformance/next:2", env: { OTHER: "hush-hush" } });
-    const answer = await call("GET", `/serverless/${id}/releases`);
-    expectResponse(answer, 200, {
+    const response = await call("GET", `/serverless/${id}/releases`);
+    expectResponse(response, 200, {
       endpointVersion: 2,
       rollout: { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 0 },
       releases: [
@@ -79,7 +79,7 @@ describe("REST v2: workers of an endpoint", () => {
         { version: 1, diff: [] },
       ],
     });
-    expect(answer.text).not.toContain("hush-hush");
+    expect(response.text).not.toContain("hush-hush");
   });
 
   test("a changed template creates a release of each endpoint that shares it", async () => {
@@ -105,11 +105,11 @@ describe("REST v2: a worker's log", () => {
   test("is streamed as events with id and line, live, and resumed after Last-Event-ID", async (context) => {
     target.localOnly(context, "the lines of a handler are known here only");
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
-    const answer = await pollUntil(
+    const response = await pollUntil(
       () => call("GET", `/serverless/${jobs.endpointId}/workers`),
       ({ json }) => at(json, "summary", "idle") === 1,
     );
-    const path = `/serverless/${jobs.endpointId}/workers/${stringAt(answer, "workers", 0, "id")}/logs`;
+    const path = `/serverless/${jobs.endpointId}/workers/${stringAt(response, "workers", 0, "id")}/logs`;
     const [first = ""] = await eventsUntil(path, "worker starts");
     const [, ts = "", data = "{}"] = /^id: (\S+)\ndata: (.*)$/.exec(first) ?? [];
     const line: unknown = JSON.parse(data);

@@ -19,9 +19,9 @@ describe("REST v2: requests and errors", () => {
   test.each(nouns)(
     "POST %s returns 201 with the object, GET 200, the list contains it under %s, DELETE 204 without a body",
     async (path, member, body) => {
-      const made = await call("POST", path, body());
-      expectResponse(made, 201);
-      const id = stringAt(made, "id");
+      const created = await call("POST", path, body());
+      expectResponse(created, 201);
+      const id = stringAt(created, "id");
       const own = `${path}/${id}`;
       expectResponse(await call("GET", own), 200, { id });
       expect(at((await call("GET", path)).json, member)).toContainEqual(expect.objectContaining({ id }));
@@ -36,8 +36,8 @@ describe("REST v2: requests and errors", () => {
   );
 
   test("a body that is not JSON is 400", async () => {
-    const answer = await send("POST", `${target.serverlessUrl}/v2/templates`, { key: target.apiKey, text: "{" });
-    expectProblem(answer, 400, /JSON/);
+    const response = await send("POST", `${target.serverlessUrl}/v2/templates`, { key: target.apiKey, text: "{" });
+    expectProblem(response, 400, /JSON/);
   });
 
   test("a missing or wrong key is 401", async () => {
@@ -64,21 +64,21 @@ describe("REST v2: requests and errors", () => {
   });
 
   test("no message contains the password of registry credentials", async () => {
-    const answer = await call("POST", "/registries", { name: uniqueName("registry"), username: "u", password: 7001 });
-    expectProblem(answer, 422);
-    expect(answer.text).not.toContain("7001");
+    const response = await call("POST", "/registries", { name: uniqueName("registry"), username: "u", password: 7001 });
+    expectProblem(response, 422);
+    expect(response.text).not.toContain("7001");
   });
 
   test("each response states the remaining requests of the user's rate limit", async (context) => {
     target.freezeClock(context);
-    const answers = [await call("GET", "/registries"), await call("GET", "/templates/nosuch")];
-    for (const { headers } of answers) {
+    const responses = [await call("GET", "/registries"), await call("GET", "/templates/nosuch")];
+    for (const { headers } of responses) {
       expect(headers.get("ratelimit-policy")).toMatch(
         /^"minute";q=\d+;w=60, "hour";q=\d+;w=3600, "day";q=\d+;w=86400$/,
       );
       expect(headers.get("ratelimit")).toMatch(/^"minute";r=\d+;t=\d+, "hour";r=\d+;t=\d+, "day";r=\d+;t=\d+$/);
     }
-    const [first = 0, second = 0] = answers.map(({ headers }) =>
+    const [first = 0, second = 0] = responses.map(({ headers }) =>
       Number(/r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]),
     );
     expect(second).toBeLessThan(first);
@@ -90,16 +90,18 @@ describe("REST v2: delegations of registries", () => {
   const resource = "arn:aws:ecr:us-east-1:123456789012:repository/team/worker";
 
   test("are created for a repository, listed and deleted", async () => {
-    const made = await call("POST", path, { resource: `${resource}:v2`, name: "team" });
+    const created = await call("POST", path, { resource: `${resource}:v2`, name: "team" });
     const repository = { repository: "team/worker", tag: "v2", awsRegion: "us-east-1", awsUser: "123456789012" };
-    expectResponse(made, 201, { name: "team", ...repository });
+    expectResponse(created, 201, { name: "team", ...repository });
     const other = await call("POST", path, { resource });
     expectResponse(other, 201, { name: null, tag: "latest" });
-    expect(at((await call("GET", path)).json, "delegations")).toEqual(expect.arrayContaining([made.json, other.json]));
-    const own = `${path}/${stringAt(made, "id")}`;
+    expect(at((await call("GET", path)).json, "delegations")).toEqual(
+      expect.arrayContaining([created.json, other.json]),
+    );
+    const own = `${path}/${stringAt(created, "id")}`;
     expectResponse(await call("DELETE", own), 204);
     expectProblem(await call("DELETE", own), 404, "resource not found");
-    expect((await call("GET", path)).text).not.toContain(stringAt(made, "id"));
+    expect((await call("GET", path)).text).not.toContain(stringAt(created, "id"));
     await call("DELETE", `${path}/${stringAt(other, "id")}`);
   });
 
@@ -115,9 +117,9 @@ describe("REST v2: delegations of registries", () => {
       ["PATCH", path, ["GET", "POST"]],
       ["GET", `${path}/x`, ["DELETE"]],
     ] as const) {
-      const answer = await call(method, own, method === "PATCH" ? {} : undefined);
-      expectProblem(answer, 405);
-      expect(answer.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining([...allow]));
+      const response = await call(method, own, method === "PATCH" ? {} : undefined);
+      expectProblem(response, 405);
+      expect(response.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining([...allow]));
     }
   });
 });
@@ -201,8 +203,8 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
 
   test("registry credentials contain id and name only; templates silently lose them", async () => {
     const id = await maker.registry();
-    const answer = await call("GET", `/registries/${id}`);
-    expect(Object.keys(answer.json ?? {}).sort()).toEqual(["id", "name"]);
+    const response = await call("GET", `/registries/${id}`);
+    expect(Object.keys(response.json ?? {}).sort()).toEqual(["id", "name"]);
     const template = await make("/templates", {
       name: uniqueName("template"),
       image: "conformance/none:1",

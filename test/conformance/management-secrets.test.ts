@@ -14,13 +14,13 @@ describe("GraphQL API: secrets", () => {
   test("secretCreate returns id, name and description, which is null by default; the list contains the same", async () => {
     for (const description of [null, "token of the hub"]) {
       const input = { name: uniqueName("secret"), value: "hush", ...(description && { description }) };
-      const answer = await account.graphql(
+      const response = await account.graphql(
         `mutation { secretCreate(input: ${literal(input)}) { id name description } }`,
       );
       const record = { name: input.name, description };
-      expectResponse(answer, 200, { data: { secretCreate: record } });
-      expect(answer.json).not.toHaveProperty("errors");
-      const id = stringAt(answer, "data", "secretCreate", "id");
+      expectResponse(response, 200, { data: { secretCreate: record } });
+      expect(response.json).not.toHaveProperty("errors");
+      const id = stringAt(response, "data", "secretCreate", "id");
       expect(at((await listSecrets()).json, "data", "myself", "secrets")).toContainEqual({ id, ...record });
       await account.graphql(`mutation { secretDelete(id: "${id}") }`);
     }
@@ -28,55 +28,55 @@ describe("GraphQL API: secrets", () => {
 
   test.each(["name", "value"])("secretCreate without %s returns errors that name it", async (field) => {
     const input = { name: uniqueName("secret"), value: "hush-hush", [field]: undefined };
-    const answer = await account.graphql(`mutation { secretCreate(input: ${literal(input)}) { id } }`);
-    expect(stringAt(answer, "errors", 0, "message")).toContain(field);
-    if (field === "name") expect(answer.text).not.toContain("hush-hush");
+    const response = await account.graphql(`mutation { secretCreate(input: ${literal(input)}) { id } }`);
+    expect(stringAt(response, "errors", 0, "message")).toContain(field);
+    if (field === "name") expect(response.text).not.toContain("hush-hush");
   });
 
   test("secretCreate with an existing name returns errors", async () => {
     const name = uniqueName("secret");
     await account.secret({ name });
-    const answer = await account.graphql(
+    const response = await account.graphql(
       `mutation { secretCreate(input: {name: "${name}", value: "hush-hush"}) { id } }`,
     );
-    expectResponse(answer, 200);
-    expect(stringAt(answer, "errors", 0, "message")).toMatch(/unique|exists/);
-    expect(answer.text).not.toContain("hush-hush");
+    expectResponse(response, 200);
+    expect(stringAt(response, "errors", 0, "message")).toMatch(/unique|exists/);
+    expect(response.text).not.toContain("hush-hush");
   });
 
   test("secretDelete returns null without errors and deletes the secret", async () => {
     const id = await account.secret();
-    const answer = await account.graphql(`mutation { secretDelete(id: "${id}") }`);
-    expectResponse(answer, 200, { data: { secretDelete: null } });
-    expect(answer.json).not.toHaveProperty("errors");
+    const response = await account.graphql(`mutation { secretDelete(id: "${id}") }`);
+    expectResponse(response, 200, { data: { secretDelete: null } });
+    expect(response.json).not.toHaveProperty("errors");
     expect((await listSecrets()).text).not.toContain(id);
   });
 
   test("secretDescriptionUpdate changes the description and nothing else", async () => {
     const name = uniqueName("secret");
     const id = await account.secret({ name });
-    const answer = await account.graphql(
+    const response = await account.graphql(
       `mutation { secretDescriptionUpdate(input: {id: "${id}", description: "new"}) { id name description } }`,
     );
-    expectResponse(answer, 200, { data: { secretDescriptionUpdate: { id, name, description: "new" } } });
+    expectResponse(response, 200, { data: { secretDescriptionUpdate: { id, name, description: "new" } } });
   });
 
   test("a secret's value is never returned", async () => {
     await account.secret({ value: "very-quiet" });
-    const answer = await account.graphql("{ myself { secrets { id name value } } }");
-    expect(at(answer.json, "errors"), answer.text).toBeDefined();
-    expect(answer.text).not.toContain("very-quiet");
+    const response = await account.graphql("{ myself { secrets { id name value } } }");
+    expect(at(response.json, "errors"), response.text).toBeDefined();
+    expect(response.text).not.toContain("very-quiet");
     expect((await listSecrets()).text).not.toContain("very-quiet");
   });
 
   test("a template env value {{ RUNPOD_SECRET_<name> }} reaches workers as the value of the last secretValueUpdate", async (context) => {
     const name = uniqueName("secret");
     const id = await account.secret({ name, value: "old-and-quiet" });
-    const answer = await account.graphql(
+    const response = await account.graphql(
       `mutation { secretValueUpdate(input: {id: "${id}", value: "new-and-quiet"}) { id name } }`,
     );
-    expectResponse(answer, 200, { data: { secretValueUpdate: { id, name } } });
-    expect(answer.text).not.toContain("quiet");
+    expectResponse(response, 200, { data: { secretValueUpdate: { id, name } } });
+    expect(response.text).not.toContain("quiet");
     const env = [
       { key: "TOKEN", value: `{{ RUNPOD_SECRET_${name} }}` },
       { key: "PLAIN", value: "as it is" },

@@ -21,18 +21,18 @@ describe("GraphQL API: saveTemplate", () => {
       readme: "## Hello",
       volumeMountPath: "/workspace",
     });
-    const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { ${selection} } }`);
-    expectResponse(answer, 200, { data: { saveTemplate: input } });
-    expect(answer.json).not.toHaveProperty("errors");
+    const response = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { ${selection} } }`);
+    expectResponse(response, 200, { data: { saveTemplate: input } });
+    expect(response.json).not.toHaveProperty("errors");
     await deleteTemplate(String(input["name"]));
   });
 
   test("saveTemplate without dockerArgs and env creates a template; neither is required", async () => {
     const { dockerArgs: _args, env: _env, ...input } = templateFields();
-    const answer = await account.graphql(
+    const response = await account.graphql(
       `mutation { saveTemplate(input: ${literal(input)}) { id env { key value } } }`,
     );
-    expectResponse(answer, 200, { data: { saveTemplate: { env: [] } } });
+    expectResponse(response, 200, { data: { saveTemplate: { env: [] } } });
     await deleteTemplate(String(input["name"]));
   });
 
@@ -40,8 +40,8 @@ describe("GraphQL API: saveTemplate", () => {
     const name = uniqueName("template");
     const id = await account.template({ name });
     const input = templateFields({ id, name, imageName: "conformance/other:2", env: [{ key: "A", value: "1" }] });
-    const answer = await account.graphql(saveTemplate, { input });
-    expectResponse(answer, 200, { data: { saveTemplate: { id, name, imageName: "conformance/other:2" } } });
+    const response = await account.graphql(saveTemplate, { input });
+    expectResponse(response, 200, { data: { saveTemplate: { id, name, imageName: "conformance/other:2" } } });
     const read = await account.graphql(`{ podTemplate(id: "${id}") { id imageName env { key value } } }`);
     expectResponse(read, 200, {
       data: { podTemplate: { id, imageName: "conformance/other:2", env: [{ key: "A", value: "1" }] } },
@@ -50,9 +50,9 @@ describe("GraphQL API: saveTemplate", () => {
 
   test("saveTemplate with an unknown id returns errors and creates nothing", async () => {
     const input = templateFields({ id: "nosuchtemplate" });
-    const answer = await account.graphql(saveTemplate, { input });
-    expectResponse(answer, 200);
-    expect(stringAt(answer, ...message)).toContain("not found");
+    const response = await account.graphql(saveTemplate, { input });
+    expectResponse(response, 200);
+    expect(stringAt(response, ...message)).toContain("not found");
     const list = await account.graphql("{ myself { podTemplates { name } } }");
     expect(list.text).not.toContain(String(input["name"]));
   });
@@ -60,26 +60,26 @@ describe("GraphQL API: saveTemplate", () => {
   test("saveTemplate with an existing name returns 'must be unique', status 200 and data null", async () => {
     const name = uniqueName("template");
     await account.template({ name });
-    const answer = await account.graphql(saveTemplate, { input: templateFields({ name }) });
-    expectResponse(answer, 200);
-    expect(stringAt(answer, ...message)).toContain("must be unique");
-    expect(at(answer.json, "data", "saveTemplate") ?? null).toBeNull();
+    const response = await account.graphql(saveTemplate, { input: templateFields({ name }) });
+    expectResponse(response, 200);
+    expect(stringAt(response, ...message)).toContain("must be unique");
+    expect(at(response.json, "data", "saveTemplate") ?? null).toBeNull();
   });
 
   test("saveTemplate that renames a template to an existing name returns 'must be unique'", async () => {
     const name = uniqueName("template");
     await account.template({ name });
     const id = await account.template();
-    const answer = await account.graphql(saveTemplate, { input: templateFields({ id, name }) });
-    expect(stringAt(answer, ...message)).toContain("must be unique");
+    const response = await account.graphql(saveTemplate, { input: templateFields({ id, name }) });
+    expect(stringAt(response, ...message)).toContain("must be unique");
   });
 
   test.each(["name", "imageName", "containerDiskInGb", "volumeInGb"])(
     "saveTemplate without %s returns errors that name it",
     async (field) => {
       const input = templateFields({ [field]: undefined });
-      const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { id } }`);
-      expect(stringAt(answer, ...message)).toContain(field);
+      const response = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { id } }`);
+      expect(stringAt(response, ...message)).toContain(field);
     },
   );
 
@@ -88,9 +88,9 @@ describe("GraphQL API: saveTemplate", () => {
     ["containerDiskInGb", -1],
     ["name", ""],
   ])("saveTemplate of a serverless template with %s = %j returns errors that name it", async (field, value) => {
-    const answer = await account.graphql(saveTemplate, { input: templateFields({ [field]: value }) });
-    expectResponse(answer, 200);
-    expect(stringAt(answer, ...message)).toContain(field);
+    const response = await account.graphql(saveTemplate, { input: templateFields({ [field]: value }) });
+    expectResponse(response, 200);
+    expect(stringAt(response, ...message)).toContain(field);
   });
 
   test.each([["8888"], ["8888/udp"], ["8888/http,65536/tcp"], ["0/http"]])(
@@ -99,19 +99,19 @@ describe("GraphQL API: saveTemplate", () => {
       tags: ["reading:port-protocols"],
     },
     async (ports) => {
-      const answer = await account.graphql(saveTemplate, { input: templateFields({ ports }) });
-      expectResponse(answer, 200);
-      expect(stringAt(answer, ...message)).toContain("ports");
+      const response = await account.graphql(saveTemplate, { input: templateFields({ ports }) });
+      expectResponse(response, 200);
+      expect(stringAt(response, ...message)).toContain("ports");
     },
   );
 
   test("saveTemplate stores containerRegistryAuthId and rejects an unknown one", async () => {
     const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
-    const made = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id } }`);
-    const containerRegistryAuthId = stringAt(made, "data", "saveRegistryAuth", "id");
+    const created = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id } }`);
+    const containerRegistryAuthId = stringAt(created, "data", "saveRegistryAuth", "id");
     const input = templateFields({ containerRegistryAuthId });
-    const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { ${selection} } }`);
-    expectResponse(answer, 200, { data: { saveTemplate: { containerRegistryAuthId } } });
+    const response = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { ${selection} } }`);
+    expectResponse(response, 200, { data: { saveTemplate: { containerRegistryAuthId } } });
     const unknown = templateFields({ containerRegistryAuthId: "nosuchauth" });
     expect(stringAt(await account.graphql(saveTemplate, { input: unknown }), ...message)).toMatch(/registry/i);
     await deleteTemplate(String(input["name"]));
@@ -123,9 +123,9 @@ describe("GraphQL API: deleteTemplate", () => {
   test("deleteTemplate by name returns null without errors", async () => {
     const name = uniqueName("template");
     const id = await account.template({ name });
-    const answer = await account.graphql(`mutation { deleteTemplate(templateName: "${name}") }`);
-    expectResponse(answer, 200, { data: { deleteTemplate: null } });
-    expect(answer.json).not.toHaveProperty("errors");
+    const response = await account.graphql(`mutation { deleteTemplate(templateName: "${name}") }`);
+    expectResponse(response, 200, { data: { deleteTemplate: null } });
+    expect(response.json).not.toHaveProperty("errors");
     const read = await account.graphql(`{ podTemplate(id: "${id}") { id } }`);
     expect(at(read.json, "data", "podTemplate", "id"), read.text).toBeUndefined();
   });
@@ -134,9 +134,9 @@ describe("GraphQL API: deleteTemplate", () => {
     const name = uniqueName("template");
     const templateId = await account.template({ name });
     await account.endpoint({ templateId });
-    const answer = await deleteTemplate(name);
-    expectResponse(answer, 200);
-    expect(stringAt(answer, ...message)).toContain("in use");
+    const response = await deleteTemplate(name);
+    expectResponse(response, 200);
+    expect(stringAt(response, ...message)).toContain("in use");
     expectResponse(await account.graphql(`{ podTemplate(id: "${templateId}") { id } }`), 200, {
       data: { podTemplate: { id: templateId } },
     });

@@ -22,10 +22,10 @@ describe("REST management API: network volumes", () => {
 
   test("POST /networkvolumes returns the record without the type of REST v2, which clients reject", async () => {
     const body = volumeFields();
-    const answer = await account.rest("POST", "/networkvolumes", body);
-    expectResponse(answer, 200, body);
-    const id = stringAt(answer, "id");
-    expect(answer.json).toEqual({ id, ...body });
+    const response = await account.rest("POST", "/networkvolumes", body);
+    expectResponse(response, 200, body);
+    const id = stringAt(response, "id");
+    expect(response.json).toEqual({ id, ...body });
     await account.rest("DELETE", `/networkvolumes/${id}`);
   });
 
@@ -40,27 +40,27 @@ describe("REST management API: network volumes", () => {
     ["size", "10"],
     ["dataCenterId", 7],
   ])("POST /networkvolumes with %s = %j returns 400 and names the field", async (field, value) => {
-    const answer = await account.rest("POST", "/networkvolumes", volumeFields({ [field]: value }));
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toContain(field);
+    const response = await account.rest("POST", "/networkvolumes", volumeFields({ [field]: value }));
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toContain(field);
   });
 
   test("PATCH /networkvolumes/{networkVolumeId} with a smaller size returns 400 and keeps the size", async () => {
     const id = await account.volume({ size: 10 });
-    const answer = await account.rest("PATCH", `/networkvolumes/${id}`, { size: 9 });
-    expectResponse(answer, 400);
-    expect(stringAt(answer, "message")).toContain("size");
+    const response = await account.rest("PATCH", `/networkvolumes/${id}`, { size: 9 });
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toContain("size");
     expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
   });
 });
 
 describe("GraphQL API: network volumes", () => {
   test("createNetworkVolume, updateNetworkVolume and deleteNetworkVolume act on the volumes of REST", async () => {
-    const made = await account.graphql(
+    const created = await account.graphql(
       `mutation { createNetworkVolume(input: ${literal(volumeFields())}) { id name size dataCenterId } }`,
     );
-    expectResponse(made, 200, { data: { createNetworkVolume: { size: 10, dataCenterId: "EU-RO-1" } } });
-    const id = stringAt(made, "data", "createNetworkVolume", "id");
+    expectResponse(created, 200, { data: { createNetworkVolume: { size: 10, dataCenterId: "EU-RO-1" } } });
+    const id = stringAt(created, "data", "createNetworkVolume", "id");
     expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { id, size: 10 });
 
     const name = uniqueName("volume");
@@ -69,8 +69,8 @@ describe("GraphQL API: network volumes", () => {
     );
     expectResponse(grown, 200, { data: { updateNetworkVolume: { id, name, size: 30 } } });
 
-    const gone = await account.graphql(`mutation { deleteNetworkVolume(input: {id: "${id}"}) }`);
-    expect(gone.json, gone.text).not.toHaveProperty("errors");
+    const deleted = await account.graphql(`mutation { deleteNetworkVolume(input: {id: "${id}"}) }`);
+    expect(deleted.json, deleted.text).not.toHaveProperty("errors");
     expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 404);
 
     const create = `mutation ($name: String, $size: Int) {
@@ -84,9 +84,9 @@ describe("GraphQL API: network volumes", () => {
 
   test("updateNetworkVolume with a smaller size returns errors and keeps the size", async () => {
     const id = await account.volume({ size: 10 });
-    const answer = await account.graphql(`mutation { updateNetworkVolume(input: {id: "${id}", size: 5}) { id } }`);
-    expectResponse(answer, 200);
-    expect(stringAt(answer, "errors", 0, "message")).toContain("size");
+    const response = await account.graphql(`mutation { updateNetworkVolume(input: {id: "${id}", size: 5}) { id } }`);
+    expectResponse(response, 200);
+    expect(stringAt(response, "errors", 0, "message")).toContain("size");
     expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
   });
 });

@@ -15,7 +15,14 @@ import { comesAfter, expectPassed } from "./support/real-time";
 vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
 
 /** Waits for workers that a test plays. */
-const played = { takeHold: 600, stopHold: 500, pingSilence: 700, takeSilence: 700, secondLook: 100, lostJob: 500 };
+const shortTimings = {
+  takeHold: 600,
+  stopHold: 500,
+  pingSilence: 700,
+  takeSilence: 700,
+  secondLook: 100,
+  lostJob: 500,
+};
 /** Timings of workers that the service starts. A loaded machine starts them late, so no short one depends on their start. */
 const started = { pingInterval: 1234, stopGrace: 500, killGrace: 600, startBackoff: 300 };
 /** Timings of programs that never request a job. */
@@ -49,7 +56,7 @@ async function useService(timings: Record<string, number>) {
     },
   };
 }
-const [foreign, local, unready] = [await useService(played), await useService(started), await useService(mute)];
+const [foreign, local, unready] = [await useService(shortTimings), await useService(started), await useService(mute)];
 const patient = await useService(capped);
 
 const joined = (context: TestContext) => joinAsWorker(foreign.target, foreign.account, context);
@@ -58,46 +65,47 @@ const workers = ({ json }: { json: unknown }, phase: string): number => Number(a
 describe.concurrent("Time-based rules of workers in real time", () => {
   test("takeHold: a request for a job is held for that long", async (context) => {
     const worker = await joined(context);
-    const since = Date.now();
+    const startTime = Date.now();
     expectResponse(await worker.take(), 204);
-    expectPassed(since, played.takeHold, "job-take");
+    expectPassed(startTime, shortTimings.takeHold, "job-take");
   });
 
   test("stopHold: a request for jobs to stop is held for that long", async (context) => {
     const worker = await joined(context);
-    const since = Date.now();
+    const startTime = Date.now();
     expectResponse(await worker.stop(), 204);
-    expectPassed(since, played.stopHold, "job-stop");
+    expectPassed(startTime, shortTimings.stopHold, "job-stop");
   });
 
   test("pingSilence and secondLook: the job of a worker that stops pinging is requeued", async (context) => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
     expectResponse(await worker.take(), 200, { id });
-    const since = Date.now();
+    const startTime = Date.now();
     await worker.ping(id);
     const again = ({ json }: { json: unknown }): boolean => at(json, "retries") === 1;
-    const wait = played.pingSilence + played.secondLook;
-    expectResponse(await comesAfter(since, wait, () => worker.jobs.status(id), again), 200, { status: "IN_QUEUE" });
+    const wait = shortTimings.pingSilence + shortTimings.secondLook;
+    expectResponse(await comesAfter(startTime, wait, () => worker.jobs.status(id), again), 200, { status: "IN_QUEUE" });
   });
 
   test("takeSilence: an idle worker that requests no more jobs is removed", async (context) => {
     const worker = await joined(context);
-    const since = Date.now();
+    const startTime = Date.now();
     expectResponse(await worker.take(), 204);
-    const wait = played.takeHold + played.takeSilence + played.secondLook;
-    const nobody = (answer: { json: unknown }): boolean => workers(answer, "idle") + workers(answer, "ready") === 0;
-    await comesAfter(since, wait, worker.jobs.health, nobody);
+    const wait = shortTimings.takeHold + shortTimings.takeSilence + shortTimings.secondLook;
+    const noWorkers = (response: { json: unknown }): boolean =>
+      workers(response, "idle") + workers(response, "ready") === 0;
+    await comesAfter(startTime, wait, worker.jobs.health, noWorkers);
   });
 
   test("lostJob: a job is requeued when its worker requests another one", async (context) => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
-    const since = Date.now();
+    const startTime = Date.now();
     expectResponse(await worker.take(), 200, { id });
     await comesAfter(
-      since,
-      played.lostJob,
+      startTime,
+      shortTimings.lostJob,
       () => worker.take(),
       ({ status }) => status === 200,
     );
@@ -107,8 +115,8 @@ describe.concurrent("Time-based rules of workers in real time", () => {
   test("pingInterval: workers receive the ping interval", async (context) => {
     const jobs = await local.account.jobsOn("env", context);
     local.target.localOnly(context, "the interval is a setting of the local service");
-    const answer = await jobs.runsync({ names: ["RUNPOD_PING_INTERVAL"] });
-    expectResponse(answer, 200, { output: { RUNPOD_PING_INTERVAL: String(started.pingInterval) } });
+    const response = await jobs.runsync({ names: ["RUNPOD_PING_INTERVAL"] });
+    expectResponse(response, 200, { output: { RUNPOD_PING_INTERVAL: String(started.pingInterval) } });
   });
 
   test("stopGrace: a worker that continues a cancelled job is replaced after that long", async (context) => {
@@ -116,10 +124,10 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     const jobs = await local.account.jobsOn("slow", context);
     const id = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(id, "IN_PROGRESS");
-    const since = Date.now();
+    const startTime = Date.now();
     await jobs.cancel(id);
     await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
-    expectPassed(since, started.stopGrace, "the end of the next job");
+    expectPassed(startTime, started.stopGrace, "the end of the next job");
   });
 
   test("killGrace: a worker that ignores SIGTERM is killed after that long", async (context) => {
@@ -140,10 +148,10 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     };
     const jobs = await local.deafJobs(context, { workersMin: 1 }, { FILE: file });
     await context.expect.poll(pid).toBeGreaterThan(0);
-    const since = Date.now();
+    const startTime = Date.now();
     await local.account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMin: 0, workersMax: 0 });
     await context.expect.poll(runs).toBe(false);
-    expectPassed(since, started.killGrace, "the end of the worker");
+    expectPassed(startTime, started.killGrace, "the end of the worker");
   });
 
   test("startBackoff: the wait before the next worker doubles with each crash", async (context) => {
@@ -164,19 +172,20 @@ describe.concurrent("Time-based rules of workers in real time", () => {
   test("startBackoffMax: the wait before the next worker never exceeds the limit", async (context) => {
     patient.target.localOnly(context, "startBackoffMax is a setting of the local service");
     const jobs = await patient.account.jobsOn("crash", context);
-    const since = Date.now();
+    const startTime = Date.now();
     // The third crash fails it: two waits, which would be 5 minutes.
     await jobs.reaches(await jobs.submit({}), "FAILED");
-    expectPassed(since, 2 * capped.startBackoffMax, "the third crash");
-    expect(Date.now() - since).toBeLessThan(capped.startBackoff);
+    expectPassed(startTime, 2 * capped.startBackoffMax, "the third crash");
+    expect(Date.now() - startTime).toBeLessThan(capped.startBackoff);
   });
 
   test("idleTimeout of 1 s: a worker without a job ends after 1 s", async (context) => {
     const jobs = await local.account.jobsOn("echo", context, { idleTimeout: 1 });
-    const since = Date.now();
+    const startTime = Date.now();
     expectResponse(await jobs.runsync({}), 200, { status: "COMPLETED" });
-    const nobody = (answer: { json: unknown }): boolean => workers(answer, "idle") + workers(answer, "running") === 0;
-    await comesAfter(since, 1000, jobs.health, nobody);
+    const noWorkers = (response: { json: unknown }): boolean =>
+      workers(response, "idle") + workers(response, "running") === 0;
+    await comesAfter(startTime, 1000, jobs.health, noWorkers);
   });
 
   test("scalerValue of 1 s (QUEUE_DELAY): a job queued for 1 s starts another worker", async (context) => {
@@ -188,19 +197,27 @@ describe.concurrent("Time-based rules of workers in real time", () => {
   });
 
   test("takeSilence: a worker that has not requested a job is unhealthy after that long", async (context) => {
-    const since = Date.now();
+    const startTime = Date.now();
     const jobs = await foreign.deafJobs(context, { workersMin: 1 });
-    await comesAfter(since, played.takeSilence, jobs.health, (answer) => workers(answer, "unhealthy") === 1);
+    await comesAfter(
+      startTime,
+      shortTimings.takeSilence,
+      jobs.health,
+      (response) => workers(response, "unhealthy") === 1,
+    );
   });
 
   const three = "startLimit: three workers that ask for no job for that long fail the jobs that wait";
   test(three, { tags: ["reading:stays-queued"] }, async (context) => {
     const jobs = await unready.deafJobs(context, {});
-    const since = Date.now();
+    const startTime = Date.now();
     const id = await jobs.submit({});
     const { json } = await jobs.reaches(id, "FAILED");
-    expectPassed(since, 3 * (mute.startLimit + mute.secondLook), "the end of the third worker");
+    expectPassed(startTime, 3 * (mute.startLimit + mute.secondLook), "the end of the third worker");
     expect(at(json, "error")).toContain("it did not request a job within 0.7 s of its start");
-    await pollUntil(jobs.health, (answer) => workers(answer, "initializing") + workers(answer, "unhealthy") === 0);
+    await pollUntil(
+      jobs.health,
+      (response) => workers(response, "initializing") + workers(response, "unhealthy") === 0,
+    );
   });
 });

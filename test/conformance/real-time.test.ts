@@ -27,27 +27,27 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
   test("retention of 1.5 s: the result of /run expires 1.5 s after its end", async (context) => {
     needsTimings(context);
     const jobs = await account.jobsOn("echo", context);
-    const since = Date.now();
+    const startTime = Date.now();
     const id = await jobs.submit({});
-    await comesAfter(since, timings.runRetention, () => jobs.status(id), isGone);
+    await comesAfter(startTime, timings.runRetention, () => jobs.status(id), isGone);
     expectResponse(await jobs.health(), 200, { jobs: { completed: 1, inQueue: 0, inProgress: 0 } });
   });
 
   test("retention of 1 s: the result of /runsync expires 1 s after its end", async (context) => {
     needsTimings(context);
     const jobs = await account.jobsOn("echo", context);
-    const since = Date.now();
+    const startTime = Date.now();
     const id = stringAt(await jobs.runsync({}), "id");
-    await comesAfter(since, timings.runsyncRetention, () => jobs.status(id), isGone);
+    await comesAfter(startTime, timings.runsyncRetention, () => jobs.status(id), isGone);
   });
 
   test("/stream of a job without chunks is held for streamHold", async (context) => {
     needsTimings(context);
     const jobs = await account.parked();
     const id = await jobs.submit({});
-    const since = Date.now();
+    const startTime = Date.now();
     expectResponse(await jobs.call("GET", `/stream/${id}`), 200, []);
-    expectPassed(since, timings.streamHold, "/stream");
+    expectPassed(startTime, timings.streamHold, "/stream");
   });
 
   test("a webhook's receiver that does not respond within webhookAnswer gets 2 more attempts, webhookDelay apart", async (context) => {
@@ -63,11 +63,11 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
       server.close();
     });
     const jobs = await account.parked();
-    const since = Date.now();
+    const startTime = Date.now();
     await jobs.cancel(await jobs.submit({}, { webhook: `http://127.0.0.1:${at(server.address(), "port")}/` }));
     // With the defaults of either it takes 20 s.
     await context.expect.poll(() => times.length, { timeout: 18_000 }).toBe(3);
     const wait = 2 * (timings.webhookAnswer + timings.webhookDelay);
-    expect(times.at(-1), "the third call").toBeGreaterThanOrEqual(since + wait - 5);
+    expect(times.at(-1), "the third call").toBeGreaterThanOrEqual(startTime + wait - 5);
   });
 });

@@ -129,10 +129,10 @@ describe("REST v2: requests generated from the contract", () => {
   test.each(titled(routes))("%s accepts every valid request", async (_name, route) => {
     const property = fc.asyncProperty(shapedRequests(route, known), async (request) => {
       fc.pre(isValid(route, request) && plausible(request.body));
-      const answer = await send(route, request);
-      const absent = answer.status === 404 && /\{(?:build|worker)Id\}/.test(route.path);
-      if (contradicts(request.body)) expectProblem(answer, 400, /^args: /);
-      else if (!absent) expect(answer.status, `${JSON.stringify(request)}: ${answer.text}`).toBeLessThan(300);
+      const response = await send(route, request);
+      const absent = response.status === 404 && /\{(?:build|worker)Id\}/.test(route.path);
+      if (contradicts(request.body)) expectProblem(response, 400, /^args: /);
+      else if (!absent) expect(response.status, `${JSON.stringify(request)}: ${response.text}`).toBeLessThan(300);
     });
     await fc.assert(property, settings(route));
   });
@@ -142,15 +142,15 @@ describe("REST v2: requests generated from the contract", () => {
     for (const request of invalidRequests(route, known, seed)) {
       const statuses = [...refusals(route, request), ...(contradicts(request.body) ? [400] : [])];
       if (!plausible(request.body)) continue;
-      const answer = await send(route, request);
+      const response = await send(route, request);
       // Builds are never there. Whether the object or the request is checked first is not stated.
-      if (answer.status === 404 && route.path.includes("/builds")) continue;
-      const what = `${request.fault}: ${answer.status} ${answer.text}`;
-      expect(statuses, what).toContain(answer.status);
-      expectProblem(answer, answer.status);
+      if (response.status === 404 && route.path.includes("/builds")) continue;
+      const what = `${request.fault}: ${response.status} ${response.text}`;
+      expect(statuses, what).toContain(response.status);
+      expectProblem(response, response.status);
       const [, property] = /^body \$\.(\S+)/.exec(request.fault ?? "") ?? [];
-      if (answer.status !== 422 || property === undefined) continue;
-      const errors = z.array(z.string()).parse(at(answer.json, "errors"));
+      if (response.status !== 422 || property === undefined) continue;
+      const errors = z.array(z.string()).parse(at(response.json, "errors"));
       const named = `${property.replaceAll(/\[(\d+)\]/g, ".$1")}: `;
       expect(
         errors.some((error) => error.startsWith(named)),

@@ -15,18 +15,18 @@ describe("The day after the retirement of REST v1 and GraphQL", () => {
     ["GET", "/openapi.json"],
     ["GET", ""],
   ])("REST v1: %s %s responds with 410, with and without a key", async (method, path) => {
-    for (const given of [key, undefined]) {
+    for (const keyOrNone of [key, undefined]) {
       const json = method === "POST" || method === "PATCH" ? {} : undefined;
-      const answer = await send(method, `${target.baseUrl}${path}`, { key: given, json });
-      expectResponse(answer, 410, { message: "REST v1: is retired; use REST v2 (/v2)" });
+      const response = await send(method, `${target.baseUrl}${path}`, { key: keyOrNone, json });
+      expectResponse(response, 410, { message: "REST v1: is retired; use REST v2 (/v2)" });
     }
   });
 
   test.each(["GET", "POST"])("GraphQL: %s responds with 410, with and without a key", async (method) => {
-    for (const given of [key, undefined]) {
+    for (const keyOrNone of [key, undefined]) {
       const json = method === "POST" ? { query: "{ gpuTypes { id } }" } : undefined;
-      const answer = await send(method, target.graphqlUrl, { key: given, json });
-      expectResponse(answer, 410, { data: null, errors: [{ message: "GraphQL: is retired; use REST v2 (/v2)" }] });
+      const response = await send(method, target.graphqlUrl, { key: keyOrNone, json });
+      expectResponse(response, 410, { data: null, errors: [{ message: "GraphQL: is retired; use REST v2 (/v2)" }] });
     }
   });
 

@@ -28,9 +28,9 @@ describe("Worker channel: taking jobs", () => {
     const taking = worker.take();
     await new Promise((resolve) => setTimeout(resolve, 100));
     await target.advance(90_000, context);
-    const answer = await taking;
-    expectResponse(answer, [204, 400]);
-    expect(answer.text).toBe("");
+    const response = await taking;
+    expectResponse(response, [204, 400]);
+    expect(response.text).toBe("");
   });
 
   test("a worker that disconnects while it waits loses no job", async (context) => {
@@ -63,13 +63,13 @@ describe("Worker channel: taking jobs", () => {
     const worker = await joined(context);
     const ids: string[] = [];
     for (const n of [0, 1, 2]) ids.push(await worker.jobs.submit({ n }));
-    const answer = await worker.takeBatch(2);
-    expectResponse(answer, 200);
-    expect(answer.json).toMatchObject([
+    const response = await worker.takeBatch(2);
+    expectResponse(response, 200);
+    expect(response.json).toMatchObject([
       { id: ids[0], input: { n: 0 } },
       { id: ids[1], input: { n: 1 } },
     ]);
-    expect(answer.json).toHaveLength(2);
+    expect(response.json).toHaveLength(2);
     expectResponse(await worker.jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 1 } });
     for (const id of ids) await worker.jobs.cancel(id);
     for (const id of ids.slice(0, 2)) await worker.done(id, {});
@@ -108,9 +108,9 @@ describe("Worker channel: results", () => {
   test("POST job-done {error} → FAILED with that error", async (context) => {
     const { worker, id } = await taken(context);
     expectResponse(await worker.done(id, { error: JSON.stringify({ error_message: "no such model" }) }), 200);
-    const answer = await worker.jobs.status(id);
-    expectResponse(answer, 200, { status: "FAILED" });
-    expect(JSON.stringify(at(answer.json, "error"))).toContain("no such model");
+    const response = await worker.jobs.status(id);
+    expectResponse(response, 200, { status: "FAILED" });
+    expect(JSON.stringify(at(response.json, "error"))).toContain("no such model");
   });
 
   test("POST job-done {status: IN_PROGRESS, output} is progress: visible in /status, and the job continues", async (context) => {
@@ -124,16 +124,16 @@ describe("Worker channel: results", () => {
   test("POST job-stream adds a chunk to /stream", async (context) => {
     const { worker, id } = await taken(context);
     expectResponse(await worker.stream(id, { output: { text: ["a"] } }), 200);
-    const answer = await worker.jobs.call("GET", `/stream/${id}`);
-    expect(answer.json).toMatchObject([{ output: { text: ["a"] } }]);
+    const response = await worker.jobs.call("GET", `/stream/${id}`);
+    expect(response.json).toMatchObject([{ output: { text: ["a"] } }]);
     await worker.done(id, {});
   });
 
   test("GET job-stop names a cancelled job", async (context) => {
     const { worker, id } = await taken(context);
     await worker.jobs.cancel(id);
-    const answer = await pollUntil(worker.stop, ({ status }) => status !== 204);
-    expectResponse(answer, 200, { jobsToStop: [id] });
+    const response = await pollUntil(worker.stop, ({ status }) => status !== 204);
+    expectResponse(response, 200, { jobsToStop: [id] });
     await worker.done(id, {});
   });
 
@@ -141,9 +141,9 @@ describe("Worker channel: results", () => {
     const { worker, id } = await taken(context);
     await worker.jobs.cancel(id);
     await worker.done(id, { output: "too late" });
-    const answer = await worker.jobs.status(id);
-    expectResponse(answer, 200, { status: "CANCELLED" });
-    expect(answer.text).not.toContain("too late");
+    const response = await worker.jobs.status(id);
+    expectResponse(response, 200, { status: "CANCELLED" });
+    expect(response.text).not.toContain("too late");
   });
 
   test("a worker that stops pinging is lost, and its job is requeued and counted as retried", async (context) => {

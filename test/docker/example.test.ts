@@ -77,9 +77,9 @@ test("the commands of the page build the image, deploy it and print its containe
     shown = done.output;
   }
   // The test already provides the service, its environment and the stack.
-  const given = /^(npx --no serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|pulumi stack init)/;
-  expect(first.filter((line) => given.test(line))).toHaveLength(3);
-  for (const line of first.filter((one) => !given.test(one))) await follow(line);
+  const input = /^(npx --no serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|pulumi stack init)/;
+  expect(first.filter((line) => input.test(line))).toHaveLength(3);
+  for (const line of first.filter((one) => !input.test(one))) await follow(line);
   expect(JSON.parse(shown)).toEqual({ text: "Hello, world!" });
   expect(await readFile(join(root, page), "utf8")).toContain(`prints \`${JSON.stringify(JSON.parse(shown))}\``);
 
@@ -118,7 +118,7 @@ test("the same program previews with the settings of the hosted service and depl
     await stack.command(["config", "set", `serverless-compute:${name}`, value]);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
-  const answer = await stack.command(["stack", "output", "answer"]);
-  expect(JSON.parse(answer.output)).toEqual({ text: "Hello, world!" });
+  const response = await stack.command(["stack", "output", "answer"]);
+  expect(JSON.parse(response.output)).toEqual({ text: "Hello, world!" });
   expect((await stack.destroy()).code).toBe(0);
 }, 300_000);

@@ -30,7 +30,7 @@ test("16 clients see no error while a change replaces the containers of a load b
     }),
   );
   const load = startHttpLoad(`${requestUrls.base}/?ms=1`, service.apiKey);
-  const since = performance.now();
+  const startTime = performance.now();
   await load.waitForVersion("1");
   await load.waitForCount(least / 4);
   await expect.poll(containers).toMatchObject([{ State: "running" }, { State: "running" }]);
@@ -44,7 +44,7 @@ test("16 clients see no error while a change replaces the containers of a load b
   await load.waitForCount(least);
   const counts = await load.stop();
   if (process.env["FULL"])
-    console.info(`containers: ${JSON.stringify(counts)} in ${Math.round(performance.now() - since)} ms`);
+    console.info(`containers: ${JSON.stringify(counts)} in ${Math.round(performance.now() - startTime)} ms`);
   expect(counts).toEqual({ "200 1": expect.any(Number), "200 2": expect.any(Number) });
   expect(await log(id)).not.toContain(service.apiKey);
 });

@@ -8,15 +8,15 @@ const created = z.looseObject({ id: z.string() });
 /** A registry on this machine that refuses everybody, in its own words. */
 export async function startPrivateRegistry() {
   /** Received credentials, as sent. */
-  const seen: string[] = [];
+  const received: string[] = [];
   const registry = createServer((request, response) => {
-    seen.push(request.headers.authorization ?? "");
+    received.push(request.headers.authorization ?? "");
     response.writeHead(401, { "www-authenticate": 'Basic realm="test"', "content-type": "application/json" });
     response.end(JSON.stringify({ errors: [{ code: "UNAUTHORIZED", message: "not for you" }] }));
   });
   await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void registry.close());
-  return { seen, host: `127.0.0.1:${(registry.address() as AddressInfo).port}` };
+  return { seen: received, host: `127.0.0.1:${(registry.address() as AddressInfo).port}` };
 }
 
 /** Stores credentials in a service, by raw HTTP; resolves with their id. */
@@ -24,10 +24,10 @@ export async function storeCredentials(
   service: { baseUrl: string; apiKey: string },
   credentials: { name: string; username: string; password: string },
 ): Promise<string> {
-  const answer = await fetch(`${service.baseUrl}/containerregistryauth`, {
+  const response = await fetch(`${service.baseUrl}/containerregistryauth`, {
     method: "POST",
     headers: { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" },
     body: JSON.stringify(credentials),
   });
-  return created.parse(await answer.json()).id;
+  return created.parse(await response.json()).id;
 }

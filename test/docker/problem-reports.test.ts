@@ -91,9 +91,9 @@ test("/status, /health, the status command and JobInvoke explain a container tha
     if (status === "FAILED") expect(found.error, name).toMatch(why);
     expect(health.parse(await service.job("GET", id, "/health")).message, name).toMatch(why);
     expect(table.out.split("\n").filter((line) => line.startsWith(name) && why.test(line))).toHaveLength(1);
-    const told = diagnostics.find((one) => one.includes(`JobInvoke (${name})`));
-    expect(told).toContain(`job ${jobId} on endpoint "${id}"`);
-    expect(told).toMatch(why);
+    const reported = diagnostics.find((one) => one.includes(`JobInvoke (${name})`));
+    expect(reported).toContain(`job ${jobId} on endpoint "${id}"`);
+    expect(reported).toMatch(why);
   }
   expect((await stack.destroy()).code).toBe(0);
 });

@@ -8,16 +8,16 @@ import { containersOf, startRig, useTestEngine } from "./rig";
 
 test("prune removes containers of a killed service on its folder, and none of another service", async (context) => {
   const { client, image } = useTestEngine(context);
-  const [mine, other] = [await mkdtemp(join(tmpdir(), "prune-")), await mkdtemp(join(tmpdir(), "prune-"))];
+  const [own, other] = [await mkdtemp(join(tmpdir(), "prune-")), await mkdtemp(join(tmpdir(), "prune-"))];
   onTestFinished(async () => {
     await runLine("prune", "--data", other);
-    for (const folder of [mine, other]) await rm(folder, { recursive: true });
+    for (const folder of [own, other]) await rm(folder, { recursive: true });
   });
-  for (const folder of [mine, other])
+  for (const folder of [own, other])
     await client.call("POST", "/containers/create", { body: { Image: image, Labels: { [labels.data]: folder } } });
-  const { code, out } = await runLine("prune", "--data", mine);
+  const { code, out } = await runLine("prune", "--data", own);
   expect([code, out]).toEqual([0, expect.stringContaining("Removed 1 containers")]);
-  expect(await containersOf(client, mine)).toEqual([]);
+  expect(await containersOf(client, own)).toEqual([]);
   expect(await containersOf(client, other)).toHaveLength(1);
 });
 

@@ -44,9 +44,9 @@ test("the quickstart's program runs on a container image, and destroy removes ev
   expect(up.output).toContain("Hello, world!");
   expect(up.code).toBe(0);
   expect(await stack.resources()).toHaveLength(5);
-  const answer = await stack.command(["stack", "output", "answer", "--json"]);
+  const response = await stack.command(["stack", "output", "answer", "--json"]);
   const tokenFingerprint = createHash("sha256").update(hubToken).digest("hex").slice(0, 12);
-  expect(JSON.parse(answer.output)).toEqual({ text: "Hello, world!", tokenFingerprint });
+  expect(JSON.parse(response.output)).toEqual({ text: "Hello, world!", tokenFingerprint });
   const [container] = await containersOf(client, service.dataFolder);
   expect(container).toMatchObject({ State: "running", Image: image });
   expect(await readdir(join(service.dataFolder, "volumes"))).toHaveLength(1);

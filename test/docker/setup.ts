@@ -35,8 +35,8 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   project.provide("engine", { host, image, python });
   return async () => {
     const client = createEngineClient(findEngine({ DOCKER_HOST: host }));
-    const made = "image" in python ? [image, python.image] : [image];
-    for (const name of made) await client.call("DELETE", `/images/${name}`, { query: { force: "1" } });
+    const created = "image" in python ? [image, python.image] : [image];
+    for (const name of created) await client.call("DELETE", `/images/${name}`, { query: { force: "1" } });
     await own?.stop();
   };
 }

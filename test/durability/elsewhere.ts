@@ -13,26 +13,26 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 export function workElsewhere(root: string, token: string, name: string, until: AbortSignal): WorkerElsewhere {
   const headers = { authorization: token };
   const worker: WorkerElsewhere = { runs: new Map(), ended: Promise.resolve() };
-  const ask = (method: string, path: string, json?: object) =>
+  const request = (method: string, path: string, json?: object) =>
     send(method, `${root}/${path}`, json === undefined ? { headers } : { headers, json }).catch(() => undefined);
 
   async function handIn(id: string, result: object): Promise<void> {
-    while (!until.aborted && (await ask("POST", `job-done/${name}/${id}?gpu=x`, result))?.status !== 200)
+    while (!until.aborted && (await request("POST", `job-done/${name}/${id}?gpu=x`, result))?.status !== 200)
       await pause(20);
   }
 
   async function work(): Promise<void> {
     while (!until.aborted) {
-      const answer = await ask("GET", `job-take/${name}?gpu=x&job_in_progress=0`);
-      const id = at(answer?.json, "id");
-      if (answer?.status !== 200 || typeof id !== "string") {
+      const response = await request("GET", `job-take/${name}?gpu=x&job_in_progress=0`);
+      const id = at(response?.json, "id");
+      if (response?.status !== 200 || typeof id !== "string") {
         await pause(20);
         continue;
       }
       worker.runs.set(id, (worker.runs.get(id) ?? 0) + 1);
-      const n = Number(at(answer.json, "input", "n"));
-      await pause(Number(at(answer.json, "input", "ms")));
-      const fails = at(answer.json, "input", "fails") === true;
+      const n = Number(at(response.json, "input", "n"));
+      await pause(Number(at(response.json, "input", "ms")));
+      const fails = at(response.json, "input", "fails") === true;
       await handIn(id, fails ? { error: `no square of ${n}` } : { output: { square: n * n } });
     }
   }

@@ -10,9 +10,9 @@ export interface ServiceAccess {
 /** Creates an endpoint whose workers run the handler of test/durability/handlers/work.mjs. Returns its id. */
 export async function makeEndpoint(service: ServiceAccess, name: string, workersMax: number): Promise<string> {
   const post = async (path: string, json: object): Promise<string> => {
-    const answer = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
-    expectResponse(answer, 200);
-    return stringAt(answer, "id");
+    const response = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
+    expectResponse(response, 200);
+    return stringAt(response, "id");
   };
   const template = { name, imageName: workImage, isServerless: true, volumeInGb: 0, containerDiskInGb: 5 };
   const templateId = await post("/templates", template);
@@ -28,16 +28,16 @@ const health = ({ serverlessUrl, apiKey }: ServiceAccess, endpointId: string): P
 
 /** How many jobs of the endpoints are completed, by /health. */
 export async function countCompleted(service: ServiceAccess, endpointIds: string[]): Promise<number> {
-  const answers = await Promise.all(endpointIds.map((id) => health(service, id)));
-  return answers.reduce((sum, { json }) => sum + Number(at(json, "jobs", "completed")), 0);
+  const responses = await Promise.all(endpointIds.map((id) => health(service, id)));
+  return responses.reduce((sum, { json }) => sum + Number(at(json, "jobs", "completed")), 0);
 }
 
 /** Waits up to `limit` ms until no job is queued or running. Returns the remaining jobs as text, or "". */
 export async function drained(service: ServiceAccess, endpointIds: string[], limit: number): Promise<string> {
   const end = Date.now() + limit;
   for (;;) {
-    const answers = await Promise.all(endpointIds.map((id) => health(service, id)));
-    const open = answers.filter(
+    const responses = await Promise.all(endpointIds.map((id) => health(service, id)));
+    const open = responses.filter(
       ({ json }) => at(json, "jobs", "inQueue") !== 0 || at(json, "jobs", "inProgress") !== 0,
     );
     if (open.length === 0) return "";
@@ -51,10 +51,10 @@ export async function workersReady(service: ServiceAccess, endpointIds: string[]
   const end = Date.now() + limit;
   const count = ({ json }: RawResponse, phase: string): number => Number(at(json, "workers", phase));
   for (;;) {
-    const answers = await Promise.all(endpointIds.map((id) => health(service, id)));
-    const ready = (answer: RawResponse): boolean =>
-      count(answer, "initializing") === 0 && count(answer, "idle") + count(answer, "running") > 0;
-    if (answers.every(ready) || Date.now() > end) return;
+    const responses = await Promise.all(endpointIds.map((id) => health(service, id)));
+    const ready = (response: RawResponse): boolean =>
+      count(response, "initializing") === 0 && count(response, "idle") + count(response, "running") > 0;
+    if (responses.every(ready) || Date.now() > end) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

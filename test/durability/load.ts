@@ -28,14 +28,14 @@ export interface ToldEnd {
 /** Combined observations of all clients, against which the service's records are checked. */
 export interface Knowledge {
   accepted: Map<string, AcceptedJob>;
-  told: Map<string, ToldEnd>;
+  reported: Map<string, ToldEnd>;
   /** Responses that no client should ever receive, as text. */
   wrong: string[];
   /** Number of /run requests rejected by the rate limit. */
   throttled: number;
 }
 
-export const newKnowledge = (): Knowledge => ({ accepted: new Map(), told: new Map(), wrong: [], throttled: 0 });
+export const newKnowledge = (): Knowledge => ({ accepted: new Map(), reported: new Map(), wrong: [], throttled: 0 });
 
 export interface LoadTarget {
   serverlessUrl: string;
@@ -61,35 +61,35 @@ const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 /** Records the state in a response; a final state must never change. */
 function note(knowledge: Knowledge, job: AcceptedJob, { status, json, text }: RawResponse, asked: string): void {
   if (status === 429 || status === 503) return;
-  const told = { status: String(at(json, "status")), output: JSON.stringify(at(json, "output") ?? null) };
-  const before = knowledge.told.get(job.id);
+  const reported = { status: String(at(json, "status")), output: JSON.stringify(at(json, "output") ?? null) };
+  const before = knowledge.reported.get(job.id);
   if (status !== 200) knowledge.wrong.push(`${asked} of ${job.id} answered ${status} ${text.slice(0, 200)}`);
-  else if (before && before.status !== told.status)
-    knowledge.wrong.push(`${asked} of ${job.id} told ${told.status}, but ${before.status} was told before`);
-  else if (finals.includes(told.status)) knowledge.told.set(job.id, told);
+  else if (before && before.status !== reported.status)
+    knowledge.wrong.push(`${asked} of ${job.id} told ${reported.status}, but ${before.status} was told before`);
+  else if (finals.includes(reported.status)) knowledge.reported.set(job.id, reported);
 }
 
 /** One client: submits jobs one after the other, polls some and cancels some, until the load ends. */
 async function runClient({ target, chance, knowledge, round, ...plan }: LoadPlan): Promise<void> {
   const { serverlessUrl, apiKey: key, endpointIds } = target;
-  const mine: AcceptedJob[] = [];
+  const own: AcceptedJob[] = [];
   while (!plan.until.aborted) {
     const endpointId = chance.oneOf(endpointIds) ?? "";
     const root = `${serverlessUrl}/v2/${endpointId}`;
     const input = { n: chance.whole(0, 9999), ms: chance.whole(0, plan.longestJob), fails: chance.percent(15) };
-    const asked = chance.percent(20) ? chance.oneOf(mine) : undefined;
-    const cancelled = chance.percent(plan.cancels) ? chance.oneOf(mine) : undefined;
+    const asked = chance.percent(20) ? chance.oneOf(own) : undefined;
+    const cancelled = chance.percent(plan.cancels) ? chance.oneOf(own) : undefined;
     const pause = chance.whole(0, 20);
     try {
-      const answer = await send("POST", `${root}/run`, { key, json: { input } });
-      const id = at(answer.json, "id");
-      if (answer.status === 200 && typeof id === "string") {
+      const response = await send("POST", `${root}/run`, { key, json: { input } });
+      const id = at(response.json, "id");
+      if (response.status === 200 && typeof id === "string") {
         const job = { id, endpointId, input, round };
-        mine.push(job);
+        own.push(job);
         knowledge.accepted.set(id, job);
-      } else if (answer.status === 429) knowledge.throttled++;
-      else if (answer.status !== 503)
-        knowledge.wrong.push(`/run answered ${answer.status} ${answer.text.slice(0, 200)}`);
+      } else if (response.status === 429) knowledge.throttled++;
+      else if (response.status !== 503)
+        knowledge.wrong.push(`/run answered ${response.status} ${response.text.slice(0, 200)}`);
       const jobRoot = (job: AcceptedJob, what: string) => `${serverlessUrl}/v2/${job.endpointId}/${what}/${job.id}`;
       if (asked) note(knowledge, asked, await send("GET", jobRoot(asked, "status"), { key }), "/status");
       if (cancelled) {

@@ -21,8 +21,8 @@ function commandLine(pid: number): string {
 export async function processesLeft(text: string, limit: number): Promise<number[]> {
   const end = Date.now() + limit;
   for (;;) {
-    const left = processesNaming(text);
-    if (left.length === 0 || Date.now() > end) return left;
+    const remaining = processesNaming(text);
+    if (remaining.length === 0 || Date.now() > end) return remaining;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

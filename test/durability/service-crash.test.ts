@@ -57,8 +57,9 @@ test(
     async function kill(service: Pick<StartedService, "child" | "ended">, round: number): Promise<void> {
       service.child.kill("SIGKILL");
       stderr += (await service.ended).stderr;
-      const left = await processesLeft(handler, 5000);
-      if (left.length > 0) orphans.push(`round ${round}: worker processes ${left.join(", ")} outlived their service`);
+      const remaining = await processesLeft(handler, 5000);
+      if (remaining.length > 0)
+        orphans.push(`round ${round}: worker processes ${remaining.join(", ")} outlived their service`);
     }
 
     let service = first;
@@ -94,13 +95,13 @@ test(
     await Promise.all(elsewhere.map(({ ended }) => ended));
     const book = readRecordBook(data);
     const requeued = timesQueuedAgain(book);
-    const told = `DURABILITY_SEED=${chance.seed} repeats it; ${knowledge.accepted.size} jobs accepted, ${book.jobs.length} in the record, ${requeued} times queued again, ${knowledge.throttled} throttled; stderr: ${stderr}`;
-    console.info(told);
-    expect([left, ...orphans, ...findBreaches(book, knowledge)].filter(Boolean), told).toEqual([]);
-    expect(book.jobs.length, told).toBeGreaterThanOrEqual(knowledge.accepted.size);
-    expect(requeued, `no kill came while a job ran; ${told}`).toBeGreaterThan(0);
+    const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${knowledge.accepted.size} jobs accepted, ${book.jobs.length} in the record, ${requeued} times queued again, ${knowledge.throttled} throttled; stderr: ${stderr}`;
+    console.info(reported);
+    expect([left, ...orphans, ...findBreaches(book, knowledge)].filter(Boolean), reported).toEqual([]);
+    expect(book.jobs.length, reported).toBeGreaterThanOrEqual(knowledge.accepted.size);
+    expect(requeued, `no kill came while a job ran; ${reported}`).toBeGreaterThan(0);
     const runs = elsewhere.flatMap((worker) => [...worker.runs]);
-    expect(new Set(runs.map(([id]) => id)).size, `jobs ran elsewhere twice; ${told}`).toBe(runs.length);
+    expect(new Set(runs.map(([id]) => id)).size, `jobs ran elsewhere twice; ${reported}`).toBe(runs.length);
     expect(runs.filter(([, times]) => times > 1)).toEqual([]);
     expect(runs.length).toBeGreaterThan(0);
   },

@@ -22,10 +22,10 @@ function wrongEnd({ status, output, error, crashes }: RecordedJob, input: WorkIn
 }
 
 /** Returns the fault in a job that the service has acknowledged. */
-function wrongPromise(job: AcceptedJob, found: RecordedJob | undefined, { told }: Knowledge): string | undefined {
+function wrongPromise(job: AcceptedJob, found: RecordedJob | undefined, { reported }: Knowledge): string | undefined {
   if (!found) return "was lost";
   if (found.input !== JSON.stringify(job.input)) return `has the input ${found.input}`;
-  const end = told.get(job.id);
+  const end = reported.get(job.id);
   if (end && end.status !== found.status) return `was told as ${end.status} and is ${found.status}`;
   return undefined;
 }
@@ -64,9 +64,9 @@ function wrongCounters({ jobs, counters }: JobRecordBook): string[] {
       failed: having("FAILED") + having("TIMED_OUT"),
       retried: own.reduce((sum, { retries }) => sum + retries, 0),
     };
-    const told = JSON.stringify(counted);
-    return told === JSON.stringify(real)
+    const reported = JSON.stringify(counted);
+    return reported === JSON.stringify(real)
       ? []
-      : [`endpoint ${endpointId} counts ${told}, its jobs ${JSON.stringify(real)}`];
+      : [`endpoint ${endpointId} counts ${reported}, its jobs ${JSON.stringify(real)}`];
   });
 }

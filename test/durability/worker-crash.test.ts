@@ -73,7 +73,7 @@ test(
       // Workers of short jobs die while they request or finish jobs, workers of long ones during them.
       const longestJob = chance.percent(50) ? 3 : 30;
       const load = runLoad(4, { target, chance, knowledge, round, longestJob, cancels: 5, until: ending.signal });
-      for (let left = chance.whole(2, 5); left > 0; left--) {
+      for (let remaining = chance.whole(2, 5); remaining > 0; remaining--) {
         // Another rule: three consecutive workers that end before they request a job fail the queued jobs.
         await workersReady(service, endpointIds, 30_000);
         await pause(chance.whole(0, 200));
@@ -98,15 +98,15 @@ test(
     const orphans = await processesLeft(handler, 5000);
     const book = readRecordBook(data);
     const again = timesQueuedAgain(book);
-    const told = `DURABILITY_SEED=${chance.seed} repeats it; ${kills} workers killed, ${knowledge.accepted.size} jobs accepted, ${again} times queued again\n${logs}`;
-    console.info(told.split("\n")[0]);
-    expect([...stuck, ...findBreaches(book, knowledge)], told).toEqual([]);
+    const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${kills} workers killed, ${knowledge.accepted.size} jobs accepted, ${again} times queued again\n${logs}`;
+    console.info(reported.split("\n")[0]);
+    expect([...stuck, ...findBreaches(book, knowledge)], reported).toEqual([]);
     expect(
       healthTold.flatMap(({ json }, index) => wrongHealth(endpointIds[index] ?? "", json, book)),
-      told,
+      reported,
     ).toEqual([]);
     expect(orphans, "workers outlived the service").toEqual([]);
-    expect(again, `no worker was killed while it ran a job; ${told}`).toBeGreaterThan(0);
+    expect(again, `no worker was killed while it ran a job; ${reported}`).toBeGreaterThan(0);
   },
   rounds * perRound + 180_000,
 );

@@ -35,9 +35,9 @@ interface Watched {
 async function makeWatched(service: ServiceAccess, workersMax: number, fields: object): Promise<Watched> {
   const mark = `storm-${process.pid}-${Math.random()}`;
   const post = async (path: string, json: object): Promise<string> => {
-    const answer = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
-    expectResponse(answer, 200);
-    return stringAt(answer, "id");
+    const response = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
+    expectResponse(response, 200);
+    return stringAt(response, "id");
   };
   const template = { name: mark, imageName: image, isServerless: true, volumeInGb: 0, dockerStartCmd: [mark] };
   const templateId = await post("/templates", template);
@@ -50,27 +50,27 @@ const memory = 500;
 
 /** Polls the processes until stopped, and records each worker beyond the limit. */
 function watch(endpoints: Watched[]) {
-  const seen = new Set<number>();
+  const received = new Set<number>();
   const breaches: string[] = [];
   let looking = true;
   const over = (async () => {
-    for (let since = Date.now(); looking; ) {
+    for (let startTime = Date.now(); looking; ) {
       const before = Date.now();
       for (const { id, mark, maxima } of endpoints) {
         const alive = processesNaming(mark);
-        const fresh = alive.filter((pid) => !seen.has(pid));
-        const most = Math.max(...maxima.filter(({ until }) => until > since - memory).map(({ value }) => value));
-        if (fresh.length > 0 && alive.length > most)
-          breaches.push(`${fresh.join(", ")} of ${id} came, which made ${alive.length} workers of ${most}`);
-        for (const pid of fresh) seen.add(pid);
+        const fresh = alive.filter((pid) => !received.has(pid));
+        const max = Math.max(...maxima.filter(({ until }) => until > startTime - memory).map(({ value }) => value));
+        if (fresh.length > 0 && alive.length > max)
+          breaches.push(`${fresh.join(", ")} of ${id} came, which made ${alive.length} workers of ${max}`);
+        for (const pid of fresh) received.add(pid);
       }
-      since = before;
+      startTime = before;
       await pause(3);
     }
   })();
   return {
     breaches,
-    seen,
+    seen: received,
     stop(): Promise<void> {
       looking = false;
       return over;
@@ -154,13 +154,13 @@ test(
       };
       await Promise.all([lane(), lane(), lane()]);
       const ids = endpoints.map(({ id }) => id);
-      const left = await drained(service, ids, 60_000);
+      const remaining = await drained(service, ids, 60_000);
       await watching.stop();
-      const told = `DURABILITY_SEED=${chance.seed} repeats it; ${watching.seen.size} workers seen`;
-      console.info(told);
-      expect(watching.breaches, told).toEqual([]);
-      expect(left, told).toBe("");
-      expect(watching.seen.size, told).toBeGreaterThan(starts);
+      const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${watching.seen.size} workers seen`;
+      console.info(reported);
+      expect(watching.breaches, reported).toEqual([]);
+      expect(remaining, reported).toBe("");
+      expect(watching.seen.size, reported).toBeGreaterThan(starts);
     } finally {
       await service.stop(0);
     }

@@ -60,7 +60,7 @@ export const saveTemplate = `mutation Save($input: SaveTemplateInput!) { saveTem
 export function useAccount(target: Target): Account {
   // Endpoints first, because they may use other objects.
   const endpoints: (() => Promise<unknown>)[] = [];
-  const made: (() => Promise<unknown>)[] = [];
+  const created: (() => Promise<unknown>)[] = [];
   const rest: Account["rest"] = (method, path, json) =>
     send(method, `${target.baseUrl}${path}`, { key: target.apiKey, json });
   const graphql: Account["graphql"] = (query, variables) =>
@@ -69,21 +69,21 @@ export function useAccount(target: Target): Account {
     });
 
   async function template(fields: Fields = {}): Promise<string> {
-    const answer = await graphql(saveTemplate, { input: templateFields(fields) });
-    discardTemplate(stringAt(answer, "data", "saveTemplate", "name"));
-    return stringAt(answer, "data", "saveTemplate", "id");
+    const response = await graphql(saveTemplate, { input: templateFields(fields) });
+    discardTemplate(stringAt(response, "data", "saveTemplate", "name"));
+    return stringAt(response, "data", "saveTemplate", "id");
   }
 
   function discardTemplate(name: string): void {
     const remove = (): Promise<RawResponse> =>
       graphql("mutation Delete($name: String) { deleteTemplate(templateName: $name) }", { name });
     // Templates stay in use for up to 2 minutes after their last endpoint; templates deleted by a test are not found.
-    made.push(() => pollUntil(remove, ({ text }) => !text.includes("in use"), 150_000));
+    created.push(() => pollUntil(remove, ({ text }) => !text.includes("in use"), 150_000));
   }
 
   async function endpoint(fields: Fields = {}): Promise<string> {
     const templateId = fields["templateId"] ?? (await template());
-    const answer = await rest("POST", "/endpoints", {
+    const response = await rest("POST", "/endpoints", {
       name: uniqueName("endpoint"),
       gpuTypeIds: ["NVIDIA L4"],
       workersMin: 0,
@@ -92,8 +92,8 @@ export function useAccount(target: Target): Account {
       ...fields,
       templateId,
     });
-    expectResponse(answer, 200);
-    const id = stringAt(answer, "id");
+    expectResponse(response, 200);
+    const id = stringAt(response, "id");
     endpoints.push(async () => {
       await rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 });
       await rest("DELETE", `/endpoints/${id}`);
@@ -103,18 +103,18 @@ export function useAccount(target: Target): Account {
 
   async function volume(fields: Fields = {}): Promise<string> {
     const body = { name: uniqueName("volume"), size: 10, dataCenterId: "EU-RO-1", ...fields };
-    const answer = await rest("POST", "/networkvolumes", body);
-    expectResponse(answer, 200);
-    const id = stringAt(answer, "id");
-    made.push(() => rest("DELETE", `/networkvolumes/${id}`));
+    const response = await rest("POST", "/networkvolumes", body);
+    expectResponse(response, 200);
+    const id = stringAt(response, "id");
+    created.push(() => rest("DELETE", `/networkvolumes/${id}`));
     return id;
   }
 
   async function secret(fields: Fields = {}): Promise<string> {
     const input = { name: uniqueName("secret"), value: "hush", ...fields };
-    const answer = await graphql(`mutation { secretCreate(input: ${literal(input)}) { id name description } }`);
-    const id = stringAt(answer, "data", "secretCreate", "id");
-    made.push(() => graphql("mutation Delete($id: ID!) { secretDelete(id: $id) }", { id }));
+    const response = await graphql(`mutation { secretCreate(input: ${literal(input)}) { id name description } }`);
+    const id = stringAt(response, "data", "secretCreate", "id");
+    created.push(() => graphql("mutation Delete($id: ID!) { secretDelete(id: $id) }", { id }));
     return id;
   }
 
@@ -130,7 +130,7 @@ export function useAccount(target: Target): Account {
   // A local service is thrown away whole.
   if (target.isExternal) {
     afterAll(async () => {
-      for (const remove of [...endpoints, ...made]) await remove();
+      for (const remove of [...endpoints, ...created]) await remove();
     }, 180_000);
   }
   return {

@@ -41,24 +41,24 @@ export function createJobApi(target: Target, endpointId: string): JobApi {
     retry: (id) => call("POST", `/retry/${id}`),
     health: () => call("GET", "/health"),
     async submit(input, more) {
-      const answer = await run(input, more);
-      expectResponse(answer, 200, { status: "IN_QUEUE" });
-      return stringAt(answer, "id");
+      const response = await run(input, more);
+      expectResponse(response, 200, { status: "IN_QUEUE" });
+      return stringAt(response, "id");
     },
     async reaches(id, ...states) {
-      const wanted = states.length > 0 ? states : finalStates;
-      const answer = await pollUntil(
+      const expected = states.length > 0 ? states : finalStates;
+      const response = await pollUntil(
         () => status(id),
         ({ status, json }) => {
           const state = String(at(json, "status"));
-          return status !== 200 || wanted.includes(state) || finalStates.includes(state);
+          return status !== 200 || expected.includes(state) || finalStates.includes(state);
         },
       );
-      expectResponse(answer, 200);
-      const state = String(at(answer.json, "status"));
-      if (!wanted.includes(state))
-        throw new Error(`${answer.request} answers ${answer.text}, not ${wanted.join(" or ")}`);
-      return answer;
+      expectResponse(response, 200);
+      const state = String(at(response.json, "status"));
+      if (!expected.includes(state))
+        throw new Error(`${response.request} answers ${response.text}, not ${expected.join(" or ")}`);
+      return response;
     },
   };
 }

@@ -16,6 +16,6 @@ export function longJob({ isExternal }: Target, context: TestContext): LongJob {
   if (isExternal) return { input: { ms: 12_000 }, end: () => undefined };
   const folder = mkdtempSync(join(tmpdir(), "long-job-"));
   context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const until = join(folder, "end");
-  return { input: { until }, end: () => writeFileSync(until, "") };
+  const endFile = join(folder, "end");
+  return { input: { until: endFile }, end: () => writeFileSync(endFile, "") };
 }

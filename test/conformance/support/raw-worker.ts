@@ -33,18 +33,18 @@ const variables = [
   "RUNPOD_WEBHOOK_PING",
 ];
 
-const skipOutside = (target: Target, context: TestContext): void =>
+const skipIfExternal = (target: Target, context: TestContext): void =>
   target.localOnly(context, "workers of other services do not hand out their tokens");
 
 /** Reads the environment of a real worker, stops that worker and impersonates it. */
 export async function joinAsWorker(target: Target, account: Account, context: TestContext): Promise<RawWorker> {
-  skipOutside(target, context);
+  skipIfExternal(target, context);
   const jobs = await account.jobsOn("env", context);
-  const told = await jobs.runsync({ names: variables });
-  expectResponse(told, 200, { status: "COMPLETED" });
+  const record = await jobs.runsync({ names: variables });
+  expectResponse(record, 200, { status: "COMPLETED" });
   const variable = (name: string): string => {
-    const value = at(told.json, "output", name);
-    if (typeof value !== "string" || value === "") throw new Error(`workers are not told ${name}: ${told.text}`);
+    const value = at(record.json, "output", name);
+    if (typeof value !== "string" || value === "") throw new Error(`workers are not told ${name}: ${record.text}`);
     return value;
   };
   await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
@@ -54,15 +54,15 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
   });
 
   const pod = "conformance-worker";
-  const toldPod = variable("RUNPOD_POD_ID");
+  const environmentPod = variable("RUNPOD_POD_ID");
   const token = variable("RUNPOD_AI_API_KEY");
-  const own = (address: string): string => address.replaceAll("$RUNPOD_POD_ID", pod).replaceAll(toldPod, pod);
+  const own = (address: string): string => address.replaceAll("$RUNPOD_POD_ID", pod).replaceAll(environmentPod, pod);
   const take = own(variable("RUNPOD_WEBHOOK_GET_JOB")).replaceAll("$ID", pod);
   const toJob = (name: string, jobId: string): string => own(variable(name)).replaceAll("$ID", jobId);
-  const ask = (method: string, url: string, sending: RequestOptions = {}): Promise<RawResponse> =>
+  const request = (method: string, url: string, sending: RequestOptions = {}): Promise<RawResponse> =>
     send(method, url, { ...sending, headers: { authorization: token, ...sending.headers } });
   const post = (url: string, jobId: string, json: object | string): Promise<RawResponse> =>
-    ask("POST", url, {
+    request("POST", url, {
       text: typeof json === "string" ? json : JSON.stringify(json),
       headers: { "content-type": "application/x-www-form-urlencoded", "x-request-id": jobId },
     });
@@ -71,13 +71,14 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
     token,
     addresses: { take, done: (jobId) => toJob("RUNPOD_WEBHOOK_POST_OUTPUT", jobId) },
     take: (signal, other = pod) =>
-      ask("GET", `${take.replaceAll(pod, other)}&job_in_progress=0`, signal ? { signal } : {}),
+      request("GET", `${take.replaceAll(pod, other)}&job_in_progress=0`, signal ? { signal } : {}),
     takeBatch: (size) =>
-      ask("GET", `${take.replace("/job-take/", "/job-take-batch/")}&batch_size=${size}&job_in_progress=0`),
+      request("GET", `${take.replace("/job-take/", "/job-take-batch/")}&batch_size=${size}&job_in_progress=0`),
     done: (jobId, result) => post(`${toJob("RUNPOD_WEBHOOK_POST_OUTPUT", jobId)}&isStream=false`, jobId, result),
     stream: (jobId, chunk) => post(`${toJob("RUNPOD_WEBHOOK_POST_STREAM", jobId)}&isStream=true`, jobId, chunk),
-    stop: () => ask("GET", take.replace("/job-take/", "/job-stop/")),
-    ping: (jobId = "") => ask("GET", `${own(variable("RUNPOD_WEBHOOK_PING"))}?job_id=${jobId}&runpod_version=1.12.0`),
+    stop: () => request("GET", take.replace("/job-take/", "/job-stop/")),
+    ping: (jobId = "") =>
+      request("GET", `${own(variable("RUNPOD_WEBHOOK_PING"))}?job_id=${jobId}&runpod_version=1.12.0`),
   };
 }
 
@@ -85,7 +86,7 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
 export function useWorker(target: Target, account: Account): (context: TestContext) => Promise<RawWorker> {
   let joined: Promise<RawWorker> | undefined;
   return (context) => {
-    skipOutside(target, context);
+    skipIfExternal(target, context);
     joined ??= joinAsWorker(target, account, context);
     return joined;
   };

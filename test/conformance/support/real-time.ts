@@ -5,8 +5,8 @@ import { pollUntil, type RawResponse } from "../../support/raw-http";
 const blur = 5;
 
 /** Asserts that at least `ms` have passed since `since`. */
-export function expectPassed(since: number, ms: number, what: string): void {
-  const passed = Date.now() - since;
+export function expectPassed(startTime: number, ms: number, what: string): void {
+  const passed = Date.now() - startTime;
   expect(passed, `${what} came after ${passed} ms`).toBeGreaterThanOrEqual(ms - blur);
 }
 
@@ -15,12 +15,12 @@ export function expectPassed(since: number, ms: number, what: string): void {
  * that starts the wait, so that a slow machine cannot fail the test. The only upper bound is the polling limit.
  */
 export async function comesAfter(
-  since: number,
+  startTime: number,
   ms: number,
-  ask: () => Promise<RawResponse>,
-  done: (answer: RawResponse) => boolean,
+  request: () => Promise<RawResponse>,
+  done: (response: RawResponse) => boolean,
 ): Promise<RawResponse> {
-  const answer = await pollUntil(ask, done, ms + 15_000);
-  expectPassed(since, ms, answer.request);
-  return answer;
+  const response = await pollUntil(request, done, ms + 15_000);
+  expectPassed(startTime, ms, response.request);
+  return response;
 }

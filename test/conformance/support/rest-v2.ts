@@ -6,16 +6,16 @@ import type { Target } from "../../support/target";
 import { type Account, type Fields, uniqueName } from "./account";
 
 /** Asserts a problem: media type, status, title, and the detail if given. */
-export function expectProblem(answer: RawResponse, status: number, detail?: string | RegExp): void {
-  expectResponse(answer, status, { status });
-  expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
-  expect(stringAt(answer, "title")).not.toBe("");
-  if (detail !== undefined) expect(stringAt(answer, "detail")).toMatch(detail);
+export function expectProblem(response: RawResponse, status: number, detail?: string | RegExp): void {
+  expectResponse(response, status, { status });
+  expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  expect(stringAt(response, "title")).not.toBe("");
+  if (detail !== undefined) expect(stringAt(response, "detail")).toMatch(detail);
 }
 
 /** A response has the form of the contract, and a request that breaks a rule of it is refused with the rule's status. */
-function holdToContract(method: string, path: string, body: unknown, answer: RawResponse): void {
-  const { status, headers, text, request } = answer;
+function holdToContract(method: string, path: string, body: unknown, response: RawResponse): void {
+  const { status, headers, text, request } = response;
   const sent = body === undefined ? "" : JSON.stringify(body);
   watchResponse({ method, path, body: sent }, { status, headers, body: text });
   const broken = requestViolations({ method, path, body: sent === "" ? undefined : JSON.parse(sent) });
@@ -47,15 +47,15 @@ export interface RestV2 {
 
 export function useRestV2(target: Target, account: Account): RestV2 {
   const call: RestV2["call"] = async (method, path, json, headers = {}) => {
-    const answer = await send(method, `${target.serverlessUrl}/v2${path}`, { key: target.apiKey, json, headers });
+    const response = await send(method, `${target.serverlessUrl}/v2${path}`, { key: target.apiKey, json, headers });
     // The job API has the same root.
-    if (isDescribed(`/v2${path}`)) holdToContract(method, `/v2${path}`, json, answer);
-    return answer;
+    if (isDescribed(`/v2${path}`)) holdToContract(method, `/v2${path}`, json, response);
+    return response;
   };
   async function make(path: string, json: Fields): Promise<string> {
-    const answer = await call("POST", path, json);
-    expectResponse(answer, 201);
-    return stringAt(answer, "id");
+    const response = await call("POST", path, json);
+    expectResponse(response, 201);
+    return stringAt(response, "id");
   }
   const endpointBody = (fields: Fields = {}): Fields => ({
     name: uniqueName("endpoint"),

@@ -8,8 +8,8 @@ const known = (values: KnownValues, name: string): fc.Arbitrary<unknown> | undef
   Object.hasOwn(values, name) ? values[name] : undefined;
 
 /** Values that match a schema of the contract. Each optional property is omitted with a probability of one half. */
-export function valuesOf(given: Schema, values: KnownValues): fc.Arbitrary<unknown> {
-  const schema = resolvedSchema(given);
+export function valuesOf(input: Schema, values: KnownValues): fc.Arbitrary<unknown> {
+  const schema = resolvedSchema(input);
   const choices = listOf(schema, "oneOf") ?? listOf(schema, "anyOf");
   if (choices) return fc.oneof(...choices.map((choice) => valuesOf(choice, values)));
   if (Array.isArray(schema["enum"])) return fc.constantFrom(...schema["enum"]);
@@ -77,8 +77,8 @@ export interface Faulty {
 }
 
 /** Every way to break a schema at one place of a value that fits it. */
-export function faultsOf(given: Schema, value: unknown, at = "$"): Faulty[] {
-  const schema = branchOf(given, value);
+export function faultsOf(input: Schema, value: unknown, at = "$"): Faulty[] {
+  const schema = branchOf(input, value);
   const here = ownFaults(schema, value).map((wrong) => ({ at: `${at} = ${shortened(wrong)}`, value: wrong }));
   if (Array.isArray(value)) {
     const items = schemaIn(schema, "items");
@@ -140,8 +140,8 @@ function isOfType(type: unknown, value: unknown): boolean {
 }
 
 /** The branch of a `oneOf` that a value has the keys of. */
-function branchOf(given: Schema, value: unknown): Schema {
-  const schema = resolvedSchema(given);
+function branchOf(input: Schema, value: unknown): Schema {
+  const schema = resolvedSchema(input);
   const branches = listOf(schema, "oneOf");
   const fits = (branch: Schema): boolean =>
     value instanceof Object && requiredOf(resolvedSchema(branch)).every((name) => name in value);

@@ -22,19 +22,19 @@ export interface WebhookReceiver {
 
 /** A receiver of job notifications on a free port of this machine, closed after the file's last test. */
 export async function useWebhookReceiver(): Promise<WebhookReceiver> {
-  const answers = new Map<string, number[]>();
+  const responses = new Map<string, number[]>();
   const calls = new Map<string, Notification[]>();
   const server = createServer(async (request, response) => {
     const name = String(request.url).slice(1);
     let text = "";
     for await (const part of request) text += part;
-    const seen = calls.get(name) ?? [];
+    const received = calls.get(name) ?? [];
     calls.set(name, [
-      ...seen,
+      ...received,
       { method: String(request.method), headers: request.headers, text, json: JSON.parse(text || "null") },
     ]);
-    const statuses = answers.get(name) ?? [];
-    response.writeHead(statuses[seen.length] ?? statuses.at(-1) ?? 200).end();
+    const statuses = responses.get(name) ?? [];
+    response.writeHead(statuses[received.length] ?? statuses.at(-1) ?? 200).end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const bound = server.address();
@@ -45,7 +45,7 @@ export async function useWebhookReceiver(): Promise<WebhookReceiver> {
   });
   return {
     address(name, ...statuses) {
-      answers.set(name, statuses);
+      responses.set(name, statuses);
       return `http://127.0.0.1:${bound.port}/${name}`;
     },
     calls: (name) => calls.get(name) ?? [],

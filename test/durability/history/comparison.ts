@@ -15,11 +15,11 @@ export function compare(player: Player): void {
   const { webhooks } = life;
   const ever = Number.MAX_SAFE_INTEGER;
   const notices = webhooks.dueHosts(ever).flatMap((host) => webhooks.dueOf(host, ever, 1000));
-  const told = notices.map(({ id }) => {
+  const reported = notices.map(({ id }) => {
     const notice = webhooks.load(id);
     return `${notice?.jobId} ${/"status":"(\w+)"/.exec(notice?.body ?? "")?.[1]}`;
   });
-  expect(told.sort(), "notifications").toEqual([...model.notices].sort());
+  expect(reported.sort(), "notifications").toEqual([...model.notices].sort());
 }
 
 function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: number): void {
@@ -42,8 +42,8 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
     finishedAt,
     output,
   };
-  const kept = life.store.find(job.id)?.output;
-  const real = { workerId: undefined, startedAt: undefined, finishedAt: undefined, ...found, output: kept };
+  const retained = life.store.find(job.id)?.output;
+  const real = { workerId: undefined, startedAt: undefined, finishedAt: undefined, ...found, output: retained };
   expect(real, `the record of ${job.id}`).toMatchObject(expected);
   if (found?.error !== undefined) expect(found.error).toContain(job.error);
   else expect(job.error, `${job.id} has no error`).toBeUndefined();
@@ -51,8 +51,8 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
   const { hasOutput: _hasOutput, ...remembered } = { hasOutput: false, ...(live ?? found) };
   const { hasOutput: _stored, ...written } = { hasOutput: false, ...found };
   expect(remembered, `what is remembered of ${job.id} is what is written`).toEqual(written);
-  const seen = life.records.find(job.endpointId, job.id) !== undefined;
-  expect(seen, `clients see ${job.id}`).toBe(model.isVisible(job, now));
+  const received = life.records.find(job.endpointId, job.id) !== undefined;
+  expect(received, `clients see ${job.id}`).toBe(model.isVisible(job, now));
 }
 
 /** The queue has the waiting jobs, each once, in their order. */

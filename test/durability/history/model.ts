@@ -53,7 +53,7 @@ export class Model {
   notices: string[] = [];
   /** Workers waiting at the endpoints' queues, and their deliveries as "<job> <worker>". */
   readonly waiters = new Map<string, string[]>();
-  given: string[] = [];
+  input: string[] = [];
   /** Endpoints with a requeued job, which a waiting worker gets at the end of the turn. */
   #unserved: string[] = [];
   #arrivals = 0;
@@ -111,7 +111,7 @@ export class Model {
     const worker = workers.at(-1);
     const [jobId] = worker === undefined ? [] : this.takeFirst(endpointId, worker, now);
     if (jobId === undefined) return;
-    this.given.push(`${jobId} ${worker}`);
+    this.input.push(`${jobId} ${worker}`);
     workers.pop();
   }
 
@@ -203,9 +203,9 @@ export class Model {
   }
 
   purge(endpointId: string): number {
-    const gone = this.waiting(endpointId);
-    for (const job of gone) job.status = "REMOVED";
-    return gone.length;
+    const deleted = this.waiting(endpointId);
+    for (const job of deleted) job.status = "REMOVED";
+    return deleted.length;
   }
 
   setTtl(job: ModelJob, now: number, ttl: number): void {

@@ -8,7 +8,7 @@ import type { Operation, Step } from "./steps";
 
 /** A running operation and its expected result. */
 interface Call {
-  answer: Promise<unknown>;
+  response: Promise<unknown>;
   expected: unknown;
   what: string;
 }
@@ -76,10 +76,10 @@ export class Player {
     const calls = this.#startAll(step.operations, this.#model);
     await quiet();
     this.#model.endTurn(this.now);
-    expect(this.#given, "what waiting workers got").toEqual(this.#model.given);
+    expect(this.#given, "what waiting workers got").toEqual(this.#model.input);
     // A shorter ttl may have expired, so that the timer fires immediately.
     if (this.#punctual) this.#model.settle(this.now);
-    for (const call of calls) expect(await call.answer, call.what).toEqual(call.expected);
+    for (const call of calls) expect(await call.response, call.what).toEqual(call.expected);
   }
 
   async end(): Promise<void> {
@@ -105,13 +105,13 @@ export class Player {
   async #killedDuring(operations: Operation[]): Promise<void> {
     const forgotten = this.#model.copy();
     const calls = this.#startAll(operations, forgotten);
-    const outcomes = Promise.allSettled(calls.map((call) => call.answer));
+    const outcomes = Promise.allSettled(calls.map((call) => call.response));
     await this.#life.die();
     await quiet();
     for (const [index, { status }] of (await outcomes).entries())
       expect(status, `${calls[index]?.what} while the service was killed`).toBe("rejected");
     this.#given = [];
-    this.#model.given = [];
+    this.#model.input = [];
     this.#model.recover();
     this.#life = startLife(this.#database, this.#clock, this.#punctual);
     if (this.#punctual) {
@@ -139,8 +139,8 @@ export class Player {
   #start(operation: Operation, model: Model): Call | undefined {
     const { jobs } = this.#life;
     const now = this.now;
-    const call = (answer: Promise<unknown>, expected: unknown, id = ""): Call => ({
-      answer,
+    const call = (response: Promise<unknown>, expected: unknown, id = ""): Call => ({
+      response,
       expected,
       what: `${operation.kind} ${id}`,
     });
@@ -150,14 +150,14 @@ export class Player {
         const job = { ...fields, id: `job-${this.#ids++}`, createdAt: now, expiresAt: now + ttl };
         const rest = { lowPriority: false, s3Config: undefined, input: "{}" };
         const webhook = hasWebhook ? "http://127.0.0.1:9/" : undefined;
-        const answer = jobs.submit({ ...job, ...rest, webhook }).then((accepted) => accepted.id);
+        const response = jobs.submit({ ...job, ...rest, webhook }).then((accepted) => accepted.id);
         model.submit({ ...job, hasWebhook });
-        return call(answer, job.id, job.id);
+        return call(response, job.id, job.id);
       }
       case "take": {
         const workerId = `worker-${operation.worker}`;
-        const answer = jobs.assign(operation.endpointId, workerId, 1).then((taken) => taken.map(({ job }) => job.id));
-        return call(answer, model.takeFirst(operation.endpointId, workerId, now));
+        const response = jobs.assign(operation.endpointId, workerId, 1).then((taken) => taken.map(({ job }) => job.id));
+        return call(response, model.takeFirst(operation.endpointId, workerId, now));
       }
       case "wait": {
         const { endpointId } = operation;
@@ -182,7 +182,7 @@ export class Player {
     job: ModelJob,
     operation: Extract<Operation, { at: number }>,
     model: Model,
-    call: (answer: Promise<unknown>, expected: unknown, id: string) => Call,
+    call: (response: Promise<unknown>, expected: unknown, id: string) => Call,
   ): Call {
     const { jobs } = this.#life;
     const { id, endpointId } = job;
@@ -206,16 +206,16 @@ export class Player {
       case "refuse":
         return call(jobs.reject(id, "refused"), model.refuse(job, now, "refused"), id);
       case "cancel": {
-        const answer = jobs.cancel(endpointId, id).then((found) => found?.status);
-        const seen = model.isVisible(job, now);
+        const response = jobs.cancel(endpointId, id).then((found) => found?.status);
+        const received = model.isVisible(job, now);
         model.cancel(job, now);
-        return call(answer, seen ? job.status : undefined, id);
+        return call(response, received ? job.status : undefined, id);
       }
       case "retry": {
-        const answer = jobs.retry(endpointId, id).then((found) => found?.retried);
-        const seen = model.isVisible(job, now);
+        const response = jobs.retry(endpointId, id).then((found) => found?.retried);
+        const received = model.isVisible(job, now);
         const retried = model.retry(job, now);
-        return call(answer, seen ? retried : undefined, id);
+        return call(response, received ? retried : undefined, id);
       }
       case "setTtl":
         model.setTtl(job, now, operation.ttl);

@@ -9,7 +9,7 @@ test("is a Map, however many entries were removed", () => {
   for (let at = 0; at < 1000; at++) {
     map.set(at, `value ${at}`);
     plain.set(at, `value ${at}`);
-    for (const gone of [at - 16, at - 17]) expect(map.delete(gone)).toBe(plain.delete(gone));
+    for (const deletedKey of [at - 16, at - 17]) expect(map.delete(deletedKey)).toBe(plain.delete(deletedKey));
     expect([map.size, map.get(at), map.has(at - 16)]).toEqual([plain.size, plain.get(at), false]);
   }
   expect([...map]).toEqual([...plain]);
@@ -25,13 +25,13 @@ test("an iteration skips entries that are removed meanwhile, and visits each ent
     for (let at = from; at < from + 200; at++) map.set(at, at);
   };
   fill(0);
-  const seen: number[] = [];
+  const received: number[] = [];
   for (const [key] of map) {
-    seen.push(key);
+    received.push(key);
     map.delete(key);
     map.delete(key + 1);
   }
-  expect(seen).toEqual(Array.from({ length: 100 }, (_, at) => 2 * at));
+  expect(received).toEqual(Array.from({ length: 100 }, (_, at) => 2 * at));
   fill(200);
   expect(map.size).toBe(200);
 });

@@ -26,8 +26,8 @@ describe("a body that is too large", () => {
         client.once("message", resolve).once("error", reject);
       });
       expect(results).toEqual(Array.from({ length: 10 }, () => "413 with a body"));
-      const answer = await send("POST", roots[api](), { key: key(), text: " ".repeat(1_048_577) });
-      expect(messageOf(answer)).toBe("body: is too large; the limit is 1 MB (1048576 bytes)");
+      const response = await send("POST", roots[api](), { key: key(), text: " ".repeat(1_048_577) });
+      expect(messageOf(response)).toBe("body: is too large; the limit is 1 MB (1048576 bytes)");
     },
   );
 });
@@ -36,29 +36,29 @@ test.each(["REST", "GraphQL"] as const)(
   "%s: 400,000 nested lists are rejected without an internal error",
   async (api) => {
     const text = `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`;
-    const answer = await send("POST", roots[api](), { key: key(), text });
-    expectResponse(answer, 400);
-    expect(messageOf(answer)).toBe("body: must not nest deeper than 1000 levels");
+    const response = await send("POST", roots[api](), { key: key(), text });
+    expectResponse(response, 400);
+    expect(messageOf(response)).toBe("body: must not nest deeper than 1000 levels");
   },
 );
 
 describe("an excessive GraphQL query", () => {
-  const ask = (query: string) => rig.graphql(query);
+  const request = (query: string) => rig.graphql(query);
 
   test.each([
     ["many aliases", `{ ${many(2000, (n) => `a${n}: myself { endpoints { id } }`)} }`],
     ["a field many times", `{ myself { ${many(20_000, () => "id")} } }`],
     ["many mutations", `mutation { ${many(2000, (n) => `a${n}: secretDelete(id: "x")`)} }`],
   ])("%s: is rejected by its length", async (_what, query) => {
-    const answer = await ask(query);
-    expectResponse(answer, 400, { data: null });
-    expect(messageOf(answer)).toContain("more that 10000 tokens");
+    const response = await request(query);
+    expectResponse(response, 400, { data: null });
+    expect(messageOf(response)).toContain("more that 10000 tokens");
   });
 
   test("with lists nested many times is rejected by its cost", async () => {
-    const answer = await ask(`{ ${many(40, (n) => `d${n}: dataCenters { gpuAvailability { available } }`)} }`);
-    expectResponse(answer, 200, { data: null });
-    expect(messageOf(answer)).toBe("query: reads more than 10000 objects; request fewer objects");
+    const response = await request(`{ ${many(40, (n) => `d${n}: dataCenters { gpuAvailability { available } }`)} }`);
+    expectResponse(response, 200, { data: null });
+    expect(messageOf(response)).toBe("query: reads more than 10000 objects; request fewer objects");
   });
 
   test.each([
@@ -72,9 +72,9 @@ describe("an excessive GraphQL query", () => {
     ["levels", `{ ${"myself { ".repeat(20)} id ${"}".repeat(20)} }`, "20 levels"],
     ["operations", many(51, (n) => `query q${n} { __typename }`), "50 operations and fragments"],
   ])("with too many %s is rejected before its validation", async (_what, query, bound) => {
-    const answer = await ask(query);
-    expectResponse(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
-    expect(messageOf(answer)).toBe(`query: has more than ${bound}; send several requests`);
+    const response = await request(query);
+    expectResponse(response, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    expect(messageOf(response)).toBe(`query: has more than ${bound}; send several requests`);
   });
 
   test("without a key is rejected with 401 before its validation, unless it is a short query of the catalog", async () => {
@@ -86,33 +86,33 @@ describe("an excessive GraphQL query", () => {
   });
 
   test("the introspection queries of common clients are within the bounds", async () => {
-    const answer = await ask(getIntrospectionQuery({ inputValueDeprecation: true }));
-    expect(at(answer.json, "data", "__schema", "types"), answer.text.slice(0, 300)).toBeDefined();
+    const response = await request(getIntrospectionQuery({ inputValueDeprecation: true }));
+    expect(at(response.json, "data", "__schema", "types"), response.text.slice(0, 300)).toBeDefined();
   });
 
   test("a query of everything in an account of a thousand objects is within the bounds", async () => {
-    const answer = await ask(
+    const response = await request(
       "{ myself { endpoints { id template { id name } networkVolume { id } } podTemplates { id env { key } } } }",
     );
-    expect(at(answer.json, "data", "myself", "endpoints"), answer.text).toBeDefined();
+    expect(at(response.json, "data", "myself", "endpoints"), response.text).toBeDefined();
   });
 });
 
 test("REST: an image name of 1025 characters is rejected", async () => {
-  const answer = await rig.rest("POST", "/templates", { name: "long", imageName: "a".repeat(1025) });
-  expectResponse(answer, 400);
-  expect(messageOf(answer)).toMatch(/^imageName: .* is not allowed, must have 1024 characters or fewer$/s);
+  const response = await rig.rest("POST", "/templates", { name: "long", imageName: "a".repeat(1025) });
+  expectResponse(response, 400);
+  expect(messageOf(response)).toMatch(/^imageName: .* is not allowed, must have 1024 characters or fewer$/s);
 });
 
 test("a fault is reported once, even if two rules find it", async () => {
-  const answer = await rig.rest("POST", "/networkvolumes", { name: "v", size: 1e308, dataCenterId: "EU-RO-1" });
-  expectResponse(answer, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });
+  const response = await rig.rest("POST", "/networkvolumes", { name: "v", size: 1e308, dataCenterId: "EU-RO-1" });
+  expectResponse(response, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });
 });
 
 test.each([
   ["secretCreate", (fields: string) => `secretCreate(input: {name: "cut", ${fields}})`],
   ["secretValueUpdate", (fields: string) => `secretValueUpdate(input: {id: "x", ${fields}})`],
 ])("%s rejects a value that the store would truncate, without showing it", async (_name, mutation) => {
-  const answer = await rig.graphql(`mutation { ${mutation('value: "hush\\u0000hush"')} { id } }`);
-  expect(messageOf(answer)).toBe("value: must not contain a null character");
+  const response = await rig.graphql(`mutation { ${mutation('value: "hush\\u0000hush"')} { id } }`);
+  expect(messageOf(response)).toBe("value: must not contain a null character");
 });

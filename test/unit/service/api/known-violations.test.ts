@@ -4,7 +4,7 @@ import { useService } from "../resources/service-rig";
 
 const rig = await useService();
 const strict = await useService({ strict: true });
-const ask = ({ service }: typeof rig, query: string) => {
+const request = ({ service }: typeof rig, query: string) => {
   const headers = { "user-agent": "runpod-mcp-server/4.0.0" };
   return send("GET", `${service().serverlessUrl}/v2${query}`, { key: service().apiKey, headers });
 };
@@ -15,7 +15,7 @@ const known = ["gpus", "gpus/NVIDIA%20A40", "cpus", "cpus/cpu3c"].map(
 );
 
 test.each(known)("GET %s is accepted and logged as a contract violation", async (query) => {
-  expectResponse(await ask(rig, query), 200);
+  expectResponse(await request(rig, query), 200);
   const route = `/v2${query.replace(/\?.*/, "").replace(/(NVIDIA.*|cpu3c)$/, ":id")}`;
   const lines = (await rig.log()).split("\n").filter((line) => line.includes("contract violation"));
   const logged = lines.map((line): unknown => JSON.parse(line)).find((line) => at(line, "route") === route);
@@ -26,12 +26,12 @@ test.each(known)("GET %s is accepted and logged as a contract violation", async 
 });
 
 test.each(known)("GET %s is 400 with the option strict", async (query) => {
-  expectResponse(await ask(strict, query), 400, { detail: "include: must come with product" });
+  expectResponse(await request(strict, query), 400, { detail: "include: must come with product" });
 });
 
 test.each(["gpus?product=POD", "gpus?count=2", "cpus?vcpuCount=4", "gpus?include=AVAILABILITY&cudaVersions=12"])(
   "GET /catalog/%s is rejected without the option, too",
   async (query) => {
-    expect((await ask(rig, `/catalog/${query}`)).status).toBeGreaterThanOrEqual(400);
+    expect((await request(rig, `/catalog/${query}`)).status).toBeGreaterThanOrEqual(400);
   },
 );

@@ -22,7 +22,7 @@ test.each([
   ["172.17.0.1", key, 200],
 ])("/metrics for %s with the key %j is %i", async (remoteAddress, sent, status) => {
   const headers = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
-  const answer = await app.inject({ url: "/metrics", remoteAddress, headers });
-  expect(answer.statusCode).toBe(status);
-  if (status === 200) expect(answer.body).toBe("up 1\n");
+  const response = await app.inject({ url: "/metrics", remoteAddress, headers });
+  expect(response.statusCode).toBe(status);
+  if (status === 200) expect(response.body).toBe("up 1\n");
 });

@@ -11,10 +11,10 @@ describe("an invalid request is rejected in the form of its API", () => {
     ["GraphQL", () => rig.service().graphqlUrl, (body: unknown) => at(body, "errors", 0, "message")],
   ])("a broken JSON body in %s, without quoting it", async (api, root, message) => {
     const url = api === "REST" ? `${root()}/templates` : root();
-    const answer = await send("POST", url, { key: key(), text: '{"password": "hush' });
-    expectResponse(answer, 400);
-    expect(message(answer.json)).toBe("body: must be valid JSON");
-    expect(answer.text).not.toContain("hush");
+    const response = await send("POST", url, { key: key(), text: '{"password": "hush' });
+    expectResponse(response, 400);
+    expect(message(response.json)).toBe("body: must be valid JSON");
+    expect(response.text).not.toContain("hush");
   });
 
   test.each([
@@ -24,8 +24,8 @@ describe("an invalid request is rejected in the form of its API", () => {
     ["GET", "/endpoints/a/b/c"],
     ["PATCH", "/containerregistryauth/some-id"],
   ])("%s %s is not a route of REST: 404", async (method, path) => {
-    const answer = await rig.rest(method, path);
-    expectResponse(answer, 404, { message: `route ${method} /v1${path} not found` });
+    const response = await rig.rest(method, path);
+    expectResponse(response, 404, { message: `route ${method} /v1${path} not found` });
   });
 
   test.each([
@@ -38,40 +38,40 @@ describe("an invalid request is rejected in the form of its API", () => {
       (body: unknown) => at(body, "message"),
     ],
   ])("an invalid address (%#) is reported without itself and its query", async (path, fault, message) => {
-    const answer = await send("GET", `${rig.service().serverlessUrl}${path}?api_key=${key()}`);
-    expectResponse(answer, 400);
-    expect(message(answer.json)).toBe(fault);
-    expect(answer.text).not.toContain(key());
+    const response = await send("GET", `${rig.service().serverlessUrl}${path}?api_key=${key()}`);
+    expectResponse(response, 400);
+    expect(message(response.json)).toBe(fault);
+    expect(response.text).not.toContain(key());
   });
 
   test("an unknown path is reported without its query", async () => {
-    const answer = await send("GET", `${rig.service().serverlessUrl}/nosuch?api_key=${key()}`);
-    expectResponse(answer, 404);
-    expect(answer.text).not.toContain(key());
+    const response = await send("GET", `${rig.service().serverlessUrl}/nosuch?api_key=${key()}`);
+    expectResponse(response, 404);
+    expect(response.text).not.toContain(key());
   });
 
   test("GET on the GraphQL address is not a route", async () => {
-    const answer = await send("GET", rig.service().graphqlUrl, { headers: { accept: "text/html" } });
-    expectResponse(answer, 404, { errors: [{ message: "route GET /graphql not found" }] });
+    const response = await send("GET", rig.service().graphqlUrl, { headers: { accept: "text/html" } });
+    expectResponse(response, 404, { errors: [{ message: "route GET /graphql not found" }] });
   });
 
   test.each([["text/plain"], ["application/x-www-form-urlencoded"]])("a body sent as %s", async (type) => {
-    const answer = await send("POST", `${rig.service().baseUrl}/templates`, {
+    const response = await send("POST", `${rig.service().baseUrl}/templates`, {
       key: key(),
       text: "name=x",
       headers: { "content-type": type },
     });
-    expectResponse(answer, 400, { message: "header Content-Type: must be application/json" });
+    expectResponse(response, 400, { message: "header Content-Type: must be application/json" });
   });
 
   test.each([["[]"], ["null"], ["7"], [""]])("the JSON body %j instead of an object", async (text) => {
-    const answer = await send("POST", `${rig.service().baseUrl}/networkvolumes`, { key: key(), text });
-    expectResponse(answer, 400, { message: "body: must be a JSON object" });
+    const response = await send("POST", `${rig.service().baseUrl}/networkvolumes`, { key: key(), text });
+    expectResponse(response, 400, { message: "body: must be a JSON object" });
   });
 
   test("several faults are named together", async () => {
-    const answer = await rig.rest("POST", "/networkvolumes", { name: "", size: 4001 });
-    expectResponse(answer, 400, {
+    const response = await rig.rest("POST", "/networkvolumes", { name: "", size: 4001 });
+    expectResponse(response, 400, {
       message:
         'name: "" is not allowed, must not be empty; size: 4001 is not allowed, must be a whole number from 0 to 4000; dataCenterId: is required, must be a string',
     });

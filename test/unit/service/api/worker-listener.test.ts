@@ -21,6 +21,6 @@ test("the listener for containers rejects requests of users", async () => {
       key: "a-key-for-this-test-only",
       ...(text === undefined ? {} : { text }),
     });
-  const answers = [await to("run", '{"input":{}}'), await to("status/none"), await to("health")];
-  expect(answers.map(({ status, text }) => [status, text.includes("route ")])).toEqual(Array(3).fill([404, true]));
+  const responses = [await to("run", '{"input":{}}'), await to("status/none"), await to("health")];
+  expect(responses.map(({ status, text }) => [status, text.includes("route ")])).toEqual(Array(3).fill([404, true]));
 });

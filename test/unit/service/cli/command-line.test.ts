@@ -44,8 +44,8 @@ describe("a start that cannot succeed ends with 1 and one line with the next ste
   test("if a handler file does not exist", async () => {
     const file = join(folder, "no-such-handler.mjs");
     const data = join(folder, "no-handler");
-    const answer = await runLine("start", "--port", "0", "--data", data, "--image", `acme/echo:1=${file}`);
-    expect(answer).toEqual({
+    const response = await runLine("start", "--port", "0", "--data", data, "--image", `acme/echo:1=${file}`);
+    expect(response).toEqual({
       code: 1,
       out: "",
       err: `serverless-compute-local: --image acme/echo:1: the handler file ${file} does not exist; name an existing file`,

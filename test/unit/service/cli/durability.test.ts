@@ -19,9 +19,9 @@ async function writeVolumes(service: StartedService): Promise<string[]> {
   const body = { name: "v", size: 1, dataCenterId: "EU-RO-1" };
   const ids: string[] = [];
   for (;;) {
-    const answer = await rest(service, "POST", "/networkvolumes", body).catch(() => undefined);
-    if (answer?.status !== 200) return ids;
-    ids.push(stringAt(answer, "id"));
+    const response = await rest(service, "POST", "/networkvolumes", body).catch(() => undefined);
+    if (response?.status !== 200) return ids;
+    ids.push(stringAt(response, "id"));
   }
 }
 
@@ -37,11 +37,11 @@ test("every acknowledged object survives a kill -9 during many writes, and the k
     "id",
   );
   const body = { name: "chat", templateId, networkVolumeId: volumeId, workersMax: 0, gpuTypeIds: ["NVIDIA L4"] };
-  const kept = await rest(before, "POST", "/endpoints", body);
-  const gone = stringAt(await rest(before, "POST", "/endpoints", { ...body, name: "gone" }), "id");
+  const keptEndpoint = await rest(before, "POST", "/endpoints", body);
+  const deletedId = stringAt(await rest(before, "POST", "/endpoints", { ...body, name: "gone" }), "id");
   await rest(before, "PATCH", `/templates/${templateId}`, { env: { A: "1" } });
   await graphql(before, 'mutation { secretCreate(input: {name: "token", value: "hush"}) { id } }');
-  expectResponse(await rest(before, "DELETE", `/endpoints/${gone}`), 204);
+  expectResponse(await rest(before, "DELETE", `/endpoints/${deletedId}`), 204);
   const writers = Array.from({ length: 8 }, () => writeVolumes(before));
   const listed = ({ json }: RawResponse): unknown[] =>
     Array.isArray(json) ? json.map((volume) => at(volume, "id")) : [];
@@ -51,19 +51,19 @@ test("every acknowledged object survives a kill -9 during many writes, and the k
   const acknowledged = (await Promise.all(writers)).flat();
 
   const after = await startService(data, "--template-release", "600");
-  const left = listed(await rest(after, "GET", "/networkvolumes"));
-  expect(acknowledged.filter((id) => !left.includes(id))).toEqual([]);
+  const remaining = listed(await rest(after, "GET", "/networkvolumes"));
+  expect(acknowledged.filter((id) => !remaining.includes(id))).toEqual([]);
   expect(after.apiKey).toBe(before.apiKey);
-  const id = stringAt(kept, "id");
+  const id = stringAt(keptEndpoint, "id");
   expectResponse(await rest(after, "GET", `/endpoints/${id}`), 200, { ...body, version: 2 });
   expectResponse(await rest(after, "GET", `/networkvolumes/${volumeId}`), 200, { size: 5 });
-  expectResponse(await rest(after, "GET", `/endpoints/${gone}`), 404);
+  expectResponse(await rest(after, "GET", `/endpoints/${deletedId}`), 404);
   const secrets = await graphql(after, "{ myself { secrets { name } } }");
   expect(at(secrets.json, "data", "myself", "secrets")).toEqual([{ name: "token" }]);
   // The release clock was set by the deleted endpoint and again by this one.
-  const since = Date.now();
+  const startTime = Date.now();
   await rest(after, "DELETE", `/endpoints/${id}`);
   const refusal = await rest(after, "DELETE", `/templates/${templateId}`);
   const [, seconds] = /can be deleted in (\d+) s/.exec(stringAt(refusal, "message")) ?? [];
-  expect(Number(seconds)).toBeGreaterThanOrEqual(Math.floor(600 - (Date.now() - since) / 1000));
+  expect(Number(seconds)).toBeGreaterThanOrEqual(Math.floor(600 - (Date.now() - startTime) / 1000));
 }, 120_000);

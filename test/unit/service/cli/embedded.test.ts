@@ -71,19 +71,19 @@ describe("createService", () => {
       const content = { imageName: "acme/chat:1", isServerless: true, volumeInGb: 0 };
       const json = { ...headers, "content-type": "application/json" };
       const make = async (path: string, body: object) => {
-        const { json: made } = await send("POST", `${service.baseUrl}${path}`, {
+        const { json: created } = await send("POST", `${service.baseUrl}${path}`, {
           headers: json,
           text: JSON.stringify(body),
         });
-        return String(at(made, "id"));
+        return String(at(created, "id"));
       };
       const templateId = await make("/templates", { name: "chat", ...content });
       const id = await make("/endpoints", { name: "chat", templateId, workersMax: 0 });
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 5 }, () => send("POST", `${service.serverlessUrl}/v2/${id}/purge-queue`, { headers })),
       );
       await service.stop();
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(served);
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(served);
     },
   );
 
@@ -108,10 +108,10 @@ describe("stop", () => {
   test("does not wait for connections that clients keep open", async () => {
     const service = await start();
     await send("GET", `${service.baseUrl}/endpoints`, { key: service.apiKey });
-    const begun = Date.now();
+    const started = Date.now();
     await service.stop(0);
     // They stay open for 72 s.
-    expect(Date.now() - begun).toBeLessThan(20_000);
+    expect(Date.now() - started).toBeLessThan(20_000);
   });
 
   test("works right after the start", async () => {

@@ -61,9 +61,9 @@ describe("logs ends with 1 and one line for", () => {
       join(folder, "nowhere"),
       "nowhere yet; pass the service's folder with --data",
     ],
-  ])("%s", async (_what, endpoint, dataFolder, told) => {
+  ])("%s", async (_what, endpoint, dataFolder, reported) => {
     const { code, out, err } = await runLine("logs", endpoint, "--data", dataFolder);
-    expect(err).toContain(told);
+    expect(err).toContain(reported);
     expect(err).toMatch(/^serverless-compute-local: [^\n]*$/);
     expect({ code, out }).toEqual({ code: 1, out: "" });
   });

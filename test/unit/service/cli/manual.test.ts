@@ -35,15 +35,15 @@ test("docs/service.md names every command and every option with its commands, an
   expect(all(manual, /^\| `([a-z]+)(?: [<[][^`]+)?` \|/gm)).toEqual(expect.arrayContaining(commands));
   // A cell lists the commands of an option, or the exceptions after "all but".
   const isOf = (of: string, name: string): boolean => of.startsWith("all") !== of.includes(`\`${name}\``);
-  const told = [...manual.matchAll(/^\| `(--[a-z-]+)[^`]*` \| ([^|]+) \|/gm)].flatMap(([, option = "", of = ""]) =>
-    commands.filter((name) => isOf(of, name)).map((name) => `${name} ${option}`),
+  const documented = [...manual.matchAll(/^\| `(--[a-z-]+)[^`]*` \| ([^|]+) \|/gm)].flatMap(
+    ([, option = "", of = ""]) => commands.filter((name) => isOf(of, name)).map((name) => `${name} ${option}`),
   );
   const real: string[] = [];
   for (const name of commands) {
     const { out: help } = await runLine(name, "--help");
     real.push(...all(help, /^ {2}(--[a-z-]+)/gm).map((option) => `${name} ${option}`));
   }
-  expect(told.sort()).toEqual(real.sort());
+  expect(documented.sort()).toEqual(real.sort());
 });
 
 test("tests and sections that docs/service.md links to exist", () => {
@@ -55,6 +55,9 @@ test("tests and sections that docs/service.md links to exist", () => {
 });
 
 test("docs/service.md lists every timing with its default", () => {
-  const told = [...manual.matchAll(/^\| `([a-zA-Z]+)` \| (\d+) \|/gm)].map(([, name, value]) => [name, Number(value)]);
-  expect(Object.fromEntries(told)).toEqual(defaultTimings);
+  const documented = [...manual.matchAll(/^\| `([a-zA-Z]+)` \| (\d+) \|/gm)].map(([, name, value]) => [
+    name,
+    Number(value),
+  ]);
+  expect(Object.fromEntries(documented)).toEqual(defaultTimings);
 });

@@ -11,7 +11,7 @@ function folderOf(): string {
   return folder;
 }
 const open = (dataFolder: string, maxBytes?: number) => openLog({ dataFolder, logLevel: "info" }, apiKey, maxBytes);
-const told = (file: string): string[] =>
+const readMessages = (file: string): string[] =>
   readFileSync(file, "utf8")
     .trim()
     .split("\n")
@@ -23,6 +23,6 @@ test("the key is in no line, and a line after the end is not an error", () => {
   log.info({ url: `/graphql?api_key=${apiKey}` }, `used ${apiKey}`);
   close();
   log.info("late");
-  expect(told(join(folder, "service.log"))).toEqual(["used [secret]"]);
+  expect(readMessages(join(folder, "service.log"))).toEqual(["used [secret]"]);
   expect(readFileSync(join(folder, "service.log"), "utf8")).not.toContain(apiKey);
 });

@@ -29,12 +29,12 @@ test(
     for (let sent = 0; sent < 3; sent++) await post(`${jobs}/run`, { input: { ms: 30_000 } });
     await pollUntil(
       () => send("GET", `${jobs}/health`, { key }),
-      (answer) => at(answer.json, "jobs", "inProgress") === 1,
+      (response) => at(response.json, "jobs", "inProgress") === 1,
     );
 
-    const told = await command(["status", "--data", data]).ended;
-    expect(told).toMatchObject({ code: 0, stderr: "" });
-    const lines = told.stdout.trimEnd().split("\n");
+    const result = await command(["status", "--data", data]).ended;
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    const lines = result.stdout.trimEnd().split("\n");
     const cells = (start: string): string[] | undefined => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
     expect(lines[0]).toBe(`The service runs on ${addresses.serverlessUrl}.`);
     expect(cells("ENDPOINT")?.slice(0, 7)).toEqual([
@@ -48,8 +48,8 @@ test(
     ]);
     expect(cells(id)).toEqual([id, "busy", "acme/slow:1", "1", "0–1", "2", "1", "0", "0", "0"]);
     expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "0", "0–0", "0", "0", "0", "0", "0"]);
-    expect(told.stdout).toMatch(/\nWORKER +OF ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
-    expect(told.stdout).not.toContain(key);
+    expect(result.stdout).toMatch(/\nWORKER +OF ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
+    expect(result.stdout).not.toContain(key);
     const { endpoints, url } = JSON.parse((await runLine("status", "--json", "--data", data)).out);
     expect(url).toBe(addresses.serverlessUrl);
     expect(endpoints).toMatchObject([
@@ -91,8 +91,8 @@ test("status describes a service without endpoints and workers, also after the r
   const options = { port: 0, dataFolder: join(folder, "empty"), retire: ["v1", "graphql"] } as const;
   const { serverlessUrl, stop } = await createService(options);
   onTestFinished(() => stop(0));
-  const told = await runLine("status", "--data", join(folder, "empty"));
-  expect(told).toEqual({
+  const result = await runLine("status", "--data", join(folder, "empty"));
+  expect(result).toEqual({
     code: 0,
     err: "",
     out: `The service runs on ${serverlessUrl}.\n\nThere are no endpoints.\n\nNo workers are running.`,
@@ -101,9 +101,9 @@ test("status describes a service without endpoints and workers, also after the r
 
 describe("status ends with 1 and one line with the next step", () => {
   const data = join(folder, "key");
-  const fails = async (told: string | RegExp): Promise<void> => {
+  const fails = async (result: string | RegExp): Promise<void> => {
     const { code, out, err } = await runLine("status", "--data", data);
-    expect(err).toMatch(told);
+    expect(err).toMatch(result);
     expect(err).toMatch(/^serverless-compute-local: [^\n]*$/);
     expect({ code, out }).toEqual({ code: 1, out: "" });
   };
@@ -131,7 +131,7 @@ describe("status ends with 1 and one line with the next step", () => {
     writeServiceAddress(data, { serverlessUrl: other.url, pid: process.pid });
     await fails(/rejects the key in .*api-key; pass that service's folder with --data/);
 
-    await pretend((_request, answer) => answer.writeHead(503).end('{"message":"the service is stopping"}'));
+    await pretend((_request, response) => response.writeHead(503).end('{"message":"the service is stopping"}'));
     await fails("the service is stopping");
 
     const url = await pretend(({ socket }) => socket.destroy());

@@ -21,12 +21,12 @@ describe("the link that start prints", () => {
 
   test("is issued again to a client with the key, and to no other", async () => {
     const { serverlessUrl, apiKey, consoleUrl } = await useConsoleService();
-    const ask = (headers: Record<string, string>) => send("POST", `${serverlessUrl}/console/links`, { headers });
+    const request = (headers: Record<string, string>) => send("POST", `${serverlessUrl}/console/links`, { headers });
     const cookie = await openLink(consoleUrl);
-    expect((await ask({})).status).toBe(401);
-    expect((await ask({ authorization: "Bearer wrong" })).status).toBe(401);
-    expect((await ask(pageHeaders(serverlessUrl, cookie))).status).toBe(401);
-    const link = stringAt(await ask({ authorization: `Bearer ${apiKey}` }), "url");
+    expect((await request({})).status).toBe(401);
+    expect((await request({ authorization: "Bearer wrong" })).status).toBe(401);
+    expect((await request(pageHeaders(serverlessUrl, cookie))).status).toBe(401);
+    const link = stringAt(await request({ authorization: `Bearer ${apiKey}` }), "url");
     expect(link).not.toBe(consoleUrl);
     expect(await openLink(link)).not.toBe(cookie);
   });

@@ -53,11 +53,11 @@ function expectMarked(id: string, text: string): void {
 describe("an injected fault", () => {
   test("tooManyRequests and serverErrors reject the next requests of the job API, then end", async () => {
     const { id } = await endpointWith({ tooManyRequests: 1, serverErrors: 2 });
-    const answers: RawResponse[] = [];
-    for (let request = 0; request < 4; request++) answers.push(await call("GET", `/v2/${id}/health`));
-    expect(answers.map(({ status }) => status)).toEqual([429, 500, 500, 200]);
-    expect(answers[0]?.headers.get("retry-after")).toBe("1");
-    expect(answers[1]?.json).toEqual({ error: "injected fault: internal server error" });
+    const responses: RawResponse[] = [];
+    for (let request = 0; request < 4; request++) responses.push(await call("GET", `/v2/${id}/health`));
+    expect(responses.map(({ status }) => status)).toEqual([429, 500, 500, 200]);
+    expect(responses[0]?.headers.get("retry-after")).toBe("1");
+    expect(responses[1]?.json).toEqual({ error: "injected fault: internal server error" });
     expect(service.faults(id)).toEqual({ tooManyRequests: 0, serverErrors: 0 });
     expectMarked(id, "injected fault: a request gets 429; tooManyRequests 0 left");
     expectMarked(id, "injected fault: a request gets 500; serverErrors 1 left");

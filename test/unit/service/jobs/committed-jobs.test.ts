@@ -112,12 +112,12 @@ test("the webhook of a job is its record", async () => {
 
 test("a running job whose worker outlives the service keeps its worker; the others are requeued", async () => {
   const rig = useJobs();
-  const kept = await rig.run();
+  const externalJob = await rig.run();
   await rig.jobs.submit(rig.newJob({ id: "lost" }));
   await rig.jobs.assign("endpoint", "other", 1);
   const life = openJobs(rig.killed(), rig.clock);
-  expect(life.recover((worker) => worker === "w").runningJobs.map(({ id }) => id)).toEqual([kept]);
-  expect(life.records.find("endpoint", kept)?.job).toMatchObject({ status: "IN_PROGRESS", workerId: "w" });
+  expect(life.recover((worker) => worker === "w").runningJobs.map(({ id }) => id)).toEqual([externalJob]);
+  expect(life.records.find("endpoint", externalJob)?.job).toMatchObject({ status: "IN_PROGRESS", workerId: "w" });
   expect(life.records.find("endpoint", "lost")?.job).toMatchObject({ status: "IN_QUEUE", hasOutput: false });
 });
 

@@ -6,8 +6,8 @@ import { useJobs } from "./support/jobs-rig";
 /** Jobs, and a worker that ends with the service. */
 function rigOf() {
   const rig = useJobs();
-  const begun: string[] = [];
-  const deliver = ({ job }: JobDelivery): void => void begun.push(job.id);
+  const startedJobs: string[] = [];
+  const deliver = ({ job }: JobDelivery): void => void startedJobs.push(job.id);
   const local: WaitingWorker = { workerId: "w", endsWithService: true, deliver };
   const failNextTransaction = (): void => {
     const { transaction } = rig.database;
@@ -18,7 +18,7 @@ function rigOf() {
       throw new Error("disk full");
     };
   };
-  return { ...rig, local, begun, failNextTransaction };
+  return { ...rig, local, begun: startedJobs, failNextTransaction };
 }
 
 test.each([true, false])(

@@ -12,7 +12,7 @@ async function write(path: string, text: string): Promise<void> {
 test("a start moves unknown volumes, homes and logs aside, and deletes none", async () => {
   const notices: string[] = [];
   const rig = await useJobRig({ onNotice: (text) => notices.push(text) });
-  const kept = await rig.endpoint("none", { workersMax: 0 });
+  const retained = await rig.endpoint("none", { workersMax: 0 });
   const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
   const keptVolume = (await rig.rest("POST", "/networkvolumes", volume)).text("id");
   const paths = (endpointId: string, volumeId: string): string[] => [
@@ -21,7 +21,7 @@ test("a start moves unknown volumes, homes and logs aside, and deletes none", as
     join("logs", `${endpointId}.log.1`),
     join("volumes", volumeId, "models", "weights"),
   ];
-  const [orphans, known] = [paths("gone0gone0gone", "gonevolume"), paths(kept.id, keptVolume)];
+  const [orphans, known] = [paths("gone0gone0gone", "gonevolume"), paths(retained.id, keptVolume)];
   for (const path of [...orphans, ...known]) await write(join(rig.dataFolder, path), path);
   await write(join(rig.dataFolder, "orphaned", "volumes", "gonevolume", "older"), "older");
   await rig.restart();

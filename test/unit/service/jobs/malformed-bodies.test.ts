@@ -20,7 +20,10 @@ test.each([
 test("/openai rejects a body that is not a JSON object with 400", async () => {
   const jobs = await (await useJobRig()).endpoint("no-image", { workersMax: 0 });
   for (const body of ["{", "[1]", lists(100_000)]) {
-    const answer = await jobs.call("POST", "/openai/v1/models", body);
-    expect([answer.status, at(answer.json, "error", "message")]).toEqual([400, expect.stringMatching(/^body: must/)]);
+    const response = await jobs.call("POST", "/openai/v1/models", body);
+    expect([response.status, at(response.json, "error", "message")]).toEqual([
+      400,
+      expect.stringMatching(/^body: must/),
+    ]);
   }
 });

@@ -16,20 +16,20 @@ const llm = await rig.endpoint("llm");
 
 /** Opens a call; `text` reads the rest of its response. */
 async function open({ root }: Pick<JobRig, "root">, jobs: Jobs, body: object, signal?: AbortSignal) {
-  const answer = await fetch(`${root}/v2/${jobs.id}${path}`, {
+  const response = await fetch(`${root}/v2/${jobs.id}${path}`, {
     method: "POST",
     headers: key,
     body: JSON.stringify(body),
     ...(signal ? { signal } : {}),
   });
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   const next = async (): Promise<string> => (await reader?.read())?.value ?? "";
   const text = async (): Promise<string> => {
     let all = "";
     for (let part = await next(); part !== ""; part = await next()) all += part;
     return all;
   };
-  return { answer, next, text };
+  return { answer: response, next, text };
 }
 const openStream = (jobs: Jobs, body: object) => open(rig, jobs, { stream: true, ...body });
 const errorEvent = (text: string): unknown =>
@@ -56,8 +56,8 @@ test.each([
   ["DELETE", "/v1/files/some-file", undefined],
   ["PUT", "/v2/anything", { a: 1 }],
 ])("%s /openai%s reaches the handler", async (method, route, body) => {
-  const answer = await llm.call(method, `/openai${route}`, body);
-  expect([answer.status, answer.json]).toEqual([200, { route, body: body ?? {} }]);
+  const response = await llm.call(method, `/openai${route}`, body);
+  expect([response.status, response.json]).toEqual([200, { route, body: body ?? {} }]);
 });
 
 test("events of the handler itself are passed through", async () => {
@@ -72,9 +72,9 @@ test("a value above 1 MB, which /stream would split, is one event", async () => 
 });
 
 test("a stream whose job fails after its first event ends with an error event and without [DONE]", async () => {
-  const { answer, text } = await openStream(llm, { words: ["a"], ends: "fail" });
+  const { answer: response, text } = await openStream(llm, { words: ["a"], ends: "fail" });
   const all = await text();
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   expect(all).toMatch(/^data: \{"word":"a"\}\n\n/);
   expect(errorEvent(all)).toEqual(failure("server_error", "job_failed", expect.stringContaining("out of memory")));
   expect(all).not.toContain("[DONE]");
@@ -97,10 +97,10 @@ test.each([["before its first event", []] as const, ["after its first event", ["
     await runs(llm);
     if (words.length > 0) await (await opening).next();
     expect((await llm.call("POST", `/cancel/${(await newestJob(llm)).id}`)).status).toBe(200);
-    const { answer, text } = await opening;
+    const { answer: response, text } = await opening;
     const all = await text();
     const error = words.length > 0 ? errorEvent(all) : at(JSON.parse(all), "error");
-    expect(answer.status).toBe(words.length > 0 ? 200 : 410);
+    expect(response.status).toBe(words.length > 0 ? 200 : 410);
     expect(error).toEqual(failure("invalid_request_error", "job_cancelled"));
     expect(all).not.toContain("[DONE]");
   },
@@ -116,9 +116,9 @@ test.each([
   await runs(jobs);
   if (events > 0) await (await opening).next();
   await clock.advance(5000);
-  const { answer, text } = await opening;
+  const { answer: response, text } = await opening;
   const all = await text();
-  expect(answer.status).toBe(events > 0 ? 200 : 504);
+  expect(response.status).toBe(events > 0 ? 200 : 504);
   expect(events > 0 ? errorEvent(all) : at(JSON.parse(all), "error")).toEqual(
     failure("server_error", "job_timed_out", expect.stringContaining("executionTimeout")),
   );
@@ -157,10 +157,10 @@ test.each([[{}], [{ stream: true }]])(
 test.each([[{ wait: true }], [{ stream: true, words: ["a"], ends: "wait" }]])(
   "the running job of a call with %j is cancelled with its caller",
   async (body) => {
-    const gone = new AbortController();
-    const call = open(rig, llm, body, gone.signal).then(({ text }) => text());
+    const disconnect = new AbortController();
+    const call = open(rig, llm, body, disconnect.signal).then(({ text }) => text());
     await runs(llm);
-    gone.abort();
+    disconnect.abort();
     await call.catch(() => undefined);
     await isFree(llm);
     expect((await newestJob(llm)).status).toBe("CANCELLED");
@@ -169,10 +169,10 @@ test.each([[{ wait: true }], [{ stream: true, words: ["a"], ends: "wait" }]])(
 
 test("a queued job is removed with its caller", async () => {
   const jobs = await rig.endpoint("llm", { workersMax: 0 });
-  const gone = new AbortController();
-  const call = open(rig, jobs, {}, gone.signal);
+  const disconnect = new AbortController();
+  const call = open(rig, jobs, {}, disconnect.signal);
   await waits(jobs);
-  gone.abort();
+  disconnect.abort();
   await call.catch(() => undefined);
   await waits(jobs, 0);
 });
@@ -185,9 +185,9 @@ test("a slow client is not sent more than it reads, and receives everything in t
   let all = await next();
   await jobs.healthBecomes(({ jobs }) => jobs["completed"] === 1);
   const shape = z.object({ chunks: z.number(), read: z.number() });
-  const [told] = readStore(own.dataFolder, "SELECT chunks, chunks_read AS read FROM job_streams", shape) ?? [];
-  expect(told?.chunks).toBe(36);
-  expect(told?.read).toBeLessThan(36);
+  const [counts] = readStore(own.dataFolder, "SELECT chunks, chunks_read AS read FROM job_streams", shape) ?? [];
+  expect(counts?.chunks).toBe(36);
+  expect(counts?.read).toBeLessThan(36);
   all += await text();
   const events = Array.from({ length: 36 }, (_, at) => `data: ${JSON.stringify(`${at}:${"x".repeat(500_000)}`)}\n\n`);
   expect(all === `${events.join("")}data: [DONE]\n\n`).toBe(true);

@@ -6,13 +6,13 @@ import { createRateLimits } from "../../../../service/api/admission";
 import { ServiceError } from "../../../../service/errors";
 import { ManualClock } from "../../../support/manual-clock";
 
-const answer = () => ({ raw: new ServerResponse(new IncomingMessage(new Socket())) });
+const response = () => ({ raw: new ServerResponse(new IncomingMessage(new Socket())) });
 
 /** Number of admitted requests of `count`, each finished immediately. */
 function admitted(limits: ReturnType<typeof createRateLimits>, count: number, endpointId = "e"): number {
   let through = 0;
   for (let at = 0; at < count; at++) {
-    const reply = answer();
+    const reply = response();
     try {
       limits.admit(endpointId, "cancel", reply);
       through++;
@@ -49,15 +49,15 @@ test("more than ten running workers raise the limits of the rate and of concurre
   const limits = createRateLimits(new ManualClock(), () => workers);
   /** Opens requests up to the limit of concurrent requests; returns the first. */
   const fill = (count: number, endpointId: string) => {
-    const open = Array.from({ length: count }, answer);
+    const open = Array.from({ length: count }, response);
     for (const reply of open) limits.admit(endpointId, "cancel", reply);
-    expect(() => limits.admit(endpointId, "cancel", answer())).toThrow(`${count} concurrent requests`);
+    expect(() => limits.admit(endpointId, "cancel", response())).toThrow(`${count} concurrent requests`);
     return open[0];
   };
   expect(admitted(limits, 500, "few")).toBe(rateLimits.cancel.requests);
   const first = fill(20, "few at once");
   first?.raw.emit("close");
-  expect(() => limits.admit("few at once", "cancel", answer())).not.toThrow();
+  expect(() => limits.admit("few at once", "cancel", response())).not.toThrow();
   workers = 30;
   expect(admitted(limits, 500, "many")).toBe(rateLimits.cancel.requests * 3);
   fill(60, "many at once");
@@ -66,9 +66,9 @@ test("more than ten running workers raise the limits of the rate and of concurre
 test("a rejection contains the wait", async () => {
   const clock = new ManualClock();
   const limits = createRateLimits(clock, () => 0);
-  for (let at = 0; at < 2; at++) limits.admit("e", "purge-queue", answer());
+  for (let at = 0; at < 2; at++) limits.admit("e", "purge-queue", response());
   await clock.advance(3500);
-  expect(() => limits.admit("e", "purge-queue", answer())).toThrow(
+  expect(() => limits.admit("e", "purge-queue", response())).toThrow(
     expect.objectContaining({ status: 429, headers: { "retry-after": "7" } }),
   );
 });

@@ -8,7 +8,7 @@ const rig = await useSharedJobRig({ timings: { requestLimit }, rateLimits: "on" 
 const { id, call, run } = await rig.endpoint("none", { workersMax: 0 });
 
 test("a stalled body returns 408 and frees its place among the concurrent requests; a held call continues", async () => {
-  const held = call("POST", `/runsync?wait=${2.5 * requestLimit}`, { input: {} });
+  const pending = call("POST", `/runsync?wait=${2.5 * requestLimit}`, { input: {} });
   // As many as the concurrent requests of /cancel.
   const stalled = await Promise.all(
     Array.from({ length: 20 }, () => openUpload(`${rig.root}/v2/${id}/cancel/nosuchjob`, key, {})),
@@ -16,7 +16,7 @@ test("a stalled body returns 408 and frees its place among the concurrent reques
   const statuses = await Promise.all(stalled.map(({ status }) => status));
   expect(statuses).toEqual(stalled.map(() => 408));
   expect((await call("POST", "/cancel/nosuchjob")).status).toBe(404);
-  const { status, text } = await held;
+  const { status, text } = await pending;
   expect([status, text("status")]).toEqual([200, "IN_QUEUE"]);
 });
 
@@ -30,8 +30,8 @@ test("/health and /retry have no rate limit", async () => {
 test("/cancel of a finished job returns 200 with its state", async () => {
   const job = await run({});
   await call("POST", `/cancel/${job}`);
-  const answer = await call("POST", `/cancel/${job}`);
-  expect([answer.status, answer.json]).toEqual([200, { id: job, status: "CANCELLED" }]);
+  const response = await call("POST", `/cancel/${job}`);
+  expect([response.status, response.json]).toEqual([200, { id: job, status: "CANCELLED" }]);
 });
 
 test("a HEAD request takes no job and reads no stream", async () => {

@@ -35,11 +35,11 @@ test("a job is TIMED_OUT after exactly its executionTimeout, with the remedy", a
 test.each([
   ["run", limits.retention.run],
   ["runsync", limits.retention.runsync],
-] as const)("the result of /%s is kept for %i ms after its end", async (operation, kept) => {
+] as const)("the result of /%s is kept for %i ms after its end", async (operation, retained) => {
   const rig = rigOf();
   const id = await rig.run({ operation });
   await rig.jobs.finish(id, "w", { output: "1" });
-  await rig.clock.advance(kept - 1);
+  await rig.clock.advance(retained - 1);
   await rig.supervisor.pass();
   expect(rig.status(id)).toBe("COMPLETED");
   await rig.clock.advance(1);

@@ -37,23 +37,23 @@ async function listening(server: Server): Promise<string> {
 
 /** A receiver that responds only after `release`. Counts calls and the maximum of open connections. */
 async function gatedReceiver() {
-  const seen = { calls: 0, atOnce: 0 };
-  const held = new Set<ServerResponse>();
+  const traffic = { calls: 0, atOnce: 0 };
+  const pending = new Set<ServerResponse>();
   let open = false;
   let inside = 0;
   const server = createServer((request, response) => {
-    seen.calls++;
-    seen.atOnce = Math.max(seen.atOnce, ++inside);
+    traffic.calls++;
+    traffic.atOnce = Math.max(traffic.atOnce, ++inside);
     request.resume();
     response.once("close", () => inside--);
     if (open) response.writeHead(200).end();
-    else held.add(response);
+    else pending.add(response);
   });
   const release = (): void => {
     open = true;
-    for (const response of held) response.writeHead(200).end();
+    for (const response of pending) response.writeHead(200).end();
   };
-  return { url: await listening(server), seen, release };
+  return { url: await listening(server), traffic, release };
 }
 
 function rigOf(timings = {}) {
@@ -68,10 +68,11 @@ async function end(rig: ReturnType<typeof rigOf>, webhook: string): Promise<stri
   await rig.jobs.finish(id, "w", { output: '{"a":1}' });
   return id;
 }
-const seen = (bodies: string[], count: number) => expect.poll(() => bodies.length, { interval: 5 }).toBe(count);
+const waitForBodies = (bodies: string[], count: number) =>
+  expect.poll(() => bodies.length, { interval: 5 }).toBe(count);
 /** Longer than a test: waiting for the end of an attempt would never end, because the clock stands still. */
 const never = { webhookAnswer: 600_000 };
-const left = (rig: ReturnType<typeof rigOf>) =>
+const pendingCount = (rig: ReturnType<typeof rigOf>) =>
   rig.database.query("SELECT count(*) AS rows FROM webhooks", z.object({ rows: z.number() })).get()?.rows;
 
 test("a received notification is sent once, however long its record cannot be written", async () => {
@@ -82,16 +83,16 @@ test("a received notification is sent once, however long its record cannot be wr
   delivery.start();
   const gate = await gatedReceiver();
   await end(rig, gate.url);
-  await expect.poll(() => gate.seen.calls, { interval: 5 }).toBe(1);
+  await expect.poll(() => gate.traffic.calls, { interval: 5 }).toBe(1);
   const unlock = rig.lockStore();
   gate.release();
   await expect.poll(() => logged.length, { interval: 5 }).toBe(1);
   for (let second = 0; second < 3; second++) await rig.clock.advance(1000);
-  expect(left(rig)).toBe(1);
+  expect(pendingCount(rig)).toBe(1);
   unlock();
   await rig.clock.advance(1000);
-  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
-  expect(gate.seen.calls).toBe(1);
+  await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
+  expect(gate.traffic.calls).toBe(1);
   expect(logged).toHaveLength(1);
   await delivery.stop();
 });
@@ -104,10 +105,10 @@ test("credentials in the address are sent as Basic authentication and never logg
   delivery.start();
   const { url, bodies, keys } = await receiver(500, 200);
   await end(rig, url.replace("http://", "http://us%40er:hush%3A%20hush@"));
-  await seen(bodies, 1);
+  await waitForBodies(bodies, 1);
   await expect.poll(() => lines.length, { interval: 5 }).toBe(1);
   await rig.clock.advance(10_000);
-  await seen(bodies, 2);
+  await waitForBodies(bodies, 2);
   const basic = `Basic ${Buffer.from("us@er:hush: hush").toString("base64")}`;
   expect(keys).toEqual([basic, basic]);
   expect(JSON.stringify(lines)).not.toContain("hush");
@@ -131,7 +132,7 @@ test.each([
       await expect.poll(() => lines.length, { interval: 5 }).toBe(attempt);
       await rig.clock.advance(10_000);
     }
-    await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+    await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
     expect(bodies).toHaveLength(3);
     expect(keys).toEqual([undefined, undefined, undefined]);
     expect(lines).toEqual([
@@ -152,7 +153,7 @@ test("40 hosts that never respond, one of them with 100 notifications, do not de
   for (let at = 0; at < 100; at++) await end(rig, slow[0]?.url ?? "");
   for (const { url } of slow) await end(rig, url);
   await end(rig, quick.url);
-  await seen(quick.bodies, 1);
+  await waitForBodies(quick.bodies, 1);
   await delivery.stop();
 });
 
@@ -170,12 +171,12 @@ test("one host gets a few notifications at once, all of them eventually, and the
   delivery.start();
   const slow = await gatedReceiver();
   for (let at = 0; at < 40; at++) await end(rig, slow.url);
-  await expect.poll(() => slow.seen.calls, { interval: 5 }).toBe(4);
+  await expect.poll(() => slow.traffic.calls, { interval: 5 }).toBe(4);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect([slow.seen.calls, bodies]).toEqual([4, 4]);
+  expect([slow.traffic.calls, bodies]).toEqual([4, 4]);
   slow.release();
-  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
-  expect(slow.seen).toEqual({ calls: 40, atOnce: 4 });
+  await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
+  expect(slow.traffic).toEqual({ calls: 40, atOnce: 4 });
   expect(bodies).toBe(40);
   await delivery.stop();
 });
@@ -186,11 +187,11 @@ test("a host with a later retry keeps its turn", async () => {
   delivery.start();
   const { url, bodies } = await receiver(500, 500, 500, 500, 200);
   for (let at = 0; at < 20; at++) await end(rig, url);
-  await expect.poll(() => left(rig), { interval: 5 }).toBe(4);
+  await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(4);
   expect(bodies).toHaveLength(20);
   await expect.poll(() => rig.webhooks.nextDue(rig.clock.now()), { interval: 5 }).toBe(rig.clock.now() + 10_000);
   await rig.clock.advance(10_000);
-  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+  await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
   expect(bodies).toHaveLength(24);
   await delivery.stop();
 });
@@ -202,11 +203,11 @@ test("no notification is lost when the service ends among many of them", async (
   const { url, bodies } = await receiver(...Array.from({ length: 10 }, () => 200), "hang", "hang", "hang", "hang", 200);
   const ids = new Set<string>();
   for (let at = 0; at < 100; at++) ids.add(await end(rig, url));
-  await seen(bodies, 14);
+  await waitForBodies(bodies, 14);
   await first.stop();
   const second = rig.open();
   second.start();
-  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+  await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
   const told = bodies.map((body) => z.object({ id: z.string() }).parse(JSON.parse(body)).id);
   expect(new Set(told)).toEqual(ids);
   await second.stop();

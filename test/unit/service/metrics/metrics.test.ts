@@ -49,10 +49,10 @@ const samples = async (start: string): Promise<Record<string, number>> =>
   );
 
 test("/metrics responds in the text format of Prometheus, without a key on this machine", async () => {
-  const answer = await scrape();
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
-  expect(answer.text).toContain("# TYPE serverless_compute_job_queue_seconds histogram");
+  const response = await scrape();
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(response.text).toContain("# TYPE serverless_compute_job_queue_seconds histogram");
 });
 
 test("/metrics counts jobs by state with their times, and workers", async () => {

@@ -28,9 +28,9 @@ describe("REST and GraphQL return the same template", () => {
     for (const dockerArgs of ["python3  -u handler.py --name 'a b'", "echo it's open"]) {
       const input = { name: freshName("template"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
       const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id dockerArgs } }";
-      const answer = await rig.graphql(save, { input });
-      expectResponse(answer, 200, { data: { saveTemplate: { dockerArgs } } });
-      const id = stringAt(answer, "data", "saveTemplate", "id");
+      const response = await rig.graphql(save, { input });
+      expectResponse(response, 200, { data: { saveTemplate: { dockerArgs } } });
+      const id = stringAt(response, "data", "saveTemplate", "id");
       expectResponse(await rig.rest("GET", `/templates/${id}`), 200, { dockerArgs });
     }
   });
@@ -43,9 +43,9 @@ describe("REST and GraphQL return the same template", () => {
     const dockerArgs = JSON.stringify({ cmd, entrypoint });
     const input = { name: freshName("template"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
     const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id dockerArgs } }";
-    const answer = await rig.graphql(save, { input });
-    expectResponse(answer, 200, { data: { saveTemplate: { dockerArgs } } });
-    const path = `/templates/${stringAt(answer, "data", "saveTemplate", "id")}`;
+    const response = await rig.graphql(save, { input });
+    expectResponse(response, 200, { data: { saveTemplate: { dockerArgs } } });
+    const path = `/templates/${stringAt(response, "data", "saveTemplate", "id")}`;
     const read = async () => (await rig.rest("GET", path)).json;
     expect(await read()).toMatchObject({ dockerStartCmd: cmd, dockerEntrypoint: entrypoint });
     await rig.rest("PATCH", path, { readme: "new" });

@@ -25,10 +25,10 @@ describe("an invalid environment is reported before a process is started, withou
   test.each([
     [{ TOKEN: "hush\u0000" }, 'env.TOKEN of endpoint "e" contains a null character'],
     [{ "TO\u0000KEN": "hush" }, 'env.TO\\u0000KEN of endpoint "e" contains a null character'],
-  ])("%j", (env, told) => {
+  ])("%j", (env, reported) => {
     const { id } = resources.endpoints.create({ name: "e", templateId: template(env) });
     const read = () => resources.lookup.workerEnvironment(id);
-    expect(read).toThrow(told);
+    expect(read).toThrow(reported);
     expect(read).not.toThrow("hush");
   });
 });

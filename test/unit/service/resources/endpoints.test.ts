@@ -18,9 +18,9 @@ describe("a new endpoint is rejected", () => {
 describe("an update of an endpoint is rejected as a whole", () => {
   test("if workersMax would fall below the current workersMin", async () => {
     const id = await rig.endpoint(await rig.template(), { workersMin: 2, workersMax: 4 });
-    const answer = await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 1, idleTimeout: 60 });
-    expectResponse(answer, 400);
-    expect(messageOf(answer)).toContain("workersMax: 1 is not allowed, must not be lower than workersMin");
+    const response = await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 1, idleTimeout: 60 });
+    expectResponse(response, 400);
+    expect(messageOf(response)).toContain("workersMax: 1 is not allowed, must not be lower than workersMin");
     expect(await read(id)).toMatchObject({ workersMax: 4, idleTimeout: 5 });
   });
 
@@ -80,8 +80,8 @@ describe("saveEndpoint", () => {
     const templateId = await rig.template();
     const cpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 };
     const id = await rig.endpoint(templateId, cpu);
-    const answer = await rig.graphql(saveEndpoint, { input: { id, name: "again", templateId } });
-    expectResponse(answer, 200, { data: { saveEndpoint: { id } } });
+    const response = await rig.graphql(saveEndpoint, { input: { id, name: "again", templateId } });
+    expectResponse(response, 200, { data: { saveEndpoint: { id } } });
     expect(await read(id)).toMatchObject({ instanceIds: ["cpu3c-4-8"], name: "again", idleTimeout: 10 });
   });
 

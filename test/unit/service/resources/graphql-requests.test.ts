@@ -5,7 +5,7 @@ import { useService } from "./service-rig";
 const rig = await useService();
 const post = (text: string, headers: Record<string, string> = {}): Promise<RawResponse> =>
   send("POST", rig.service().graphqlUrl, { key: rig.service().apiKey, text, headers });
-const ask = (json: unknown): Promise<RawResponse> => post(JSON.stringify(json));
+const request = (json: unknown): Promise<RawResponse> => post(JSON.stringify(json));
 const query = "{ myself { id } }";
 
 describe("a GraphQL request", () => {
@@ -15,10 +15,10 @@ describe("a GraphQL request", () => {
     ["extensions", { query, extensions: { traced: true } }],
     ["a key that means something to the language only", { query, variables: JSON.parse('{ "__proto__": 1 }') }],
   ])("with %s returns only data, as JSON", async (_what, json) => {
-    const answer = await ask(json);
-    expectResponse(answer, 200);
-    expect(answer.json).toEqual({ data: { myself: { id: "local" } } });
-    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    const response = await request(json);
+    expectResponse(response, 200);
+    expect(response.json).toEqual({ data: { myself: { id: "local" } } });
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
   test.each([
@@ -41,46 +41,46 @@ describe("a GraphQL request", () => {
     ["a missing variable", { query: "query ($id: String!) { podTemplate(id: $id) { id } }" }, 'Variable "$id"'],
     ["a query nested far too deep", { query: "{ myself ".repeat(20_000) }, "query: is nested too deep"],
   ])("with %s returns 400 with data null and an error that names it", async (_what, json, message) => {
-    const answer = await ask(json);
-    expectResponse(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
-    expect(stringAt(answer, "errors", 0, "message")).toContain(message);
-    expect(answer.text).not.toContain("hush");
+    const response = await request(json);
+    expectResponse(response, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    expect(stringAt(response, "errors", 0, "message")).toContain(message);
+    expect(response.text).not.toContain("hush");
   });
 
   test("of unreasonable size is rejected in reasonable time", async () => {
-    const answer = await ask({ query: `{ myself { ${"id ".repeat(50_000)} } }` });
-    expectResponse(answer, 400);
-    expect(answer.duration).toBeLessThan(5000);
+    const response = await request({ query: `{ myself { ${"id ".repeat(50_000)} } }` });
+    expectResponse(response, 400);
+    expect(response.duration).toBeLessThan(5000);
   });
 
   test("with several mutations runs them in order, and a failure leaves no data", async () => {
-    const answer = await ask({
+    const response = await request({
       query: `mutation {
         first: secretCreate(input: { name: "kept", value: "v" }) { name }
         second: deleteEndpoint(id: "nosuch")
       }`,
     });
-    expectResponse(answer, 200, {
+    expectResponse(response, 200, {
       data: null,
       errors: [{ path: ["second"], locations: [{ line: 3, column: 9 }], extensions: { code: "missingOnDelete" } }],
     });
-    const secrets = await ask({ query: "{ myself { secrets { name } } }" });
+    const secrets = await request({ query: "{ myself { secrets { name } } }" });
     expect(at(secrets.json, "data", "myself", "secrets")).toEqual([{ name: "kept" }]);
   });
 
   test("may request the schema", async () => {
     const fields = `{ __schema { queryType { fields { name } } mutationType { fields { name } } } __typename }`;
-    const answer = await ask({ query: fields });
-    expectResponse(answer, 200, { data: { __typename: "Query" } });
-    expect(answer.text).toContain('"saveTemplate"');
+    const response = await request({ query: fields });
+    expectResponse(response, 200, { data: { __typename: "Query" } });
+    expect(response.text).toContain('"saveTemplate"');
   });
 
   test("returns plain JSON whatever it accepts, and requires a JSON body", async () => {
     const accepting = await post(JSON.stringify({ query }), { accept: "application/graphql-response+json" });
     expect(accepting.headers.get("content-type")).toBe("application/json; charset=utf-8");
     for (const type of ["application/graphql", "application/x-www-form-urlencoded"]) {
-      const answer = await post(query, { "content-type": type });
-      expectResponse(answer, 400, {
+      const response = await post(query, { "content-type": type });
+      expectResponse(response, 400, {
         data: null,
         errors: [{ message: "header Content-Type: must be application/json" }],
       });
@@ -93,8 +93,8 @@ describe("a GraphQL request", () => {
 });
 
 test("has a resolver for every mutation of the schema", async () => {
-  const answer = await ask({ query: "{ __schema { mutationType { fields { name } } } }" });
-  const fields = at(answer.json, "data", "__schema", "mutationType", "fields");
+  const response = await request({ query: "{ __schema { mutationType { fields { name } } } }" });
+  const fields = at(response.json, "data", "__schema", "mutationType", "fields");
   const names = Array.isArray(fields) ? fields.map((field) => at(field, "name")) : [];
   // With unknown ids each one fails, which a field without a resolver would not.
   const calls = [
@@ -120,7 +120,7 @@ test("has a resolver for every mutation of the schema", async () => {
   ];
   expect(calls.map((call) => call.replace(/\(.*/, ""))).toEqual(names);
   for (const call of calls) {
-    const refusal = await ask({ query: `mutation { ${call} }` });
+    const refusal = await request({ query: `mutation { ${call} }` });
     expect(stringAt(refusal, "errors", 0, "message"), call).not.toContain("internal");
   }
 });

@@ -44,11 +44,11 @@ describe("an error about a secret never contains its value", () => {
       "a template's environment",
       () => rig.rest("POST", "/templates", { name: "x", imageName: "x", env: { KEY: [loud] } }),
     ],
-  ])("%s", async (_what, ask) => {
-    const answer = await ask();
-    expect(messageOf(answer)).not.toBe("");
-    expect(answer.text).not.toContain(loud);
-    expect(answer.text).not.toContain("internal");
+  ])("%s", async (_what, request) => {
+    const response = await request();
+    expect(messageOf(response)).not.toBe("");
+    expect(response.text).not.toContain(loud);
+    expect(response.text).not.toContain("internal");
   });
 });
 
@@ -59,8 +59,8 @@ test("messages about values of the wrong type name the field", async () => {
 });
 
 test("updates change updatedAt only, and return no value", async () => {
-  const answer = await create({ name: freshName("secret"), value: loud, description: "first" });
-  const id = stringAt(answer, "data", "secretCreate", "id");
+  const response = await create({ name: freshName("secret"), value: loud, description: "first" });
+  const id = stringAt(response, "data", "secretCreate", "id");
   const fields = "id name description createdAt updatedAt";
   const createdAt = new Date(rig.clock.now()).toISOString();
   await rig.clock.advance(1000);

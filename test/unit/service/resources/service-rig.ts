@@ -66,7 +66,7 @@ export async function useService(options: ServiceOptions = {}) {
   /** Calls REST v1; the path has no version prefix. */
   const rest = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
     send(method, `${service.baseUrl}${path}`, { key: service.apiKey, json });
-  const made = async (path: string, fields: Fields): Promise<string> =>
+  const created = async (path: string, fields: Fields): Promise<string> =>
     stringAt(await rest("POST", path, fields), "id");
   return {
     folder,
@@ -77,16 +77,16 @@ export async function useService(options: ServiceOptions = {}) {
       send("POST", `${service.graphqlUrl}?api_key=${service.apiKey}`, { json: { query, variables } }),
     /** Id of a new serverless template. */
     template: (fields?: Fields): Promise<string> =>
-      made("/templates", { name: freshName("template"), imageName: "acme/none:1", isServerless: true, ...fields }),
+      created("/templates", { name: freshName("template"), imageName: "acme/none:1", isServerless: true, ...fields }),
     /** Id of a new endpoint without workers. */
     endpoint: (templateId: string, fields?: Fields): Promise<string> =>
-      made("/endpoints", { name: freshName("endpoint"), templateId, workersMin: 0, workersMax: 0, ...fields }),
+      created("/endpoints", { name: freshName("endpoint"), templateId, workersMin: 0, workersMax: 0, ...fields }),
     volume: (fields?: Fields): Promise<string> =>
-      made("/networkvolumes", { name: freshName("volume"), size: 10, dataCenterId: "EU-RO-1", ...fields }),
+      created("/networkvolumes", { name: freshName("volume"), size: 10, dataCenterId: "EU-RO-1", ...fields }),
     log,
   };
 }
 
 /** The message of an error response of either API. */
-export const messageOf = (answer: RawResponse): string =>
-  answer.text.startsWith('{"data"') ? stringAt(answer, "errors", 0, "message") : stringAt(answer, "message");
+export const messageOf = (response: RawResponse): string =>
+  response.text.startsWith('{"data"') ? stringAt(response, "errors", 0, "message") : stringAt(response, "message");

@@ -196,18 +196,18 @@ describe("a transaction", () => {
 
   test("inside another one is part of it, and callbacks wait for the outer commit", () => {
     const database = openHere();
-    const seen: string[] = [];
+    const received: string[] = [];
     const result = database.transaction(() => {
       database.transaction(() => {
         insert(database, "inner");
-        database.afterCommit(() => seen.push(`after: ${names(database)}`));
+        database.afterCommit(() => received.push(`after: ${names(database)}`));
       });
-      seen.push("outer goes on");
+      received.push("outer goes on");
       insert(database, "outer");
       return 7;
     });
     expect(result).toBe(7);
-    expect(seen).toEqual(["outer goes on", "after: inner,outer"]);
+    expect(received).toEqual(["outer goes on", "after: inner,outer"]);
   });
 });
 

@@ -32,27 +32,27 @@ test("a failing task fails alone, and the others of its transaction are durable"
 
 test("tasks of one turn are one transaction, in order", async () => {
   const { groupCommit, count, add, newJob } = rigOf();
-  const told: string[] = [];
-  const made = Array.from({ length: 50 }, () => newJob());
+  const reported: string[] = [];
+  const created = Array.from({ length: 50 }, () => newJob());
   await Promise.all(
-    made.map((job) =>
+    created.map((job) =>
       groupCommit.commit(
         () => add(job),
-        () => told.push(job.id),
+        () => reported.push(job.id),
       ),
     ),
   );
   expect(count.transactions).toBe(1);
-  expect(told).toEqual(made.map(({ id }) => id));
+  expect(reported).toEqual(created.map(({ id }) => id));
 });
 
 test("tasks of consecutive turns share a transaction", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const [first, second] = [newJob(), newJob()];
-  const begun = groupCommit.commit(() => add(first));
+  const started = groupCommit.commit(() => add(first));
   await new Promise(setImmediate);
   expect(store.find(first.id)).toBeUndefined();
-  await Promise.all([begun, groupCommit.commit(() => add(second))]);
+  await Promise.all([started, groupCommit.commit(() => add(second))]);
   expect([first, second].map(({ id }) => store.find(id)?.job.status)).toEqual(["IN_QUEUE", "IN_QUEUE"]);
 });
 

@@ -61,11 +61,11 @@ test("an idle worker that dies is replaced only if there is a job", async () => 
   const jobs = await (await useJobRig({ images, timings: shortTimings })).endpoint("tool");
   const pid = await pidOf(jobs);
   process.kill(pid, "SIGKILL");
-  const nobody = { idle: 0, running: 0, initializing: 0, throttled: 0 };
-  await jobs.healthBecomes(({ workers }) => Object.keys(nobody).every((phase) => workers[phase] === 0));
+  const noWorkers = { idle: 0, running: 0, initializing: 0, throttled: 0 };
+  await jobs.healthBecomes(({ workers }) => Object.keys(noWorkers).every((phase) => workers[phase] === 0));
   // Longer than any wait before the next start.
   await new Promise((resolve) => setTimeout(resolve, 4 * shortTimings.startBackoffMax));
-  expect((await jobs.health()).workers).toMatchObject(nobody);
+  expect((await jobs.health()).workers).toMatchObject(noWorkers);
   expect(await pidOf(jobs)).not.toBe(pid);
 });
 

@@ -18,8 +18,8 @@ test("a worker has only its own environment, and nothing of this machine's", asy
   const variables = { MODEL: "m", RUNPOD_POD_ID: "forged", RUNPOD_DEBUG_LEVEL: "WARN" };
   const jobs = await rig.endpoint("tool", {}, { env: variables });
   const job = await jobs.reaches(await jobs.run({ do: "env" }));
-  const seen = env.parse(job["output"]);
-  expect(Object.keys(seen).sort()).toEqual([
+  const received = env.parse(job["output"]);
+  expect(Object.keys(received).sort()).toEqual([
     "HOME",
     "LANG",
     "MODEL",
@@ -38,9 +38,9 @@ test("a worker has only its own environment, and nothing of this machine's", asy
     "RUNPOD_WEBHOOK_POST_STREAM",
     "TMPDIR",
   ]);
-  expect(seen).toMatchObject({ MODEL: "m", RUNPOD_POD_ID: job["workerId"], RUNPOD_ENDPOINT_ID: jobs.id });
-  expect(seen, "the template's own").toMatchObject({ RUNPOD_DEBUG_LEVEL: "WARN" });
-  expect(seen["HOME"]).toContain(rig.dataFolder);
+  expect(received).toMatchObject({ MODEL: "m", RUNPOD_POD_ID: job["workerId"], RUNPOD_ENDPOINT_ID: jobs.id });
+  expect(received, "the template's own").toMatchObject({ RUNPOD_DEBUG_LEVEL: "WARN" });
+  expect(received["HOME"]).toContain(rig.dataFolder);
 });
 
 test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript are stored and run nothing", async () => {
@@ -48,9 +48,9 @@ test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript ar
   const jobs = await rig.endpoint("tool", {}, { dockerEntrypoint: ["/nowhere"], dockerStartCmd: ["first"] });
   const templates = async () =>
     z.array(z.looseObject({ id: z.string(), name: z.string() })).parse((await rig.rest("GET", "/templates")).json);
-  const [made] = await templates();
+  const [created] = await templates();
   const dockerArgs = "--model 'a b'";
-  const input = `id: "${made?.id}", name: "${made?.name}", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "${dockerArgs}", env: []`;
+  const input = `id: "${created?.id}", name: "${created?.name}", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "${dockerArgs}", env: []`;
   await rig.graphql(`mutation { saveTemplate(input: { ${input}, startScript: "exit 1" }) { id } }`);
   expect(await templates()).toMatchObject([{ dockerEntrypoint: ["/nowhere"], startScript: "exit 1" }]);
   const { status, output } = await jobs.reaches(await jobs.run({ do: "args" }));

@@ -17,7 +17,7 @@ test.each([1, 3])("16 clients see no error while a change replaces the workers a
     scaling: { type: "REQUEST_COUNT", requestCount: 4 },
   });
   const load = startHttpLoad(`${balancer.url}/?ms=1`, apiKey);
-  const since = performance.now();
+  const startTime = performance.now();
   await load.waitForCount(least / 4);
   await balancer.change({ env: { VERSION: "2" } });
   await balancer.rolledOut(2);
@@ -25,23 +25,23 @@ test.each([1, 3])("16 clients see no error while a change replaces the workers a
   await load.waitForCount(least);
   const counts = await load.stop();
   if (process.env["FULL"])
-    console.info(`workersMax ${max}: ${JSON.stringify(counts)} in ${Math.round(performance.now() - since)} ms`);
+    console.info(`workersMax ${max}: ${JSON.stringify(counts)} in ${Math.round(performance.now() - startTime)} ms`);
   expect(counts).toEqual({ "200 1": expect.any(Number), "200 2": expect.any(Number) });
 });
 
 test("an old worker finishes its request, and gets no more once a new one is proven", async () => {
-  const { request, seen, change, workers, rolledOut } = await useLoadBalancer({
+  const { request, received, change, workers, rolledOut } = await useLoadBalancer({
     env: { VERSION: "1" },
     workers: { min: 1, max: 2 },
   });
-  const until = scratchFile();
-  await seen("/");
-  const long = request(`/?until=${until}`);
+  const endFile = scratchFile();
+  await received("/");
+  const long = request(`/?until=${endFile}`);
   await expect.poll(workers).toMatchObject([{ status: "RUNNING" }]);
   await change({ env: { VERSION: "2" } });
-  await expect.poll(async () => (await seen("/")).version).toBe("2");
+  await expect.poll(async () => (await received("/")).version).toBe("2");
   await expect.poll(workers).toMatchObject([{ isStale: true, status: "RUNNING" }, { isStale: false }]);
-  writeFileSync(until, "");
+  writeFileSync(endFile, "");
   expect(await (await long).json()).toMatchObject({ version: "1" });
   await rolledOut(2);
 });

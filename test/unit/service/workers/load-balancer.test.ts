@@ -9,9 +9,9 @@ import { scratchFile } from "./support/programs";
 vi.setConfig({ testTimeout: 120_000 });
 
 test("a request reaches a worker with its method, path, query, headers and body, without the key, and its response the client", async () => {
-  const { seen, request, id, rig } = await useLoadBalancer({ env: { VERSION: "1" } });
+  const { received, request, id, rig } = await useLoadBalancer({ env: { VERSION: "1" } });
   const init = { method: "PUT", body: "text".repeat(100), headers: { "x-mine": "1", "content-type": "text/plain" } };
-  const { version, method, url, headers, body } = await seen("/a%2Fb//c?d=e%20f&g", init);
+  const { version, method, url, headers, body } = await received("/a%2Fb//c?d=e%20f&g", init);
   expect({ version, method, url, body }).toEqual({
     version: "1",
     method: "PUT",
@@ -32,8 +32,8 @@ test("a request reaches a worker with its method, path, query, headers and body,
 });
 
 test("a worker has a free port, no variables of the job queue, and a token that opens no channel", async () => {
-  const { seen, rig, id } = await useLoadBalancer({ env: { PORT: "80" } });
-  const { env, port } = await seen("/");
+  const { received, rig, id } = await useLoadBalancer({ env: { PORT: "80" } });
+  const { env, port } = await received("/");
   expect(port).not.toBe("80");
   expect(env).toMatchObject({ PORT_HEALTH: port });
   expect(
@@ -70,8 +70,8 @@ test("a request requires the key and a load balancing endpoint, which is not del
 
 test("a request waits until HEALTH_CHECK_PATH on PORT_HEALTH returns 200; 204 is initializing", async () => {
   const env = { PORT: "8000", PORT_HEALTH: "8001", HEALTH_CHECK_PATH: "/healthy?deep=1", WARM_UP: "10" };
-  const { seen, workers } = await useLoadBalancer({ env });
-  const early = seen("/ping");
+  const { received, workers } = await useLoadBalancer({ env });
+  const early = received("/ping");
   await expect.poll(workers).toMatchObject([{ status: "INITIALIZING" }]);
   expect(await early).toMatchObject({ version: "none", url: "/ping" });
   expect(await workers()).toMatchObject([{ status: "IDLE" }]);
@@ -123,14 +123,14 @@ test("a worker that becomes unhealthy gets no more requests, and is replaced", a
   const clock = new OffsetClock();
   const timings = { requestWait: 300, takeSilence: 600_000, secondLook: 50 };
   const balancer = await useLoadBalancer({ workers: { min: 1, max: 1 } }, timings, { clock });
-  const { request, workers, seen, rolledOut } = balancer;
+  const { request, workers, received, rolledOut } = balancer;
   await rolledOut(1);
-  const { pid } = await seen("/?health=503");
+  const { pid } = await received("/?health=503");
   await expect.poll(workers).toMatchObject([{ status: "UNHEALTHY" }]);
   expect((await request("/")).status).toBe(400);
   await clock.advance(600_000);
   await expect.poll(workers).toMatchObject([{ status: "IDLE" }]);
-  expect((await seen("/")).pid).not.toBe(pid);
+  expect((await received("/")).pid).not.toBe(pid);
 });
 
 test("a worker that exceeds the time limit gets its client 524, and one that ends 502", async () => {
@@ -152,10 +152,10 @@ test("a worker that exceeds the time limit gets its client 524, and one that end
 });
 
 test("a request of 30 MB passes, a larger one gets 413; a larger response, and one that ends early, end the connection", async () => {
-  const { seen, request } = await useLoadBalancer();
+  const { received, request } = await useLoadBalancer();
   const limit = 30 * 1024 ** 2;
   const [whole, tooLarge] = [Buffer.alloc(limit), Buffer.alloc(limit + 1)];
-  expect((await seen("/", { method: "POST", body: whole })).body.bytes).toBe(limit);
+  expect((await received("/", { method: "POST", body: whole })).body.bytes).toBe(limit);
   const chunked = { body: new Blob([tooLarge]).stream(), duplex: "half" } as const;
   for (const body of [{ body: tooLarge }, chunked]) {
     const response = await request("/", { method: "POST", ...body });
@@ -176,12 +176,12 @@ test("requests start one worker for each requestCount, and idle workers end", as
   const scaling = { type: "REQUEST_COUNT", requestCount: 2 };
   const fields = { scaling, workers: { min: 0, max: 3, idleTimeout: 3600 } };
   const { request, workers } = await useLoadBalancer(fields, {}, { clock });
-  const until = scratchFile();
-  const open = [request(`/?until=${until}`)];
+  const endFile = scratchFile();
+  const open = [request(`/?until=${endFile}`)];
   await expect.poll(workers).toMatchObject([{ status: "RUNNING" }]);
-  for (let more = 0; more < 4; more++) open.push(request(`/?until=${until}`));
+  for (let more = 0; more < 4; more++) open.push(request(`/?until=${endFile}`));
   await expect.poll(async () => (await workers()).length).toBe(3);
-  writeFileSync(until, "");
+  writeFileSync(endFile, "");
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   await expect.poll(workers).toEqual(Array(3).fill(expect.objectContaining({ status: "IDLE" })));
   await clock.advance(3_600_000);
@@ -200,23 +200,23 @@ test("the client's disconnection ends the request to the worker, which is free a
 
 test("the service waits for open requests when it stops, and rejects those without a worker", async () => {
   const balancer = await useLoadBalancer({ workers: { min: 1, max: 1 } });
-  const until = scratchFile();
-  const open = balancer.request(`/?until=${until}`);
+  const endFile = scratchFile();
+  const open = balancer.request(`/?until=${endFile}`);
   await expect.poll(balancer.workers).toMatchObject([{ status: "RUNNING" }]);
   const stopped = balancer.rig.stop(60_000);
   expect((await balancer.request("/")).status).toBe(503);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  writeFileSync(until, "");
+  writeFileSync(endFile, "");
   expect((await open).status).toBe(200);
   await stopped;
 });
 
 test("injected faults reject requests and drop responses", async () => {
-  const { request, rig, id, seen } = await useLoadBalancer();
+  const { request, rig, id, received } = await useLoadBalancer();
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   const body = JSON.stringify({ tooManyRequests: 1, serverErrors: 1, dropResponses: 1 });
   await fetch(`${rig.root}/local/endpoints/${id}/faults`, { method: "PUT", headers, body });
   expect([(await request("/")).status, (await request("/")).status]).toEqual([429, 500]);
   await expect(request("/")).rejects.toThrow();
-  await seen("/");
+  await received("/");
 });

@@ -60,13 +60,13 @@ test("zero past lines are followed by all new ones", async () => {
 test.each([1, 2, 4, 6])(
   "nothing is lost or repeated when the file rotates between reads (%i lines a read)",
   async (step) => {
-    const told = await tail.readLast(10);
+    const reported = await tail.readLast(10);
     const written: string[] = [];
     for (let at = 0; at < 48; at += step) {
       written.push(...write(at, at + step));
-      told.push(...(await tail.readNew()));
+      reported.push(...(await tail.readNew()));
     }
-    expect(told).toEqual(written);
+    expect(reported).toEqual(written);
   },
 );
 
@@ -74,11 +74,11 @@ test("a log that rotated beyond its files continues with the oldest line left", 
   write(0, 1);
   await tail.readLast(1);
   const lines = write(1, 31);
-  const told = await tail.readNew();
+  const reported = await tail.readNew();
   // The file that was open, a gap, and the three files that are left.
-  const left = told.length - 2;
-  expect(left).toBeGreaterThanOrEqual(7);
-  expect(told).toEqual([...lines.slice(0, 2), ...lines.slice(-left)]);
+  const remaining = reported.length - 2;
+  expect(remaining).toBeGreaterThanOrEqual(7);
+  expect(reported).toEqual([...lines.slice(0, 2), ...lines.slice(-remaining)]);
 });
 
 test("a line is reported once it is complete or its file ends", async () => {

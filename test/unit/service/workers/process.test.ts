@@ -66,15 +66,15 @@ test("a worker without a channel has no file descriptor 3", async () => {
 });
 
 test("a worker has a lower processor priority than the service", async () => {
-  const wanted = Math.min(getPriority() + 5, 19);
+  const expected = Math.min(getPriority() + 5, 19);
   // The priority is set after the start, which may be later than this read.
   const source = `const end = Date.now() + 10_000;
     const look = () => {
-      if (os.getPriority() === ${wanted} || Date.now() > end) console.log(os.getPriority());
+      if (os.getPriority() === ${expected} || Date.now() > end) console.log(os.getPriority());
       else setTimeout(look, 10);
     };
     look();`;
   const { ended, lines } = startProgram(source, false);
   await ended;
-  expect(lines).toEqual([String(wanted)]);
+  expect(lines).toEqual([String(expected)]);
 });

@@ -45,7 +45,7 @@ test("the shell's note exists exactly as long as the worker that it ends", async
   const folder = scratchFolder();
   const worker = killedWhen("told", folder, process.execPath, program("stays.mjs"), scratchFile());
   expect(worker).toBeGreaterThan(0);
-  for (let left = notes(folder); left.length > 0; left = notes(folder))
+  for (let remaining = notes(folder); remaining.length > 0; remaining = notes(folder))
     await new Promise((resolve) => setTimeout(resolve, 5));
   expect(isAlive(worker)).toBe(false);
 });
@@ -61,8 +61,8 @@ function holdNote(folder: string): { note: string; release(): void } {
 
 test("a service waits for a running shell, not for a dead one", async () => {
   const folder = scratchFolder();
-  const gone = spawnSync(process.execPath, ["-e", ""]).pid;
-  writeFileSync(join(folder, `reaper.${gone}`), "");
+  const endedPid = spawnSync(process.execPath, ["-e", ""]).pid;
+  writeFileSync(join(folder, `reaper.${endedPid}`), "");
   const reaper = createReaper(folder);
   onTestFinished(() => reaper.close());
   await reaper.waitForPredecessors();

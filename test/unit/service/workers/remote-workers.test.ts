@@ -16,15 +16,15 @@ test("a local worker that has ended does not join with its last requests", async
 
 test("a job whose worker disconnected before the response goes to the next one, uncounted", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { takeHold: 200 } });
-  const gone = new AbortController();
+  const disconnect = new AbortController();
   const authorization = readWorkerToken(rig.dataFolder, jobs.id) ?? "";
-  const left = fetch(`${rig.root}/v2/${jobs.id}/job-take/gone?gpu=x`, {
+  const disconnectedCall = fetch(`${rig.root}/v2/${jobs.id}/job-take/gone?gpu=x`, {
     headers: { authorization },
-    signal: gone.signal,
+    signal: disconnect.signal,
   }).catch(() => undefined);
   await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
-  gone.abort();
-  await left;
+  disconnect.abort();
+  await disconnectedCall;
   const id = await jobs.run({});
   await expect.poll(async () => (await as("here").take()).json, { interval: 10 }).toMatchObject({ id });
   await as("here").done(id, {});

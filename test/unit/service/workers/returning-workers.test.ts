@@ -81,7 +81,7 @@ test("stopping the service does not wait for a worker that has not returned", as
   await jobs.run({});
   await as("far").take();
   await rig.restart();
-  const since = Date.now();
+  const startTime = Date.now();
   await rig.stop(20_000);
-  expect(Date.now() - since).toBeLessThan(10_000);
+  expect(Date.now() - startTime).toBeLessThan(10_000);
 });

@@ -18,7 +18,7 @@ test("a second change during a rollout continues from there: the oldest workers 
     "COMPLETED 1": expect.any(Number),
     "COMPLETED 3": expect.any(Number),
   });
-  expect(endpoint.most()).toBeLessThanOrEqual(3);
+  expect(endpoint.max()).toBeLessThanOrEqual(3);
   await expect.poll(() => endpoint.workers()).toHaveLength(3);
 });
 

@@ -59,5 +59,5 @@ test("a worker that was still starting when the endpoint changed ends immediatel
   await expect.poll(() => endpoint.phases("INITIALIZING")).toBe(1);
   await endpoint.deploy({ VERSION: "2" });
   await endpoint.answersFrom("2");
-  expect(endpoint.most()).toBe(1);
+  expect(endpoint.max()).toBe(1);
 });

@@ -17,7 +17,7 @@ test.each([1, 3])(
     await load.completedBy("2");
     const ends = await load.stop();
     expect(countResults(ends)).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 2": expect.any(Number) });
-    expect(endpoint.most()).toBeLessThanOrEqual(3);
+    expect(endpoint.max()).toBeLessThanOrEqual(3);
     await expect.poll(() => endpoint.workers()).toMatchObject({ length: workersMin });
   },
 );
@@ -61,7 +61,7 @@ test.each(["start", "silence"])(
       "COMPLETED 1": expect.any(Number),
       "COMPLETED 3": expect.any(Number),
     });
-    expect(endpoint.most()).toBeLessThanOrEqual(2);
+    expect(endpoint.max()).toBeLessThanOrEqual(2);
   },
 );
 
@@ -74,7 +74,7 @@ test("at workersMax 1 jobs wait while a version does not start, and run after th
   await endpoint.deploy({ VERSION: "1" });
   await endpoint.rolledOut(3);
   expect(countResults(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
-  expect(endpoint.most()).toBe(1);
+  expect(endpoint.max()).toBe(1);
 });
 
 test("jobs taken by a hanging version run after the rollback, and all others meanwhile", async () => {
@@ -89,7 +89,7 @@ test("jobs taken by a hanging version run after the rollback, and all others mea
   await endpoint.deploy({ VERSION: "1" });
   await endpoint.rolledOut(3);
   expect(countResults(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
-  expect(endpoint.most()).toBeLessThanOrEqual(2);
+  expect(endpoint.max()).toBeLessThanOrEqual(2);
 });
 
 test("a version that crashes in its jobs fails none of those that old workers can run", async () => {

@@ -17,9 +17,9 @@ const rules = (changes: Partial<ScalingRules> = {}): ScalingRules => ({
   scalerValue: 4000,
   ...changes,
 });
-let made = 0;
+let created = 0;
 const worker = (stale: boolean, phase: ScaledWorker["phase"], provenAt = Number.POSITIVE_INFINITY): ScaledWorker => ({
-  id: `w${++made}`,
+  id: `w${++created}`,
   phase,
   since: now,
   jobs: phase === "busy" ? 1 : 0,
@@ -102,7 +102,7 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
   let size: number | undefined = before;
   let leaving: number[] = [];
   const ages = new Map<string, number>();
-  let [most, least] = [before, before];
+  let [max, least] = [before, before];
   for (let turn = 0; turn < 300; turn++) {
     const state = stateOf(workers, leaving.length);
     const scaled = planWorkers(all, state);
@@ -111,9 +111,12 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
     size = result.size;
     const { retire, start } = result.plan;
     workers = workers.filter(({ id }) => !retire.includes(id));
-    leaving = [...leaving.map((left) => left - 1).filter((left) => left > 0), ...retire.map(() => lag)];
+    leaving = [
+      ...leaving.map((remaining) => remaining - 1).filter((remaining) => remaining > 0),
+      ...retire.map(() => lag),
+    ];
     workers.push(...Array.from({ length: start }, starting));
-    most = Math.max(most, workers.length + leaving.length);
+    max = Math.max(max, workers.length + leaving.length);
     least = Math.min(least, workers.filter(({ phase }) => phase !== "starting").length);
     workers = workers.flatMap((one) => {
       const age = (ages.get(one.id) ?? 0) + 1;
@@ -122,7 +125,7 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
       return broken ? [] : [{ ...one, phase: "idle" as const, provenAt: now }];
     });
   }
-  return { most, least, over: size === undefined, left: workers };
+  return { most: max, least, over: size === undefined, left: workers };
 }
 
 const sizes = fc
@@ -132,9 +135,9 @@ const sizes = fc
 test("a rollout ends with as many workers as before, within workersMax, and always one running except at 1", () => {
   fc.assert(
     fc.property(sizes, ({ max, min, before, lag }) => {
-      const { most, least, over, left } = play(max, min, before, false, lag);
-      expect({ over, old: left.filter(({ stale }) => stale) }).toEqual({ over: true, old: [] });
-      expect(left.length).toBeGreaterThanOrEqual(Math.max(before, min));
+      const { most, least, over, left: remaining } = play(max, min, before, false, lag);
+      expect({ over, old: remaining.filter(({ stale }) => stale) }).toEqual({ over: true, old: [] });
+      expect(remaining.length).toBeGreaterThanOrEqual(Math.max(before, min));
       expect(most).toBeLessThanOrEqual(max);
       expect(least).toBeGreaterThanOrEqual(max === 1 ? 0 : Math.max(1, before - 2 * Math.ceil(max / 10)));
     }),

@@ -12,9 +12,9 @@ const rules = (changes: Partial<ScalingRules> = {}): ScalingRules => ({
   ...changes,
 });
 const waitingFor = (...ms: number[]) => ms.map((wait) => ({ queuedAt: now - wait }));
-let made = 0;
+let created = 0;
 const worker = (phase: ScaledWorker["phase"], forMs = 0): ScaledWorker => ({
-  id: `${phase}-${++made}`,
+  id: `${phase}-${++created}`,
   phase,
   since: now - forMs,
   jobs: phase === "busy" ? 1 : 0,

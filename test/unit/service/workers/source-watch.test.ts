@@ -91,7 +91,7 @@ describe("--watch reports", () => {
 test("start --watch: workers finish their job when their handler is saved, the next job runs the new version, and fails while that does not load", async () => {
   const folder = folderOf();
   const file = join(folder, "handler.mjs");
-  const until = join(folder, "until");
+  const endFile = join(folder, "until");
   const handler = (version: number): string => `import { existsSync } from "node:fs";
     import { setTimeout } from "node:timers/promises";
     export default async ({ input }) => {
@@ -109,7 +109,7 @@ test("start --watch: workers finish their job when their handler is saved, the n
   const why = `${file} was saved: its workers restart after their jobs`;
   const reported = async () => (await log(`logs/${id}.log`)).split(why).length - 1;
 
-  const long = await run({ until });
+  const long = await run({ until: endFile });
   await pollUntil(
     () => send("GET", `${jobs}/status/${long}`, { key }),
     ({ json }) => at(json, "status") === "IN_PROGRESS",
@@ -118,7 +118,7 @@ test("start --watch: workers finish their job when their handler is saved, the n
   await expect.poll(reported).toBe(1);
   expect(await log("service.log")).toContain(why);
   const next = await run({});
-  writeFileSync(until, "");
+  writeFileSync(endFile, "");
   expect(await end(long), "the job that ran meanwhile").toMatchObject({ output: { version: 1 } });
   expect(await end(next), "the next job").toMatchObject({ output: { version: 2 } });
   expect(await end(next)).not.toHaveProperty("retries");

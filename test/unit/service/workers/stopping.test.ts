@@ -63,10 +63,10 @@ describe("the end of the service", () => {
     const waiting = jobs.call("POST", "/runsync", { input: { do: "waitForFile", file } });
     await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
     await rig.restart(50);
-    const answer = await waiting;
-    expect(answer).toMatchObject({ status: 200, json: { status: "IN_PROGRESS" } });
+    const response = await waiting;
+    expect(response).toMatchObject({ status: 200, json: { status: "IN_PROGRESS" } });
     writeFileSync(file, "");
-    expect(await jobs.reaches(answer.text("id"))).toMatchObject({ status: "COMPLETED", retries: 1 });
+    expect(await jobs.reaches(response.text("id"))).toMatchObject({ status: "COMPLETED", retries: 1 });
   });
 
   test("ends workers that ignore SIGTERM", async () => {
@@ -90,10 +90,10 @@ test("a deleted endpoint leaves no job, worker, log or folder, and its waiting c
   expect((await waiting).status).toBe(404);
   expect((await jobs.call("GET", "/health")).status).toBe(404);
   await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
-  const left = (): string[] =>
+  const remaining = (): string[] =>
     ["logs", "workers"].flatMap((name) => {
       const folder = join(rig.dataFolder, name);
       return existsSync(folder) ? readdirSync(folder) : [];
     });
-  await expect.poll(left, { interval: 10 }).toEqual([]);
+  await expect.poll(remaining, { interval: 10 }).toEqual([]);
 });

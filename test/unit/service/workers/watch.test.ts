@@ -7,8 +7,11 @@ import { checkWorker } from "../../../../service/workers/watch";
 const start = 1_000_000;
 const workerWith = (changes: Partial<Worker> = {}): Worker =>
   Object.assign(createWorkerRegistry().add({ id: "w", endpointId: "e", local: true, now: start }), changes);
-const asked = { firstTakeAt: start, lastTakeAt: start };
-const withJob = { ...asked, jobs: new ShortLivedMap([["j", { since: start, lowPriority: false, recovered: false }]]) };
+const idleTimes = { firstTakeAt: start, lastTakeAt: start };
+const withJob = {
+  ...idleTimes,
+  jobs: new ShortLivedMap([["j", { since: start, lowPriority: false, recovered: false }]]),
+};
 
 /** Judges twice, so that a silence that lasts shows. */
 function checkAt(worker: Worker, now: number) {
@@ -34,9 +37,9 @@ describe("a worker that starts", () => {
 
 describe("a worker without a job", () => {
   test("is healthy while its request is held, and lost after a minute without a request", () => {
-    expect(checkAt(workerWith({ ...asked, openTakes: 1 }), start + 10_000_000).kind).toBe("healthy");
-    expect(checkAt(workerWith(asked), start + 59_000 - timings.secondLook).kind).toBe("healthy");
-    expect(checkAt(workerWith(asked), start + 60_000).kind).toBe("lost");
+    expect(checkAt(workerWith({ ...idleTimes, openTakes: 1 }), start + 10_000_000).kind).toBe("healthy");
+    expect(checkAt(workerWith(idleTimes), start + 59_000 - timings.secondLook).kind).toBe("healthy");
+    expect(checkAt(workerWith(idleTimes), start + 60_000).kind).toBe("lost");
   });
 });
 
@@ -64,7 +67,7 @@ describe("a worker with a job", () => {
   });
 
   test("is hung if it continues a job that it was told to stop", () => {
-    const worker = workerWith({ ...asked, stopping: new ShortLivedMap([["j", { since: start, sent: true }]]) });
+    const worker = workerWith({ ...idleTimes, stopping: new ShortLivedMap([["j", { since: start, sent: true }]]) });
     expect(checkWorker(worker, start + timings.stopGrace - 1, timings)).toMatchObject({
       kind: "healthy",
       reviewAt: start + timings.stopGrace,

@@ -52,8 +52,8 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
   });
 
   function open(): Promise<Service> {
-    const given = { runtime: "none", rateLimits: "off", stream: "array", ...options } as const;
-    return createService({ ...given, port: 0, dataFolder, apiKey, templateRelease: 0, console: false });
+    const input = { runtime: "none", rateLimits: "off", stream: "array", ...options } as const;
+    return createService({ ...input, port: 0, dataFolder, apiKey, templateRelease: 0, console: false });
   }
 
   async function send(
@@ -62,16 +62,16 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
     json?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const answer = await fetch(`${running.serverlessUrl}${path}`, {
+    const response = await fetch(`${running.serverlessUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
       ...(json === undefined ? {} : { body: typeof json === "string" ? json : JSON.stringify(json) }),
     });
-    const text = await answer.text();
+    const text = await response.text();
     const parsed: unknown = text === "" ? undefined : JSON.parse(text);
     return {
-      status: answer.status,
-      headers: answer.headers,
+      status: response.status,
+      headers: response.headers,
       json: parsed,
       text: (field) => z.string().parse(record.parse(parsed)[field]),
     };
@@ -86,13 +86,13 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
       call,
       health,
       async run(input: object, more: object = {}): Promise<string> {
-        const answer = await call("POST", "/run", { input, ...more });
-        expect(answer.status, JSON.stringify(answer.json)).toBe(200);
-        return answer.text("id");
+        const response = await call("POST", "/run", { input, ...more });
+        expect(response.status, JSON.stringify(response.json)).toBe(200);
+        return response.text("id");
       },
       /** Polls /status until the job is in one of the states. Default: the final states. */
       async reaches(jobId: string, ...states: string[]): Promise<Record<string, unknown>> {
-        const wanted = states.length > 0 ? states : finals;
+        const expected = states.length > 0 ? states : finals;
         let last: Record<string, unknown> = {};
         await expect
           .poll(
@@ -100,9 +100,9 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
               last = record.parse((await call("GET", `/status/${jobId}`)).json);
               return last["status"];
             },
-            { message: `job ${jobId} was to become ${wanted.join(" or ")}` },
+            { message: `job ${jobId} was to become ${expected.join(" or ")}` },
           )
-          .toSatisfy((status) => wanted.includes(String(status)));
+          .toSatisfy((status) => expected.includes(String(status)));
         return last;
       },
       /** Polls /health until it matches. */
@@ -121,8 +121,8 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
     jobs: jobsOf,
     /** A new endpoint that runs `image`, one worker at most unless `fields` say more. */
     async endpoint(image: string, fields: object = {}, template: object = {}) {
-      const made = { name: `t${++names}`, imageName: image, isServerless: true, volumeInGb: 0, ...template };
-      const templateId = (await send("POST", "/v1/templates", made)).text("id");
+      const created = { name: `t${++names}`, imageName: image, isServerless: true, volumeInGb: 0, ...template };
+      const templateId = (await send("POST", "/v1/templates", created)).text("id");
       const body = { name: `e${names}`, templateId, workersMax: 1, ...fields };
       return jobsOf((await send("POST", "/v1/endpoints", body)).text("id"));
     },

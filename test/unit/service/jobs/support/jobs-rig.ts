@@ -43,7 +43,7 @@ export function openJobsRig() {
   const clock = new ManualClock();
   const parts = openJobs(database, clock);
   const stores = [{ folder, database }];
-  let made = 0;
+  let created = 0;
   /** The store as a service finds it that starts after this one was killed now. */
   function killed(): Database {
     const copy = mkdtempSync(join(tmpdir(), "jobs-killed-"));
@@ -65,7 +65,7 @@ export function openJobsRig() {
     },
     /** A submission with the interface's defaults. */
     newJob: (fields: Partial<NewJob> = {}): NewJob => ({
-      id: `job-${++made}`,
+      id: `job-${++created}`,
       endpointId: "endpoint",
       operation: "run",
       lowPriority: false,

@@ -68,7 +68,7 @@ export async function useLoadBalancer(
     request,
     workers,
     /** Properties of a request as the worker received it. */
-    async seen(path: string, init?: RequestInit) {
+    async received(path: string, init?: RequestInit) {
       const response = await request(path, init);
       const text = await response.text();
       expect(response.status, text).toBe(200);

@@ -34,12 +34,12 @@ export async function useRollingEndpoint(
     expect((await rig.rest("PATCH", path, body)).status).toBe(200);
   };
 
-  const seen = new Set<string>();
-  let most = 0;
+  const received = new Set<string>();
+  let max = 0;
   async function workers(): Promise<z.output<typeof workerList>> {
     const shown = workerList.parse(at((await v2("/workers")).json, "workers"));
-    for (const { id } of shown) seen.add(id);
-    most = Math.max(most, shown.length);
+    for (const { id } of shown) received.add(id);
+    max = Math.max(max, shown.length);
     return shown;
   }
   let watching = true;
@@ -71,10 +71,10 @@ export async function useRollingEndpoint(
     phases: async (status: string) => (await workers()).filter((worker) => worker.status === status).length,
     /** Starts a job that runs until `finish` is called; resolves when a worker has it. */
     async longJob() {
-      const until = scratchFile();
-      const id = await jobs.run({ until });
+      const endFile = scratchFile();
+      const id = await jobs.run({ until: endFile });
       await jobs.reaches(id, "IN_PROGRESS");
-      return { finish: () => writeFileSync(until, ""), record: () => jobs.reaches(id) };
+      return { finish: () => writeFileSync(endFile, ""), record: () => jobs.reaches(id) };
     },
     /** Runs jobs until one was run by that version. */
     answersFrom: (version: string) =>
@@ -93,10 +93,10 @@ export async function useRollingEndpoint(
     },
     /** Waits until `count` more workers have started. */
     async moreStarts(count: number) {
-      const before = seen.size;
-      await expect.poll(() => seen.size).toBeGreaterThanOrEqual(before + count);
+      const before = received.size;
+      await expect.poll(() => received.size).toBeGreaterThanOrEqual(before + count);
     },
     /** The largest number of workers so far. */
-    most: () => most,
+    max: () => max,
   };
 }
