@@ -102,7 +102,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       const createLogger = (level: "progress" | "warning") => (text: string) => {
         if (urn !== "") void host.log[level](urn, redact(text));
       };
-      const context = {
+      const context: Omit<Context, "signal"> = {
         ...host.connect(),
         clock: host.clock,
         claimedIds: host.claimedIds(),
