@@ -77,15 +77,15 @@ export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" |
       }
     }
   };
-  let ended = false;
+  let isEnded = false;
   const watching = (async () => {
-    while (!ended) {
+    while (!isEnded) {
       await sample();
       await new Promise((resolve) => setTimeout(resolve, sampleInterval));
     }
   })();
   return async () => {
-    ended = true;
+    isEnded = true;
     await watching;
     const all = [...samples.values()];
     return {

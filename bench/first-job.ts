@@ -105,11 +105,11 @@ export async function measureFirstJob(rounds: number, withSdk: boolean): Promise
     const containers: Subject[] = hosts.map(() => ({ runtime: "container", ...node }));
     for (const host of hosts) await importNode(host, node.image);
     if (withSdk) {
-      const found = await sdkPython();
-      const line = `"${found}" -u "${join(root, "test", "sdk", "handlers", "plain.py")}"`;
+      const executable = await sdkPython();
+      const line = `"${executable}" -u "${join(root, "test", "sdk", "handlers", "plain.py")}"`;
       processes.push({ runtime: "process", ...python, image: "bench/python:1", command: line });
       for (const host of hosts) {
-        await importPython(host, python.image, found);
+        await importPython(host, python.image, executable);
         containers.push({ runtime: "container", ...python });
       }
     }

@@ -26,16 +26,16 @@ const sorted = (values) => [...values].sort((a, b) => a - b);
 const median = (values) => sorted(values)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 async function bare() {
-  const began = performance.now();
+  const startTime = performance.now();
   await once(spawn(process.execPath, ["-e", "0"], { stdio: "ignore" }), "exit");
-  return performance.now() - began;
+  return performance.now() - startTime;
 }
 
 async function plugin() {
-  const began = performance.now();
+  const startTime = performance.now();
   const child = spawn(launcher, ["127.0.0.1:9"], { stdio: ["ignore", "pipe", "inherit"], env });
   const [printed] = await once(child.stdout, "data");
-  const port = performance.now() - began;
+  const port = performance.now() - startTime;
   const client = new Client(`127.0.0.1:${Number(printed)}`, credentials.createInsecure());
   const asIs = (/** @type {Buffer} */ bytes) => bytes;
   await new Promise((resolve, reject) => {
@@ -47,16 +47,16 @@ async function plugin() {
       (/** @type {unknown} */ error) => (error ? reject(error) : resolve(undefined)),
     );
   });
-  const response = performance.now() - began;
+  const response = performance.now() - startTime;
   const read = (/** @type {string} */ name) =>
     process.platform === "linux" ? readFileSync(`/proc/${child.pid}/${name}`, "utf8") : "";
   const rss = Number(/VmRSS:\s+(\d+)/.exec(read("status"))?.[1]) / 1024;
   const [user, system] = read("stat").split(") ").at(-1)?.split(" ").slice(11, 13).map(Number) ?? [];
   // The end of a command waits for this.
-  const asked = performance.now();
+  const requestTime = performance.now();
   child.kill("SIGINT");
   await once(child, "exit");
-  const end = performance.now() - asked;
+  const end = performance.now() - requestTime;
   client.close();
   return { port, response, end, rss, cpu: ((user ?? Number.NaN) + (system ?? Number.NaN)) * tick };
 }

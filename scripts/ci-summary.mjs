@@ -19,7 +19,7 @@ const laterSteps = process.env["FULL"] ? [] : fullOnly;
 const files = readReport(report);
 const results = files.flatMap(({ assertionResults }) => assertionResults);
 /** @param {string} status */
-const count = (status) => results.filter((one) => one.status === status).length;
+const count = (status) => results.filter((result) => result.status === status).length;
 let passed = count("passed");
 let failed = count("failed");
 console.log(`tests: ${passed} passed, ${failed} failed, ${results.length - passed - failed} skipped`);
@@ -61,17 +61,17 @@ function readReport(path) {
  * @param {FileResult} file
  */
 function brokenFile({ name, status, message, assertionResults }) {
-  const isBroken = status === "failed" && !assertionResults.some((one) => one.status === "failed");
+  const isBroken = status === "failed" && !assertionResults.some((result) => result.status === "failed");
   return isBroken ? [`${name}: ${message.split("\n")[0] || "it failed before its tests"}`] : [];
 }
 
 /**
  * Test files of the repository that are missing from the report or have no tests in it. Files of full runs may be missing.
- * @param {FileResult[]} found
+ * @param {FileResult[]} reports
  */
-function notRun(found) {
+function notRun(reports) {
   const executed = new Set(
-    found.filter((file) => file.status === "failed" || file.assertionResults.length > 0).map(({ name }) => name),
+    reports.filter((file) => file.status === "failed" || file.assertionResults.length > 0).map(({ name }) => name),
   );
   const all = readdirSync("test", { recursive: true, encoding: "utf8" }).map((path) =>
     join("test", path).split(sep).join("/"),
@@ -84,9 +84,9 @@ function notRun(found) {
 /**
  * Skips that are not allowed, and list entries that match nothing. Skips in a file that failed outside its tests are part of that
  * failure.
- * @param {FileResult[]} found
+ * @param {FileResult[]} reports
  */
-function badSkips(found) {
+function badSkips(reports) {
   /** @type {AllowedSkip[]} */
   let allowed;
   try {
@@ -97,7 +97,7 @@ function badSkips(found) {
   /** @param {AllowedSkip} entry @param {string} file @param {string} test */
   const matchesTest = (entry, file, test) =>
     new RegExp(`^(?:${entry.file})$`).test(file) && (entry.test === undefined || new RegExp(entry.test).test(test));
-  const tests = found.flatMap((file) => file.assertionResults.map((one) => ({ ...one, file })));
+  const tests = reports.flatMap((file) => file.assertionResults.map((result) => ({ ...result, file })));
   const skips = tests.filter(
     ({ status, file }) => status !== "passed" && status !== "failed" && brokenFile(file).length === 0,
   );
@@ -110,7 +110,7 @@ function badSkips(found) {
     return conditionMet ? [] : [`${name}: skipped, which is not allowed (${reason}): ${fullName}`];
   });
   // The tests of a file that failed outside its tests, or that only full runs contain, are unknown.
-  const unknown = [...found.filter((file) => brokenFile(file).length > 0).map(({ name }) => name), ...laterSteps];
+  const unknown = [...reports.filter((file) => brokenFile(file).length > 0).map(({ name }) => name), ...laterSteps];
   const unused = allowed.filter(
     (entry) =>
       !tests.some(({ file, fullName }) => matchesTest(entry, file.name, fullName)) &&

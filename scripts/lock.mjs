@@ -121,7 +121,7 @@ async function removeStaleLock(path, signature, heartbeatTimeout) {
     const age =
       Date.now() -
       (await stat(guard)
-        .then((found) => found.mtimeMs)
+        .then((stats) => stats.mtimeMs)
         .catch(() => Date.now()));
     if (age > heartbeatTimeout) await rmdir(guard).catch(() => {});
     await sleep(20);

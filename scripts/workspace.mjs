@@ -126,7 +126,7 @@ function isSource(file) {
  */
 async function changedAt(path) {
   return stat(path).then(
-    (found) => found.mtimeMs,
+    (stats) => stats.mtimeMs,
     () => 0,
   );
 }

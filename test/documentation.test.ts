@@ -66,7 +66,7 @@ function linkFaults(page: Page, all: Page[], exists: (path: string) => boolean):
     if (!exists(path)) return [`${where}: there is no ${path}`];
     const isInSite = page.path.startsWith("docs/") && path.startsWith("docs/");
     if (isInSite && posix.extname(path) === "") return [`${where} is a folder, which has no page on the site`];
-    const linked = all.find((one) => one.path === path);
+    const linked = all.find((target) => target.path === path);
     return anchor === undefined || linked?.anchors.has(anchor) ? [] : [`${where}: ${path} has no heading ${anchor}`];
   });
 }
@@ -193,11 +193,11 @@ describe("the checks find", () => {
       "[e](../../x.md)",
       "[f](guides)",
     ];
-    const one = page("# A `title`!", ...links);
+    const linkPage = page("# A `title`!", ...links);
     const foundLinks = linkFaults(
-      one,
-      [one, ...(first ? pages : [])],
-      (path) => existsSync(join(root, path)) || path === one.path,
+      linkPage,
+      [linkPage, ...(first ? pages : [])],
+      (path) => existsSync(join(root, path)) || path === linkPage.path,
     );
     expect(foundLinks.map((fault) => fault.split(": ")[0])).toEqual(
       [2, 3, 5, 6, 7].map((line) => `docs/page.md:${line}`),

@@ -34,10 +34,10 @@ function plain(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const { [signature]: signatureText, plaintext } = Object.fromEntries(Object.entries(value));
   if (signatureText !== undefined) return JSON.parse(String(plaintext));
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 }
 const wire = (value: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
+  Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 
 const kindOf = (type: string): string => type.slice(type.lastIndexOf(":") + 1);
 const idOf = (kind: string): string => resources.find(({ type }) => kindOf(type) === kind)?.id ?? "";

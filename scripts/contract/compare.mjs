@@ -20,9 +20,9 @@ await runScript(async () => {
   const document = parse(readFileSync(file, "utf8"));
   if (fields(document)["openapi"] === undefined)
     throw new Error(`${file}: is not an OpenAPI 3.x file; pass a file with the property \`openapi\``);
-  const found = differences(contractOperations(contract), openApiOperations(document));
+  const changes = differences(contractOperations(contract), openApiOperations(document));
   console.log(`Contract: ${contract.revision}`);
-  for (const [route, lines] of found) console.log(`\n${route}\n${lines.map((line) => `  ${line}`).join("\n")}`);
-  console.log(`\n${found.size} routes differ`);
-  return found.size === 0 ? 0 : 1;
+  for (const [route, lines] of changes) console.log(`\n${route}\n${lines.map((line) => `  ${line}`).join("\n")}`);
+  console.log(`\n${changes.size} routes differ`);
+  return changes.size === 0 ? 0 : 1;
 });

@@ -54,10 +54,12 @@ export function openApiOperations(document) {
         .map((method) => {
           const operation = fields(fields(item)[method]);
           const shared = [fields(item)["parameters"] ?? [], operation["parameters"] ?? []].flat();
-          const parameters = shared.map((one) => resolve(one, document)).filter((one) => one["in"] === "query");
+          const parameters = shared
+            .map((parameter) => resolve(parameter, document))
+            .filter((parameter) => parameter["in"] === "query");
           const body = contentSchema(operation["requestBody"], document);
           const lines = new Map([
-            ...parameters.flatMap((one) => part(one["schema"], document, `query ${one["name"]}`)),
+            ...parameters.flatMap((parameter) => part(parameter["schema"], document, `query ${parameter["name"]}`)),
             ...(body ? part(body, document, "body") : []),
             ...Object.entries(fields(operation["responses"])).flatMap(([status, response]) =>
               responseLines(status, contentSchema(response, document), document),

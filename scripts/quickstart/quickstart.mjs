@@ -8,7 +8,7 @@ import { remainingObjects, startService } from "./local-service.mjs";
 import { createFolders, paths, quickstartEnvironment } from "./paths.mjs";
 import { inspectMachine, planLines } from "./plan.mjs";
 import { createStack } from "./stack.mjs";
-import { showAnswer, showNext, showOutputs } from "./text.mjs";
+import { showNext, showOutput, showOutputs } from "./text.mjs";
 
 /** @typedef {ReturnType<typeof createStack>} Stack */
 
@@ -115,7 +115,7 @@ async function deployAndDestroy(stack, service, interrupt) {
  */
 async function check(stack, outputs) {
   showOutputs(outputs);
-  return showAnswer(outputs["answer"], await stack.fingerprint());
+  return showOutput(outputs["answer"], await stack.fingerprint());
 }
 
 function showNextSteps() {

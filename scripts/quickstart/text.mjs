@@ -25,7 +25,7 @@ export function showOutputs(outputs) {
  * @param {string} fingerprint Output of a worker with the secret.
  * @returns {boolean}
  */
-export function showAnswer(answer, fingerprint) {
+export function showOutput(answer, fingerprint) {
   const hasFingerprint = typeof answer === "object" && answer !== null && "tokenFingerprint" in answer;
   const right = hasFingerprint && answer.tokenFingerprint === fingerprint;
   print(

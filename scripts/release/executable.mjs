@@ -52,13 +52,13 @@ export async function buildExecutable(folder, arch = currentArch()) {
     const notices = parts.map(({ path }) => basename(path)).filter((path) => path.endsWith(".LEGAL.txt"));
     await writeFile(join(draft, "NOTICE-bun.txt"), bunNotice);
     const files = [name, "NOTICE-bun.txt", ...notices];
-    for (const one of files) {
+    for (const file of files) {
       // Replaced atomically, because an engine may start the previous one.
-      await copyFile(join(draft, one), join(folder, `.${one}.${process.pid}`));
-      await rename(join(folder, `.${one}.${process.pid}`), join(folder, one));
+      await copyFile(join(draft, file), join(folder, `.${file}.${process.pid}`));
+      await rename(join(folder, `.${file}.${process.pid}`), join(folder, file));
     }
     await chmod(join(folder, name), 0o755);
-    return files.map((one) => join(folder, one));
+    return files.map((file) => join(folder, file));
   } finally {
     await rm(draft, { recursive: true, force: true });
   }

@@ -18,8 +18,8 @@ import { publishedPackages } from "../generate/metadata.mjs";
  */
 export async function publishPackages(folder, { flags = [], env = process.env } = {}) {
   const require = createRequire(import.meta.url);
-  const order = publishedPackages.map((one) => {
-    const { name, version } = require(`../../${one}/package.json`);
+  const order = publishedPackages.map((folder) => {
+    const { name, version } = require(`../../${folder}/package.json`);
     return `${name}-${version}.tgz`;
   });
   const files = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));

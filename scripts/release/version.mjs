@@ -38,7 +38,7 @@ export async function releaseVersion({ folder = root, date = new Date().toISOStr
   });
   rewrite("CHANGELOG.md", (text) => text.replace("## Unreleased\n", `## Unreleased\n\n## ${after} - ${date}\n`));
   const projects = readdirSync(join(folder, "examples")).map((name) => `examples/${name}/Pulumi.yaml`);
-  for (const path of [...projects.filter((one) => existsSync(join(folder, one))), ...pagePaths(folder)]) {
+  for (const path of [...projects.filter((project) => existsSync(join(folder, project))), ...pagePaths(folder)]) {
     rewrite(path, (text) => withVersion(text, before, after));
   }
   return { before, after };

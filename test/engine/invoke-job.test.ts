@@ -24,23 +24,23 @@ it("invokeJob in a deployed program fails with its message only", async () => {
 });
 
 it("invokeJob reads the stack's config, like lookups and resources", async () => {
-  const own = await way.createStack({});
+  const secondStack = await way.createStack({});
   try {
     const { serverlessUrl, apiKey } = service.service;
     const config = { serverlessUrl, baseUrl: "http://service.invalid/v1" };
-    await own.command(["config", "set", "--secret", "serverless-compute:apiKey", apiKey]);
+    await secondStack.command(["config", "set", "--secret", "serverless-compute:apiKey", apiKey]);
     for (const [name, value] of Object.entries(config))
-      await own.command(["config", "set", `serverless-compute:${name}`, value]);
-    await own.writeProgram(`
+      await secondStack.command(["config", "set", `serverless-compute:${name}`, value]);
+    await secondStack.writeProgram(`
       const { invokeJob } = require("${way.module}");
       module.exports = invokeJob({ endpointId: "nobody", input: {} }).then(({ output }) => ({ output }));
     `);
-    const up = await own.up();
+    const up = await secondStack.up();
     expect(up.output).toContain('endpoint "nobody" is unknown to the service');
     expect(up.output).toContain(
       "serverless-compute:baseUrl (or SERVERLESS_COMPUTE_BASE_URL): the API key is sent to http://service.invalid unencrypted",
     );
   } finally {
-    await own.remove();
+    await secondStack.remove();
   }
 });

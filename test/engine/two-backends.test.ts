@@ -60,8 +60,8 @@ const listedShape = z.array(z.looseObject({ id: z.string() }));
 async function objects(): Promise<Map<string, object>> {
   const { endpoints, volumes, templates, secrets } = await service.listObjects();
   const registries = listedShape.parse(await service.rest("GET", "/containerregistryauth"));
-  const all = [...endpoints.map(({ workers: _workers, ...one }) => one), ...volumes, ...templates, ...secrets];
-  return new Map([...all, ...registries].map((one) => [one.id, one]));
+  const all = [...endpoints.map(({ workers: _workers, ...object }) => object), ...volumes, ...templates, ...secrets];
+  return new Map([...all, ...registries].map((object) => [object.id, object]));
 }
 
 /** Deploys, and kills the engine with all its processes after some requests. */
@@ -120,7 +120,7 @@ for (let step = 1; step <= steps; step++)
 
     const remaining = await objects();
     for (const [id, object] of before) if (otherBackend.has(id)) expect(remaining.get(id), schedule).toEqual(object);
-    const held = (await own.stack.resources()).flatMap(({ id }) => id ?? []);
-    const sharedIds = held.filter((id) => otherBackend.has(id));
+    const stateIds = (await own.stack.resources()).flatMap(({ id }) => id ?? []);
+    const sharedIds = stateIds.filter((id) => otherBackend.has(id));
     expect(sharedIds, schedule).toEqual([]);
   });

@@ -129,25 +129,25 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
     });
 
     // Once, for types are the same under every Node.
-    const first = runtimes.find((one) => one.node !== "");
+    const first = runtimes.find((runtime) => runtime.node !== "");
     if (version === first?.version)
       it.each(resolutions)(
         "compiles the programs of the READMEs under every compiler, with $resolution resolution",
-        async (one) => {
+        async (runtime) => {
           const readme = await codeOf("README.md", "ts");
-          const files = { ...one.readme(readme), [one.provider]: await codeOf("provider/README.md", "ts") };
-          const all: Record<string, string> = { ...files, [one.clients]: await codeOf("api/README.md", "ts") };
+          const files = { ...runtime.readme(readme), [runtime.provider]: await codeOf("provider/README.md", "ts") };
+          const all: Record<string, string> = { ...files, [runtime.clients]: await codeOf("api/README.md", "ts") };
           for (const [name, text] of Object.entries(all)) await room.write(name, text);
           for (const { folder, version: compiler, checksLibraries } of compilers) {
-            const config = `tsconfig-${one.resolution}-${compiler}.json`;
+            const config = `tsconfig-${runtime.resolution}-${compiler}.json`;
             const compilerOptions = {
               strict: true,
               noEmit: true,
               target: "es2022",
               types: ["node"],
-              module: one.module,
-              moduleResolution: one.resolution,
-              skipLibCheck: !checksLibraries || one.resolution !== "node16",
+              module: runtime.module,
+              moduleResolution: runtime.resolution,
+              skipLibCheck: !checksLibraries || runtime.resolution !== "node16",
             };
             await room.write(config, JSON.stringify({ compilerOptions, files: Object.keys(all) }));
             const tsc = join("node_modules", folder, "bin", "tsc");
@@ -158,7 +158,7 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
       );
 
     // Each Node deploys another form of the program first; every form is run under every Node.
-    const firstForm = runtimes.findIndex((one) => one.version === version) % forms.length;
+    const firstForm = runtimes.findIndex((runtime) => runtime.version === version) % forms.length;
     const [deployed, ...others] = [...forms.slice(firstForm), ...forms.slice(0, firstForm)];
     it(`starts the service and deploys the README's program (${deployed?.file}) against it, from create to destroy`, async () => {
       const text = await codeOf("README.md", "ts");
@@ -184,8 +184,12 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
         const output = await pulumi("up", "--yes", "--skip-preview");
         expect(output).not.toContain(hubToken);
         const { url } = JSON.parse(await pulumi("stack", "output", "--json"));
-        const answer = await fetch(`${url}/runsync`, { method: "POST", headers, body: '{"input":{"prompt":"ping"}}' });
-        expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
+        const response = await fetch(`${url}/runsync`, {
+          method: "POST",
+          headers,
+          body: '{"input":{"prompt":"ping"}}',
+        });
+        expect(await response.json()).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
         for (const { file } of others) {
           await use(file);
           expect(await pulumi("preview", "--expect-no-changes"), file).toContain("unchanged");
@@ -218,15 +222,15 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
       const service = await startLocalService(room, node, "--image", "typed:1=./typed.ts");
       const { baseUrl, serverlessUrl, headers } = service;
       const create = async (path: string, json: object): Promise<string> => {
-        const answer = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(json) });
-        return z.object({ id: z.string() }).parse(await answer.json()).id;
+        const response = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(json) });
+        return z.object({ id: z.string() }).parse(await response.json()).id;
       };
       try {
         const templateId = await create("/templates", { name: "typed", imageName: "typed:1", isServerless: true });
         const endpoint = `${serverlessUrl}/v2/${await create("/endpoints", { name: "typed", templateId, workersMin: 1 })}`;
         if (stripsTypes) {
-          const answer = await fetch(`${endpoint}/runsync`, { method: "POST", headers, body: '{"input":{"n":41}}' });
-          expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: 42 });
+          const response = await fetch(`${endpoint}/runsync`, { method: "POST", headers, body: '{"input":{"n":41}}' });
+          expect(await response.json()).toMatchObject({ status: "COMPLETED", output: 42 });
         } else {
           const health = async () => (await fetch(`${endpoint}/health`, { headers })).text();
           await expect.poll(health).toContain("npm install tsx");

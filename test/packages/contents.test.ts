@@ -26,7 +26,9 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     const { code, stderr } = await run("tar", ["-xzf", tarball, "-C", folder, "--strip-components=1"]);
     expect(code, stderr).toBe(0);
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    files = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name).slice(folder.length + 1));
+    files = entries
+      .filter((file) => file.isFile())
+      .map((file) => join(file.parentPath, file.name).slice(folder.length + 1));
     manifest = manifestShape.parse(JSON.parse(await readFile(join(folder, "package.json"), "utf8")));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -81,7 +83,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     const api = common.parse(JSON.parse(await readFile(join(repository, "api", "package.json"), "utf8")));
     expect(common.strip().parse(manifest)).toEqual(common.strip().parse(api));
     expect(manifest.dependencies["serverless-compute-api"] ?? api.version).toBe(api.version);
-    for (const file of files.filter((one) => !one.endsWith(".cache")))
+    for (const file of files.filter((file) => !file.endsWith(".cache")))
       expect(await readFile(join(folder, file), "latin1"), file).not.toContain(repository.replace(/\/$/, ""));
   });
 });

@@ -25,8 +25,8 @@ const server = createServer((request, response) => {
   request.on("data", (part: Buffer) => segments.push(part));
   request.on("end", () => {
     const name = decodeURIComponent((request.url ?? "").slice(1));
-    const there = published.find((one) => one.name === name);
-    if (request.method !== "PUT") return there ? respond(200, there) : respond(404, { error: "not found" });
+    const existing = published.find((one) => one.name === name);
+    if (request.method !== "PUT") return existing ? respond(200, existing) : respond(404, { error: "not found" });
     published.push(publicationShape.parse(JSON.parse(Buffer.concat(segments).toString())));
     return respond(201, { ok: true });
   });

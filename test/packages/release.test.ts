@@ -27,7 +27,7 @@ const generated = await Promise.all(
     generateSdk(language, { schema, target: sdks, cli: inject("cli"), progress: createProgress() }),
   ),
 );
-const reason = generated.flatMap((made) => ("reason" in made ? [made.reason] : []))[0];
+const reason = generated.flatMap((result) => ("reason" in result ? [result.reason] : []))[0];
 if (reason !== undefined) console.warn(`The release is made without SDKs: ${reason}`);
 beforeAll(() => makeReleaseAssets(assets, reason === undefined ? { sdks } : {}));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -53,7 +53,7 @@ it("a release lists in each bill of materials the installed packages, not the bu
   const components = async (name: string): Promise<string[]> => {
     const bom = JSON.parse(await readFile(join(assets, `${name}-${version}.cdx.json`), "utf8"));
     expect(bom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name, version } } });
-    return bom.components.map((one: { purl: string }) => one.purl.replace(/@[^@]+$/, ""));
+    return bom.components.map((component: { purl: string }) => component.purl.replace(/@[^@]+$/, ""));
   };
   const providerComponents = await components("pulumi-serverless-compute");
   expect(providerComponents).toEqual(
@@ -62,7 +62,7 @@ it("a release lists in each bill of materials the installed packages, not the bu
   expect(await components("serverless-compute-local")).toEqual(
     expect.arrayContaining(["pkg:npm/fastify", "pkg:npm/libsql"]),
   );
-  expect(providerComponents.filter((one) => /typescript|vitest|esbuild|fastify/.test(one))).toEqual([]);
+  expect(providerComponents.filter((component) => /typescript|vitest|esbuild|fastify/.test(component))).toEqual([]);
 });
 
 it("a release contains the checksum of each file", async () => {

@@ -46,7 +46,7 @@ describe("the schema's examples match the generated SDKs", () => {
   /** Writes each example of a language to its own folder and returns their paths. */
   const written = async (language: string, name: string): Promise<string[]> => {
     const schema = JSON.parse(await readFile(schemaPath, "utf8"));
-    const texts = exampleTexts(schema).filter((one) => one.language === language);
+    const texts = exampleTexts(schema).filter((example) => example.language === language);
     const paths = texts.map((_, index) => join(folder, "programs", `${language}-${index}`));
     for (const [index, path] of paths.entries()) {
       await mkdir(path, { recursive: true });

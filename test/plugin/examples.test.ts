@@ -61,7 +61,7 @@ describe.skipIf(yaml.missing !== undefined)(
       await service.graphql('mutation { secretCreate(input: { name: "hub-token", value: "sesame-61b0" }) { id } }');
     };
 
-    it.each(examples.map((one) => [`${one.token.replace(/.*:/, "")}: ${one.title}`, one] as const))(
+    it.each(examples.map((example) => [`${example.token.replace(/.*:/, "")}: ${example.title}`, example] as const))(
       "%s",
       async (_, { text }) => {
         await stack.writeProgram(`${text}\n`);

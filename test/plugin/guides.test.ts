@@ -150,7 +150,7 @@ const guides: Record<string, Guide> = {
       const { deployment } = state.parse(JSON.parse(recordedStates["the official Pulumi provider"]?.text(ids) ?? ""));
       // Only the objects that the page names, without properties that have no counterpart.
       const movedProject = deployment.resources.filter(({ type }) => /:(NetworkVolume|Template|Endpoint)$/.test(type));
-      const resources = movedProject.map((one) => ({ ...one, inputs: {} }));
+      const resources = movedProject.map((resource) => ({ ...resource, inputs: {} }));
       await environment.write("old.json", JSON.stringify({ deployment: { resources } }));
     },
     after: async (service, _room, secondPreview) => {

@@ -17,14 +17,14 @@ const ids: Record<string, string> = {};
 beforeAll(async () => {
   service = await useEngineService();
   stack = await pluginWay.createStack(service.environment);
-  const made = async (kind: string, path: string, body: object): Promise<string> => {
+  const createObject = async (kind: string, path: string, body: object): Promise<string> => {
     const { id } = z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body));
     ids[kind] = id;
     return id;
   };
   const auth = { name: "registry", username: "me", password: secrets.password };
-  const containerRegistryAuthId = await made("ContainerRegistryAuth", "/containerregistryauth", auth);
-  await made("NetworkVolume", "/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const containerRegistryAuthId = await createObject("ContainerRegistryAuth", "/containerregistryauth", auth);
+  await createObject("NetworkVolume", "/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
   const template = {
     name: "chat",
     imageName: image("echo"),
@@ -35,14 +35,14 @@ beforeAll(async () => {
     ports: [],
     containerRegistryAuthId,
   };
-  const templateId = await made("Template", "/templates", template);
+  const templateId = await createObject("Template", "/templates", template);
   const endpoint = { name: "chat", templateId, gpuTypeIds: ["NVIDIA L4"], workersMax: 1, idleTimeout: 9 };
-  await made("ServerlessEndpoint", "/endpoints", endpoint);
-  const answer = await service.graphql(
+  await createObject("ServerlessEndpoint", "/endpoints", endpoint);
+  const response = await service.graphql(
     `mutation { secretCreate(input: { name: "token", value: "${secrets.value}" }) { id } }`,
   );
   const created = z.looseObject({ data: z.looseObject({ secretCreate: z.looseObject({ id: z.string() }) }) });
-  ids["Secret"] = created.parse(answer).data.secretCreate.id;
+  ids["Secret"] = created.parse(response).data.secretCreate.id;
 });
 afterAll(() => stack.remove());
 

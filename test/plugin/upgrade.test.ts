@@ -33,7 +33,7 @@ const ownResources = (state: string): Resources =>
 const plain = (value: unknown, name = ""): unknown => {
   if (isSecret(value)) return name === "RAW" ? "test-raw-value" : `test-${name}-of-the-fixture`;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one, key)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item, key)]));
 };
 
 /** Creates the objects of a state, in its order, and returns the state with their ids. */

@@ -23,8 +23,12 @@ describe.skipIf(yaml.missing !== undefined)("a preview of a program in YAML", ()
   let credentials: string;
   beforeAll(async () => {
     service = await useEngineService();
-    const made = await service.rest("POST", "/containerregistryauth", { name: "hub", username: "u", password: "pppp" });
-    credentials = z.looseObject({ id: z.string() }).parse(made).id;
+    const response = await service.rest("POST", "/containerregistryauth", {
+      name: "hub",
+      username: "u",
+      password: "pppp",
+    });
+    credentials = z.looseObject({ id: z.string() }).parse(response).id;
     stack = await createStack({ ...service.environment, PATH: yaml.path }, { plugin: pluginFolder(), runtime: "yaml" });
   });
   afterAll(() => stack.remove());
@@ -52,7 +56,7 @@ ${(parts.api ?? []).map((line) => `      ${line}\n`).join("")}
       imageName: ${image("echo")}
       dockerArgs:
         fn::toJSON:
-${(parts.requestsDuring ?? allRemoved).map((one) => `          - \${${one}}\n`).join("")}`;
+${(parts.requestsDuring ?? allRemoved).map((reference) => `          - \${${reference}}\n`).join("")}`;
 
   /** Planned steps of a preview by resource name, and the expected text of the watcher. */
   async function previewPlan(): Promise<{ steps: Record<string, string>; args: unknown }> {
@@ -75,7 +79,10 @@ ${(parts.requestsDuring ?? allRemoved).map((one) => `          - \${${one}}\n`).
     const { steps, args } = await previewPlan();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    const operations = Object.entries(up.operations).map(([about, [one]]) => [about.split(" ")[1], one]);
+    const operations = Object.entries(up.operations).map(([resource, [operation]]) => [
+      resource.split(" ")[1],
+      operation,
+    ]);
     expect(steps).toEqual(Object.fromEntries(operations));
     expect(args).toBe(await deployed());
     return { steps, diagnostics: JSON.parse(String(args)) };

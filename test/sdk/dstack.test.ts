@@ -5,12 +5,12 @@ import { findPython } from "./programs";
 import { pythonOf, startRig } from "./rig";
 import { versions } from "./versions";
 
-const found = await findPython(`dstack==${versions.dstack}`);
+const pythonSearch = await findPython(`dstack==${versions.dstack}`);
 const program = fileURLToPath(new URL("dstack_client.py", import.meta.url));
 
 describe(`PyPI dstack ${versions.dstack}: client of its runpod backend`, () => {
   it("validate_api_key, create_container_registry_credentials, list_container_registry_credentials, delete_container_registry_credentials, create_network_volume, get_network_volume, delete_network_volume, get_pod, terminate_pod, delete_cluster", async (context) => {
-    const python = pythonOf(found, context);
+    const python = pythonOf(pythonSearch, context);
     await using rig = await startRig();
     // The key goes by standard input: an argument would show in the list of processes.
     const input = `${rig.service.apiKey}\n`;

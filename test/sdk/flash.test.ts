@@ -10,12 +10,12 @@ import { findPython, sdk } from "./programs";
 import { pythonOf } from "./rig";
 import { versions } from "./versions";
 
-const found = await findPython(`runpod-flash==${versions.flash}`, sdk);
+const pythonSearch = await findPython(`runpod-flash==${versions.flash}`, sdk);
 const program = fileURLToPath(new URL("flash.py", import.meta.url));
 
 describe(`PyPI runpod-flash ${versions.flash}`, () => {
   it("NetworkVolume.deploy, ServerlessEndpoint.deploy, ServerlessEndpoint.undeploy, get_gpu_lowest_price_stock_status, get_cpu_specific_stock_status, endpoint_exists, get_template", async (context) => {
-    const python = pythonOf(found, context);
+    const python = pythonOf(pythonSearch, context);
     // On disk the scan for secrets would find the key, which flash sets in the environment of its template.
     const service = await createService({ port: 0, ephemeral: true });
     onTestFinished(() => service.stop(0));

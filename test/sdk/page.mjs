@@ -36,7 +36,7 @@ function partsOf(report) {
     else if (names && reason && status === "passed") part.known.push({ names: names.split(", "), reason });
     else {
       const results = status === "passed" ? part.works : status === "failed" ? part.fails : part.notRun;
-      for (const one of operationsIn(names ?? title)) results.add(one);
+      for (const name of operationsIn(names ?? title)) results.add(name);
     }
   }
   for (const { works, fails, notRun } of parts.values()) for (const name of [...fails, ...notRun]) works.delete(name);

@@ -88,11 +88,11 @@ describe.skipIf("missing" in plugin)(title, () => {
       ["registries", "registries"],
       ["account/secrets", "secrets"],
     ] as const;
-    const found = lists.map(async ([path, key]) => {
+    const entries = lists.map(async ([path, key]) => {
       const { json } = await send("GET", `${service.serverlessUrl}/v2/${path}`, { key: service.apiKey });
       return [key, at(json, key)] as const;
     });
-    return Object.fromEntries(await Promise.all(found));
+    return Object.fromEntries(await Promise.all(entries));
   };
 
   it("Template, Endpoint, NetworkVolume, Secret, ContainerRegistryAuth, getGpuTypes, getCPUFlavors, getDataCenters", async () => {

@@ -6,13 +6,13 @@ import { findPython } from "./programs";
 import { pythonOf, startRig } from "./rig";
 import { versions } from "./versions";
 
-const found = await findPython();
+const pythonSearch = await findPython();
 const program = fileURLToPath(new URL("client.py", import.meta.url));
 
 describe(`PyPI runpod ${versions.pythonSdk}: synchronous client`, () => {
   it("Endpoint.run, Endpoint.run_sync, Endpoint.purge_queue, Endpoint.health, Job.status, Job.output, Job.stream, Job.cancel", async (context) => {
-    await using rig = await startRig(found);
-    const python = pythonOf(found, context);
+    await using rig = await startRig(pythonSearch);
+    const python = pythonOf(pythonSearch, context);
     const endpoints = [await rig.endpoint("plain.py"), await rig.endpoint("generator.py")];
     const client = spawn(python, [program, ...endpoints], {
       env: { PATH: process.env["PATH"], RUNPOD_ENDPOINT_BASE_URL: `${rig.service.serverlessUrl}/v2` },

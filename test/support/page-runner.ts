@@ -171,7 +171,7 @@ async function startService(script: string, { folder, env }: PageEnvironment): P
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const exit = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const firstOutput = new Promise<void>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding("utf8").on("data", (pattern) => {
@@ -179,13 +179,13 @@ async function startService(script: string, { folder, env }: PageEnvironment): P
         resolve();
       });
   });
-  await Promise.race([firstOutput, ended]);
+  await Promise.race([firstOutput, exit]);
   return {
     output: () => text,
     stop: async () => {
       endGroup(child, "SIGTERM");
       const timer = setTimeout(() => endGroup(child, "SIGKILL"), 20_000);
-      await ended;
+      await exit;
       clearTimeout(timer);
     },
   };

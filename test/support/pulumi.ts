@@ -199,14 +199,14 @@ export async function createStack(environment: Record<string, string>, project: 
     },
     files,
     upgrade: async (name, edit) => {
-      const own = join(programFolder, "node_modules", name);
-      await cp(join(packed, "node_modules", name), own, { recursive: true });
-      await edit(own);
+      const packageFolder = join(programFolder, "node_modules", name);
+      await cp(join(packed, "node_modules", name), packageFolder, { recursive: true });
+      await edit(packageFolder);
     },
     remove: async () => {
       try {
-        const own = (path: string): boolean => !/[\\/]program[\\/](?!Pulumi\.\w+\.yaml$)/.test(path);
-        const leftFiles = [...(await files())].filter(([path]) => own(path));
+        const isStackFile = (path: string): boolean => !/[\\/]program[\\/](?!Pulumi\.\w+\.yaml$)/.test(path);
+        const leftFiles = [...(await files())].filter(([path]) => isStackFile(path));
         expectNoSecretIn([
           ...outputs,
           ...leftFiles.map(([path, text]): Artefact => [relative(folder, path), withoutDebugMessages(text)]),

@@ -184,7 +184,7 @@ export async function startRecordingProxy(
 
     if (fault?.kind === "dropRequest") return hangUp(request);
     if (fault?.kind === "delayRequest") await new Promise((resolve) => setTimeout(resolve, fault.ms));
-    let answer = unreachableResponse;
+    let outgoing = unreachableResponse;
     if (fault === undefined || reachesOrigin(fault)) {
       const originResponse = await forward(request, body).catch(() => undefined);
       record.applied = originResponse !== undefined;
@@ -196,16 +196,16 @@ export async function startRecordingProxy(
       }
       if (alteration && originResponse)
         originResponse.body = JSON.stringify(alteration.change(JSON.parse(originResponse.body ?? "null")));
-      answer = originResponse ?? unreachableResponse;
+      outgoing = originResponse ?? unreachableResponse;
     }
     if (fault?.kind === "delayResponse") await new Promise((resolve) => setTimeout(resolve, fault.ms));
     if (isClientGone || fault?.kind === "dropResponse") return hangUp(request);
     if (fault?.kind === "reset") return reset(request);
-    if (fault?.kind === "halfBody") return sendHalf(response, answer);
-    if (fault?.kind === "status") answer = statusResponse(fault.status, fault.retryAfter);
-    record.status = answer.status;
-    const headers = now ? { ...answer.headers, date: new Date(now()).toUTCString() } : answer.headers;
-    response.writeHead(answer.status, headers).end(answer.body);
+    if (fault?.kind === "halfBody") return sendHalf(response, outgoing);
+    if (fault?.kind === "status") outgoing = statusResponse(fault.status, fault.retryAfter);
+    record.status = outgoing.status;
+    const headers = now ? { ...outgoing.headers, date: new Date(now()).toUTCString() } : outgoing.headers;
+    response.writeHead(outgoing.status, headers).end(outgoing.body);
   }
 
   const server = createServer((request, response) => void serve(request, response).catch(() => request.destroy()));

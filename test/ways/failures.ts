@@ -134,7 +134,7 @@ export function describeFailures(way: Way): void {
       program({
         throws: ["fail", { input: { message: "no such model" } }],
         differs: ["echo", { input: { text: "pang", n: 1 }, expect: { output: { text: "pong" } } }],
-        unusedAddress: ["nowhere", { input: {} }],
+        nowhere: ["nowhere", { input: {} }],
         late: ["slow", { input: { ms: 60_000 }, timeout: 2 }],
       }),
     );

@@ -32,7 +32,7 @@ export function describeSecrecy(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   /** Output and events of all commands. */
-  let said = "";
+  let transcript = "";
   beforeAll(async () => {
     service = await useEngineService();
     const { SERVERLESS_COMPUTE_API_KEY: _key, ...environment } = service.environment;
@@ -42,7 +42,7 @@ export function describeSecrecy(way: Way): void {
 
   async function placesOf(value: string): Promise<string[]> {
     const logs = (await readdir(service.dataFolder, { recursive: true })).filter((file) => file.endsWith(".log"));
-    const places = new Map([["output", said], ...(await stack.files())]);
+    const places = new Map([["output", transcript], ...(await stack.files())]);
     for (const log of logs) places.set(log, await readFile(join(service.dataFolder, log), "utf8"));
     const forms = formsOf(value);
     return [...places]
@@ -52,7 +52,7 @@ export function describeSecrecy(way: Way): void {
 
   async function run(command: "up" | "preview" | "refresh" | "destroy", args: string[] = []): Promise<number | null> {
     const { code, output, diagnostics, operations } = await stack[command]({ args });
-    said += output + JSON.stringify({ diagnostics, operations });
+    transcript += output + JSON.stringify({ diagnostics, operations });
     return code;
   }
 
@@ -104,24 +104,24 @@ export function describeSecrecy(way: Way): void {
     });
     await stack.writeProgram(program(""));
     if (isFull) {
-      expect(await run("preview", ["--diff"]), said).toBe(0);
-      expect(await run("preview", ["--json"]), said).toBe(0);
+      expect(await run("preview", ["--diff"]), transcript).toBe(0);
+      expect(await run("preview", ["--json"]), transcript).toBe(0);
     }
-    expect(await run("up", ["--diff"]), said).toBe(0);
-    if (isFull) expect(await run("preview", ["--json", "--show-sames"]), said).toBe(0);
+    expect(await run("up", ["--diff"]), transcript).toBe(0);
+    if (isFull) expect(await run("preview", ["--json", "--show-sames"]), transcript).toBe(0);
     for (const args of [
       ["stack", "export"],
       ["stack", "output", "--json"],
     ])
-      said += (await stack.command(args)).output;
-    if (isFull) expect(await run("refresh", ["--diff"]), said).toBe(0);
+      transcript += (await stack.command(args)).output;
+    if (isFull) expect(await run("refresh", ["--diff"]), transcript).toBe(0);
     // The message of a failed expectation contains both values.
     await stack.writeProgram(
       program(`, expect: { output: { prompt: pulumi.secret("whisper-77aa!"), text: "other" } }`),
     );
     expect(await run("up", ["--diff"])).not.toBe(0);
-    expect(said).toContain("output.prompt: expected [secret], got [secret]");
-    expect(said).toContain('output.text: expected "other", got [secret]');
+    expect(transcript).toContain("output.prompt: expected [secret], got [secret]");
+    expect(transcript).toContain('output.text: expected "other", got [secret]');
 
     for (const value of plantedSecrets)
       expect(await placesOf(value)).toEqual(
@@ -139,7 +139,7 @@ export function describeSecrecy(way: Way): void {
       expect(await run("preview", ["--diff"])).not.toBe(0);
       // The plugin's path of a secret has quotes, so that the engine does not print the value.
       for (const property of ["ports", "volumeInGb", "dockerArgs"])
-        expect(said).toMatch(new RegExp(`${property}(: |"] value {<nil>} has a problem: )must be `));
+        expect(transcript).toMatch(new RegExp(`${property}(: |"] value {<nil>} has a problem: )must be `));
       await expectInNoPlace([...Object.values(secrets), "90210"]);
     });
 
@@ -152,19 +152,19 @@ export function describeSecrecy(way: Way): void {
             `message: hidden("text").apply((text) => "x".repeat(3900) + JSON.stringify(text)), prompt:`,
           ),
       );
-      const before = said.length;
+      const before = transcript.length;
       expect(await run("up", ["--diff"])).not.toBe(0);
-      expect(said.slice(before)).toMatch(/ended FAILED, expected COMPLETED\n *error: Error: \[secret\]/);
+      expect(transcript.slice(before)).toMatch(/ended FAILED, expected COMPLETED\n *error: Error: \[secret\]/);
       await expectInNoPlace(Object.values(secrets));
     });
 
     it("outputs derived from a secret, such as a template's revision, are secret, also in a preview", async () => {
       await configure({ "shop:env": "whisper-ee10" });
       await stack.writeProgram(program(""));
-      const before = said.length;
-      expect(await run("preview", ["--diff"]), said).toBe(0);
-      expect(await run("up", ["--diff"]), said).toBe(0);
-      expect(said.slice(before)).toMatch(/revision *: "?\[secret\]/);
+      const before = transcript.length;
+      expect(await run("preview", ["--diff"]), transcript).toBe(0);
+      expect(await run("up", ["--diff"]), transcript).toBe(0);
+      expect(transcript.slice(before)).toMatch(/revision *: "?\[secret\]/);
       const [worker] = (await stack.resources()).filter(
         ({ urn }) => urn.endsWith("::worker") && urn.includes("Template"),
       );
@@ -178,8 +178,8 @@ export function describeSecrecy(way: Way): void {
     const driftedValue = { RAW: "whisper-3c1e" };
     await service.rest("PATCH", `/templates/${template?.id}`, { env: driftedValue });
     if (isFull) {
-      expect(await run("refresh", ["--diff"]), said).toBe(0);
-      expect(await run("refresh", ["--json"]), said).toBe(0);
+      expect(await run("refresh", ["--diff"]), transcript).toBe(0);
+      expect(await run("refresh", ["--json"]), transcript).toBe(0);
     }
     const laterValue = { value: "sesame-99ab", password: "whisper-aa01", env: "whisper-bb02", prompt: "whisper-cc03" };
     await configure({
@@ -189,12 +189,12 @@ export function describeSecrecy(way: Way): void {
       "shop:prompt": laterValue.prompt,
     });
     await stack.writeProgram(program(""));
-    expect(await run("preview", ["--diff", "--refresh"]), said).toBe(0);
+    expect(await run("preview", ["--diff", "--refresh"]), transcript).toBe(0);
     if (isFull) {
-      expect(await run("preview", ["--json"]), said).toBe(0);
-      expect(await run("up", ["--diff"]), said).toBe(0);
+      expect(await run("preview", ["--json"]), transcript).toBe(0);
+      expect(await run("up", ["--diff"]), transcript).toBe(0);
     }
-    expect(await run("destroy", ["--diff"]), said).toBe(0);
+    expect(await run("destroy", ["--diff"]), transcript).toBe(0);
     await expectInNoPlace([...Object.values(laterValue), ...Object.values(secrets), driftedValue.RAW]);
   });
 }

@@ -48,8 +48,8 @@ function callPlugin(port: number, call: string): Promise<Buffer> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   return new Promise<Buffer>((resolve, reject) => {
     const path = `/pulumirpc.ResourceProvider/${call}`;
-    client.makeUnaryRequest(path, identity, identity, Buffer.alloc(0), (error, answer) =>
-      error || !answer ? reject(error ?? new Error(`${call} has no answer`)) : resolve(answer),
+    client.makeUnaryRequest(path, identity, identity, Buffer.alloc(0), (error, response) =>
+      error || !response ? reject(error ?? new Error(`${call} has no answer`)) : resolve(response),
     );
   }).finally(() => client.close());
 }

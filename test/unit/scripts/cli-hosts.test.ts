@@ -39,8 +39,8 @@ function machine() {
 
 test("a host is built once, together with the file that it requires", async () => {
   const { root, cli, calls, find } = machine();
-  const found = { folder: cli.folder };
-  expect(await Promise.all([find(), find()])).toEqual([found, found]);
+  const expected = { folder: cli.folder };
+  expect(await Promise.all([find(), find()])).toEqual([expected, expected]);
   for (const name of ["pulumi-language-python", "pulumi-language-python-exec"]) {
     accessSync(join(cli.folder, name), constants.X_OK);
   }

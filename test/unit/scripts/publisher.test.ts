@@ -96,7 +96,7 @@ test("only files generated from publisher.json name the publisher", () => {
     "schema.json",
     "docs/resources.md",
     "provider/generated/publication.ts",
-    ...publishedPackages.map((one) => `${one}/package.json`),
+    ...publishedPackages.map((folder) => `${folder}/package.json`),
   ];
   const listed = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
   expect(listed.status, listed.stderr).toBe(0);

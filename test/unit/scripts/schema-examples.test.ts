@@ -12,7 +12,7 @@ import { type ExampleText, exampleTexts } from "../../support/example-texts";
 
 const schema = packageSchema("0.1.0", readPublisher());
 const texts = exampleTexts(schema);
-const inLanguage = (language: string): ExampleText[] => texts.filter((one) => one.language === language);
+const inLanguage = (language: string): ExampleText[] => texts.filter((example) => example.language === language);
 
 let folder: string;
 beforeAll(() => {
@@ -49,7 +49,7 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
   it("exist for every resource and function, each in six languages", () => {
     const languages = ["typescript", "python", "go", "csharp", "java", "yaml"];
     for (const token of [...Object.keys(schema.resources), ...Object.keys(schema.functions)]) {
-      const example = texts.filter((one) => one.token === token).map(({ language }) => language);
+      const example = texts.filter((example) => example.token === token).map(({ language }) => language);
       expect(example.length, token).toBeGreaterThan(0);
       expect(example, token).toEqual(Array.from({ length: example.length / 6 }, () => languages).flat());
     }

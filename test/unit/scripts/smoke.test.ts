@@ -27,8 +27,8 @@ function start(...args: string[]) {
   const child = spawn(process.execPath, [script, "--url", proxy.origin, ...args], { env });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
-  const ended = once(child, "close").then(([code]) => ({ code, text }));
-  return { child, ended };
+  const exit = once(child, "close").then(([code]) => ({ code, text }));
+  return { child, exit };
 }
 
 /** Names of the objects that are left, by list. */
@@ -50,7 +50,7 @@ const deletes = (): string[] =>
   proxy.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path.split("/")[2] ?? "");
 
 test("creates, reads, lists and deletes each object, and prints neither the key nor a secret's value", async () => {
-  const { code, text } = await start("--target", "local", "--volume").ended;
+  const { code, text } = await start("--target", "local", "--volume").exit;
   expect(text).toContain("passed: all created objects are deleted");
   for (const kind of ["volume", "secret", "template", "endpoint"])
     for (const verb of ["create", "read", "delete"])
@@ -64,19 +64,19 @@ test("creates, reads, lists and deletes each object, and prints neither the key 
 test("names the address and the reason if the service cannot be reached", async () => {
   const closed = await startRecordingProxy(service.serverlessUrl);
   await closed.close();
-  const { code, text } = await start("--target", "local", "--url", closed.origin).ended;
+  const { code, text } = await start("--target", "local", "--url", closed.origin).exit;
   expect(text).toContain(`FAILED  cannot reach ${closed.origin}: connect ECONNREFUSED`);
   expect(code).toBe(1);
 });
 
 test("deletes the created objects after Ctrl-C, also one that is being created; without --volume there is no volume", async () => {
   proxy.inject({ method: "POST", path: "/v2/serverless" }, { kind: "delayResponse", ms: 300 });
-  const { child, ended } = start("--target", "local");
+  const { child, exit } = start("--target", "local");
   await expect
     .poll(() => proxy.requests.some(({ method, path }) => method === "POST" && path === "/v2/serverless"))
     .toBe(true);
   child.kill("SIGINT");
-  const { code, text } = await ended;
+  const { code, text } = await exit;
   expect(text).not.toContain("volume");
   expect(text).toContain("stopped: deleting the created objects");
   expect(code).toBe(130);
@@ -87,7 +87,7 @@ test("deletes the created objects after Ctrl-C, also one that is being created; 
 test("finds an object with a lost create response by its name, and repeats a failed delete", async () => {
   proxy.inject({ method: "POST", path: "/v2/templates" }, { kind: "dropResponse" });
   proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 500 });
-  const { code, text } = await start("--target", "local").ended;
+  const { code, text } = await start("--target", "local").exit;
   expect(text).toMatch(/^FAILED/m);
   expect(code).toBe(1);
   expect(deletes()).toEqual(["templates", "templates", "account"]);
@@ -96,7 +96,7 @@ test("finds an object with a lost create response by its name, and repeats a fai
 
 test("names an object that cannot be deleted", async () => {
   proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 403 });
-  const { code, text } = await start("--target", "local").ended;
+  const { code, text } = await start("--target", "local").exit;
   expect(text).toMatch(/^LEFT {4}template smoke-[0-9a-f]{10}; delete it in the console$/m);
   expect(code).toBe(1);
 });
@@ -106,5 +106,5 @@ test("requires a target and a key", async () => {
     [["--target", "nowhere"], '--target: is "nowhere"; set it to hosted or local, also with --url'],
     [["--url", "http://127.0.0.1:1"], "--target: is missing; set it to hosted or local, also with --url"],
   ] as const)
-    expect(await start(...flags).ended).toMatchObject({ code: 2, text: expect.stringContaining(`${fault}\nusage:`) });
+    expect(await start(...flags).exit).toMatchObject({ code: 2, text: expect.stringContaining(`${fault}\nusage:`) });
 });

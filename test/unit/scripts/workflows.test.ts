@@ -8,13 +8,13 @@ import { workflowFaults } from "../../support/workflow-check";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = join(root, ".github", "workflows");
 const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
-const uses = workflows.flatMap(({ text }) => [...text.matchAll(/\buses: (.+)$/gm)].map(([, one = ""]) => one));
+const uses = workflows.flatMap(({ text }) => [...text.matchAll(/\buses: (.+)$/gm)].map(([, line = ""]) => line));
 
 test("every action is pinned to a commit with its version in a comment, equally everywhere", () => {
   expect(uses.length).toBeGreaterThan(10);
-  expect(uses.filter((one) => !/^[\w-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
+  expect(uses.filter((line) => !/^[\w-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
   const distinct = [...new Set(uses)];
-  const actions = distinct.map((one) => one.split("@")[0]);
+  const actions = distinct.map((line) => line.split("@")[0]);
   expect(distinct.filter((_, index) => actions.indexOf(actions[index]) !== index)).toEqual([]);
 });
 
@@ -30,14 +30,14 @@ describe.each(workflows)("$name", ({ text }) => {
 
   test("runs existing scripts and commands", () => {
     const commands = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = "" }) => run));
-    const files = commands.flatMap((one) =>
-      [...one.matchAll(/\b(?:node|bash) ([\w./-]+\/[\w.-]+)/g)].map(([, file = ""]) => file),
+    const files = commands.flatMap((line) =>
+      [...line.matchAll(/\b(?:node|bash) ([\w./-]+\/[\w.-]+)/g)].map(([, file = ""]) => file),
     );
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    const names = commands.flatMap((one) => [...one.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name));
+    const names = commands.flatMap((line) => [...line.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name));
     expect(names.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
     // Input from outside the repository, for example a branch name, is never part of a shell command.
-    expect(commands.filter((one) => /\$\{\{\s*(github\.(event|head_ref|ref_name)|inputs)/.test(one))).toEqual([]);
+    expect(commands.filter((line) => /\$\{\{\s*(github\.(event|head_ref|ref_name)|inputs)/.test(line))).toEqual([]);
   });
 });

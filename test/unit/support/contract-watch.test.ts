@@ -14,9 +14,9 @@ async function start(behaviours: Behaviour[]) {
   });
   const call = async (method: string, path: string, body?: object): Promise<void> => {
     const sent = body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-    const answer = await fetch(proxy.origin + path, { method, ...sent });
+    const response = await fetch(proxy.origin + path, { method, ...sent });
     // A fault may cut it.
-    await answer.text().catch(() => "");
+    await response.text().catch(() => "");
   };
   return { proxy, call };
 }

@@ -33,7 +33,7 @@ test.each(faults)(
   async (fault, reachedCount, status) => {
     const { origin, proxy, post } = await start();
     proxy.inject({}, fault);
-    const answer = await post("/x").then(
+    const response = await post("/x").then(
       async (one) =>
         one.text().then(
           () => one,
@@ -41,10 +41,10 @@ test.each(faults)(
         ),
       () => undefined,
     );
-    expect(answer?.status ?? "no answer").toBe(status);
+    expect(response?.status ?? "no answer").toBe(status);
     expect(origin.requests).toHaveLength(reachedCount);
     expect(proxy.requests[0]).toMatchObject({ fault: fault.kind, applied: reachedCount === 1 });
-    if (fault.kind === "status") expect(answer?.headers.get("retry-after")).toBe(fault.retryAfter ?? null);
+    if (fault.kind === "status") expect(response?.headers.get("retry-after")).toBe(fault.retryAfter ?? null);
     expect(proxy.pendingFaults()).toBe(0);
     expect((await post("/x")).status).toBe(201);
   },

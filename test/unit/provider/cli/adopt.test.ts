@@ -10,7 +10,7 @@ const stateOf = (resources: object[], inputs: object = { name: "chat-dev-00000a1
   version: 3,
   deployment: {
     manifest: { version: "v3.250.0" },
-    resources: resources.map((one) => ({ urn: "", type, ...one })),
+    resources: resources.map((resource) => ({ urn: "", type, ...resource })),
     pending_operations: [
       { type: "creating", resource: { urn, type, custom: true, parent: stack.urn, inputs: { ...inputs } } },
     ],

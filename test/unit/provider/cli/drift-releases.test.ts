@@ -191,8 +191,8 @@ describe("a template with a bound endpoint", () => {
   test("and without releases of the present value, as after another change, gets none", async () => {
     const worker = await template({}, "v1");
     const chat = await endpoint(worker, "v1");
-    bench.proxy.alter({ path: /releases$/ }, (answer) => ({
-      ...Object(answer),
+    bench.proxy.alter({ path: /releases$/ }, (response) => ({
+      ...Object(response),
       releases: [
         {
           id: "r-3",
@@ -215,8 +215,8 @@ test("an endpoint's own properties get the release of fields that the service do
   const worker = await template();
   const chat = await endpoint(worker);
   await patch(`serverless/${chat.id}`, { workers: { max: 3 }, scaling: { type: "QUEUE_DELAY", queueDelay: 9 } });
-  bench.proxy.alter({ path: /releases$/ }, (answer) => ({
-    ...Object(answer),
+  bench.proxy.alter({ path: /releases$/ }, (response) => ({
+    ...Object(response),
     releases: [{ id: "r-2", createdAt: "2026-11-20T10:00:00Z", diff: [{ field: "workers.max", old: 0, new: 3 }] }],
   }));
   const { out } = await report([worker, chat]);

@@ -265,7 +265,7 @@ test("texts that YAML could read as other values stay texts", () => {
   const texts = ["", "true", "NO", "1.5", "1e3", "a: b", "a #b", "- a", " a", "a ", "a:", "~", "null", "é", "a\nb"];
   texts.push("{a}", "y", "@a", "0x1f", "a:b");
   const env = Object.fromEntries(texts.map((text) => [`${text}K`, text]));
-  const one = programOf([object("Template", "t1", { name: "chat", imageName: "i", env })]);
-  const { resources } = parse(yamlProject(one, project)["Pulumi.yaml"] ?? "");
+  const templateProgram = programOf([object("Template", "t1", { name: "chat", imageName: "i", env })]);
+  const { resources } = parse(yamlProject(templateProgram, project)["Pulumi.yaml"] ?? "");
   expect(resources["chat-template"].properties.env).toEqual(env);
 });

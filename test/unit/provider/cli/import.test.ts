@@ -89,10 +89,10 @@ it("imports endpoints that this provider made with REST v2 with the template tha
     return (await kinds[kind].create(inputs, context)).id;
   };
   const templateId = await create("Template", { name: "own", imageName: "acme/own:1" });
-  const made = Array.from({ length: 3 }, (_, index) =>
+  const creations = Array.from({ length: 3 }, (_, index) =>
     create("ServerlessEndpoint", { name: `own-${index}`, templateId, workersMax: 0 }),
   );
-  const ids = await Promise.all(made);
+  const ids = await Promise.all(creations);
   const { out } = await run({ filter: "own*" });
   const program = await readFile(join(out, "index.ts"), "utf8");
   expect(program.match(/templateId: ownTemplate\.id/g)).toHaveLength(ids.length);

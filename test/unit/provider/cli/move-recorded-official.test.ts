@@ -50,7 +50,7 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
     networkVolumes: [volume],
     dataCenterIds: ["EU-RO-1"],
   });
-  const own = await create("serverless", {
+  const ownEndpoint = await create("serverless", {
     name: "own",
     type: "QUEUE",
     image: "acme/own:1",
@@ -59,14 +59,14 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
     env: { MODE: "fast" },
     scaling: { type: "REQUEST_COUNT", requestCount: 2 },
   });
-  const ids = { volume, template, endpoint, own, registry: "", secret: "" };
+  const ids = { volume, template, endpoint, own: ownEndpoint, registry: "", secret: "" };
   const state = recordedText("terraform-official", ids);
 
   const before = await move(state, "before");
   expect(before.code).toBe(3);
   const reason = expect.stringMatching(/^no template of the account has the settings of its workers; create one /);
   expect(before.report.skipped).toEqual([
-    { kind: "ServerlessEndpoint", id: own, name: "own", reason },
+    { kind: "ServerlessEndpoint", id: ownEndpoint, name: "own", reason },
     { kind: "ServerlessEndpoint", id: endpoint, name: "chat", reason },
   ]);
 
@@ -129,7 +129,7 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
     { type: type("index:NetworkVolume"), name: "models-volume", id: volume },
     { type: type("index:Template"), name: "worker-template", id: template },
     { type: type("index:ServerlessEndpoint"), name: "llm-endpoint", id: endpoint },
-    { type: type("index:ServerlessEndpoint"), name: "own-endpoint", id: own },
+    { type: type("index:ServerlessEndpoint"), name: "own-endpoint", id: ownEndpoint },
   ]);
 });
 

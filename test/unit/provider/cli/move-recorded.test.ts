@@ -92,7 +92,9 @@ it.each([
 it("an endpoint with an image of its own is listed until a template has its settings", async () => {
   const { apiKey } = bench.addresses;
   const post = (path: string, json: object) =>
-    send("POST", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }).then((answer) => stringAt(answer, "id"));
+    send("POST", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }).then((response) =>
+      stringAt(response, "id"),
+    );
   const container = { image: "acme/own:1", disk: 20, env: { MODE: "fast" }, ports: ["80/http"], args: "serve" };
   const endpoint = await post("serverless", {
     ...container,

@@ -15,9 +15,9 @@ const object = (kind: string, name: string, by: string, others: object = {}) => 
 /** Types, names and providers in a moved state. */
 function moved(resources: object[]): string[] {
   const { deployment } = JSON.parse(moveState(JSON.stringify({ version: 3, deployment: { resources } })).text);
-  return deployment.resources.map((one: { urn: string; provider?: string }) => {
-    const [type, name] = one.urn.split("::").slice(2);
-    const [of, by] = one.provider?.split("::").slice(2) ?? [];
+  return deployment.resources.map((resource: { urn: string; provider?: string }) => {
+    const [type, name] = resource.urn.split("::").slice(2);
+    const [of, by] = resource.provider?.split("::").slice(2) ?? [];
     return `${type} ${name}${of ? ` of ${of} ${by}` : ""}`;
   });
 }
