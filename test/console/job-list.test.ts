@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { send } from "../support/raw-http";
-import { accessibilityProblems, patience, resultIs, shows, submit, useConsole } from "./rig";
+import { accessibilityProblems, contentTimeout, resultIs, shows, submit, useConsole } from "./rig";
 
 const rig = await useConsole(afterAll);
 
@@ -16,7 +16,7 @@ const expectIds = (page: Page, ids: string[]): Promise<void> => expect.poll(() =
 /** Waits until a job is over. */
 async function ran(endpointId: string, input: object, status: string): Promise<string> {
   const id = await rig.run(endpointId, input);
-  await expect.poll(() => rig.status(endpointId, id), { timeout: patience }).toBe(status);
+  await expect.poll(() => rig.status(endpointId, id), { timeout: contentTimeout }).toBe(status);
   return id;
 }
 
@@ -136,7 +136,7 @@ test("all failed jobs of the filter are retried after a confirmation, with progr
   await writeFile(file, "");
   const { serverlessUrl, apiKey: key } = rig.service;
   await send("POST", `${serverlessUrl}/v2/${id}/retry/${first}`, { key });
-  await expect.poll(() => rig.status(id, first), { timeout: patience }).toBe("COMPLETED");
+  await expect.poll(() => rig.status(id, first), { timeout: contentTimeout }).toBe("COMPLETED");
   // The second of the requests waits until the button has been pressed.
   let pass = (): void => undefined;
   const passed = new Promise<void>((resolve) => {
@@ -163,7 +163,7 @@ test("all failed jobs of the filter are retried after a confirmation, with progr
   await page.getByRole("dialog", { name: "20 of 20 jobs queued again" }).waitFor();
   await page.getByRole("button", { name: "Close" }).click();
   const states = () => Promise.all(others.map((job) => rig.status(id, job)));
-  await expect.poll(async () => new Set(await states()), { timeout: patience }).toEqual(new Set(["COMPLETED"]));
+  await expect.poll(async () => new Set(await states()), { timeout: contentTimeout }).toEqual(new Set(["COMPLETED"]));
   expect(await rig.status(id, other), "it does not match the filter").toBe("FAILED");
   await open.click();
   await page.getByRole("dialog", { name: "No job to retry" }).waitFor();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { at, send } from "../support/raw-http";
-import { patience, resultIs, shows, submit, useConsole } from "./rig";
+import { contentTimeout, resultIs, shows, submit, useConsole } from "./rig";
 
 const rig = await useConsole(afterAll);
 
@@ -61,7 +61,7 @@ describe("a job run from the console", () => {
   test("shows the end of a retried job in its open details, even if the list never shows it running", async () => {
     const id = await rig.endpoint("retried");
     const job = await rig.run(id, { fail: "the model is not there" });
-    await expect.poll(() => rig.status(id, job), { timeout: patience }).toBe("FAILED");
+    await expect.poll(() => rig.status(id, job), { timeout: contentTimeout }).toBe("FAILED");
     const page = await rig.open(`#/endpoints/${id}`);
     await shows(page, ".jobs .state", "FAILED");
     const running = JSON.stringify({ id: job, status: "IN_PROGRESS", delayTime: 0, executionTime: 0 });
@@ -107,7 +107,7 @@ describe("a job run from the console", () => {
   test("loads open details again after the connection was lost", async () => {
     const id = await rig.endpoint("reconnected");
     const job = await rig.run(id, { name: "again" });
-    await expect.poll(() => rig.status(id, job), { timeout: patience }).toBe("COMPLETED");
+    await expect.poll(() => rig.status(id, job), { timeout: contentTimeout }).toBe("COMPLETED");
     const page = await rig.open(`#/endpoints/${id}`);
     await page.route(`**/status/${job}`, (route) => route.abort(), { times: 1 });
     await page.locator(".jobs .id").click();

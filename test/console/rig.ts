@@ -16,7 +16,7 @@ import { discardServiceFolder } from "../support/service-artefacts";
 export const handler = fileURLToPath(new URL("./programs/handler.mjs", import.meta.url));
 
 /** Timeout for content of the page, ms, for a busy machine. */
-export const patience = 30_000;
+export const contentTimeout = 100_000;
 
 /** A service with its console, and a browser. */
 export interface ConsoleRig {
@@ -86,7 +86,7 @@ export async function useConsole(
     onTestFinished(() => own.close());
     await own.addCookies(cookies);
     const page = await own.newPage();
-    page.setDefaultTimeout(patience);
+    page.setDefaultTimeout(contentTimeout);
     return page;
   }
 

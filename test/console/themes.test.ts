@@ -2,7 +2,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { send } from "../support/raw-http";
-import { accessibilityProblems, type ConsoleRig, expectNoOverflow, resultIs, shows, submit, useConsole } from "./rig";
+import {
+  accessibilityProblems,
+  type ConsoleRig,
+  contentTimeout,
+  expectNoOverflow,
+  resultIs,
+  shows,
+  submit,
+  useConsole,
+} from "./rig";
 
 /** Folder for the pictures of docs/console.md, which are written on request only. */
 const pictures = process.env["SCREENSHOTS"];
@@ -28,7 +37,7 @@ async function runJobs(rig: ConsoleRig, id: string): Promise<void> {
   for (const name of ["Ada", "Grace", "Edsger"]) await rig.run(id, { name, ms: 40 });
   for (const fail of [memory, "the model is not there", memory]) await rig.run(id, { fail, say: "loading the model" });
   const last = await rig.run(id, { name: "Barbara", ms: 80 });
-  await expect.poll(() => rig.status(id, last), { timeout: 30_000 }).toBe("COMPLETED");
+  await expect.poll(() => rig.status(id, last), { timeout: contentTimeout }).toBe("COMPLETED");
 }
 
 const isFull = Boolean(process.env["FULL"]) || pictures !== undefined;
