@@ -1,3 +1,7 @@
+/** APIs that the option `retire` turns off. */
+export const retirableApis = ["v1", "graphql"] as const;
+export type RetirableApi = (typeof retirableApis)[number];
+
 /** An error of the service: its HTTP status, its `type` and `code` at /openai, and the detail expected by clients of REST v2. */
 interface ErrorKind {
   status: number;

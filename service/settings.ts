@@ -1,8 +1,7 @@
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits, showValue } from "serverless-compute-api/shapes";
-import { type RetirableApi, retirableApis } from "./api/responses";
-import { ServiceError, StartError } from "./errors";
+import { type RetirableApi, retirableApis, ServiceError, StartError } from "./errors";
 import { type JobTimings, resolveTimings } from "./jobs/timings";
 import { checkListening, defaultHost, type Listening } from "./listening";
 import { checkStock, type StockEntries } from "./resources/stock";

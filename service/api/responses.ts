@@ -6,10 +6,6 @@ import { errorKindOf, internalError, ServiceError } from "../errors";
 /** Root path of each API. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2", loadBalancers: "/load-balancers" } as const;
 
-/** APIs that the hosted service is retiring. */
-export const retirableApis = ["v1", "graphql"] as const;
-export type RetirableApi = (typeof retirableApis)[number];
-
 /** First path segments of REST v2, which shares its root with the job API; no endpoint id equals one of them. */
 export const reservedWords = [
   "account",

@@ -1,6 +1,6 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { ServiceError } from "../errors";
+import { type RetirableApi, ServiceError } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
@@ -8,14 +8,7 @@ import type { Auth } from "./auth";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import { type MetricsText, registerMetricsRoute } from "./metrics";
 import { discardBody } from "./request-body";
-import {
-  maxIdLength,
-  type RetirableApi,
-  rejectMalformedRequest,
-  rejectUnknownRoute,
-  roots,
-  sendRequestError,
-} from "./responses";
+import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
 

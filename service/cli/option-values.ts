@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { type RetirableApi, retirableApis } from "../api/responses";
+import { type RetirableApi, retirableApis } from "../errors";
 import { type StockEntries, stockLevels } from "../resources/stock";
 import { defaultDataFolder } from "../settings";
 

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import type { RetirableApi } from "../api/responses";
-import { StartError } from "../errors";
+import { type RetirableApi, StartError } from "../errors";
 import { createService, type Service } from "../index";
 import { apiKeyOfEnvironment, isStartedByNpx, type ServiceOptions } from "../settings";
 import { readApiKeyFile } from "../store/api-key";
