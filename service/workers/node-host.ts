@@ -149,8 +149,8 @@ async function main(file: string): Promise<void> {
 
 const [, , handlerFile = ""] = process.argv;
 main(handlerFile).catch(async (error: unknown) => {
-  const { loadFailureReport: loadFailure } = await import("./load-failure.js");
-  const report = loadFailure(error, handlerFile);
+  const { loadFailureReport } = await import("./load-failure.js");
+  const report = loadFailureReport(error, handlerFile);
   if (report === undefined) throw error;
   console.error(report);
   process.exit(1);

@@ -91,7 +91,7 @@ export function createWorkerRegistry() {
   const endpoints = new Map<string, Map<string, Worker>>();
   const byEndpoint = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];
   return {
-    byEndpoint: byEndpoint,
+    byEndpoint,
     find: (endpointId: string, id: string): Worker | undefined => endpoints.get(endpointId)?.get(id),
     all: (): Worker[] => [...endpoints.keys()].flatMap(byEndpoint),
     add(options: { id: string; endpointId: string; local: boolean; version?: number; now: number }): Worker {

@@ -24,28 +24,28 @@ describe("Limits: payload and timing", () => {
   const post = async (path: string, bytes: number) => {
     const jobs = await account.parked();
     const response = await send("POST", `${jobs.root}${path}`, { key: target.apiKey, text: submission(bytes) });
-    return { answer: response, jobs };
+    return { response, jobs };
   };
 
   test("/run maximum payload: 10 MB are accepted", { tags: ["reading:megabyte"] }, async () => {
-    const { answer: response } = await post("/run", limit(10).below);
+    const { response } = await post("/run", limit(10).below);
     expectResponse(response, 200, { status: "IN_QUEUE" });
   });
 
   test("/run maximum payload: more than 10 MB return 413 and queue nothing", { tags: tooLarge }, async () => {
-    const { answer: response, jobs } = await post("/run", limit(10).above);
+    const { response, jobs } = await post("/run", limit(10).above);
     expectResponse(response, 413);
     expect(response.text).toMatch(/10/);
     expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 
   test("/runsync maximum payload: 20 MB are accepted", { tags: ["reading:megabyte"] }, async () => {
-    const { answer: response } = await post("/runsync?wait=1000", limit(20).below);
+    const { response } = await post("/runsync?wait=1000", limit(20).below);
     expectResponse(response, 200, { status: "IN_QUEUE" });
   });
 
   test("/runsync maximum payload: more than 20 MB return 413 and queue nothing", { tags: tooLarge }, async () => {
-    const { answer: response, jobs } = await post("/runsync?wait=1000", limit(20).above);
+    const { response, jobs } = await post("/runsync?wait=1000", limit(20).above);
     expectResponse(response, 413);
     expect(response.text).toMatch(/20/);
     expectResponse(await jobs.health(), 200, { jobs: { inQueue: 0 } });

@@ -7,16 +7,13 @@ const created = z.looseObject({ id: z.string() });
 
 /** A registry on this machine that refuses everybody, in its own words. */
 export async function startPrivateRegistry() {
-  /** Received credentials, as sent. */
-  const received: string[] = [];
-  const registry = createServer((request, response) => {
-    received.push(request.headers.authorization ?? "");
+  const registry = createServer((_request, response) => {
     response.writeHead(401, { "www-authenticate": 'Basic realm="test"', "content-type": "application/json" });
     response.end(JSON.stringify({ errors: [{ code: "UNAUTHORIZED", message: "not for you" }] }));
   });
   await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void registry.close());
-  return { seen: received, host: `127.0.0.1:${(registry.address() as AddressInfo).port}` };
+  return { host: `127.0.0.1:${(registry.address() as AddressInfo).port}` };
 }
 
 /** Stores credentials in a service, by raw HTTP; resolves with their id. */

@@ -50,7 +50,7 @@ const memory = 500;
 
 /** Polls the processes until stopped, and records each worker beyond the limit. */
 function watch(endpoints: Watched[]) {
-  const received = new Set<number>();
+  const pids = new Set<number>();
   const breaches: string[] = [];
   let looking = true;
   const over = (async () => {
@@ -58,11 +58,11 @@ function watch(endpoints: Watched[]) {
       const before = Date.now();
       for (const { id, mark, maxima } of endpoints) {
         const alive = processesNaming(mark);
-        const fresh = alive.filter((pid) => !received.has(pid));
+        const fresh = alive.filter((pid) => !pids.has(pid));
         const max = Math.max(...maxima.filter(({ until }) => until > startTime - memory).map(({ value }) => value));
         if (fresh.length > 0 && alive.length > max)
           breaches.push(`${fresh.join(", ")} of ${id} came, which made ${alive.length} workers of ${max}`);
-        for (const pid of fresh) received.add(pid);
+        for (const pid of fresh) pids.add(pid);
       }
       startTime = before;
       await pause(3);
@@ -70,7 +70,7 @@ function watch(endpoints: Watched[]) {
   })();
   return {
     breaches,
-    seen: received,
+    pids,
     stop(): Promise<void> {
       looking = false;
       return over;
@@ -144,7 +144,7 @@ test(
       const watching = watch(endpoints);
       const end = Date.now() + length;
       // A busy machine starts fewer workers in that time.
-      const enough = (): boolean => watching.seen.size > starts || Date.now() > end + 60_000;
+      const enough = (): boolean => watching.pids.size > starts || Date.now() > end + 60_000;
       const lane = async (): Promise<void> => {
         while (Date.now() < end || !enough()) {
           const endpoint = chance.oneOf(endpoints);
@@ -156,11 +156,11 @@ test(
       const ids = endpoints.map(({ id }) => id);
       const remaining = await drained(service, ids, 60_000);
       await watching.stop();
-      const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${watching.seen.size} workers seen`;
+      const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${watching.pids.size} workers seen`;
       console.info(reported);
       expect(watching.breaches, reported).toEqual([]);
       expect(remaining, reported).toBe("");
-      expect(watching.seen.size, reported).toBeGreaterThan(starts);
+      expect(watching.pids.size, reported).toBeGreaterThan(starts);
     } finally {
       await service.stop(0);
     }

@@ -99,14 +99,14 @@ it("reports a damaged installation in the response to every call, and ends with 
   const text = await readFile(path, "utf8");
   try {
     await writeFile(path, "throw new Error('half a file')");
-    const { child, call: ask, output, errorOutput } = await start();
+    const { child, call, output, errorOutput } = await start();
     // As the engine, which keeps its connection: every call shares it.
     const engine = new Client(`127.0.0.1:${Number(output())}`, credentials.createInsecure());
     await new Promise((resolve) => engine.waitForReady(Date.now() + 60_000, resolve));
     const message = `pulumi-serverless-compute: ${path} cannot be loaded (half a file); reinstall the package`;
-    for (const call of ["Configure", "Check"]) await expect(ask(call)).rejects.toMatchObject({ details: message });
+    for (const method of ["Configure", "Check"]) await expect(call(method)).rejects.toMatchObject({ details: message });
     // The engine regards a plugin that ends without a Cancel as crashed.
-    expect(await ask("Cancel")).toHaveLength(0);
+    expect(await call("Cancel")).toHaveLength(0);
     const exit = once(child, "close");
     engine.close();
     await exit;

@@ -12,7 +12,7 @@ const partsOf = (secret: string): string[] =>
     (part) => part.length === 20,
   );
 
-test("a secret is redactSecret everywhere, the longest first, and nothing else is", () => {
+test("a secret is redacted everywhere, the longest first, and nothing else is", () => {
   expect(redact("a key+1 b key%2B1 c key+1-longer d")).toBe("a [secret] b [secret] c [secret] d");
   expect(redact('{"value":"two\\n\\"lines\\""}')).toBe('{"value":"[secret]"}');
   expect(redact("keyboard")).toBe("keyboard");
@@ -70,16 +70,16 @@ describe.each(Object.entries(long))("a long secret (%s)", (_name, secret) => {
   });
 });
 
-test("is redactSecret line by line in texts that arrive line by line", () => {
+test("is redacted line by line in texts that arrive line by line", () => {
   const redactSecret = createRedaction(["first-line\nsecond-l\nab"]);
   expect(redactSecret("stderr: second-l\nstdout: first-line\nab")).toBe("stderr: [secret]\nstdout: [secret]\nab");
 });
 
-test("a secret of under 4 characters is not redactSecret, because it occurs in any text", () => {
+test("a secret of under 4 characters is not redacted, because it occurs in any text", () => {
   expect(createRedaction(["a", "is", "abc"])("this is a cab, abc")).toBe("this is a cab, abc");
 });
 
-test("a secret that is a common word is redactSecret everywhere", () => {
+test("a secret that is a common word is redacted everywhere", () => {
   expect(createRedaction(["name", "true"])("the name is taken: true")).toBe("the [secret] is taken: [secret]");
 });
 

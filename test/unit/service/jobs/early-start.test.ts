@@ -18,20 +18,20 @@ function rigOf() {
       throw new Error("disk full");
     };
   };
-  return { ...rig, local, begun: startedJobs, failNextTransaction };
+  return { ...rig, local, startedJobs, failNextTransaction };
 }
 
 test.each([true, false])(
   "a waiting worker receives a submission once it is durable (ends with the service: %s)",
   async (endsWithService) => {
     const rig = rigOf();
-    const deliver = ({ job }: JobDelivery): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+    const deliver = ({ job }: JobDelivery): void => void rig.startedJobs.push(`${job.id} ${rig.stored()}`);
     rig.jobs.assignOrWait("endpoint", { workerId: "w", endsWithService, deliver });
     const job = rig.newJob({ operation: "runsync" });
     const accepted = rig.jobs.submit(job);
-    expect(rig.begun).toEqual([]);
+    expect(rig.startedJobs).toEqual([]);
     await accepted;
-    expect(rig.begun).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
+    expect(rig.startedJobs).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
   },
 );
 
@@ -40,7 +40,7 @@ test("a worker that ends with the service starts a queued job immediately, and t
   const job = rig.newJob();
   await rig.jobs.submit(job);
   rig.jobs.assignOrWait("endpoint", rig.local);
-  expect([rig.begun, rig.status(job.id), rig.live.waiting("endpoint")]).toEqual([[job.id], "IN_PROGRESS", 0]);
+  expect([rig.startedJobs, rig.status(job.id), rig.live.waiting("endpoint")]).toEqual([[job.id], "IN_PROGRESS", 0]);
   expect(rig.stored()).toEqual([`${job.id} IN_QUEUE`]);
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_PROGRESS`]);
 });
@@ -49,10 +49,10 @@ test("a worker elsewhere starts a waiting job once the store has that", async ()
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
-  const deliver = ({ job }: JobDelivery): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+  const deliver = ({ job }: JobDelivery): void => void rig.startedJobs.push(`${job.id} ${rig.stored()}`);
   rig.jobs.assignOrWait("endpoint", { workerId: "elsewhere", deliver });
-  expect(rig.begun).toEqual([]);
-  await expect.poll(() => rig.begun, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
+  expect(rig.startedJobs).toEqual([]);
+  await expect.poll(() => rig.startedJobs, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
 });
 
 test("a requeued job starts at another worker that waits", async () => {
@@ -60,7 +60,7 @@ test("a requeued job starts at another worker that waits", async () => {
   const id = await rig.run();
   rig.jobs.assignOrWait("endpoint", { ...rig.local, workerId: "other" });
   await rig.jobs.requeue(id, "w", "crashed", "lost");
-  await expect.poll(() => rig.begun, { interval: 5 }).toEqual([id]);
+  await expect.poll(() => rig.startedJobs, { interval: 5 }).toEqual([id]);
 });
 
 test("a job that starts and ends in one transaction has its result", async () => {
@@ -113,7 +113,7 @@ test("a purge keeps the job that a worker takes at that moment", async () => {
   const purged = rig.jobs.purge("endpoint");
   rig.jobs.assignOrWait("endpoint", rig.local);
   expect(await purged).toBe(1);
-  expect([rig.begun, rig.stored()]).toEqual([[first.id], [`${first.id} IN_PROGRESS`]]);
+  expect([rig.startedJobs, rig.stored()]).toEqual([[first.id], [`${first.id} IN_PROGRESS`]]);
 });
 
 test("a submission that cannot be stored is rejected, and no worker receives it", async () => {
@@ -122,10 +122,10 @@ test("a submission that cannot be stored is rejected, and no worker receives it"
   rig.failNextTransaction();
   const job = rig.newJob();
   await expect(rig.jobs.submit(job)).rejects.toThrow("disk full");
-  expect([rig.begun, rig.status(job.id)]).toEqual([[], undefined]);
+  expect([rig.startedJobs, rig.status(job.id)]).toEqual([[], undefined]);
   const next = rig.newJob();
   await rig.jobs.submit(next);
-  expect(rig.begun).toEqual([next.id]);
+  expect(rig.startedJobs).toEqual([next.id]);
 });
 
 test("a job of a lost worker is requeued as soon as that can be stored", async () => {

@@ -29,7 +29,7 @@ async function open({ root }: Pick<JobRig, "root">, jobs: Jobs, body: object, si
     for (let part = await next(); part !== ""; part = await next()) all += part;
     return all;
   };
-  return { answer: response, next, text };
+  return { response, next, text };
 }
 const openStream = (jobs: Jobs, body: object) => open(rig, jobs, { stream: true, ...body });
 const errorEvent = (text: string): unknown =>
@@ -72,7 +72,7 @@ test("a value above 1 MB, which /stream would split, is one event", async () => 
 });
 
 test("a stream whose job fails after its first event ends with an error event and without [DONE]", async () => {
-  const { answer: response, text } = await openStream(llm, { words: ["a"], ends: "fail" });
+  const { response, text } = await openStream(llm, { words: ["a"], ends: "fail" });
   const all = await text();
   expect(response.status).toBe(200);
   expect(all).toMatch(/^data: \{"word":"a"\}\n\n/);
@@ -97,7 +97,7 @@ test.each([["before its first event", []] as const, ["after its first event", ["
     await runs(llm);
     if (words.length > 0) await (await opening).next();
     expect((await llm.call("POST", `/cancel/${(await newestJob(llm)).id}`)).status).toBe(200);
-    const { answer: response, text } = await opening;
+    const { response, text } = await opening;
     const all = await text();
     const error = words.length > 0 ? errorEvent(all) : at(JSON.parse(all), "error");
     expect(response.status).toBe(words.length > 0 ? 200 : 410);
@@ -116,7 +116,7 @@ test.each([
   await runs(jobs);
   if (events > 0) await (await opening).next();
   await clock.advance(5000);
-  const { answer: response, text } = await opening;
+  const { response, text } = await opening;
   const all = await text();
   expect(response.status).toBe(events > 0 ? 200 : 504);
   expect(events > 0 ? errorEvent(all) : at(JSON.parse(all), "error")).toEqual(

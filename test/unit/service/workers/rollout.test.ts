@@ -102,7 +102,7 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
   let size: number | undefined = before;
   let leaving: number[] = [];
   const ages = new Map<string, number>();
-  let [max, least] = [before, before];
+  let [most, least] = [before, before];
   for (let turn = 0; turn < 300; turn++) {
     const state = stateOf(workers, leaving.length);
     const scaled = planWorkers(all, state);
@@ -116,7 +116,7 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
       ...retire.map(() => lag),
     ];
     workers.push(...Array.from({ length: start }, starting));
-    max = Math.max(max, workers.length + leaving.length);
+    most = Math.max(most, workers.length + leaving.length);
     least = Math.min(least, workers.filter(({ phase }) => phase !== "starting").length);
     workers = workers.flatMap((one) => {
       const age = (ages.get(one.id) ?? 0) + 1;
@@ -125,7 +125,7 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
       return broken ? [] : [{ ...one, phase: "idle" as const, provenAt: now }];
     });
   }
-  return { most: max, least, over: size === undefined, left: workers };
+  return { most, least, over: size === undefined, workers };
 }
 
 const sizes = fc
@@ -135,9 +135,9 @@ const sizes = fc
 test("a rollout ends with as many workers as before, within workersMax, and always one running except at 1", () => {
   fc.assert(
     fc.property(sizes, ({ max, min, before, lag }) => {
-      const { most, least, over, left: remaining } = play(max, min, before, false, lag);
-      expect({ over, old: remaining.filter(({ stale }) => stale) }).toEqual({ over: true, old: [] });
-      expect(remaining.length).toBeGreaterThanOrEqual(Math.max(before, min));
+      const { most, least, over, workers } = play(max, min, before, false, lag);
+      expect({ over, old: workers.filter(({ stale }) => stale) }).toEqual({ over: true, old: [] });
+      expect(workers.length).toBeGreaterThanOrEqual(Math.max(before, min));
       expect(most).toBeLessThanOrEqual(max);
       expect(least).toBeGreaterThanOrEqual(max === 1 ? 0 : Math.max(1, before - 2 * Math.ceil(max / 10)));
     }),

@@ -34,11 +34,11 @@ export async function useRollingEndpoint(
     expect((await rig.rest("PATCH", path, body)).status).toBe(200);
   };
 
-  const received = new Set<string>();
+  const workerIds = new Set<string>();
   let max = 0;
   async function workers(): Promise<z.output<typeof workerList>> {
     const shown = workerList.parse(at((await v2("/workers")).json, "workers"));
-    for (const { id } of shown) received.add(id);
+    for (const { id } of shown) workerIds.add(id);
     max = Math.max(max, shown.length);
     return shown;
   }
@@ -93,8 +93,8 @@ export async function useRollingEndpoint(
     },
     /** Waits until `count` more workers have started. */
     async moreStarts(count: number) {
-      const before = received.size;
-      await expect.poll(() => received.size).toBeGreaterThanOrEqual(before + count);
+      const before = workerIds.size;
+      await expect.poll(() => workerIds.size).toBeGreaterThanOrEqual(before + count);
     },
     /** The largest number of workers so far. */
     max: () => max,
