@@ -1,28 +1,22 @@
 import { setMaxListeners } from "node:events";
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { isLoopback, requestFacts } from "./address";
+import { type AgentSettings, createAgents } from "./agents";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
 import { ApiError, classifyResponse, isApiError, noResponse, type RequestFacts, unambiguous } from "./errors";
 import { exchange, type Outgoing } from "./exchange";
 import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
-import { type Proxies, proxyPasswords } from "./proxies";
+import { proxyPasswords } from "./proxies";
 import { createRedaction, redactFault } from "./redaction";
 import { type ApiResponse, errorTextOf, headerOf, shorten } from "./response";
 import { type RetryRules, readRateLimit, readRetryAfter, waitBeforeRetry } from "./retry";
 
 /** Settings of a transport; times in milliseconds. */
-export interface TransportSettings {
+export interface TransportSettings extends AgentSettings {
   apiKey: string;
-  /** Timeout of one attempt. */
-  attemptTimeout: number;
   /** Timeout of a call with all attempts and waits, excluding the time in the queue for a free slot. */
   callTimeout: number;
-  /** Maximum number of concurrent calls. */
-  maxInFlight: number;
-  /** Proxies for all addresses except loopback; none by default. */
-  proxies?: Proxies | undefined;
   clock: Clock;
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random: () => number;
@@ -87,6 +81,7 @@ export function createTransport(settings: TransportSettings): Transport {
     signal?.throwIfAborted();
     const passwords = proxies ? proxyPasswords(proxies) : [];
     const redact = createRedaction([apiKey, ...passwords, ...(request.secrets ?? []), ...secrets]);
+    // A proxy cannot reach this machine's service, whose key must not leave the machine.
     const behindProxy = proxies !== undefined && !isLoopback(request.url);
     const attemptController = new AbortController();
     const abortAttempt = () => attemptController.abort(signal?.reason);
@@ -96,7 +91,7 @@ export function createTransport(settings: TransportSettings): Transport {
     let wasSent = false;
     try {
       const response = await exchange(
-        agents.agentFor(request.url),
+        agents.agentFor(behindProxy),
         toOutgoing(request, apiKey),
         attemptController.signal,
         () => {
@@ -198,34 +193,6 @@ const longerWait = (first: number | undefined, second: number | undefined): numb
 
 /** Returns the name of a request's rate limit. */
 const rateLimitScopeOf = ({ rateLimitScope, url }: TransportRequest): string => rateLimitScope ?? new URL(url).origin;
-
-/**
- * Creates the connection pools. Loopback addresses never use a proxy, because a proxy cannot reach this machine's service, whose key must
- * not leave the machine.
- */
-function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSettings) {
-  const options = {
-    connections: maxInFlight,
-    pipelining: 1,
-    keepAliveTimeout: 4_000,
-    connect: { timeout: attemptTimeout },
-  };
-  const direct = new Agent(options);
-  let proxied: EnvHttpProxyAgent | undefined;
-  // Empty strings prevent undici from reading the environment.
-  const createProxyAgent = ({ http = "", https = "", noProxy = "" }: Proxies): EnvHttpProxyAgent =>
-    new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy });
-  return {
-    agentFor: (url: string): Dispatcher => {
-      if (!proxies || isLoopback(url)) return direct;
-      proxied ??= createProxyAgent(proxies);
-      return proxied;
-    },
-    close: async (): Promise<void> => {
-      await Promise.all([direct.close(), proxied?.close()]);
-    },
-  };
-}
 
 function toOutgoing(request: TransportRequest, apiKey: string): Outgoing {
   const headers: Record<string, string> = {

@@ -128,7 +128,7 @@ export class PartialFailure extends Error {
  * Verbs of a resource, independent of Pulumi, for the dynamic provider and the plugin. `inputs` are checked, with
  * defaults filled in. `outputs` contain the inputs, at the same paths, and values computed by the service; an absent key is
  * omitted, never undefined. Each kind is written with its own types and converted by `defineLifecycle`
- * (lifecycle/define.ts), which parses at the boundary.
+ * (lifecycle/define-lifecycle.ts), which parses at the boundary.
  */
 export interface Lifecycle {
   /** Name of the resource type, such as `Template`. */

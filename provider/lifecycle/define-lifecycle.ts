@@ -7,12 +7,12 @@ import { ExplainedError, type Subject, withExplanation } from "./messages";
 import { generatedNameCannotAdopt, resolveName } from "./names";
 import { catalogWarnings } from "./properties/catalog-warnings";
 import { checkInputs } from "./properties/check";
-import { defaultsOf, recordedDefaults } from "./properties/defaults";
+import { defaultsOf } from "./properties/defaults";
 import { unsupportedInputs } from "./properties/dialect";
 import { type DiffRules, diffProperties } from "./properties/diff";
-import { type DeriveOutput, previewOutputs } from "./properties/preview-outputs";
+import { type OutputRule, previewOutputs } from "./properties/preview-outputs";
 import { textOf, toProperties } from "./properties/values";
-import { readResultOf } from "./read-result";
+import { duplicateKeys, readResultOf } from "./read-result";
 import { invalidateLists } from "./reader";
 import { withTimeout } from "./verb-timeout";
 
@@ -34,29 +34,28 @@ export interface ResourceShapes {
 /** A lifecycle and its shapes. */
 export type ResourceLifecycle = Lifecycle & ResourceShapes;
 
+/** A new or adopted object. */
+export interface Created<Outputs> {
+  id: string;
+  outputs: Outputs;
+}
+
 /** A resource kind in its own types, the argument of `defineLifecycle`. */
 export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules, ResourceShapes {
   kind: string;
   /** Checked inputs with a name, as the verbs receive them. */
   checkedInputs: z.ZodType<Inputs>;
-  /** Records in the state which properties the program leaves at their defaults; the service may have other values for these. */
-  recordsDefaults?: true;
-  /** Inputs that may alter an output; an update leaves the other outputs unchanged. */
-  outputDependencies: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
-  /** Outputs that follow from the inputs. */
-  derivedOutputs?: { [Key in keyof Outputs & string]?: DeriveOutput };
+  /** Inputs that may alter each output; an update leaves the other outputs unchanged. */
+  outputRules: { [Key in keyof Outputs & string]: OutputRule<keyof Inputs & string> };
   /** Rules of a dialect for checked inputs, beyond their shape; values may be unknown. */
   dialectRules?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
-  preflight?: Lifecycle["preflight"];
   /** Warnings for a preview of `changes`, beyond those of traits; `keepsName` if a replacement gets the name of its predecessor. */
   warnings?: (changes: readonly Change[], keepsName: boolean, dialect: Dialect | undefined) => string[];
   /** Returns true if a name of the program gets a random suffix, so that a replacement can be created first. */
   hasSuffixedName?: (inputs: Properties) => boolean;
   /** Adjusts the changes that follow from the traits of the properties. */
   adjustChanges?: (changes: Change[], olds: Properties, news: Properties, dialect: Dialect | undefined) => Change[];
-  /** Further keys of an unfinished object's state, which a read keeps. */
-  retainedKeys?: readonly string[];
-  create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
+  create(inputs: Inputs, context: Context): Promise<Created<Outputs>>;
   read(id: string, olds: Properties, context: Context): Promise<ReportedObject<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   delete(id: string, olds: Properties, context: Context): Promise<void>;
@@ -93,7 +92,6 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       const nameSource = resolveName(inputs, olds, news, naming, definition.hasSuffixedName?.(inputs) === true);
       if (inputs["adoptExisting"] === true && nameSource === "random" && olds["name"] === undefined)
         failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
-      if (definition.recordsDefaults) Object.assign(inputs, recordedDefaults(shape, news));
       if (dialect === undefined) return { inputs, failures, nameSource };
       const dialectFailures = definition.dialectRules?.(inputs, dialect, olds) ?? [];
       return {
@@ -102,7 +100,6 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         nameSource,
       };
     },
-    preflight: definition.preflight,
     catalogWarnings: (olds, news, secrets) => catalogWarnings(shape, olds, news, secrets),
     diff,
     warnings: (changes, keepsName, dialect) => [
@@ -123,7 +120,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         bounded.claimedIds.set(id, "state");
         const actual = await definition.read(id, olds, bounded);
         if (!actual) return undefined;
-        return readResultOf(id, olds, actual, definition, [...duplicateKeys, ...(definition.retainedKeys ?? [])]);
+        return readResultOf(id, olds, actual, definition);
       }),
     update: (id, olds, news, context) =>
       runVerb(
@@ -156,9 +153,6 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       ),
   };
 }
-
-/** Keys of the state with the ids of duplicates: `doubles` in states of version 0.1.0. */
-const duplicateKeys = ["duplicates", "doubles"] as const;
 
 /** Deletes duplicates that a create could not delete. */
 async function deleteDuplicates(

@@ -1,10 +1,18 @@
 import type { CallOptions, Management } from "serverless-compute-api";
 import { traitsOf } from "serverless-compute-api/shapes";
+import type { z } from "zod";
 import type { Context, Properties } from "./contract";
 import { createOnce } from "./create/create-once";
-import type { NamedInputs, NamedObject, Update } from "./create/creation";
-import { type Definition, defineLifecycle, type ReportedObject, type ResourceLifecycle } from "./define-lifecycle";
+import type { NamedInputs, NamedObject } from "./create/creation";
+import {
+  type Created,
+  type Definition,
+  defineLifecycle,
+  type ReportedObject,
+  type ResourceLifecycle,
+} from "./define-lifecycle";
 import type { Listing } from "./listing";
+import { recordedDefaults } from "./properties/defaults";
 import { usesServiceDefault } from "./properties/schema";
 import { toProperties } from "./properties/values";
 import { readResultOf } from "./read-result";
@@ -19,8 +27,9 @@ export interface Objects<Inputs, ApiObject> extends Source<ApiObject> {
 }
 
 /** A kind whose resources are named objects of the service, in its own types. */
-interface ObjectDefinition<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>
+export interface ObjectDefinition<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>
   extends Omit<Definition<Inputs, Outputs>, "create" | "read" | "delete"> {
+  inputs: z.ZodObject<{ name: z.ZodType }>;
   objects(management: Management): Objects<Inputs, ApiObject>;
   /** Converts a record; `desired` are the properties that it is compared with. */
   fromRecord(object: ApiObject, desired: Properties, context: Context): ReportedObject<Inputs, Outputs>;
@@ -30,10 +39,6 @@ interface ObjectDefinition<Inputs extends NamedInputs, Outputs extends object, A
   completeOutputs?(object: ApiObject, desired: Properties, context: Context): Promise<ApiObject>;
   /** The outputs of an object that was just created or found. */
   outputsOf(inputs: Inputs, object: ApiObject, context: Context): Outputs;
-  /** Updates an adopted object, without the verification that `verify` runs; defaults to `update`. */
-  updateAdopted?(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
-  /** Verifies an object that was just created or adopted; if it fails, the object stays in the state as unfinished. */
-  verify?(created: { id: string; outputs: Outputs }, inputs: Inputs, context: Context): Promise<void>;
   /** An object with the name of its create, if the service changes names. */
   withName?(object: ApiObject, inputs: Inputs): ApiObject;
   /** Deletes an object; succeeds if it is absent. */
@@ -54,80 +59,102 @@ type ObjectLifecycle<ApiObject extends { id: string }> = ResourceLifecycle & {
   listImports(context: Context): Promise<Listing<ImportedObject>>;
 };
 
-const identity = async <ApiObject>(object: ApiObject): Promise<ApiObject> => object;
+/** A record without inputs that programs of its dialect cannot set. */
+function reportedObjectOf<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  { inputs: shape, fromRecord }: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  object: ApiObject,
+  desired: Properties,
+  context: Context,
+): ReportedObject<Inputs, Outputs> {
+  const actual = fromRecord(object, desired, context);
+  for (const [key, schema] of Object.entries(shape.shape)) {
+    const { dialect = context.clients.dialect } = traitsOf(schema);
+    if (dialect !== context.clients.dialect) Reflect.deleteProperty(actual.inputs, key);
+  }
+  return actual;
+}
 
-/** Defines the lifecycle of a kind of object: creates it once, reads it with all others of its kind, deletes it if present. */
+/** Adds what the record of a read or adopted object lacks. */
+async function complete<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  object: ApiObject,
+  desired: Properties,
+  context: Context,
+): Promise<ApiObject> {
+  const withInputs = (await definition.completeInputs?.(object, desired, context)) ?? object;
+  return (await definition.completeOutputs?.(withInputs, desired, context)) ?? withInputs;
+}
+
+/** Creates the object of a resource once, or adopts an existing one and updates it with the definition's `update`. */
+export async function createObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  inputs: Inputs,
+  context: Context,
+): Promise<Created<Outputs>> {
+  const { kind, inputs: shape, fromRecord, withName = (object) => object } = definition;
+  const objects = definition.objects(context.clients.management);
+  const { listNamed = (_name: string, options: CallOptions) => objects.list(options) } = objects;
+  const desired = toProperties(inputs);
+  // A property that the program leaves to the service agrees with any value.
+  const keysOfService = new Set(
+    Object.entries(shape.shape).flatMap(([key, schema]) => (usesServiceDefault(schema, desired[key]) ? [key] : [])),
+  );
+  const hasUniqueNames = traitsOf(shape.shape.name).unique === true;
+  return createOnce(
+    {
+      kind,
+      inputs,
+      shape,
+      rules: { ...definition, dialect: context.clients.dialect },
+      send: (options) => objects.create(inputs, options),
+      list: async (options) => (await objects.list(options)).map((object) => withName(object, inputs)),
+      listNamed: async (options) => (await listNamed(inputs.name, options)).map((object) => withName(object, inputs)),
+      inputsOf: (object) => {
+        const entries = Object.entries(fromRecord(object, desired, context).inputs);
+        return Object.fromEntries(entries.filter(([key]) => !keysOfService.has(key)));
+      },
+      outputsOf: (object) => definition.outputsOf(inputs, object, context),
+      complete: (object) => complete(definition, object, desired, { ...context, warn: () => {} }),
+      updateAdopted: (id, changes) => definition.update(id, changes, context),
+      ...(!hasUniqueNames && { remove: (id: string) => definition.delete(id, context) }),
+    },
+    context,
+  );
+}
+
+/**
+ * Defines the lifecycle of a kind of object: creates it once, reads it with all others of its kind, deletes it if present.
+ * `verbs` replaces verbs of kinds that do more.
+ */
 export function defineObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  verbs: Partial<Pick<Definition<Inputs, Outputs>, "create" | "update">> = {},
 ): ObjectLifecycle<ApiObject> {
-  const { kind, inputs: shape, fromRecord, withName = (object) => object } = definition;
-  const { completeInputs = identity, completeOutputs = identity } = definition;
-  /** A record without inputs that programs of its dialect cannot set. */
-  const reportedObjectOf = (
-    object: ApiObject,
-    desired: Properties,
-    context: Context,
-  ): ReportedObject<Inputs, Outputs> => {
-    const actual = fromRecord(object, desired, context);
-    for (const [key, schema] of Object.entries(shape.shape)) {
-      const { dialect = context.clients.dialect } = traitsOf(schema);
-      if (dialect !== context.clients.dialect) Reflect.deleteProperty(actual.inputs, key);
-    }
-    return actual;
-  };
-  const complete = async (object: ApiObject, desired: Properties, context: Context): Promise<ApiObject> =>
-    completeOutputs(await completeInputs(object, desired, context), desired, context);
+  const { inputs: shape } = definition;
   const reader = createReader(definition.objects);
-  const lifecycle: ResourceLifecycle = defineLifecycle<Inputs, Outputs>({
+  const lifecycle = defineLifecycle<Inputs, Outputs>({
     ...definition,
-    recordsDefaults: true,
-    async create(inputs, context) {
-      const objects = definition.objects(context.clients.management);
-      const { listNamed = (_name: string, options: CallOptions) => objects.list(options) } = objects;
-      const created = await createOnce(
-        {
-          kind,
-          inputs,
-          shape,
-          rules: { ...definition, dialect: context.clients.dialect },
-          send: (options) => objects.create(inputs, options),
-          list: async (options) => (await objects.list(options)).map((object) => withName(object, inputs)),
-          listNamed: async (options) =>
-            (await listNamed(inputs.name, options)).map((object) => withName(object, inputs)),
-          inputsOf: (object) => {
-            const desired = toProperties(inputs);
-            const entries = Object.entries(fromRecord(object, desired, context).inputs);
-            // A property that the program leaves to the service agrees with any value.
-            const isCompared = ([key]: [string, unknown]): boolean => {
-              const schema = shape.shape[key];
-              return !schema || !usesServiceDefault(schema, desired[key]);
-            };
-            return Object.fromEntries(entries.filter(isCompared));
-          },
-          outputsOf: (object) => definition.outputsOf(inputs, object, context),
-          complete: (object) => complete(object, toProperties(inputs), { ...context, warn: () => {} }),
-          updateAdopted: (id, changes) => (definition.updateAdopted ?? definition.update)(id, changes, context),
-          ...(!lifecycle.traits["name"]?.unique && { remove: (id: string) => definition.delete(id, context) }),
-        },
-        context,
-      );
-      await definition.verify?.(created, inputs, context);
-      return created;
-    },
+    create: (inputs, context) => createObject(definition, inputs, context),
     async read(id, olds, context) {
       const record = await reader(context).get(id, context);
       context.onLookup?.(record !== undefined);
-      return record && reportedObjectOf(await complete(record, olds, context), olds, context);
+      return record && reportedObjectOf(definition, await complete(definition, record, olds, context), olds, context);
     },
     delete: (id, _olds, context) => definition.delete(id, context),
+    ...verbs,
   });
   const importedObjectOf = async (object: ApiObject, context: Context): Promise<ImportedObject> => {
-    const actual = reportedObjectOf(await completeInputs(object, {}, context), {}, context);
-    const { id, inputs } = readResultOf(object.id, {}, actual, definition, []);
+    const record = (await definition.completeInputs?.(object, {}, context)) ?? object;
+    const { id, inputs } = readResultOf(object.id, {}, reportedObjectOf(definition, record, {}, context), definition);
     return { id, name: object.name, inputs };
   };
   return {
     ...lifecycle,
+    /** Also records which properties the program leaves at their defaults; the service may have other values for these. */
+    check(olds, news, ...rest) {
+      const result = lifecycle.check(olds, news, ...rest);
+      return { ...result, inputs: { ...result.inputs, ...recordedDefaults(shape, news) } };
+    },
     reader,
     async listImports(context) {
       const { objects, ...listing } = await reader(context).list(context);

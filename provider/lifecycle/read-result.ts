@@ -12,19 +12,21 @@ interface ReportedProperties {
   outputs: object;
 }
 
-/** The state after a read of an object: the old state with the reported differences. `retainedKeys` are keys besides its properties. */
+/** Keys of the state with the ids of duplicates, which a read keeps: `doubles` in states of version 0.1.0. */
+export const duplicateKeys = ["duplicates", "doubles"] as const;
+
+/** The state after a read of an object: the old state with the reported differences. */
 export function readResultOf(
   id: string,
   olds: Properties,
   { inputs: reportedInputs, outputs: reportedOutputs }: ReportedProperties,
   rules: PreviewRules,
-  retainedKeys: readonly string[],
 ): ReadResult {
-  const { inputs: shape, outputs, derivedOutputs = {} } = rules;
+  const { inputs: shape, outputs, outputRules } = rules;
   const inputs = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)), rules);
-  const oldEntries = [...retainedKeys, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
+  const oldEntries = [...duplicateKeys, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
   // The service's values of properties that the program leaves out are not in `inputs`, so they must not be in an output.
-  const derived = Object.entries(derivedOutputs).map(([key, derive]) => [key, derive?.(inputs, { id })]);
+  const derived = Object.entries(outputRules).map(([key, { derive }]) => [key, derive?.(inputs, { id })]);
   return {
     id,
     inputs,

@@ -15,6 +15,7 @@ import { isSecretAt, secretsIn } from "../lifecycle/properties/secret-paths";
 import type { Host } from "../process/host";
 import { withHelp } from "./help";
 import { findingsOf, recordObject } from "./preflight";
+import { secretOutputs, secretPathsOfShape } from "./secret-outputs";
 
 /** The subject of a verb. */
 export interface ResourceCall {
@@ -244,16 +245,3 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
 export const changedProperties = (changes: readonly Change[]): string[] => [
   ...new Set(changes.map(({ path }) => path[0] ?? "")),
 ];
-
-/** Paths that are secret by their shape. */
-const secretPathsOfShape = ({ traits }: Lifecycle): Path[] =>
-  Object.entries(traits).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
-
-/** Paths to be marked secret in outputs: secret by shape, by the user, or derived from an input that the user made secret. */
-export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
-  const secretKeys = new Set(secretInputs.map(([top]) => top));
-  const derivedPaths = Object.entries(lifecycle.traits).flatMap(([key, { secretWith }]) =>
-    secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],
-  );
-  return [...secretPathsOfShape(lifecycle), ...secretInputs, ...derivedPaths];
-}

@@ -6,7 +6,7 @@ import type { ImportedObject } from "../../lifecycle/define-object";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isProperties } from "../../lifecycle/properties/values";
 import { type ObjectKind, objectKindNames, objectKinds } from "../../resources";
-import { bareName } from "../../resources/serverless-endpoint/lifecycle";
+import { bareName } from "../../resources/serverless-endpoint/record";
 import { compare } from "../preview-comment/changes";
 import { camelCase, resourceNames } from "./identifiers";
 

@@ -1,5 +1,5 @@
 import type { ObjectKind } from "../../resources";
-import { bareName } from "../../resources/serverless-endpoint/lifecycle";
+import { bareName } from "../../resources/serverless-endpoint/record";
 import { isGeneratedName } from "../../verbs/urn";
 import type { Account } from "../account";
 import { hasName, type ObjectSummary, type PendingCreate, summaryOf } from "./pending";

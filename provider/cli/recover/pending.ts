@@ -1,7 +1,7 @@
 import { uncertaintyOf } from "../../lifecycle/create/create-once";
 import type { NamedObject } from "../../lifecycle/create/creation";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
-import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
+import { bareName } from "../../resources/serverless-endpoint/record";
 import { isGeneratedName, parseUrn } from "../../verbs/urn";
 import type { Account } from "../account";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
@@ -53,8 +53,7 @@ export function pendingCreate({ resource }: PendingOperation, kind: Kind): Pendi
 
 /** Returns true if an object has the name in its create request. */
 export const hasName = (kind: ObjectKind, object: ObjectSummary, name: string): boolean =>
-  object.name === name ||
-  (kind === "ServerlessEndpoint" && nameSuffixes.some((suffix) => object.name === `${name}${suffix}`));
+  object.name === name || (kind === "ServerlessEndpoint" && bareName(object.name) === name);
 
 /** An object's properties that all kinds have. */
 export const summaryOf = ({ id, name, createdAt }: NamedObject): ObjectSummary => ({

@@ -1,18 +1,12 @@
-import { type CallOptions, type Clients, isApiError } from "serverless-compute-api";
-import {
-  callOptions,
-  cleanupCallOptions,
-  completeDespiteCancel,
-  isCancelledOrExpired,
-  sharedCallOptions,
-  untilAborted,
-} from "../calls";
+import { type CallOptions, isApiError } from "serverless-compute-api";
+import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired, untilAborted } from "../calls";
 import { type Context, PartialFailure } from "../contract";
 import { type Listing, listAll } from "../listing";
 import { ExplainedError, explain, lostCreateAdvice, type Subject } from "../messages";
 import { matchesInputs } from "../properties/diff";
 import { adopt } from "./adoption";
 import { type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
+import { existingIdsBefore, runSerialized } from "./named-creates";
 
 /** Waits before the lookups after a lost response, ms; a slow service lists a new object late. */
 const lookupDelays = [0, 500, 2000];
@@ -219,47 +213,4 @@ export function uncertaintyOf<ApiObject>(
     (object) => !existingIds.has(object.id ?? "") && (object.name ?? name) === name,
   );
   return candidate && `The service lists an unreadable object that may be the created one: ${candidate.error.message}.`;
-}
-
-/** Creates of one process whose names the program sets. */
-interface NamedCreates {
-  /** Ids of each kind before the first of them. */
-  existingIds: Map<string, Promise<ReadonlySet<string>>>;
-  /** The last create of each kind and name: creates of the same name run one after the other. */
-  lastCreates: Map<string, Promise<unknown>>;
-}
-
-const namedCreates = new WeakMap<Clients, NamedCreates>();
-
-function namedCreatesOf(clients: Clients): NamedCreates {
-  const cached = namedCreates.get(clients) ?? { existingIds: new Map(), lastCreates: new Map() };
-  namedCreates.set(clients, cached);
-  return cached;
-}
-
-/** Ids of the objects of a kind that existed before this process created its first one. */
-function existingIdsBefore<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  { kind, list }: Creation<Inputs, Outputs, ApiObject>,
-  context: Context,
-): Promise<ReadonlySet<string>> {
-  const { existingIds } = namedCreatesOf(context.clients);
-  const cached = existingIds.get(kind);
-  if (cached) return cached;
-  const ids = listAll(list, sharedCallOptions(context)).then(
-    ({ objects, unreadable }) => new Set([...objects, ...unreadable].flatMap(({ id }) => id ?? [])),
-  );
-  existingIds.set(kind, ids);
-  // A failed list fails the creates that waited for it; the next create lists again.
-  ids.catch(() => existingIds.delete(kind));
-  return ids;
-}
-
-function runSerialized<Result>(clients: Clients, key: string, work: () => Promise<Result>): Promise<Result> {
-  const { lastCreates } = namedCreatesOf(clients);
-  const result = (lastCreates.get(key) ?? Promise.resolve()).then(work);
-  lastCreates.set(
-    key,
-    result.catch(() => undefined),
-  );
-  return result;
 }

@@ -3,16 +3,19 @@ import { type PreviewContext, type Properties, Unknown, type Value } from "../co
 import { type DiffRules, diffProperties } from "./diff";
 import { hasUnknown } from "./values";
 
-/** Derives an output from inputs without unknown values and the context; undefined if they are insufficient. */
-export type DeriveOutput = (inputs: Properties, context: PreviewContext) => Value | undefined;
+/** Sources of an output. */
+export interface OutputRule<Key extends string = string> {
+  /** Inputs whose change may alter the output. */
+  dependsOn: readonly Key[];
+  /** Derives the output from inputs without unknown values and the context; returns undefined if they are insufficient. */
+  derive?(inputs: Properties, context: PreviewContext): Value | undefined;
+}
 
 /** Rules of a kind for its previews. */
 export interface PreviewRules extends DiffRules {
   inputs: z.ZodObject;
   outputs: z.ZodObject;
-  /** Output → the inputs whose change may alter it. */
-  outputDependencies: Readonly<Record<string, readonly string[]>>;
-  derivedOutputs?: Readonly<Record<string, DeriveOutput | undefined>>;
+  outputRules: Readonly<Record<string, OutputRule>>;
 }
 
 /**
@@ -26,16 +29,16 @@ export function previewOutputs(
   news: Properties,
   context: PreviewContext,
 ): Properties {
-  const { inputs: shape, outputs, outputDependencies, derivedOutputs = {} } = rules;
+  const { inputs: shape, outputs, outputRules } = rules;
   const changed = new Set(olds && diffProperties(shape, olds, news, rules).map(({ path }) => path[0]));
   const knownInputs = Object.fromEntries(Object.entries(news).filter(([, value]) => !hasUnknown(value)));
 
   const outputOf = (key: string): Value => {
-    const dependencies = outputDependencies[key] ?? [];
-    const isDecided = dependencies.every((input) => !hasUnknown(news[input]));
-    const derived = isDecided ? derivedOutputs[key]?.(knownInputs, context) : undefined;
+    const { dependsOn = [], derive } = outputRules[key] ?? {};
+    const isDecided = dependsOn.every((input) => !hasUnknown(news[input]));
+    const derived = isDecided ? derive?.(knownInputs, context) : undefined;
     if (derived !== undefined) return derived;
-    const oldValue = dependencies.some((input) => changed.has(input)) ? undefined : olds?.[key];
+    const oldValue = dependsOn.some((input) => changed.has(input)) ? undefined : olds?.[key];
     return oldValue === undefined ? Unknown.value : oldValue;
   };
   const absent = Object.keys(shape.shape).map((key): [string, Value] => [key, null]);

@@ -55,7 +55,7 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   inputs: registryAuthInputs,
   checkedInputs,
   outputs: z.object({}),
-  outputDependencies: {},
+  outputRules: {},
   dialectRules,
   // REST v2 cannot change credentials.
   warnings: (changes, keepsName) =>

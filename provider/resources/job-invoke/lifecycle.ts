@@ -6,6 +6,9 @@ import { jobOutputsOf, runAndCheck } from "./job-result";
 /** Inputs that affect the result of a run. */
 const runInputs = ["endpointId", "input", "request", "mode", "policy", "timeout", "triggers", "expect"] as const;
 
+/** Rule of all outputs. */
+const ofRun = { dependsOn: runInputs };
+
 const run = async (inputs: JobSpec, context: Context): Promise<Outputs> =>
   jobOutputsOf(await runAndCheck(inputs, context));
 
@@ -22,13 +25,7 @@ export const jobInvoke = defineLifecycle<JobSpec, Outputs>({
   inputs: jobInvokeInputs,
   checkedInputs: jobInvokeInputs,
   outputs: jobInvokeOutputs,
-  outputDependencies: {
-    jobId: runInputs,
-    status: runInputs,
-    output: runInputs,
-    delayTime: runInputs,
-    executionTime: runInputs,
-  },
+  outputRules: { jobId: ofRun, status: ofRun, output: ofRun, delayTime: ofRun, executionTime: ofRun },
 
   async create(inputs, context) {
     const outputs = await run(inputs, context);

@@ -60,7 +60,7 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   inputs: networkVolumeInputs,
   checkedInputs,
   outputs: z.object({}),
-  outputDependencies: {},
+  outputRules: {},
   dialectRules,
 
   objects: (management) => ({

@@ -96,8 +96,12 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
   inputs: secretInputs,
   checkedInputs,
   outputs: secretOutputs,
-  outputDependencies: { reference: ["name"] },
-  derivedOutputs: { reference: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined) },
+  outputRules: {
+    reference: {
+      dependsOn: ["name"],
+      derive: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined),
+    },
+  },
 
   dialectRules,
 

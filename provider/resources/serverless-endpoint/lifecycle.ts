@@ -1,14 +1,11 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
-import { cpuFlavorEntry, cpuFlavorOf, defaultCpu, limits } from "serverless-compute-api/shapes";
-import { callOptions, completeDespiteCancel } from "../../lifecycle/calls";
-import type { Context, Properties, Value } from "../../lifecycle/contract";
+import { defaultCpu, limits } from "serverless-compute-api/shapes";
+import { completeDespiteCancel } from "../../lifecycle/calls";
+import type { Context, Value } from "../../lifecycle/contract";
 import { changedSettings, type Update } from "../../lifecycle/create/creation";
-import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifecycle";
-import { defineObject } from "../../lifecycle/define-object";
-import { textOf, toProperties } from "../../lifecycle/properties/values";
-import { findTemplateBySettings, template } from "../template/lifecycle";
-import { revisionOf } from "../template/revision";
+import { isReplacement } from "../../lifecycle/define-lifecycle";
+import { createObject, defineObject, type ObjectDefinition } from "../../lifecycle/define-object";
 import { deleteEndpoint } from "./deletion";
 import { dialectRules } from "./dialect-rules";
 import {
@@ -19,7 +16,8 @@ import {
   serverlessEndpointOutputs,
 } from "./inputs";
 import { preflight } from "./preflight";
-import { inPlaceWarnings, pendingVerification, unverifiedKey } from "./unverified";
+import { bareName, firstVersion, fromRecord, urlOf, withTemplate, withVersion } from "./record";
+import { inPlaceWarnings, pendingVerification } from "./unverified";
 import { updateVerified, verifyCreated } from "./verified-update";
 
 const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
@@ -27,160 +25,12 @@ const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
 /** Returns true if the endpoint uses the job API. */
 const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
-/** Suffixes that the service may add to the name of an endpoint that starts from a saved state. */
-export const nameSuffixes = ["-fb", " -fb"];
-/** Removes the suffix that the service may add to a name. */
-export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
-
 /** Defaults of the service. */
 const serviceDefaults = {
   vcpuCount: defaultCpu.vcpuCount,
   executionTimeoutMs: limits.executionTimeout.default,
   type: "QUEUE",
 };
-
-const listIn = (desired: Properties, key: string): Value[] => {
-  const value = desired[key];
-  return Array.isArray(value) ? value : [];
-};
-
-/**
- * Returns the GPU types of an endpoint. REST v2 stores pools, which have no order, so the program's list is kept if the pools contain
- * exactly its types. A program without types accepts the types that the service selects.
- */
-function gpuTypesOf(
-  record: EndpointRecord,
-  desired: Properties,
-): Pick<ReportedObject<Inputs, Outputs>["inputs"], GpuTypes> {
-  const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [] } = record;
-  if (anyGpuType === undefined) return { gpuTypeIds };
-  const types = listIn(desired, "gpuTypeIds");
-  if (types.length === 0 && (anyGpuType || desired["gpuTypeIds"] !== undefined))
-    return { gpuTypeIds: [], excludedGpuTypeIds };
-  const hasSameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
-  return { gpuTypeIds: hasSameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [] };
-}
-type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
-
-/** Returns the volumes of an endpoint. The service may report a volume in both properties or only in the list, however it was set. */
-function volumesOf(
-  { networkVolumeId, networkVolumeIds, unreportedKeys = [] }: EndpointRecord,
-  desired: Properties,
-): Pick<ReportedObject<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
-  const desiredId = desired["networkVolumeId"];
-  const desiredIds = listIn(desired, "networkVolumeIds");
-  const reportedIds = [...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds)];
-  const listIds = reportedIds.filter((id) => desiredIds.includes(id) || id !== desiredId);
-  if (typeof desiredId === "string" && reportedIds.includes(desiredId))
-    return { networkVolumeId: desiredId, networkVolumeIds: listIds };
-  if (networkVolumeId && reportedIds.length === 1 && desiredIds.length === 0)
-    return { networkVolumeId, networkVolumeIds: [] };
-  const isListUnreported = unreportedKeys.includes("networkVolumeIds");
-  if (isListUnreported && (desiredIds.length > 0 || unreportedKeys.includes("networkVolumeId"))) return {};
-  return { networkVolumeId: undefined, networkVolumeIds: reportedIds };
-}
-
-/**
- * Returns the CPU flavours in the program's notation: the virtual CPUs of a flavour are in its entry or in `vcpuCount`. If neither
- * contains them, any number matches.
- */
-function cpuOf(
-  { cpuFlavorIds, vcpuCount }: Pick<EndpointRecord, "cpuFlavorIds" | "vcpuCount">,
-  desired: Properties,
-): Pick<ReportedObject<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
-  const desiredEntries = listIn(desired, "cpuFlavorIds");
-  const hasCounts = (entry: Value): boolean => typeof entry === "string" && cpuFlavorOf(entry, 0).vcpuCount > 0;
-  if (![...desiredEntries, ...cpuFlavorIds].some(hasCounts)) return { cpuFlavorIds, vcpuCount };
-  const sharedCount = desired["vcpuCount"];
-  const entries = cpuFlavorIds.map((entry) => {
-    const flavor = cpuFlavorOf(entry, vcpuCount);
-    const fullEntry = cpuFlavorEntry(flavor);
-    const isShared = sharedCount === undefined ? desiredEntries.includes(flavor.id) : flavor.vcpuCount === sharedCount;
-    return isShared && !desiredEntries.includes(fullEntry) ? flavor.id : fullEntry;
-  });
-  return { cpuFlavorIds: entries, vcpuCount: typeof sharedCount === "number" ? sharedCount : undefined };
-}
-
-/** Returns flashbootType if it is set or required to express the value, else flashboot. */
-function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Properties): Properties {
-  const usesType = desired["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
-  return usesType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
-}
-
-function fromRecord(record: EndpointRecord, desired: Properties, context: Context): ReportedObject<Inputs, Outputs> {
-  const {
-    flashboot: _f,
-    flashbootType: _t,
-    excludedGpuTypeIds: _e,
-    networkVolumeId: _i,
-    networkVolumeIds: _n,
-    ...rest
-  } = record;
-  const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unreportedKeys = [] } = record;
-  const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
-    // The properties below may be missing from a record; undefined is kept for them.
-    ...toProperties(rest),
-    templateId,
-    minCudaVersion,
-    executionTimeoutMs,
-    ...cpuOf(record, desired),
-    ...gpuTypesOf(record, desired),
-    ...volumesOf(record, desired),
-    ...flashbootOf(record, desired),
-  };
-  const usesDefaultFlavor =
-    listIn(desired, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.defaultCpuFlavorId;
-  if (usesDefaultFlavor) inputs.cpuFlavorIds = [];
-  for (const key of unreportedKeys) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
-  const { version } = record;
-  return { inputs, outputs: { url: urlOf(record, context), ...(version === undefined ? {} : { version }) } };
-}
-
-/** Returns the endpoint's address. */
-const urlOf = (
-  { id, requestUrl }: Pick<EndpointRecord, "id" | "requestUrl">,
-  { clients }: Pick<Context, "clients">,
-): string => requestUrl ?? clients.jobs.url(id);
-
-/** Version of a new endpoint. */
-const firstVersion = 1;
-
-/** Adds the version if the record does not contain it. */
-async function withVersion(record: EndpointRecord, desired: Properties, context: Context): Promise<EndpointRecord> {
-  const knownVersion = desired["version"];
-  if (record.version !== undefined || (typeof knownVersion === "number" && knownVersion >= firstVersion)) return record;
-  const releases = await context.clients.management.readReleases(record.id, callOptions(context));
-  return { ...record, version: releases?.endpointVersion };
-}
-
-/**
- * Adds the template of the workers' settings. An endpoint with a copy of a template's settings belongs to the template while both
- * are equal, and to no template after a change elsewhere. If neither the endpoint nor the state contains a template id, the
- * result is a template with equal settings.
- */
-async function withTemplate(
-  listedRecord: EndpointRecord,
-  desired: Properties,
-  context: Context,
-): Promise<EndpointRecord> {
-  const desiredId = textOf(desired, "templateId");
-  const { management } = context.clients;
-  // In REST v1, only the record of a single endpoint shows that its template is a copy of the desired template.
-  const usesOtherTemplate = !listedRecord.container && desiredId !== undefined && listedRecord.templateId !== desiredId;
-  const record = usesOtherTemplate
-    ? ((await management.readEndpoint(listedRecord.id, callOptions(context))) ?? listedRecord)
-    : listedRecord;
-  const { container, templateId = desiredId } = record;
-  if (!container) return record;
-  if (templateId === undefined)
-    return { ...record, templateId: (await findTemplateBySettings(container, context))?.id };
-  const currentTemplate = await template.reader(context).get(templateId, context);
-  if (!currentTemplate || revisionOf(currentTemplate) === revisionOf(container)) return { ...record, templateId };
-  context.warn(
-    `the settings of its workers differ from template "${currentTemplate.name}"; the next deployment applies the template`,
-  );
-  return { ...record, templateId: undefined };
-}
 
 /** Converts inputs to settings of an endpoint. */
 const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
@@ -214,18 +64,20 @@ async function applyUpdate(id: string, { olds, news, changed }: Update<Inputs>, 
   return { url: record ? urlOf(record, context) : url, version: record?.version ?? version };
 }
 
-/** Endpoint: workers of a template with their own API root (interface: Endpoint). Names need not be unique. */
-export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>({
+const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
   kind: "ServerlessEndpoint",
   description: "Queues jobs and runs them on workers of a template; the scaling rules determine the number of workers.",
   inputs: serverlessEndpointInputs,
   checkedInputs,
   outputs: serverlessEndpointOutputs,
-  // The service also counts changes of the template, so any response may contain a newer version than the state.
-  outputDependencies: { url: ["type"], version: settingKeys },
-  derivedOutputs: {
-    url: ({ type }, { id, serverlessUrl }) =>
-      isQueue(type) && id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined,
+  outputRules: {
+    url: {
+      dependsOn: ["type"],
+      derive: ({ type }, { id, serverlessUrl }) =>
+        isQueue(type) && id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined,
+    },
+    // The service also counts changes of the template, so any response may contain a newer version than the state.
+    version: { dependsOn: settingKeys },
   },
   warnings: (changes) => [
     ...(isReplacement(changes)
@@ -233,9 +85,9 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
       : []),
     ...inPlaceWarnings(changes),
   ],
+  adjustChanges: (changes, olds, news) => (changes.length > 0 ? changes : pendingVerification(olds, news)),
   serviceDefaults,
   dialectRules,
-  preflight,
   equivalent: { name: (left, right) => bareName(String(left)) === bareName(String(right)) },
 
   objects: (management) => ({
@@ -247,13 +99,20 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   completeInputs: withTemplate,
   completeOutputs: withVersion,
   outputsOf: (_inputs, record, context) => ({ url: urlOf(record, context), version: record.version ?? firstVersion }),
-  // Removes the suffix that the service may have added.
-  withName: (record, { name }) =>
-    nameSuffixes.some((suffix) => record.name === `${name}${suffix}`) ? { ...record, name } : record,
-  updateAdopted: applyUpdate,
-  verify: verifyCreated,
-  update: (id, changes, context) => updateVerified(id, changes, context, applyUpdate),
-  retainedKeys: [unverifiedKey],
-  adjustChanges: (changes, olds, news) => (changes.length > 0 ? changes : pendingVerification(olds, news)),
+  withName: (record, { name }) => (bareName(record.name) === name ? { ...record, name } : record),
+  update: applyUpdate,
   delete: deleteEndpoint,
-});
+};
+
+/** Endpoint: workers of a template with their own API root (interface: Endpoint). Names need not be unique. */
+export const serverlessEndpoint = {
+  ...defineObject(endpoints, {
+    async create(inputs, context) {
+      const created = await createObject(endpoints, inputs, context);
+      await verifyCreated(created, inputs, context);
+      return created;
+    },
+    update: (id, update, context) => updateVerified(id, update, context, applyUpdate),
+  }),
+  preflight,
+};

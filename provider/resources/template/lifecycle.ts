@@ -124,11 +124,13 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   inputs: templateInputs,
   checkedInputs,
   outputs: templateOutputs,
-  outputDependencies: { revision: templateContent },
-  derivedOutputs: {
-    revision: (inputs) => {
-      const { data } = contentShape.safeParse(inputs);
-      return data && revisionOf(data);
+  outputRules: {
+    revision: {
+      dependsOn: templateContent,
+      derive: (inputs) => {
+        const { data } = contentShape.safeParse(inputs);
+        return data && revisionOf(data);
+      },
     },
   },
   warnings(changes, keepsName, dialect) {

@@ -1,0 +1,172 @@
+import type { EndpointRecord } from "serverless-compute-api";
+import { cpuFlavorEntry, cpuFlavorOf } from "serverless-compute-api/shapes";
+import { callOptions } from "../../lifecycle/calls";
+import type { Context, Properties, Value } from "../../lifecycle/contract";
+import type { ReportedObject } from "../../lifecycle/define-lifecycle";
+import { textOf, toProperties } from "../../lifecycle/properties/values";
+import { findTemplateBySettings, template } from "../template/lifecycle";
+import { revisionOf } from "../template/revision";
+import type { Inputs, Outputs } from "./inputs";
+import { unverifiedKey } from "./unverified";
+
+/** Removes the suffix that the service may add to the name of an endpoint that starts from a saved state. */
+export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
+
+const listIn = (desired: Properties, key: string): Value[] => {
+  const value = desired[key];
+  return Array.isArray(value) ? value : [];
+};
+
+/**
+ * Returns the GPU types of an endpoint. REST v2 stores pools, which have no order, so the program's list is kept if the pools contain
+ * exactly its types. A program without types accepts the types that the service selects.
+ */
+function gpuTypesOf(
+  record: EndpointRecord,
+  desired: Properties,
+): Pick<ReportedObject<Inputs, Outputs>["inputs"], GpuTypes> {
+  const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [] } = record;
+  if (anyGpuType === undefined) return { gpuTypeIds };
+  const types = listIn(desired, "gpuTypeIds");
+  if (types.length === 0 && (anyGpuType || desired["gpuTypeIds"] !== undefined))
+    return { gpuTypeIds: [], excludedGpuTypeIds };
+  const hasSameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
+  return { gpuTypeIds: hasSameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [] };
+}
+type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
+
+/** Returns the volumes of an endpoint. The service may report a volume in both properties or only in the list, however it was set. */
+function volumesOf(
+  { networkVolumeId, networkVolumeIds, unreportedKeys = [] }: EndpointRecord,
+  desired: Properties,
+): Pick<ReportedObject<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
+  const desiredId = desired["networkVolumeId"];
+  const desiredIds = listIn(desired, "networkVolumeIds");
+  const reportedIds = [...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds)];
+  const listIds = reportedIds.filter((id) => desiredIds.includes(id) || id !== desiredId);
+  if (typeof desiredId === "string" && reportedIds.includes(desiredId))
+    return { networkVolumeId: desiredId, networkVolumeIds: listIds };
+  if (networkVolumeId && reportedIds.length === 1 && desiredIds.length === 0)
+    return { networkVolumeId, networkVolumeIds: [] };
+  const isListUnreported = unreportedKeys.includes("networkVolumeIds");
+  if (isListUnreported && (desiredIds.length > 0 || unreportedKeys.includes("networkVolumeId"))) return {};
+  return { networkVolumeId: undefined, networkVolumeIds: reportedIds };
+}
+
+/**
+ * Returns the CPU flavours in the program's notation: the virtual CPUs of a flavour are in its entry or in `vcpuCount`. If neither
+ * contains them, any number matches.
+ */
+function cpuOf(
+  { cpuFlavorIds, vcpuCount }: Pick<EndpointRecord, "cpuFlavorIds" | "vcpuCount">,
+  desired: Properties,
+): Pick<ReportedObject<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
+  const desiredEntries = listIn(desired, "cpuFlavorIds");
+  const hasCounts = (entry: Value): boolean => typeof entry === "string" && cpuFlavorOf(entry, 0).vcpuCount > 0;
+  if (![...desiredEntries, ...cpuFlavorIds].some(hasCounts)) return { cpuFlavorIds, vcpuCount };
+  const sharedCount = desired["vcpuCount"];
+  const entries = cpuFlavorIds.map((entry) => {
+    const flavor = cpuFlavorOf(entry, vcpuCount);
+    const fullEntry = cpuFlavorEntry(flavor);
+    const isShared = sharedCount === undefined ? desiredEntries.includes(flavor.id) : flavor.vcpuCount === sharedCount;
+    return isShared && !desiredEntries.includes(fullEntry) ? flavor.id : fullEntry;
+  });
+  return { cpuFlavorIds: entries, vcpuCount: typeof sharedCount === "number" ? sharedCount : undefined };
+}
+
+/** Returns flashbootType if it is set or required to express the value, else flashboot. */
+function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Properties): Properties {
+  const usesType = desired["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
+  return usesType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
+}
+
+/** Converts a record to inputs and outputs. */
+export function fromRecord(
+  record: EndpointRecord,
+  desired: Properties,
+  context: Context,
+): ReportedObject<Inputs, Outputs> {
+  const {
+    flashboot: _f,
+    flashbootType: _t,
+    excludedGpuTypeIds: _e,
+    networkVolumeId: _i,
+    networkVolumeIds: _n,
+    ...rest
+  } = record;
+  const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unreportedKeys = [] } = record;
+  const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
+    // The properties below may be missing from a record; undefined is kept for them.
+    ...toProperties(rest),
+    templateId,
+    minCudaVersion,
+    executionTimeoutMs,
+    ...cpuOf(record, desired),
+    ...gpuTypesOf(record, desired),
+    ...volumesOf(record, desired),
+    ...flashbootOf(record, desired),
+  };
+  const usesDefaultFlavor =
+    listIn(desired, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.defaultCpuFlavorId;
+  if (usesDefaultFlavor) inputs.cpuFlavorIds = [];
+  for (const key of unreportedKeys) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
+  const { version } = record;
+  return {
+    inputs,
+    outputs: {
+      url: urlOf(record, context),
+      ...(version === undefined ? {} : { version }),
+      ...(unverifiedKey in desired && { [unverifiedKey]: desired[unverifiedKey] }),
+    },
+  };
+}
+
+/** Returns the endpoint's address. */
+export const urlOf = (
+  { id, requestUrl }: Pick<EndpointRecord, "id" | "requestUrl">,
+  { clients }: Pick<Context, "clients">,
+): string => requestUrl ?? clients.jobs.url(id);
+
+/** Version of a new endpoint. */
+export const firstVersion = 1;
+
+/** Adds the version if the record does not contain it. */
+export async function withVersion(
+  record: EndpointRecord,
+  desired: Properties,
+  context: Context,
+): Promise<EndpointRecord> {
+  const knownVersion = desired["version"];
+  if (record.version !== undefined || (typeof knownVersion === "number" && knownVersion >= firstVersion)) return record;
+  const releases = await context.clients.management.readReleases(record.id, callOptions(context));
+  return { ...record, version: releases?.endpointVersion };
+}
+
+/**
+ * Adds the template of the workers' settings. An endpoint with a copy of a template's settings belongs to the template while both
+ * are equal, and to no template after a change elsewhere. If neither the endpoint nor the state contains a template id, the
+ * result is a template with equal settings.
+ */
+export async function withTemplate(
+  listedRecord: EndpointRecord,
+  desired: Properties,
+  context: Context,
+): Promise<EndpointRecord> {
+  const desiredId = textOf(desired, "templateId");
+  const { management } = context.clients;
+  // In REST v1, only the record of a single endpoint shows that its template is a copy of the desired template.
+  const usesOtherTemplate = !listedRecord.container && desiredId !== undefined && listedRecord.templateId !== desiredId;
+  const record = usesOtherTemplate
+    ? ((await management.readEndpoint(listedRecord.id, callOptions(context))) ?? listedRecord)
+    : listedRecord;
+  const { container, templateId = desiredId } = record;
+  if (!container) return record;
+  if (templateId === undefined)
+    return { ...record, templateId: (await findTemplateBySettings(container, context))?.id };
+  const currentTemplate = await template.reader(context).get(templateId, context);
+  if (!currentTemplate || revisionOf(currentTemplate) === revisionOf(container)) return { ...record, templateId };
+  context.warn(
+    `the settings of its workers differ from template "${currentTemplate.name}"; the next deployment applies the template`,
+  );
+  return { ...record, templateId: undefined };
+}
