@@ -21,13 +21,16 @@ const statuses = { running: "RUNNING", idle: "IDLE", initializing: "INITIALIZING
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
+const time = z.iso.datetime({ offset: true });
 const logQuery = z.object({
   source: z.enum(["container", "system"]).optional(),
   /** Number of past lines to send first. */
   tail: queryInteger(0, 5000).default(100),
   /** Time after which to begin, instead of `tail`. */
-  since: z.iso.datetime({ offset: true }).optional(),
+  since: time.optional(),
 });
+/** The id of the last received event, which is a time. */
+const logHeaders = z.object({ "last-event-id": time.optional() });
 
 /** Headers of an event stream. */
 const streamHeaders = { "cache-control": "no-cache", connection: "keep-alive", "x-accel-buffering": "no" };
@@ -115,13 +118,13 @@ export function registerWorkerRoutes(
     const { id } = endpoints.get(params.id);
     const { workerId } = params;
     const { source, tail, since } = parseInput(logQuery, query, "unprocessable");
-    const lastEventId = headers["last-event-id"];
+    const { "last-event-id": lastEventId } = parseInput(logHeaders, headers, "unprocessable");
     const events = await openWorkerLogEvents({
       file: view.logFile(id),
       workerId,
       source,
       tail,
-      after: (Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId) ?? since,
+      after: lastEventId ?? since,
       isRunning: () => view.workers(id).some((worker) => worker.id === workerId),
     });
     if (!events) throw notFound("worker", workerId);

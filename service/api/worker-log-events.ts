@@ -14,6 +14,12 @@ const pollInterval = 200;
 /** Number of past log lines searched at the start. */
 const maxPastLines = 10_000;
 
+/** A time of RFC 3339 in the form of `ts`, in which times sort as text. */
+function lineTime(time: string): string {
+  const fraction = /\.(\d+)/.exec(time)?.[1] ?? "";
+  return new Date(time).toISOString().replace(/\d{3}Z$/, `${fraction.slice(0, 9).padEnd(9, "0")}Z`);
+}
+
 /** Reads a worker's lines from its endpoint's log, `<time> <worker id> <line>`, and numbers lines of the same millisecond. */
 function createLineReader(workerId: string): (lines: string[]) => LogLine[] {
   let previousTime = "";
@@ -50,7 +56,7 @@ export async function openWorkerLogEvents({
   source?: "container" | "system" | undefined;
   /** Maximum number of past lines. */
   tail: number;
-  /** Sends all lines after this time instead of the last `tail` lines. */
+  /** Sends all lines after this time (RFC 3339) instead of the last `tail` lines. */
   after: string | undefined;
   /** Returns whether the worker is still running. */
   isRunning(): boolean;
@@ -62,8 +68,9 @@ export async function openWorkerLogEvents({
     await tail.close();
     return undefined;
   }
+  const start = after === undefined ? "" : lineTime(after);
   const selectLines = (lines: LogLine[]): LogLine[] =>
-    lines.filter((line) => source === line.source && (after === undefined || line.ts > after));
+    lines.filter((line) => source === line.source && line.ts > start);
   const selected = selectLines(pastLines);
   const firstLines = after === undefined ? selected.slice(Math.max(0, selected.length - count)) : selected;
   return events();

@@ -115,6 +115,8 @@ describe("REST v2: a worker's log", () => {
     const line: unknown = JSON.parse(data);
     expect(line).toEqual({ source: "container", line: expect.stringContaining("worker starts for the image"), ts });
     expect(await eventsUntil(`${path}?tail=1`, "id: ")).toHaveLength(1);
+    for (const lastEventId of ["42", "2026-11-26"])
+      expectProblem(await call("GET", path, undefined, { "last-event-id": lastEventId }), 422);
     // The worker ends, and its log with a last line.
     const resumed = eventsUntil(path, "worker ended", { "last-event-id": ts });
     await call("PATCH", `/serverless/${jobs.endpointId}`, { workers: { min: 0, max: 0 } });

@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { openWorkerLogEvents } from "../../../../service/api/worker-log-events";
+
+const folder = await mkdtemp(join(tmpdir(), "worker-log-events-"));
+afterAll(() => rm(folder, { recursive: true }));
+const file = join(folder, "endpoint.log");
+await writeFile(
+  file,
+  [
+    "2026-11-26T11:00:00.000Z w first",
+    "2026-11-26T11:00:00.500Z w second",
+    "2026-11-26T11:00:00.500Z w third",
+    "2026-11-26T11:00:01.000Z w fourth",
+    "",
+  ].join("\n"),
+);
+
+/** The lines after a time. */
+async function linesAfter(after: string): Promise<string[]> {
+  const events = await openWorkerLogEvents({
+    file,
+    workerId: "w",
+    source: undefined,
+    tail: 0,
+    after,
+    isRunning: () => false,
+  });
+  let text = "";
+  for await (const event of events ?? []) text += event;
+  return [...text.matchAll(/"line":"(\w+)"/g)].map(([, line = ""]) => line);
+}
+
+test.each([
+  ["a whole second", "2026-11-26T11:00:00Z", ["second", "third", "fourth"]],
+  ["milliseconds", "2026-11-26T11:00:00.500Z", ["third", "fourth"]],
+  ["the nanoseconds of an event id", "2026-11-26T11:00:00.500000001Z", ["fourth"]],
+  ["an offset to the east", "2026-11-26T13:00:00.400+02:00", ["second", "third", "fourth"]],
+  ["an offset to the west", "2026-11-26T09:00:00.600-02:00", ["fourth"]],
+])("a time with %s selects the lines after it", async (_form, after, lines) => {
+  expect(await linesAfter(after)).toEqual(lines);
+});
