@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
 
-test("limits the calls in flight, and all of them complete", async () => {
+test("calls above the limit of calls in flight wait, and complete once others end", async () => {
   const { clients, requests } = await startRig((_request, count) => (count <= 3 ? { action: "hang" } : json([])), {
     maxInFlight: 3,
     attemptTimeout: 10_000,
@@ -54,13 +54,13 @@ test.each([{ attemptTimeout: 20 }, { callTimeout: 20 }])("a long /runsync is not
 });
 
 const reason = new Error("the person pressed Ctrl-C");
-const stages: [string, Behaviour, (seen: unknown[], waiting: () => number) => boolean][] = [
-  ["the request is in flight", { action: "hang" }, (seen) => seen.length === 1],
-  ["it waits before the next try", { action: "respond", status: 500 }, (_seen, waiting) => waiting() === 1],
+const stages: [string, Behaviour, (requests: unknown[], waiting: () => number) => boolean][] = [
+  ["the request is in flight", { action: "hang" }, (requests) => requests.length === 1],
+  ["it waits before a retry", { action: "respond", status: 500 }, (_requests, waiting) => waiting() === 1],
   [
-    "it waits out a Retry-After",
+    "it waits as long as a Retry-After requires",
     { action: "respond", status: 429, headers: { "retry-after": "60" } },
-    (_seen, waiting) => waiting() === 1,
+    (_requests, waiting) => waiting() === 1,
   ],
 ];
 
@@ -88,14 +88,14 @@ test("an abort during the connection sends nothing", async () => {
   expect(clients.requestCount()).toBe(0);
 });
 
-test("a call under an aborted signal sends nothing", async () => {
+test("a call with an aborted signal sends nothing", async () => {
   const { clients, requests } = await startRig([json([])]);
   await expect(clients.management.listEndpoints({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   await expect(clients.management.listSecrets({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(requests).toHaveLength(0);
 });
 
-test("many calls under one signal raise no warning", async () => {
+test("many calls with one signal raise no warning", async () => {
   const warnings: Error[] = [];
   const recordWarning = (warning: Error) => void warnings.push(warning);
   process.on("warning", recordWarning);

@@ -27,7 +27,7 @@ describe.each(["baseUrl", "graphqlUrl", "serverlessUrl"])("%s", (name) => {
     ["localhost:7337", "must start with http:// or https://"],
     ["ftp://127.0.0.1/v1", "must start with http:// or https://"],
     ["http://127.0.0.1/v1#x", "a fragment"],
-  ])("%j is rejected by name, with its value and what is allowed", (value, allowed) => {
+  ])("%j is rejected; the error contains the setting, the value and the rule", (value, allowed) => {
     const message = messageOf({ [name]: value });
     expect(message).toContain(`${name} is ${JSON.stringify(value)}: `);
     expect(message).toContain(allowed);
@@ -39,7 +39,7 @@ describe.each(["baseUrl", "graphqlUrl", "serverlessUrl"])("%s", (name) => {
     expect(message).toContain("a query");
   });
 
-  test("a key or a password in it is rejected without being shown", () => {
+  test("a key or a password in the address is rejected without being shown", () => {
     expect(messageOf({ [name]: `http://host/graphql?api_key=${settings.apiKey}` })).not.toContain(settings.apiKey);
     const withPassword = messageOf({ [name]: "http://me:opensesame@host/v1" });
     expect(withPassword).toContain("contain a user name");
@@ -79,7 +79,7 @@ test("trailing slashes of an address are ignored", async () => {
   expect(clients.jobs.url("ep")).toBe(`${server.origin}/v2/ep`);
 });
 
-test("every API reports a wrong key, once", async () => {
+test("every API rejects a wrong key without a retry", async () => {
   const server = await startFaultyServer([json({ message: "unauthorized" }, 401)]);
   const { origin } = server;
   const clients = createClients({

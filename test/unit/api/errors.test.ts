@@ -42,7 +42,7 @@ describe("a service's error", () => {
     [graphql, 200, 'Variable "$input" got invalid value; Field "name" was not provided.', "invalid", "invalid_request"],
     [graphql, 200, "you exceeded your quota", "invalid", "quota"],
     [graphql, 200, "Your worker concurrency cannot go beyond the maximum limit of (20).", "invalid", "quota"],
-    // Names that people chose must not decide.
+    // Names chosen by users do not affect the category.
     [graphql, 200, 'template "does not exist" is in use by endpoint "must be unique" (abc)', "inUse", "in_use"],
     [remove, 400, 'endpoint "scale to 0" is odd', "invalid", "invalid_request"],
   ] as const)("for %j with %i %j is %s", (request, status, text, category, code) => {
@@ -68,11 +68,11 @@ describe("a connection fault", () => {
     ["CERT_HAS_EXPIRED", "tls", false],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls", false],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "tls", false],
-  ])("%s before the send had no effect", (code, told, retryable) => {
-    expect(classifyFault(fault(code), get, false)).toMatchObject({ code: told, retryable, ambiguous: false });
+  ])("%s before the request is sent is not ambiguous", (code, expectedCode, retryable) => {
+    expect(classifyFault(fault(code), get, false)).toMatchObject({ code: expectedCode, retryable, ambiguous: false });
   });
 
-  test.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])("%s after the send is a lost response", (code) => {
+  test.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])("%s after the request is sent is a lost response", (code) => {
     const error = classifyFault(fault(code), get, true);
     expect(error).toMatchObject({ category: "network", code: "connection_lost", retryable: true, ambiguous: true });
   });

@@ -28,13 +28,16 @@ describe("the pools of requested types", () => {
   test.each([
     ["gpuTypeIds", ["A30", "B200"], []],
     ["excludedGpuTypeIds", [], ["A30", "B200"]],
-  ])("do not exist for unknown types in %s", async (property, types, excluded) => {
-    const error = await apiErrorOf(Promise.resolve().then(() => choose(types, excluded)));
-    expect(error).toMatchObject({ category: "invalid" });
-    expect(error.message).toBe(
-      `${property}: no pool of serverless endpoints has "A30", "B200"; the types of its pools are A40, L4, A5000, H100`,
-    );
-  });
+  ])(
+    "are an error for types without a pool in %s; the error lists the valid types",
+    async (property, types, excluded) => {
+      const error = await apiErrorOf(Promise.resolve().then(() => choose(types, excluded)));
+      expect(error).toMatchObject({ category: "invalid" });
+      expect(error.message).toBe(
+        `${property}: no pool of serverless endpoints has "A30", "B200"; the types of its pools are A40, L4, A5000, H100`,
+      );
+    },
+  );
 });
 
 test("an unordered list of types selects the pools that contain them", () => {

@@ -7,7 +7,7 @@ import { templateInput, templateRecord } from "../../support/records";
 
 const operationShape = z.object({ query: z.string(), operationName: z.string(), variables: z.unknown().optional() });
 const data = (value: unknown) => json({ data: value });
-const refusal = (message: string) => json({ errors: [{ message }], data: null });
+const rejection = (message: string) => json({ errors: [{ message }], data: null });
 
 const credentials = { username: "robot", password: "hushed" };
 
@@ -68,7 +68,7 @@ test("each operation sends its values as variables, never in the text", async ()
   }
 });
 
-test("a new template sends its credentials only if it has any", async () => {
+test("a create of a template sends registry credentials only if it has any", async () => {
   const { clients, requests } = await startRig([data(responses["saveTemplate"])]);
   await clients.management.createTemplate({ ...templateInput, containerRegistryAuthId: "r1" });
   await clients.management.createTemplate({ ...templateInput, containerRegistryAuthId: null });
@@ -76,7 +76,7 @@ test("a new template sends its credentials only if it has any", async () => {
   expect(sent).toEqual(["r1", undefined]);
 });
 
-test("an update of a missing template is an error of its read", async () => {
+test("an update of a missing template fails as missing when it reads the template", async () => {
   const { clients, requests } = await startRig([data({ podTemplate: null })]);
   const error = await apiErrorOf(clients.management.updateTemplate("t1", { readme: "x" }));
   expect(error).toMatchObject({ category: "missing", message: 'template "t1" not found' });
@@ -84,7 +84,7 @@ test("an update of a missing template is an error of its read", async () => {
   expect(requests).toHaveLength(1);
 });
 
-test("a template has one form, whatever fields the service omits", async () => {
+test("null texts of a template are read as empty texts, and its environment as an object", async () => {
   const { clients } = await startRig([data(responses["podTemplate"])]);
   expect(await clients.management.readTemplate("t1")).toMatchObject({
     env: { MODEL: "mistral-7b" },
@@ -121,7 +121,7 @@ test("a secret without a description has an empty one", async () => {
 
 test.each([
   ["null", data({ podTemplate: null })],
-  ["an error that says not found", refusal('template "t1" not found')],
+  ['a "not found" error', rejection('template "t1" not found')],
 ])("a missing template, reported by %s, reads as undefined", async (_how, response) => {
   const { clients } = await startRig([response]);
   expect(await clients.management.readTemplate("t1")).toBeUndefined();
@@ -130,14 +130,14 @@ test.each([
 describe("an error in the response", () => {
   test("is an error of the operation, with its category", async () => {
     const message = 'template "chat" is in use by endpoint "chat" (jpnw0v75y3qoql)';
-    const { clients, requests } = await startRig([refusal(message)]);
+    const { clients, requests } = await startRig([rejection(message)]);
     const error = await apiErrorOf(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "inUse", code: "in_use", message, retryable: false, ambiguous: false });
     expect(error.request).toMatchObject({ method: "POST", operation: "saveTemplate" });
     expect(requests).toHaveLength(1);
   });
 
-  test("is read although the status is an error, too", async () => {
+  test("is classified even if the HTTP status is an error", async () => {
     const { clients } = await startRig([
       json({ errors: [{ message: "endpoint template names must be unique" }] }, 400),
     ]);
@@ -148,8 +148,8 @@ describe("an error in the response", () => {
 
   test("about the service itself is a server error: reads are retried, creates are not", async () => {
     const { clients, failure, result, requests } = await startRig([
-      refusal("Unexpected error."),
-      refusal("Unexpected error."),
+      rejection("Unexpected error."),
+      rejection("Unexpected error."),
       data(responses["secrets"]),
     ]);
     const error = await failure(clients.management.createTemplate(templateInput));
@@ -160,7 +160,7 @@ describe("an error in the response", () => {
 
   test("about the rate is retried after a wait, also for a create", async () => {
     const { clients, result, requests } = await startRig([
-      refusal("Too many requests"),
+      rejection("Too many requests"),
       data(responses["secretCreate"]),
     ]);
     await result(clients.management.createSecret({ name: "hub", value: "v" }));
@@ -170,10 +170,10 @@ describe("an error in the response", () => {
 
 describe("an invalid response", () => {
   test.each([
-    ["a page", { action: "respond", status: 200, body: "<html></html>" } as const, "not a GraphQL response"],
-    ["half a JSON text", { action: "respond", status: 200, body: '{"data":{"pod' } as const, "not a GraphQL response"],
+    ["an HTML page", { action: "respond", status: 200, body: "<html></html>" } as const, "not a GraphQL response"],
+    ["truncated JSON", { action: "respond", status: 200, body: '{"data":{"pod' } as const, "not a GraphQL response"],
     ["null", json(null), "not a GraphQL response"],
-    ["data null without a reason", json({ data: null }), "expected object"],
+    ["null data without errors", json({ data: null }), "expected object"],
     ["a template without an id", data({ saveTemplate: { name: "x" } }), '"saveTemplate.id"'],
     ["a template that is null", data({ saveTemplate: null }), '"saveTemplate"'],
   ])("%s may mean that the template was created", async (_what, response, named) => {

@@ -23,7 +23,7 @@ function serving(streams: Behaviour[], statuses: Behaviour[] = []) {
 async function outputsOf({ clients, clock }: Rig): Promise<unknown[]> {
   const chunks: StreamChunk[] = [];
   const readStream = async () => {
-    for await (const one of clients.jobs.stream("ep", "job")) chunks.push(one);
+    for await (const streamedChunk of clients.jobs.stream("ep", "job")) chunks.push(streamedChunk);
   };
   await runClock(clock, readStream());
   return chunks.map(({ output }) => output);
@@ -42,7 +42,7 @@ test("an envelope is read until its status is final", async () => {
   expect(paths(rig)).toEqual(["stream", "stream", "stream", "stream"]);
 });
 
-test.each(["FAILED", "CANCELLED", "TIMED_OUT"])("an envelope that is %s ends the stream", async (final) => {
+test.each(["FAILED", "CANCELLED", "TIMED_OUT"])("an envelope with the status %s ends the stream", async (final) => {
   const rig = await serving([envelope("IN_PROGRESS", 1), envelope(final)]);
   expect(await outputsOf(rig)).toEqual([1]);
 });
@@ -62,7 +62,7 @@ test("/status is not requested while chunks arrive", async () => {
   expect(paths(rig).filter((path) => path === "status")).toHaveLength(1);
 });
 
-test("immediate empty responses are followed by a pause", async () => {
+test("the pauses after empty responses grow to 2 s", async () => {
   const rig = await serving(
     [...Array<Behaviour>(8).fill(array()), array("late"), array()],
     [...Array<Behaviour>(8).fill(status("IN_PROGRESS")), status("COMPLETED")],
@@ -77,7 +77,7 @@ test("null is a chunk", async () => {
   expect(await outputsOf(rig)).toEqual([null, "x", { deep: [1] }]);
 });
 
-test("a reader that stops early sends no more statusCalls", async () => {
+test("a reader that stops early sends no more requests", async () => {
   const rig = await serving([array(1, 2, 3)]);
   for await (const { output } of rig.clients.jobs.stream("ep", "job")) {
     if (output === 2) break;
@@ -90,20 +90,20 @@ test("an unknown job rejects as missing", async () => {
   expect(await apiErrorOf(rig.clients.jobs.stream("ep", "job").next())).toMatchObject({ category: "missing" });
 });
 
-test("an abort ends the stream with the signal's reason, also between polls", async () => {
+test("an abort between polls ends the stream with the signal's reason", async () => {
   const rig = await serving([array()], [status("IN_PROGRESS")]);
-  const ends = new AbortController();
+  const controller = new AbortController();
   const reason = new Error("enough");
   const outcome = rig.clients.jobs
-    .stream("ep", "job", { signal: ends.signal })
+    .stream("ep", "job", { signal: controller.signal })
     .next()
     .catch((error: unknown) => error);
   await expect.poll(() => rig.clock.waiting).toBe(1);
-  ends.abort(reason);
+  controller.abort(reason);
   expect(await outcome).toBe(reason);
 });
 
-test("invalid chunks are named", async () => {
+test("invalid chunks reject as an unexpected response", async () => {
   const rig = await serving([json({ stream: "nothing" })]);
   expect(await apiErrorOf(rig.clients.jobs.stream("ep", "job").next())).toMatchObject({ code: "unexpected_answer" });
 });

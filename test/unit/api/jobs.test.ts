@@ -37,7 +37,7 @@ test("each operation sends the request of the interface", async () => {
   }
 });
 
-test("the root of an endpoint's job API contains its id", async () => {
+test("the URL of an endpoint's job API contains its id, which must not be empty", async () => {
   const { clients, origin } = await startRig([json(job)]);
   expect(clients.jobs.url("ep")).toBe(`${origin}/v2/ep`);
   expect(() => clients.jobs.url("")).toThrow("endpoint id");
@@ -64,11 +64,11 @@ test("an unknown status is an error that names it", async () => {
 test.each([
   ["run", 10 * 1024 * 1024],
   ["runsync", 20 * 1024 * 1024],
-] as const)("a payload over the limit of /%s is rejected before any request", async (operation, most) => {
+] as const)("a payload over the limit of /%s is rejected before any request", async (operation, limit) => {
   const { clients, requests } = await startRig([json(job)]);
-  const error = await apiErrorOf(clients.jobs[operation]("ep", { input: { text: "x".repeat(most) } }));
+  const error = await apiErrorOf(clients.jobs[operation]("ep", { input: { text: "x".repeat(limit) } }));
   expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", ambiguous: false });
-  expect(error.message).toContain(String(most));
+  expect(error.message).toContain(String(limit));
   expect(requests).toHaveLength(0);
 });
 

@@ -13,14 +13,18 @@ test.each<[string, Behaviour, code: string]>([
   ["the connection ends before the body is read", { action: "hang up unread" }, "connection_lost"],
   ["the connection ends after the body was read", { action: "hang up" }, "connection_lost"],
   ["the connection is reset after the body was read", { action: "reset" }, "connection_lost"],
-  ["the connection ends in the middle of the answer", half, "connection_lost"],
-  ["the connection ends in the middle of a chunked answer", { ...half, chunked: true }, "connection_lost"],
-  ["no answer comes in time", { action: "hang" }, "answer_timeout"],
-  ["the answer is a 500", json({ message: "out of cheese" }, 500), "server_error"],
-  ["the answer is a 502 page of a proxy", { ...page, body: "<html><title>Bad Gateway</title></html>" }, "server_error"],
-  ["the answer is a 503", json({ message: "upstream" }, 503), "unavailable"],
-  ["the answer is a 504", json({ error: "upstream" }, 504), "server_error"],
-])("if %s, a create is not retried and its error states it, and a read is retried", async (_when, fault, code) => {
+  ["the connection ends in the middle of the response", half, "connection_lost"],
+  ["the connection ends in the middle of a chunked response", { ...half, chunked: true }, "connection_lost"],
+  ["no response arrives in time", { action: "hang" }, "answer_timeout"],
+  ["the response is a 500", json({ message: "out of cheese" }, 500), "server_error"],
+  [
+    "the response is a 502 page of a proxy",
+    { ...page, body: "<html><title>Bad Gateway</title></html>" },
+    "server_error",
+  ],
+  ["the response is a 503", json({ message: "upstream" }, 503), "unavailable"],
+  ["the response is a 504", json({ error: "upstream" }, 504), "server_error"],
+])("if %s, a create is not retried and its error is ambiguous; a read is retried", async (_when, fault, code) => {
   // Short only where it is expected to expire, because responses are slow on a busy machine.
   const settings = { attemptTimeout: fault.action === "hang" ? 1000 : 10_000 };
   const create = await startRig([fault], settings);
@@ -43,7 +47,7 @@ describe("after a lost response", () => {
     ["a new template", ({ management }) => management.createTemplate(templateInput)],
     ["a new secret", ({ management }) => management.createSecret({ name: "hub", value: "quiet" })],
     ["new registry credentials", ({ management }) => management.createRegistryAuth({ name: "ghcr", ...credentials })],
-    // By name, which another template may have by the time of a retry.
+    // Deletes by name, which another template may have by the time of a retry.
     ["the delete of a template", ({ management }) => management.deleteTemplate({ id: "t1", name: "chat-dev" })],
     ["/run", ({ jobs }) => jobs.run("ep", { input: {} })],
     ["/retry", ({ jobs }) => jobs.retry("ep", "job")],
@@ -84,7 +88,7 @@ describe("after a lost response", () => {
     expect(requests).toHaveLength(plan.length);
   });
 
-  test("a read fails after six attempts with growing waits", async () => {
+  test("a read fails after six attempts with exponential backoff", async () => {
     const { clients, failure, requests } = await startRig([lost]);
     const { delays, onRetry } = recordRetryDelays();
     const error = await failure(clients.management.listEndpoints({ onRetry }));

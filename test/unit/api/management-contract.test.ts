@@ -36,7 +36,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     const types = await management.listGpuTypes();
     const l4 = { name: "L4", memoryInGb: 24, manufacturer: "NVIDIA", pool: "AMPERE_24", price: 0.684 };
     expect(types.find(({ id }) => id === "NVIDIA L4")).toMatchObject(l4);
-    // In no price list, and in no pool.
+    // Without a price and without a pool.
     for (const id of ["NVIDIA GeForce RTX 5090", "NVIDIA A30"])
       expect(types.find((type) => type.id === id)?.price).toBeUndefined();
     expect(await management.listDataCenters()).toContainEqual({ id: "EU-RO-1", name: "EU-RO-1", region: "EUROPE" });
@@ -47,7 +47,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
 
   test("missing objects, duplicate names and bad references have their own error categories", async () => {
     const { management } = clientsIn(dialect);
-    const gone = [
+    const failures = [
       management.updateTemplate("nosuch", { env: {} }),
       management.updateEndpoint("nosuch", { workersMax: 1 }),
       management.updateNetworkVolume("nosuch", { size: 20 }),
@@ -56,7 +56,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
       management.deleteTemplate({ id: "nosuch", name: "nosuch" }),
       management.deleteRegistryAuth("nosuch"),
     ].map(apiErrorOf);
-    for (const error of gone) expect(await error).toMatchObject({ category: "missing", ambiguous: false });
+    for (const error of failures) expect(await error).toMatchObject({ category: "missing", ambiguous: false });
     const template = await management.createTemplate({ ...settings, name: `once-${dialect}` });
     const twice = await apiErrorOf(management.createTemplate({ ...settings, name: `once-${dialect}` }));
     expect(twice).toMatchObject({ category: "conflict", code: "duplicate_name" });
@@ -67,7 +67,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
 });
 
 describe("GPU types without a pool in REST v2", () => {
-  test("are rejected before any request, with the valid ones", async () => {
+  test("are rejected without creating an endpoint; the error lists the valid types", async () => {
     const { management } = clientsIn("v2");
     const template = await management.createTemplate({ ...settings, name: "pools" });
     const gpuTypeIds = ["NVIDIA A30"];

@@ -1,6 +1,6 @@
 import { createClients, type Proxies, parseProxy } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
-import { apiErrorOf, apiKey, runClock } from "../../support/client-rig";
+import { apiErrorOf, apiKey, recordRetryDelays, runClock } from "../../support/client-rig";
 import { type ConnectProxy, startConnectProxy } from "../../support/connect-proxy";
 import { type FaultyServer, json, startFaultyServer } from "../../support/faulty-server";
 import { unusedOrigin } from "../../support/loopback";
@@ -20,8 +20,8 @@ async function service(): Promise<FaultyServer> {
   return server;
 }
 
-async function proxyTo(goal: string | number): Promise<ConnectProxy> {
-  const proxy = await startConnectProxy(goal);
+async function proxyTo(target: string | number): Promise<ConnectProxy> {
+  const proxy = await startConnectProxy(target);
   onTestFinished(() => proxy.close());
   return proxy;
 }
@@ -68,7 +68,7 @@ test("hosts in NO_PROXY are reached directly", async () => {
   expect(proxy.requests).toEqual([]);
 });
 
-test("a proxy's rejection fails immediately, without its password; a create was certainly not applied", async () => {
+test("a create that the proxy rejects fails immediately, unambiguously and without the proxy's password", async () => {
   const proxy = await proxyTo(407);
   const { management, clock } = clientsFor("http://service.test", {
     http: proxy.origin.replace("//", "//ann:s3same@"),
@@ -83,9 +83,11 @@ test("a proxy's rejection fails immediately, without its password; a create was 
 
 test("an unreachable proxy fails after three attempts", async () => {
   const { management, clock } = clientsFor("http://service.test", { http: await unusedOrigin() });
-  const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
+  const { delays, onRetry } = recordRetryDelays();
+  const error = await runClock(clock, apiErrorOf(management.listEndpoints({ onRetry })));
   expect(error).toMatchObject({ category: "network", code: "proxied", ambiguous: false });
   expect(error.message).toContain("ECONNREFUSED");
+  expect(delays).toHaveLength(2);
 });
 
 test.each([

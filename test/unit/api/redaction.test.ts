@@ -12,7 +12,7 @@ const partsOf = (secret: string): string[] =>
     (part) => part.length === 20,
   );
 
-test("a secret is redacted everywhere, the longest first, and nothing else is", () => {
+test("every occurrence of a secret is redacted, the longest secret first, and nothing else", () => {
   expect(redact("a key+1 b key%2B1 c key+1-longer d")).toBe("a [secret] b [secret] c [secret] d");
   expect(redact('{"value":"two\\n\\"lines\\""}')).toBe('{"value":"[secret]"}');
   expect(redact("keyboard")).toBe("keyboard");
@@ -24,30 +24,27 @@ describe.each(Object.entries({ ...long, quoted: 'quoted"-line\n-9b2e/ä+&1', pat
     const redactSecret = createRedaction([secret]);
 
     test.each<[how: string, text: string]>([
-      ["as it is", secret],
+      ["verbatim", secret],
       ["in JSON", JSON.stringify({ a: secret })],
       ["in JSON within JSON", JSON.stringify(JSON.stringify({ a: secret }))],
-      ["in JSON of plain ASCII", JSON.stringify(secret).replaceAll("ä", "\\u00e4")],
-      ["in an address", encodeURIComponent(secret)],
-      ["in a form", new URLSearchParams({ a: secret }).toString()],
-      [
-        "in an address, with small letters",
-        encodeURIComponent(secret).replaceAll(/%../g, (code) => code.toLowerCase()),
-      ],
-      ["in JSON in an address", encodeURIComponent(JSON.stringify({ a: secret }))],
-      ["in a page", secret.replaceAll("&", "&amp;").replaceAll('"', "&quot;")],
-      ["with the line breaks of another system", secret.replaceAll("\n", "\r\n")],
-      ["in one line", secret.replaceAll(/\s*\n\s*/g, " ")],
-      ["set in", secret.replaceAll("\n", "\n\t    ")],
+      ["in ASCII-only JSON", JSON.stringify(secret).replaceAll("ä", "\\u00e4")],
+      ["in a URL", encodeURIComponent(secret)],
+      ["in a form body", new URLSearchParams({ a: secret }).toString()],
+      ["in a URL with lowercase escapes", encodeURIComponent(secret).replaceAll(/%../g, (code) => code.toLowerCase())],
+      ["in JSON in a URL", encodeURIComponent(JSON.stringify({ a: secret }))],
+      ["in HTML", secret.replaceAll("&", "&amp;").replaceAll('"', "&quot;")],
+      ["with CRLF line breaks", secret.replaceAll("\n", "\r\n")],
+      ["on one line", secret.replaceAll(/\s*\n\s*/g, " ")],
+      ["indented", secret.replaceAll("\n", "\n\t    ")],
     ])("is found %s", (_how, text) => {
       const remaining = redactSecret(`before ${text} after`);
       expect(remaining).toMatch(/^before .*\[secret\].* after$/s);
       for (const part of partsOf(secret)) expect(remaining.includes(part), remaining).toBe(false);
-      // What stands around it: quotes and brackets of its encoding, no more.
+      // Only the quotes and brackets of the encoding remain around it.
       expect(remaining.length).toBeLessThan(60);
     });
 
-    test.each([0, 1, 2])("is found in base64, %i characters in", (offset) => {
+    test.each([0, 1, 2])("is found in base64 at offset %i", (offset) => {
       const encoded = Buffer.from(`${"me:".slice(0, offset)}${secret}:`).toString("base64");
       expect(redactSecret(`Basic ${encoded} is wrong`)).toMatch(/^Basic \S{0,4}\[secret\]\S{0,6} is wrong$/);
     });
@@ -70,7 +67,7 @@ describe.each(Object.entries(long))("a long secret (%s)", (_name, secret) => {
   });
 });
 
-test("is redacted line by line in texts that arrive line by line", () => {
+test("the lines of a secret are also redacted separately", () => {
   const redactSecret = createRedaction(["first-line\nsecond-l\nab"]);
   expect(redactSecret("stderr: second-l\nstdout: first-line\nab")).toBe("stderr: [secret]\nstdout: [secret]\nab");
 });
@@ -83,15 +80,15 @@ test("a secret that is a common word is redacted everywhere", () => {
   expect(createRedaction(["name", "true"])("the name is taken: true")).toBe("the [secret] is taken: [secret]");
 });
 
-test("a repetitive secret costs no time", () => {
+test("a repetitive secret is redacted within a second of CPU time", () => {
   const startUsage = process.cpuUsage();
   expect(createRedaction(["x".repeat(20_000)])(`a${"x".repeat(20_000)}b${"x".repeat(100)}c`)).toBe(
     "a[secret]b[secret]c",
   );
-  expect(process.cpuUsage(startUsage).user / 1000, "ms of processor time").toBeLessThan(1000);
+  expect(process.cpuUsage(startUsage).user / 1000, "ms of CPU time").toBeLessThan(1000);
 });
 
-test("accepts any secret, and ignores an empty one", () => {
+test("accepts unusual secrets, and ignores a secret of line breaks only", () => {
   expect(
     createRedaction(["\ud800-lone-half", "%", "%zz%", "\n\n\n\n\n", "\\\\\\\\"])("100% of %zz% x\n\n\n\n\ny"),
   ).toBe("100% of [secret] x\n\n\n\n\ny");
@@ -100,12 +97,12 @@ test("accepts any secret, and ignores an empty one", () => {
 test("copies an error with its name and code, without secrets and library fields", () => {
   const inner = Object.assign(new Error("inner key+1"), { code: "ECONNRESET", socket: { header: "Bearer key+1" } });
   const copy = redactFault(new AggregateError([inner], "outer key+1"), redact);
-  const seen = inspect(copy, { depth: 9, showHidden: true });
-  expect(seen).not.toContain("key+1");
-  expect(seen).not.toContain("socket");
+  const inspected = inspect(copy, { depth: 9, showHidden: true });
+  expect(inspected).not.toContain("key+1");
+  expect(inspected).not.toContain("socket");
   expect(copy.cause).toMatchObject({ message: "inner [secret]", code: "ECONNRESET" });
 });
 
-test("turns a thrown value into an error", () => {
+test("turns a thrown string into an error without secrets", () => {
   expect(redactFault("key+1 thrown", redact).message).toBe("[secret] thrown");
 });

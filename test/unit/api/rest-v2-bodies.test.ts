@@ -9,7 +9,7 @@ test.each<[name: string, changes: Changes, settings: Settings, body: object]>([
   ["the name", { name: "chat" }, {}, { name: "chat" }],
   ["the idle timeout", { idleTimeout: 30 }, {}, { workers: { idleTimeout: 30 } }],
   [
-    "the idle timeout of a queue by requests",
+    "the idle timeout of an endpoint that scales by requests",
     { idleTimeout: 30, workersMin: 1 },
     { scalerType: "REQUEST_COUNT" },
     { workers: { min: 1 } },
@@ -55,7 +55,7 @@ test.each<[name: string, changes: Changes, settings: Settings, body: object]>([
   ["the timeout", { executionTimeoutMs: 5000 }, {}, { timeout: 5000 }],
   ["the timeout to its default", { executionTimeoutMs: null }, {}, { timeout: 600_000 }],
   ["flashboot", { flashboot: true }, { flashboot: true }, { flashboot: "FLASHBOOT" }],
-  ["flashboot to its type", { flashbootType: "OFF" }, { flashboot: true, flashbootType: "OFF" }, { flashboot: "OFF" }],
+  ["flashboot by its type", { flashbootType: "OFF" }, { flashboot: true, flashbootType: "OFF" }, { flashboot: "OFF" }],
 ])("a change of %s sends its part of an endpoint", (_properties, changes, settings, body) => {
   expect(endpointPatch(changes, settings, undefined, undefined)).toEqual(body);
 });
@@ -91,7 +91,7 @@ test.each<[name: string, changes: Parameters<typeof templateBody>[0], settings: 
   ],
   ["another property", { readme: "x" }, { volumeInGb: 20 }, undefined],
   ["the path without a volume", { volumeMountPath: "/data" }, { volumeInGb: 0, volumeMountPath: "/data" }, undefined],
-])("a change of %s sends the volume of a template only if it has one", (_property, changes, settings, mounts) => {
+])("a change of %s sends a template's volume only if the change affects it", (_property, changes, settings, mounts) => {
   const body = { mounts: undefined, ...templateBody(changes, { ...changes, ...settings }) };
   expect(body.mounts).toEqual(mounts);
 });

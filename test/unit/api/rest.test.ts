@@ -9,8 +9,8 @@ const gone = { action: "respond", status: 204 } as const;
 test("each operation sends the request of the interface", async () => {
   const { clients, requests } = await startRig((request) => {
     if (request.method === "DELETE") return gone;
-    const noun = request.url.includes("networkvolumes") ? volumeRecord() : endpointRecord();
-    return json(request.method === "GET" && !request.url.includes("/id") ? [noun] : noun);
+    const record = request.url.includes("networkvolumes") ? volumeRecord() : endpointRecord();
+    return json(request.method === "GET" && !request.url.includes("/id") ? [record] : record);
   });
   const { management } = clients;
   await management.createEndpoint({ name: "chat", templateId: "t", workersMax: 2 });
@@ -152,8 +152,8 @@ describe("a missing object", () => {
   });
 
   test.each([
-    ["a route that a web server does not have", json({ message: "Route GET:/endpoints/x not found" }, 404)],
-    ["a page", { action: "respond", status: 404, body: "<!doctype html><title>Not here</title>" } as const],
+    ["an unknown route of a web server", json({ message: "Route GET:/endpoints/x not found" }, 404)],
+    ["an HTML page", { action: "respond", status: 404, body: "<!doctype html><title>Not here</title>" } as const],
   ])("%s is a wrong address, not a missing object", async (_what, response) => {
     const { clients } = await startRig([response]);
     const error = await apiErrorOf(clients.management.readEndpoint("x"));
@@ -206,20 +206,20 @@ describe("a template that the service does not know yet", () => {
 
 describe("an invalid response", () => {
   const cases: [string, Parameters<typeof startRig>[0], string][] = [
-    ["is half of a JSON text", [{ action: "respond", status: 200, body: '{"id":"a' }], "not valid JSON"],
+    ["is truncated JSON", [{ action: "respond", status: 200, body: '{"id":"a' }], "not valid JSON"],
     ["is empty", [{ action: "respond", status: 200 }], "not valid JSON"],
-    ["is a page", [{ action: "respond", status: 200, body: "<html></html>" }], "not valid JSON"],
+    ["is an HTML page", [{ action: "respond", status: 200, body: "<html></html>" }], "not valid JSON"],
     ["lacks a field", [json({ name: "v", size: 1, dataCenterId: "EU" })], '"id"'],
     ["has a field of another type", [json(volumeRecord({ size: "big" }))], '"size"'],
     ["is null", [json(null)], "expected object"],
   ];
 
-  test.each(cases)("that %s is named, and a create may have been applied", async (_what, plan, title) => {
+  test.each(cases)("that %s is named, and a create may have been applied", async (_what, plan, detail) => {
     const { clients, requests } = await startRig(plan);
     const { management } = clients;
     const created = await apiErrorOf(management.createNetworkVolume({ name: "v", size: 1, dataCenterId: "EU" }));
     expect(created).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
-    expect(created.message).toContain(title);
+    expect(created.message).toContain(detail);
     const read = await apiErrorOf(management.readNetworkVolume("v"));
     expect(read).toMatchObject({ code: "unexpected_answer", ambiguous: false });
     expect(requests).toHaveLength(2);
@@ -229,7 +229,9 @@ describe("an invalid response", () => {
     const { clients } = await startRig([json([volumeRecord(), volumeRecord({ id: "bad", name: 3 }), null])]);
     expect((await apiErrorOf(clients.management.listNetworkVolumes())).message).toContain('"[1].name"');
     const unreadable: UnreadableElement[] = [];
-    const found = await clients.management.listNetworkVolumes({ onUnreadable: (one) => void unreadable.push(one) });
+    const found = await clients.management.listNetworkVolumes({
+      onUnreadable: (element) => void unreadable.push(element),
+    });
     expect(found).toEqual([volumeRecord()]);
     expect(unreadable.map(({ id, name, error }) => [id, name, error.code, error.message])).toEqual([
       ["bad", undefined, "unexpected_answer", expect.stringContaining('"[1].name"')],

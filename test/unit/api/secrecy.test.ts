@@ -7,7 +7,7 @@ import { longSecrets } from "../../support/long-secrets";
 import { templateInput } from "../../support/records";
 
 const secretValue = 'hunter2 "quoted"\nsecond line';
-// The beginning alone is a form, because truncation before redaction leaves it.
+// Includes the beginning alone, because truncation before redaction would leave it.
 const forms = (secret: string) => [secret.slice(0, 8), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
 
 /** Everything that a log, a user or a state file may contain of an error. */
@@ -18,8 +18,8 @@ function everyViewOf(error: Error): string {
 }
 
 function expectNone(error: Error, secret: string): void {
-  const seen = everyViewOf(error);
-  for (const form of forms(secret)) expect(seen.includes(form), seen).toBe(false);
+  const view = everyViewOf(error);
+  for (const form of forms(secret)) expect(view.includes(form), view).toBe(false);
 }
 
 test("the scan finds an existing key", () => {
@@ -33,9 +33,9 @@ const echoes: [string, Behaviour][] = [
   ["escaped, in an address", json({ message: `see /graphql?api_key=${encodeURIComponent(apiKey)}` }, 400)],
   ["in the address of a redirect", { action: "respond", status: 302, headers: { location: `/x?api_key=${apiKey}` } }],
   ["in an HTML page", { action: "respond", status: 502, body: `<html><title>${apiKey}</title></html>` }],
-  ["in a long text, where it would be cut", { action: "respond", status: 400, body: `${"x".repeat(490)}${apiKey}` }],
+  ["where a long text is truncated", { action: "respond", status: 400, body: `${"x".repeat(490)}${apiKey}` }],
   ["as a field of the wrong type", json({ id: apiKey, name: [apiKey], templateId: "t" })],
-  ["as text that is no JSON", { action: "respond", status: 200, body: apiKey }],
+  ["as text that is not JSON", { action: "respond", status: 200, body: apiKey }],
 ];
 
 describe.each(echoes)("a key that the service echoes %s", (_where, response) => {
@@ -64,8 +64,8 @@ describe.each(Object.entries(longSecrets()))("a long secret that the service ech
   const echo = (message: string): Behaviour => json({ errors: [{ message }] });
 
   test.each([
-    ["as it is", `got ${secret}, which is too long`],
-    ["where an error is cut", `${"x".repeat(480)}${secret}`],
+    ["verbatim", `got ${secret}, which is too long`],
+    ["where an error is truncated", `${"x".repeat(480)}${secret}`],
   ])("%s is in no error, whether a call sends it or its caller names it", async (_how, message) => {
     const { clients, failure } = await startRig([echo(message)]);
     const { management } = clients;
@@ -75,10 +75,10 @@ describe.each(Object.entries(longSecrets()))("a long secret that the service ech
       await failure(management.createTemplate({ ...templateInput, dockerArgs: secret }, { secrets: [secret] })),
     ];
     for (const error of errors) {
-      const seen = everyViewOf(error);
-      expect(seen).toContain("[secret]");
-      for (const piece of pieces) expect(seen.includes(piece), seen).toBe(false);
-      for (const piece of pieces) expect(seen.includes(JSON.stringify(piece).slice(1, -1)), seen).toBe(false);
+      const view = everyViewOf(error);
+      expect(view).toContain("[secret]");
+      for (const piece of pieces) expect(view.includes(piece), view).toBe(false);
+      for (const piece of pieces) expect(view.includes(JSON.stringify(piece).slice(1, -1)), view).toBe(false);
     }
   });
 });

@@ -47,7 +47,9 @@ test("a body of REST v2 has the names and the form of its shape, without propert
 
 test("a record of REST v2 with the fields of a body is the template with these settings", () => {
   const { unreportedKeys, ...record } = v2TemplateRecord.parse({ id: "t1", ...templateBody(settings), fresh: 1 });
-  const reported = Object.entries(settings).filter(([key]) => !unreportedKeys?.some((one) => one === key));
+  const reported = Object.entries(settings).filter(
+    ([key]) => !unreportedKeys?.some((unreported) => unreported === key),
+  );
   expect(record).toMatchObject(Object.fromEntries(reported));
   expect(unreportedKeys).toEqual(["readme"]);
   expect(record).not.toHaveProperty("fresh");
@@ -58,12 +60,12 @@ test("a record of GraphQL has the settings under their own names", () => {
   expect(templateRecord.parse({ id: "t1", ...settings, env })).toEqual({ id: "t1", ...settings });
 });
 
-test("a property that is absent from a record or null there is not part of it; other types are rejected", () => {
+test("absent and null properties are omitted from a record; wrong types are rejected", () => {
   const minimal = { id: "t1", name: "chat", startSsh: null };
   expect(Object.keys(templateRecord.parse(minimal))).not.toContain("category");
   expect(templateRecord.parse(minimal).startSsh).toBeUndefined();
   expect(templateRecord.safeParse({ ...minimal, startSsh: "yes" }).error?.issues[0]?.path).toEqual(["startSsh"]);
-  // The bounds of inputs are none of responses.
+  // The bounds of inputs do not apply to responses.
   expect(templateRecord.parse({ ...minimal, category: "GPU" }).category).toBe("GPU");
 });
 
@@ -73,7 +75,7 @@ test("traits of a property also apply where it is optional or has a default", ()
   expect(traitsOf(startSsh.optional())).toMatchObject({ keptWhenRemoved: true });
 });
 
-test("the types of records are those of their values", () => {
+test("the TypeScript types of records match their values", () => {
   expectTypeOf<TemplateRecord["startSsh"]>().toEqualTypeOf<boolean | undefined>();
   expectTypeOf<TemplateRecord["category"]>().toEqualTypeOf<string | undefined>();
   expectTypeOf<TemplateRecord["allowedCudaVersions"]>().toEqualTypeOf<string[] | undefined>();

@@ -37,7 +37,7 @@ describe.each([429, 503])("if the service responds with %i", (status) => {
   });
 });
 
-test("a service that stays busy fails before the deadline", async () => {
+test("a call to a service that stays busy fails before the deadline", async () => {
   const { clients, clock, failure, requests } = await startRig([busy(429)], { callTimeout: 120_000 });
   const start = clock.now();
   expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "rate_limited" });
@@ -135,11 +135,11 @@ describe("in REST v2, with limits per user and errors as problem+json,", () => {
     ["both, with a longer Retry-After", { "retry-after": "20", ratelimit: '"minute";r=0;t=17' }, 20_000],
     ["both, with a longer window", { "retry-after": "5", ratelimit: '"minute";r=0;t=12, "hour";r=0;t=30' }, 30_000],
     [
-      "several limits, of which the longest that is used up counts",
+      "several limits, of which the longest exhausted one counts",
       { ratelimit: '"second";r=0;t=1, "minute";r=0;t=17, "day";r=9;t=999' },
       17_000,
     ],
-  ])("a 429 with %s is retried after the wait that it names", async (_what, headers, minimum) => {
+  ])("a 429 with %s is retried after the stated wait", async (_what, headers, minimum) => {
     const { clients, clock, result, requests } = await startRig([problem(headers), template], v2);
     const { delays, onRetry } = recordRetryDelays();
     const start = clock.now();
@@ -161,8 +161,8 @@ describe("in REST v2, with limits per user and errors as problem+json,", () => {
 
 describe("a RateLimit header", () => {
   test.each([
-    ["of the standard", '"minute";r=0;t=23'],
-    ["of its older form", "limit=60, remaining=0, reset=23"],
+    ["in its standard form", '"minute";r=0;t=23'],
+    ["in its older form", "limit=60, remaining=0, reset=23"],
   ])("%s without remaining calls delays the next one, also after a success", async (_form, value) => {
     const { clients, clock, result } = await startRig([json([], 200, { ratelimit: value }), json([])]);
     await result(clients.management.listEndpoints());

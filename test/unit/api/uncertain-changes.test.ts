@@ -13,32 +13,32 @@ async function startV2(plan: Behaviour[]) {
   return { ...rig, methods: () => rig.requests.map(({ method }) => method) };
 }
 
-describe("a PATCH of REST v2 with a lost response", () => {
+describe("a PATCH of REST v2", () => {
   test.each<[string, Behaviour]>([
     ["a 500", json({ title: "Internal Server Error", status: 500 }, 500)],
     ["a 503", unavailable],
     ["a lost connection", { action: "reset" }],
-  ])("by %s is not retried if a read shows the change", async (_fault, fault) => {
+  ])("is not retried after %s if a read shows the change", async (_fault, fault) => {
     const { clients, result, methods } = await startV2([fault, json(volume(200))]);
     const changed = await result(clients.management.updateNetworkVolume("v1", { size: 200 }));
     expect(changed).toMatchObject({ id: "v1", size: 200 });
     expect(methods()).toEqual(["PATCH", "GET"]);
   });
 
-  test("is retried if a read shows no change", async () => {
+  test("is retried after a 503 if a read does not show the change", async () => {
     const { clients, result, methods } = await startV2([unavailable, json(volume(10)), json(volume(200))]);
     expect(await result(clients.management.updateNetworkVolume("v1", { size: 200 }))).toMatchObject({ size: 200 });
     expect(methods()).toEqual(["PATCH", "GET", "PATCH"]);
   });
 
-  test("fails if the object cannot be read, and is not retried", async () => {
+  test("fails without a retry if the object cannot be read after a 503", async () => {
     const { clients, failure, methods } = await startV2([unavailable]);
     const error = await failure(clients.management.updateNetworkVolume("v1", { size: 200 }));
     expect(error).toMatchObject({ code: "unavailable", ambiguous: true, request: { method: "PATCH" } });
     expect(methods().filter((method) => method === "PATCH")).toHaveLength(1);
   });
 
-  test("fails if no response shows the change, as for the value of a secret", async () => {
+  test("fails without a retry if records never contain the changed property, such as a secret's value", async () => {
     const { clients, failure, methods } = await startV2([unavailable, json(secret)]);
     const update = clients.management.updateSecretValue({ id: "s1", value: "value-of-the-test" });
     expect(await failure(update)).toMatchObject({ code: "unavailable", ambiguous: true });
@@ -53,7 +53,7 @@ describe("a PATCH of REST v2 with a lost response", () => {
   });
 });
 
-describe("a record contains a change", () => {
+describe("the outcome of a change, read from a record", () => {
   const endpoint = {
     name: "chat",
     args: null,

@@ -13,9 +13,9 @@ async function start(behaviours: Behaviour[]) {
     await origin.close();
   });
   const call = async (method: string, path: string, body?: object): Promise<void> => {
-    const sent = body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-    const response = await fetch(proxy.origin + path, { method, ...sent });
-    // A fault may cut it.
+    const init = body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const response = await fetch(proxy.origin + path, { method, ...init });
+    // An injected fault may truncate it.
     await response.text().catch(() => "");
   };
   return { proxy, call };
@@ -51,7 +51,7 @@ test("REST v1 is checked as far as it is described", async () => {
   ]);
 });
 
-test("responses of the proxy itself are not checked, those of the origin are", async () => {
+test("responses injected by the proxy are not checked; responses of the origin are", async () => {
   const { proxy, call } = await start([json({})]);
   proxy.inject({}, { kind: "status", status: 503 });
   await call("GET", "/v2/network-volumes");
@@ -62,7 +62,7 @@ test("responses of the proxy itself are not checked, those of the origin are", a
   expect(drainViolations()).toEqual([`GET /v2/network-volumes: response: body.networkVolumes: ${missing}`]);
 });
 
-test("violations that a test file tolerates are ignored, no others", async () => {
+test("only the violations that a test file tolerates are ignored", async () => {
   tolerateViolations(/^POST \/v2\/registries: request: body\.password: /);
   const { call } = await start([json({ title: "x", status: 422, detail: "y" }, 422, { "content-type": "text/plain" })]);
   await call("POST", "/v2/registries", { name: "mine", username: "" });

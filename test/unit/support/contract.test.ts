@@ -43,7 +43,7 @@ describe("requests against the REST v2 contract", () => {
     expect(violations(requestViolations({ method: "GET", path: "/v2/nosuch" }))).toEqual([["route", 404]]);
   });
 
-  test("a path without parameters takes precedence over one with them", () => {
+  test("a literal path takes precedence over a path with parameters", () => {
     const [violation] = requestViolations({ method: "POST", path: "/v2/registries/delegations", body: {} });
     expect(violation).toMatchObject({ route: "POST /v2/registries/delegations", property: "body.resource" });
   });

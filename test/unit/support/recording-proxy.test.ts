@@ -14,12 +14,12 @@ async function start(behaviours: Behaviour[] = [json({ fine: true }, 201, { "x-k
   return { origin, proxy, post };
 }
 
-const faults: [Fault, reached: number, status: number | "no answer"][] = [
-  [{ kind: "dropRequest" }, 0, "no answer"],
-  [{ kind: "dropResponse" }, 1, "no answer"],
-  [{ kind: "reset" }, 0, "no answer"],
-  [{ kind: "reset", applied: true }, 1, "no answer"],
-  [{ kind: "halfBody" }, 1, "no answer"],
+const faults: [Fault, reached: number, status: number | "no response"][] = [
+  [{ kind: "dropRequest" }, 0, "no response"],
+  [{ kind: "dropResponse" }, 1, "no response"],
+  [{ kind: "reset" }, 0, "no response"],
+  [{ kind: "reset", applied: true }, 1, "no response"],
+  [{ kind: "halfBody" }, 1, "no response"],
   [{ kind: "delayRequest", ms: 30 }, 1, 201],
   [{ kind: "status", status: 429, retryAfter: "3" }, 0, 429],
   [{ kind: "status", status: 503 }, 0, 503],
@@ -29,19 +29,19 @@ const faults: [Fault, reached: number, status: number | "no answer"][] = [
 ];
 
 test.each(faults)(
-  "%j reaches the origin %i times and the client gets %s; the next request passes",
+  "%j reaches the origin %i times and the client receives %s; the next request passes",
   async (fault, reachedCount, status) => {
     const { origin, proxy, post } = await start();
     proxy.inject({}, fault);
     const response = await post("/x").then(
-      async (one) =>
-        one.text().then(
-          () => one,
+      async (received) =>
+        received.text().then(
+          () => received,
           () => undefined,
         ),
       () => undefined,
     );
-    expect(response?.status ?? "no answer").toBe(status);
+    expect(response?.status ?? "no response").toBe(status);
     expect(origin.requests).toHaveLength(reachedCount);
     expect(proxy.requests[0]).toMatchObject({ fault: fault.kind, applied: reachedCount === 1 });
     if (fault.kind === "status") expect(response?.headers.get("retry-after")).toBe(fault.retryAfter ?? null);

@@ -19,7 +19,7 @@ test("a response of REST v2 keeps the described fields at every depth", () => {
   });
 });
 
-test("a response of REST v1 keeps the described fields, and workers as they are", () => {
+test("a response of REST v1 keeps the described fields and all fields of workers", () => {
   const template = { id: "t1", name: "worker", imageName: "acme/chat:1", dockerArgs: "serve" };
   const endpoint = { id: "e1", instanceIds: ["cpu3c-2-4"], vcpuCount: 2, flashboot: true, workers: [{ id: "w1" }] };
   expect(strip("/v1/endpoints?includeTemplate=true", [{ ...endpoint, template }])).toEqual([
@@ -32,7 +32,7 @@ test("a response of REST v1 keeps the described fields, and workers as they are"
   ]);
 });
 
-test("responses that no contract describes are unchanged", () => {
+test("responses and objects that no contract describes are unchanged", () => {
   const job = { id: "j1", status: "COMPLETED" };
   expect(strip("/v2/some-endpoint/status/j1", job)).toEqual(job);
   expect(strip("/v2/account/limits", { spendRate: { any: 1 }, more: 1 })).toEqual({ spendRate: { any: 1 } });
