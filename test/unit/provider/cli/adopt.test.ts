@@ -18,7 +18,7 @@ const stateOf = (resources: object[], inputs: object = { name: "chat-dev-00000a1
 });
 const chat = { urn, name: "chat-dev-00000a1", id: "e1" };
 
-it("an imported object is appended to the state, with its inputs as outputs, and no operation stays pending", () => {
+it("an imported object is appended to the state, with its inputs as outputs, and no operation remains pending", () => {
   const inputs = { name: "chat-dev-00000a1" };
   expect(adopt(stateOf([stack, last]), [chat])).toEqual({
     version: 3,
@@ -41,6 +41,6 @@ it("an imported endpoint with `verify` is unverified", () => {
   expect(deployment.resources?.[1]?.outputs).toEqual({ ...inputs, unverified: {} });
 });
 
-it("a pending create that is missing in the state is an error", () => {
+it("a pending create that is missing from the state is an error", () => {
   expect(() => adopt(stateOf([stack], { name: "chat-dev-00000a2" }), [chat])).toThrow(/run the command again/);
 });

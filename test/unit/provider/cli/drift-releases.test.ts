@@ -36,7 +36,7 @@ const template = (input: Properties = {}, dialect?: Dialect): Promise<CreatedObj
 const endpoint = (template: CreatedObject, dialect?: Dialect): Promise<CreatedObject> =>
   createObject("ServerlessEndpoint", "chat", { templateId: template.id, workersMax: 0, scalerValue: 4 }, dialect);
 
-/** Changes an object past the provider. */
+/** Changes an object outside Pulumi. */
 async function patch(path: string, json: object): Promise<void> {
   const { apiKey } = bench.addresses;
   expectResponse(await send("PATCH", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }), 200);
@@ -71,7 +71,7 @@ async function report(
 
 const isoTime = (): string => new Date(bench.clock.now()).toISOString();
 
-describe("an endpoint whose image was changed outside", () => {
+describe("an endpoint whose image was changed outside Pulumi", () => {
   let objects: CreatedObject[];
   let id: string;
   let time: string;
@@ -87,7 +87,7 @@ describe("an endpoint whose image was changed outside", () => {
     time = stringAt(releases, "releases", 0, "createdAt");
   });
 
-  test("text: names the release and its time, and reads them by one request", async () => {
+  test("text: names the release and its time, and reads them with one request", async () => {
     const { code, out, err, requests } = await report(objects);
     expect({ code, err, requests }).toEqual({ code: 3, err: "", requests: [`GET /v2/serverless/${id}/releases`] });
     expect(out.split("\n")).toContain(
@@ -95,19 +95,19 @@ describe("an endpoint whose image was changed outside", () => {
     );
   });
 
-  test("markdown: has the release beside the values", async () => {
+  test("markdown: shows the release beside the values", async () => {
     const { out } = await report(objects, "markdown");
     expect(out).toContain(
       `| \`templateId\` | \`"${objects[0]?.id}"\` → not set; release 2 (${id}-2) of chat, ${time} |`,
     );
   });
 
-  test("junit: has the release in the failure", async () => {
+  test("junit: contains the release in the failure", async () => {
     const { out } = await report(objects, "junit");
     expect(out).toContain(`not set; release 2 (${id}-2) of chat, ${time}</failure>`);
   });
 
-  test("json: has the endpoint, id, version and time of the release", async () => {
+  test("json: contains the endpoint, id, version and time of the release", async () => {
     const { drifted } = JSON.parse((await report(objects, "json")).out);
     expect(drifted[0].properties).toMatchObject([
       { property: "templateId", release: { endpoint: "chat", id: `${id}-2`, version: 2, createdAt: time } },
@@ -135,13 +135,13 @@ test("a later release that did not cause the drift is not named", async () => {
   const worker = await template();
   const chat = await endpoint(worker);
   await patch(`serverless/${chat.id}`, { image: "acme/echo:9" });
-  // The same disk as the template's again.
+  // Sets a different disk, then the template's disk again.
   await patch(`serverless/${chat.id}`, { disk: 60 });
   await patch(`serverless/${chat.id}`, { disk: 50 });
   expect((await report([worker, chat])).out).toContain(`release 2 (${chat.id}-2) of chat`);
 });
 
-test("an endpoint with a variable of its own gets the release that added it, without its value", async () => {
+test("an additional variable of an endpoint is reported with the release that added it, without its value", async () => {
   const worker = await template();
   const chat = await endpoint(worker);
   await patch(`serverless/${chat.id}`, {
@@ -152,7 +152,7 @@ test("an endpoint with a variable of its own gets the release that added it, wit
   expect(out + err).not.toContain("sesame-71fa");
 });
 
-test("a template that was changed while its endpoints kept their copies: no release", async () => {
+test("a changed template whose endpoints keep their copies is reported without a release", async () => {
   const worker = await template();
   const chat = await endpoint(worker);
   await patch(`templates/${worker.id}`, { image: "acme/echo:9", env: { MODE: "fast" } });
@@ -163,7 +163,7 @@ test("a template that was changed while its endpoints kept their copies: no rele
 });
 
 describe("a template with a bound endpoint", () => {
-  test("gets the release of each property that releases describe, and none for values of variables", async () => {
+  test("is reported with the release of each property that releases describe, but not of values of variables", async () => {
     const worker = await template({ containerDiskInGb: 10, dockerStartCmd: ["a"], ports: "80/http, 22/tcp" }, "v1");
     const chat = await endpoint(worker, "v1");
     await bench.clock.advance(60_000);
@@ -188,7 +188,7 @@ describe("a template with a bound endpoint", () => {
     });
   });
 
-  test("and without releases of the present value, as after another change, gets none", async () => {
+  test("is reported without a release if no release set the current value", async () => {
     const worker = await template({}, "v1");
     const chat = await endpoint(worker, "v1");
     bench.proxy.alter({ path: /releases$/ }, (response) => ({
@@ -211,7 +211,7 @@ describe("a template with a bound endpoint", () => {
   });
 });
 
-test("an endpoint's own properties get the release of fields that the service documents; a release may have no version", async () => {
+test("an endpoint's properties are reported with releases of documented fields; a release may lack a version", async () => {
   const worker = await template();
   const chat = await endpoint(worker);
   await patch(`serverless/${chat.id}`, { workers: { max: 3 }, scaling: { type: "QUEUE_DELAY", queueDelay: 9 } });
@@ -224,7 +224,7 @@ test("an endpoint's own properties get the release of fields that the service do
   expect(out.match(/release/g)).toHaveLength(1);
 });
 
-test("without drift that releases may describe, there are no requests", async () => {
+test("sends no requests without drift that releases describe", async () => {
   const worker = await template();
   const chat = await endpoint(worker);
   await patch(`serverless/${chat.id}`, { scaling: { type: "QUEUE_DELAY", queueDelay: 9 } });

@@ -57,7 +57,7 @@ test("markdown: is the table of a preview comment", async () => {
   `);
 });
 
-test("junit: has a test case for each resource, and a failure for each that differs", async () => {
+test("junit: contains a test case for each resource, and a failure for each difference", async () => {
   expect((await report("junit")).out).toMatchInlineSnapshot(`
     "<?xml version="1.0" encoding="UTF-8"?>
     <testsuite name="drift of dev" tests="5" failures="3">
@@ -76,7 +76,7 @@ test("junit: has a test case for each resource, and a failure for each that diff
   `);
 });
 
-test("json: has the compared resources and the differences", async () => {
+test("json: contains the compared resources and the differences", async () => {
   const { stack, resources, drifted } = JSON.parse((await report("json")).out);
   expect(stack).toBe("dev");
   expect(resources).toHaveLength(5);

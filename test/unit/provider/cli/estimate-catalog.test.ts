@@ -47,7 +47,7 @@ const maximumCosts = (out: string): Record<string, number | undefined> =>
 /** The catalog's price of an L4: 0.00019 US dollars per second. */
 const catalogCostOfChat = 2 * 5 * 0.00019 * 3600;
 
-test("estimate without a file and a key names both remedies, and not the stack's config", async () => {
+test("estimate without a file and without a key names both remedies, but not the stack's config", async () => {
   vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "");
   const { code, err } = await command(["estimate", recorded]);
   expect({ code, err }).toEqual({
@@ -57,7 +57,7 @@ test("estimate without a file and a key names both remedies, and not the stack's
 });
 
 test.each(["v2", "v1"])(
-  "estimate without a file reads the prices of the service's catalog, in dialect %s",
+  "estimate without a file reads the prices of the service's catalog or rejects a wrong key, in dialect %s",
   async (dialect) => {
     const service = await serviceInEnvironment();
     vi.stubEnv("SERVERLESS_COMPUTE_DIALECT", dialect);
@@ -69,9 +69,9 @@ test.each(["v2", "v1"])(
     });
 
     vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "wrong-key");
-    const refused = await command(["estimate", recorded]);
-    expect(refused).toMatchObject({ code: 1, out: "" });
-    expect(refused.err).toBe(
+    const rejected = await command(["estimate", recorded]);
+    expect(rejected).toMatchObject({ code: 1, out: "" });
+    expect(rejected.err).toBe(
       `serverless-compute: prices of the catalog: ${service.url} refused the API key, or the key lacks permission. ` +
         'The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"' +
         "; or pass a file of prices with --prices",
@@ -102,7 +102,7 @@ test("prices in a file override those of the catalog, which is read only for GPU
   expect(err).toMatch(/^The file's prices are not completed from the catalog: prices of the catalog: .+\.$/);
 });
 
-test("the catalog is that of the service in the stack's config, with the key of the environment", async () => {
+test("the catalog is read from the service in the stack's config, with the key of the environment", async () => {
   const service = await serviceInEnvironment();
   vi.stubEnv("SERVERLESS_COMPUTE_URL", "");
   const config = { "serverless-compute:url": service.url, "serverless-compute:apiKey": "[secret]" };

@@ -32,7 +32,7 @@ function changedPreview(change: (inputs: Record<string, unknown>, name: string) 
 }
 
 describe("estimate with a file of prices", () => {
-  // By hand: chat 2 GPUs × 0.69 = 1.38 per worker; vision the dearer of two types, 1.22; cpu 4 × 0.05 = 0.20; models 200 × 0.07.
+  // Expected: chat 2 GPUs × 0.69 = 1.38 per worker; vision the more expensive of two types, 1.22; cpu 4 × 0.05 = 0.20; models 200 × 0.07.
   test("table: computes workersMin and workersMax per hour and month, and the change", async () => {
     const { code, out, err } = await estimate();
     expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -70,7 +70,7 @@ describe("estimate with a file of prices", () => {
     `);
   });
 
-  test("json: has the costs before and after the deployment", async () => {
+  test("json: contains the costs before and after the deployment", async () => {
     const report = JSON.parse((await estimate("--format", "json")).out);
     expect(report.resources).toContainEqual({
       resource: "chat",
@@ -100,7 +100,7 @@ describe("estimate with a file of prices", () => {
     expect(await command([...args, "11.13"], knownPreview)).toMatchObject({ code: 3 });
   });
 
-  test("names the reason of each unknown cost, and guesses none", async () => {
+  test("names the reason of each unknown cost", async () => {
     const later = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
     const preview = changedPreview((inputs, name) => {
       if (name === "chat") inputs["gpuTypeIds"] = ["NVIDIA L4", "NVIDIA B200"];
@@ -135,7 +135,7 @@ describe("estimate with a file of prices", () => {
     expect(cpu.after).toEqual({ min: 0, max: expect.closeTo(max) });
   });
 
-  test("counts a deleted resource only before, a replaced one once, and no other kinds", async () => {
+  test("counts a deleted resource only before the deployment, a replaced resource once, and no other kinds", async () => {
     const urn = (kind: string, name: string) => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::${name}`;
     const volume = (size: number) => ({ inputs: { size, type: "STANDARD", dataCenterId: "EU-RO-1" } });
     const models = urn("NetworkVolume", "models");
@@ -214,7 +214,7 @@ describe("estimate with a file of prices", () => {
     expect(err).toMatch(message);
   });
 
-  test("rejects a budget that is no amount, a failed preview and other input", async () => {
+  test("rejects a budget that is not a number, a failed preview and other input", async () => {
     expect(await estimate("--max-hourly", "much")).toMatchObject({
       code: 2,
       err: expect.stringContaining("0 or more"),

@@ -49,11 +49,11 @@ describe("the names of resources", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test("are given to 10,000 objects of one name in linear time", () => {
+  test("are numbered for 10,000 objects of the same name", () => {
     expect(namesOf(Array.from({ length: 10_000 }, () => "chat")).at(-1)).toBe("chat-template-10000");
   });
 
-  test("are identifiers of TypeScript and Python", () => {
+  test("become valid identifiers in TypeScript and Python", () => {
     for (const name of namesOf(["class", "None", "1", "é", "a b", "import", "package"])) {
       expect(camelCase(name)).toMatch(/^[a-z][A-Za-z0-9]*$/);
       expect(snakeCase(name)).toMatch(/^[a-z][a-z0-9_]*$/);
@@ -90,7 +90,7 @@ const program = programOf([
   object("Secret", "s1", { name: "HF_TOKEN", description: 'a "b"' }),
 ]);
 
-test("resources refer to earlier ones and to the stack's config, and leave defaults out", () => {
+test("resources refer to earlier resources and to the stack's config, and omit defaults", () => {
   expect(typescriptProject(program, project)["index.ts"]).toBe(`import * as pulumi from "@pulumi/pulumi";
 import * as serverless from "pulumi-serverless-compute-sdk";
 
@@ -196,7 +196,7 @@ chat_endpoint = serverless.ServerlessEndpoint(
 `);
 });
 
-test("a program in Go names only the resources that others refer to", () => {
+test("a program in Go declares variables only for resources that others refer to", () => {
   const { "main.go": text = "", "go.mod": module } = goProject(program, project);
   expect(module).toContain("replace serverless-compute.example/sdk/go/serverlesscompute => ./sdks/go");
   expect(text).toContain(`
@@ -261,7 +261,7 @@ test("a program in YAML has the same resources, with its texts escaped", () => {
   expect(resources["registry-credentials"].options).toEqual({ ignoreChanges: ["username", "password"] });
 });
 
-test("texts that YAML could read as other values stay texts", () => {
+test("strings that YAML could read as other types stay strings", () => {
   const texts = ["", "true", "NO", "1.5", "1e3", "a: b", "a #b", "- a", " a", "a ", "a:", "~", "null", "é", "a\nb"];
   texts.push("{a}", "y", "@a", "0x1f", "a:b");
   const env = Object.fromEntries(texts.map((text) => [`${text}K`, text]));

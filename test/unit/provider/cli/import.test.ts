@@ -43,7 +43,7 @@ async function run(flags: Partial<ImportFlags> & { dialect?: string } = {}, targ
   return { code, out, stdout: printed().out, stderr: printed().err };
 }
 const filesIn = (path: string): Promise<string[]> => readdir(path).then((names) => names.sort());
-/** Everything that failed imports may have left. */
+/** Temporary folders that failed imports may have left behind. */
 const temporaryFolders = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.startsWith("."));
 
 describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) => {
@@ -74,17 +74,17 @@ describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) =
     expect(stderr).toContain("NetworkVolume: 2 in the account");
   });
 
-  it("has the same resources in YAML", async () => {
+  it("writes a program with the same references in YAML", async () => {
     const { out } = await run({ dialect, language: "yaml" });
     expect(await filesIn(out)).toEqual(["Pulumi.yaml", "import.json"]);
     expect(await readFile(join(out, "Pulumi.yaml"), "utf8")).toMatch(/templateId: \$\{chat-template\.id\}/);
   });
 });
 
-it("imports endpoints that this provider made with REST v2 with the template that they name", async () => {
+it("imports endpoints that this provider created with REST v2, with a reference to their original template", async () => {
   const context = bench.context({}, "v2");
-  const create = async (kind: "Template" | "ServerlessEndpoint", otherFlags: Properties): Promise<string> => {
-    const { inputs, failures } = kinds[kind].check({}, otherFlags, naming());
+  const create = async (kind: "Template" | "ServerlessEndpoint", input: Properties): Promise<string> => {
+    const { inputs, failures } = kinds[kind].check({}, input, naming());
     expect(failures).toEqual([]);
     return (await kinds[kind].create(inputs, context)).id;
   };
@@ -113,7 +113,7 @@ it("prints a report as JSON", async () => {
   });
 });
 
-it("filters by name, and writes the ids of objects that it leaves out", async () => {
+it("filters by name, and writes the ids of excluded objects", async () => {
   const { out } = await run({ filter: "ch?t" });
   const { resources } = JSON.parse(await readFile(join(out, "import.json"), "utf8"));
   expect(resources).toHaveLength(2);
@@ -176,16 +176,20 @@ describe("nothing is written", () => {
     expect(await temporaryFolders()).toEqual([]);
   });
 
-  it("if the key is wrong; the message names the variable that has it", async () => {
+  it("if the key is wrong; the message names the variable that contains it", async () => {
     const wrong = { ...bench, addresses: { ...bench.addresses, apiKey: "wrong-key" } };
-    await expect(run({}, wrong)).rejects.toThrow(
+    const out = join(folder, "wrong-key");
+    await expect(run({ out }, wrong)).rejects.toThrow(
       `Secret objects: ${bench.proxy.origin} refused the API key, or the key lacks permission. ` +
         'The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".',
     );
+    await expect(readdir(out)).rejects.toThrow("ENOENT");
   });
 
   it("for an account without objects", async () => {
-    await expect(run({}, emptyBench)).rejects.toThrow("the account has no objects to import");
+    const out = join(folder, "empty");
+    await expect(run({ out }, emptyBench)).rejects.toThrow("the account has no objects to import");
+    await expect(readdir(out)).rejects.toThrow("ENOENT");
   });
 });
 

@@ -89,7 +89,7 @@ it.each([
   expect(reasons).toEqual([...properties, ...types.map((type) => `runpod_${type}: this package has no such resource`)]);
 });
 
-it("an endpoint with an image of its own is listed until a template has its settings", async () => {
+it("an endpoint with its own image is skipped until a template has its settings", async () => {
   const { apiKey } = bench.addresses;
   const post = (path: string, json: object) =>
     send("POST", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }).then((response) =>
@@ -122,7 +122,7 @@ it("an endpoint with an image of its own is listed until a template has its sett
   expect(await readFile(join(after.out, "index.ts"), "utf8")).toContain("templateId: workerTemplate.id");
 });
 
-it("lists properties without a counterpart, and objects that the account lacks", async () => {
+it("lists properties without a counterpart, and objects missing from the account", async () => {
   const { "the official Pulumi provider": official } = recordedStates;
   const { report } = await run("runpod-pulumi", official?.text({ ...ids, volume: "gone" }) ?? "");
   expect(report.noCounterpart.map(({ reason }: { reason: string }) => reason)).toEqual([
@@ -152,7 +152,7 @@ it("reports ignored data sources and resources of other providers in one line", 
   expect((await run("terraform", recordedText("terraform", ids))).stderr).not.toMatch(/ignored/i);
 });
 
-it("with a wrong key, names the variable that has it", async () => {
+it("with a wrong key, names the variable that contains it", async () => {
   await expect(run("terraform", recordedText("terraform", ids), "v2", "wrong-key")).rejects.toThrow(
     `${bench.proxy.origin} refused the API key, or the key lacks permission. The key comes from SERVERLESS_COMPUTE_API_KEY; `,
   );

@@ -6,9 +6,9 @@ const provider = (name: string, inputs: object = {}) => {
   const type = "pulumi:providers:pulumi-nodejs";
   return { urn: urn(type, name), type, custom: true, id: `id-of-${name}`, inputs, outputs: inputs };
 };
-const object = (kind: string, name: string, by: string, others: object = {}) => {
+const object = (kind: string, name: string, providerName: string, others: object = {}) => {
   const type = `pulumi-nodejs:dynamic/${kind}`;
-  const reference = `${urn("pulumi:providers:pulumi-nodejs", by)}::id-of-${by}`;
+  const reference = `${urn("pulumi:providers:pulumi-nodejs", providerName)}::id-of-${providerName}`;
   return { urn: urn(type, name), type, custom: true, id: name, provider: reference, inputs: { a: 1 }, ...others };
 };
 
@@ -17,8 +17,8 @@ function moved(resources: object[]): string[] {
   const { deployment } = JSON.parse(moveState(JSON.stringify({ version: 3, deployment: { resources } })).text);
   return deployment.resources.map((resource: { urn: string; provider?: string }) => {
     const [type, name] = resource.urn.split("::").slice(2);
-    const [of, by] = resource.provider?.split("::").slice(2) ?? [];
-    return `${type} ${name}${of ? ` of ${of} ${by}` : ""}`;
+    const [providerType, providerName] = resource.provider?.split("::").slice(2) ?? [];
+    return `${type} ${name}${providerType ? ` of ${providerType} ${providerName}` : ""}`;
   });
 }
 

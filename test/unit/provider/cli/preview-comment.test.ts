@@ -127,7 +127,7 @@ describe("the comment of a recorded preview", () => {
 });
 
 describe("a comment", () => {
-  it("masks secrets even if the preview contains them", async () => {
+  it("redacts secrets even if the preview contains them", async () => {
     const urn = "urn:pulumi:dev::shop::serverless-compute:index:Secret::token";
     const wrapped = {
       "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",

@@ -12,8 +12,8 @@ const folder = useFolder();
 
 type ObjectKind = Exclude<keyof typeof kinds, "JobInvoke">;
 const typesOf = { dynamic: "pulumi-nodejs:dynamic/serverless:", plugin: "serverless-compute:index:" };
-const urnOf = (kind: string, name = "chat", way: keyof typeof typesOf = "plugin"): string =>
-  `urn:pulumi:dev::shop::${typesOf[way]}${kind}::${name}`;
+const urnOf = (kind: string, name = "chat", variant: keyof typeof typesOf = "plugin"): string =>
+  `urn:pulumi:dev::shop::${typesOf[variant]}${kind}::${name}`;
 const provider = (inputs: object = {}, name = "default") => {
   const type = "pulumi:providers:serverless-compute";
   return { urn: `urn:pulumi:dev::shop::${type}::${name}`, type, custom: true, id: `id-of-${name}`, inputs };
@@ -79,8 +79,8 @@ describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
       }),
       ServerlessEndpoint: await create("ServerlessEndpoint", { name: "chat-dev-00000a1", templateId }),
     };
-    for (const way of ["dynamic", "plugin"] as const) {
-      const operations = Object.keys(ids).map((kind) => pending(urnOf(kind, "chat", way), "chat-dev-00000a1"));
+    for (const variant of ["dynamic", "plugin"] as const) {
+      const operations = Object.keys(ids).map((kind) => pending(urnOf(kind, "chat", variant), "chat-dev-00000a1"));
       const { code, creates, leftovers } = await reportOf({ operations }, { dialect });
       expect({ code, leftovers }).toEqual({ code: 3, leftovers: [] });
       expect(creates.map(({ kind, outcome, object }: never) => ({ kind, outcome, object }))).toEqual(
@@ -124,16 +124,18 @@ describe("objects that may be unmanaged", () => {
   });
 
   it("are imported or ignored on request", async () => {
-    const [one, other] = [await volume("models"), await volume("models")];
-    expect((await reportOf({ operations }, { import: [one] })).creates).toMatchObject([
-      { outcome: "found", object: { id: one } },
+    const [first, second] = [await volume("models"), await volume("models")];
+    expect((await reportOf({ operations }, { import: [first] })).creates).toMatchObject([
+      { outcome: "found", object: { id: first } },
     ]);
-    expect((await reportOf({ operations }, { ignore: [one] })).creates).toMatchObject([
-      { outcome: "candidates", objects: [{ id: other }] },
+    expect((await reportOf({ operations }, { ignore: [first] })).creates).toMatchObject([
+      { outcome: "candidates", objects: [{ id: second }] },
     ]);
-    expect((await reportOf({ operations }, { ignore: [one, other] })).creates).toMatchObject([{ outcome: "absent" }]);
-    const { out } = await run({ operations }, { import: [one] });
-    expect(out).toContain(`npx --no serverless-compute recover --import ${one} --yes`);
+    expect((await reportOf({ operations }, { ignore: [first, second] })).creates).toMatchObject([
+      { outcome: "absent" },
+    ]);
+    const { out } = await run({ operations }, { import: [first] });
+    expect(out).toContain(`npx --no serverless-compute recover --import ${first} --yes`);
   });
 
   it("are not candidates if they belong to another resource of the state", async () => {
@@ -168,11 +170,11 @@ describe("leftovers", () => {
   });
 
   it("include all but one object of a resource that was interrupted twice", async () => {
-    const [one, other] = [await volume("chat-dev-00000a1"), await volume("chat-dev-00000a2")];
+    const [first, second] = [await volume("chat-dev-00000a1"), await volume("chat-dev-00000a2")];
     const operations = ["chat-dev-00000a1", "chat-dev-00000a2"].map((name) => pending(urnOf("NetworkVolume"), name));
     const { creates, leftovers } = await reportOf({ operations });
-    expect(creates).toMatchObject([{ outcome: "found", object: { id: one } }, { outcome: "superseded" }]);
-    expect(leftovers).toMatchObject([{ id: other }]);
+    expect(creates).toMatchObject([{ outcome: "found", object: { id: first } }, { outcome: "superseded" }]);
+    expect(leftovers).toMatchObject([{ id: second }]);
   });
 });
 
@@ -223,10 +225,11 @@ describe("the state", () => {
   });
 });
 
-// Last, because its objects stay.
+// Runs last, because its objects remain.
 it("a list that may be capped does not prove that an object is missing", async () => {
-  const secretOf = (path: number) => `mutation { secretCreate(input: { name: "other-${path}", value: "v" }) { id } }`;
-  await Promise.all(Array.from({ length: 50 }, (_, path) => bench.graphql(secretOf(path))));
+  const secretOf = (suffix: number) =>
+    `mutation { secretCreate(input: { name: "other-${suffix}", value: "v" }) { id } }`;
+  await Promise.all(Array.from({ length: 50 }, (_, suffix) => bench.graphql(secretOf(suffix))));
   const { creates } = await reportOf({ operations: [pending(urnOf("Secret"), "chat-dev-00000a1")] });
   expect(creates).toMatchObject([
     { outcome: "unclear", reason: "The service lists 50 objects of this kind and may have more." },

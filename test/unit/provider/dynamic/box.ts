@@ -54,7 +54,7 @@ export interface Bench {
   messages: string[];
 }
 
-/** A box's lifecycle behind the bridge, with a real host. */
+/** Creates a provider of boxes, with a real host. */
 export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = {}): Bench {
   const messages: string[] = [];
   const cancellation = createCancellation();
@@ -82,7 +82,7 @@ export async function errorOf(work: () => unknown): Promise<Error> {
     await work();
   } catch (error) {
     if (error instanceof Error) return error;
-    throw new Error(`threw ${String(error)}, which is no Error`);
+    throw new Error(`threw ${String(error)}, which is not an Error`);
   }
   throw new Error("nothing was thrown");
 }

@@ -29,16 +29,16 @@ describe("cancelling", () => {
     const cancellation = createCancellation();
     const steps: string[] = [];
     const verb = cancellation.run(async (signal) => {
-      await untilAborted(signal).catch(() => steps.push("told"));
+      await untilAborted(signal).catch(() => steps.push("cancelled"));
       await new Promise((resolve) => setTimeout(resolve, 5));
-      steps.push("tidied up");
+      steps.push("cleaned up");
     });
     await Promise.resolve();
     cancellation.cancel();
     await cancellation.waitUntilIdle();
     steps.push("idle");
     await verb;
-    expect(steps).toEqual(["told", "tidied up", "idle"]);
+    expect(steps).toEqual(["cancelled", "cleaned up", "idle"]);
   });
 
   it("turns a verb's exception into a rejection and forgets the verb", async () => {
@@ -83,10 +83,10 @@ describe("a process that obeys the engine", () => {
     for (const child of children.splice(0)) child.kill("SIGKILL");
   });
 
-  /** A process with one running verb that needs `tidyUp` ms to end after its cancellation; without `tidyUp`, no verb runs. */
-  async function startProcess(tidyUp?: number, limit = shutdownTimeout): Promise<ChildProcess> {
+  /** A process with one running verb that needs `cleanup` ms to end after its cancellation; without `cleanup`, no verb runs. */
+  async function startProcess(cleanup?: number, limit = shutdownTimeout): Promise<ChildProcess> {
     const script = fileURLToPath(new URL("./obeying-process.ts", import.meta.url));
-    const child = fork(script, [String(tidyUp ?? "none"), String(limit)], { execArgv: ["--import", "tsx"] });
+    const child = fork(script, [String(cleanup ?? "none"), String(limit)], { execArgv: ["--import", "tsx"] });
     children.push(child);
     await once(child, "message");
     return child;
@@ -113,12 +113,12 @@ describe("a process that obeys the engine", () => {
 
   it("lets a running verb clean up first", async () => {
     const { signal, output } = await interrupted(await startProcess(300));
-    expect({ signal, output }).toEqual({ signal: "SIGINT", output: ["told", "tidied up"] });
+    expect({ signal, output }).toEqual({ signal: "SIGINT", output: ["cancelled", "cleaned up"] });
   });
 
-  it("ends before the engine kills it, whatever runs", async () => {
+  it("ends before the engine kills it, even if a verb keeps running", async () => {
     const { signal, output, duration } = await interrupted(await startProcess(60_000, 200));
-    expect({ signal, output }).toEqual({ signal: "SIGINT", output: ["told"] });
+    expect({ signal, output }).toEqual({ signal: "SIGINT", output: ["cancelled"] });
     expect(duration).toBeLessThan(60_000);
     expect(shutdownTimeout).toBeLessThan(4500);
   });

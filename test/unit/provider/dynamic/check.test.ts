@@ -52,38 +52,38 @@ describe("a check", () => {
   });
 
   it("keeps the internal inputs and hides them from the lifecycle", async () => {
-    const seen: string[][] = [];
+    const received: string[][] = [];
     const { provider } = bench({
       check: (olds, news) => {
-        seen.push(Object.keys(olds), Object.keys(news));
+        received.push(Object.keys(olds), Object.keys(news));
         return { inputs: news, failures: [], nameSource: "program" };
       },
     });
     const { inputs } = await provider.check({ ...internal, size: 1 }, { ...internal, size: 2 });
-    expect({ inputs, seen }).toEqual({ inputs: { ...internal, size: 2 }, seen: [["size"], ["size"]] });
+    expect({ inputs, received }).toEqual({ inputs: { ...internal, size: 2 }, received: [["size"], ["size"]] });
   });
 
   it("passes unknown values as unknown, at any depth, and returns them", async () => {
-    const seen: unknown[] = [];
+    const received: unknown[] = [];
     const { provider } = bench({
       check: (_olds, news) => {
-        seen.push(news["note"]);
+        received.push(news["note"]);
         return { inputs: news, failures: [], nameSource: "program" };
       },
     });
     const note = { a: [unknownText, { b: unknownText }] };
     const { inputs } = await provider.check({}, { ...internal, note });
-    expect(seen).toEqual([{ a: [Unknown.value, { b: Unknown.value }] }]);
+    expect(received).toEqual([{ a: [Unknown.value, { b: Unknown.value }] }]);
     expect(inputs).toMatchObject({ note });
   });
 
-  it("accepts state of a package without internal inputs", async () => {
+  it("accepts state from a package version without internal inputs", async () => {
     const { provider } = bench();
     const { inputs, failures } = await provider.check({}, { __provider: "text", size: 1 });
     expect({ inputs, failures }).toEqual({ inputs: { __provider: "text", size: 1, name: "nameless" }, failures: [] });
   });
 
-  it("reports to the process whether the state has a checked resource", async () => {
+  it("reports to the process whether a checked resource is new", async () => {
     const reported: boolean[] = [];
     const { provider } = bench({}, { warnBeforeCheck: (isNew) => void reported.push(isNew) });
     await provider.check({ ...internal, size: 1 }, { ...internal, size: 2 });

@@ -15,7 +15,7 @@ describe("a failing verb", () => {
     ["a string", "no box left", "no box left"],
     ["an error without a message", new TypeError(), "TypeError"],
     ["several errors at once", new AggregateError([new Error("one"), "two"]), "one\ntwo"],
-  ])("that throws %s leaves an Error with a sentence", async (_, thrown, message) => {
+  ])("that throws %s rejects with an Error that has a message", async (_, thrown, message) => {
     const { provider } = bench(throwing(thrown));
     expect((await errorOf(() => provider.create({ ...internal }))).message).toBe(message);
   });
@@ -30,12 +30,12 @@ describe("a failing verb", () => {
     expect(`${error}: ${error.stack}`).toBe('Box "lunch", delete: failed, see its own message');
   });
 
-  it("that created nothing has no id, so that the engine stores nothing", async () => {
+  it("that created nothing rejects without an id, so that the engine stores nothing", async () => {
     const { provider } = bench(throwing(Object.assign(new Error("refused"), { id: 7 })));
     expect(await errorOf(() => provider.create({ ...internal }))).not.toHaveProperty("id");
   });
 
-  it("that left something unfinished keeps it, with its text, its reason and its secrets marked", async () => {
+  it("that left an unfinished object keeps it, with its message, its reason and its secrets marked", async () => {
     const outputs = { pin: "4711", size: 2, name: "lunch" };
     const { provider } = bench(throwing(new PartialFailure("the lid is missing", "box-1", outputs)));
     expect(await errorOf(() => provider.create({ ...internal, pin: "4711" }))).toMatchObject({
@@ -53,7 +53,7 @@ describe("a failing verb", () => {
     expect(message).toBe('pin [secret] and "[secret]" and plain stay');
   });
 
-  it("without an id is reported", async () => {
+  it("that created an object without an id rejects", async () => {
     const { provider } = bench({ create: async () => ({ id: "", outputs: {} }) });
     expect((await errorOf(() => provider.create({ ...internal }))).message).toBe(
       "the service created the Box but returned no id",
@@ -73,7 +73,7 @@ describe("a failing verb", () => {
     expect((await errorOf(() => provider.read("", { ...internal }))).message).toBe("cannot read: the id is empty");
   });
 
-  it("a diff that throws leaves an Error", async () => {
+  it("a diff that throws rejects with an Error", async () => {
     const { provider } = bench({
       diff: () => {
         throw "cannot compare";

@@ -65,7 +65,7 @@ describe("a lookup by id", () => {
     expect(error.message).toBe('Box "box-9" does not exist');
   });
 
-  it("leaves no mark in state, so that a later refresh detects a deletion", async () => {
+  it("stores no mark in state, so that a later refresh detects a deletion", async () => {
     const { provider } = bench();
     expect(await provider.read("box-1", { ...internal, __existing: true })).toEqual({
       id: "box-1",
@@ -77,18 +77,18 @@ describe("a lookup by id", () => {
 
 describe("a verb", () => {
   it("receives the user's timeout", async () => {
-    const seen: unknown[] = [];
+    const timeouts: unknown[] = [];
     const { provider } = bench({
       create: async (inputs, { timeout }) => {
-        seen.push(timeout);
+        timeouts.push(timeout);
         return { id: "box-1", outputs: inputs };
       },
-      delete: async (_id, _olds, { timeout }) => void seen.push(timeout),
+      delete: async (_id, _olds, { timeout }) => void timeouts.push(timeout),
     });
     const props = { ...internal, __timeouts: { create: "1h30m", update: "2s" } };
     await provider.create(props);
     await provider.delete("box-1", props);
-    expect(seen).toEqual([5_400_000, undefined]);
+    expect(timeouts).toEqual([5_400_000, undefined]);
   });
 
   it("reports its progress on the resource's own line, with secrets redacted", async () => {
@@ -103,7 +103,7 @@ describe("a verb", () => {
     expect(messages).toEqual([]);
   });
 
-  it("stores the configuration before anything is awaited", async () => {
+  it("stores the configuration synchronously", async () => {
     const stored: (string | undefined)[] = [];
     const { provider } = bench({}, { setConfiguration: (get) => stored.push(get("serverless-compute:baseUrl")) });
     const config = { get: (key: string) => `value of ${key}`, require: (key: string) => key };

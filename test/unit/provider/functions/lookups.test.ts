@@ -70,7 +70,7 @@ describe("a lookup without a result names its key", () => {
     await expect(get({ id: "" })).rejects.toThrow(`a lookup of a ${kind} requires either an id or a name`);
   });
 
-  test("an ambiguous name: the ids to choose from", async () => {
+  test("an ambiguous name is rejected with the ids of its objects", async () => {
     const ids = [1, 2].map(() => create("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
     const message = `NetworkVolume "twins" is ambiguous: several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
     const failure: unknown = await getNetworkVolume({ name: "twins" }, bench.context()).catch(
@@ -88,7 +88,7 @@ describe("a lookup without a result names its key", () => {
   });
 });
 
-test("programs and scripts call lookups with the key only", async () => {
+test("the package exports the lookups for programs and scripts", async () => {
   const settings = { clients: bench.addresses };
   expect(await front.getTemplate({ name: "chat" }, { settings })).toMatchObject({ id: templateId });
   expect(await front.getServerlessEndpoint({ name: "chat" }, { settings })).toMatchObject({ id: endpointId });

@@ -15,7 +15,7 @@ async function volumes(count: number): Promise<string[]> {
 const olds: Properties = { name: "v", size: 1, dataCenterId: "EU-RO-1" };
 
 describe("reads of one kind", () => {
-  test("share a list for a moment if they arrive in waves", async () => {
+  test("share a list for a short time even if they are not concurrent", async () => {
     const [first = "", second = "", third = ""] = await volumes(3);
     const context = bench.context();
     const sizeOf = async (id: string) => (await kinds.NetworkVolume.read(id, olds, context))?.inputs["size"];
@@ -44,12 +44,12 @@ describe("reads of one kind", () => {
   test("do not treat an object as deleted because a list omits it", async () => {
     const [id = ""] = await volumes(1);
     const context = bench.context();
-    const [there, gone] = await Promise.all([
+    const [existing, missing] = await Promise.all([
       kinds.NetworkVolume.read(id, olds, context),
       kinds.NetworkVolume.read("aaaaaaaaaa", olds, context),
     ]);
-    expect(there?.id).toBe(id);
-    expect(gone).toBeUndefined();
+    expect(existing?.id).toBe(id);
+    expect(missing).toBeUndefined();
     expect(bench.drainRequests()).toEqual(["GET /v1/networkvolumes", "GET /v1/networkvolumes/aaaaaaaaaa"]);
   });
 
@@ -63,7 +63,7 @@ describe("reads of one kind", () => {
     for (const [index, failure] of failures.entries()) expect(failure).toContain(`NetworkVolume "v-${ids[index]}": `);
   });
 
-  test("of several clients are separate", async () => {
+  test("of different clients do not share a list", async () => {
     const [id = ""] = await volumes(1);
     await Promise.all([bench.context(), bench.context()].map((context) => kinds.NetworkVolume.read(id, olds, context)));
     expect(bench.drainRequests()).toHaveLength(2);

@@ -56,7 +56,7 @@ describe("a bad input is rejected with its path, its value and what is allowed",
       { templateId: "t", workersMin: 3, workersMax: 1 },
       "workersMax: is 1; must not be lower than workersMin",
     ],
-    // A default takes part in the rule.
+    // The rule applies to defaults.
     [templateInputs, { imageName: "a", volumeInGb: 10 }, "volumeInGb: is 10; must be 0 when isServerless is true"],
     [
       templateInputs,
@@ -110,16 +110,21 @@ describe("no message contains a value at a path that the program made secret", (
   test.each<[string, z.ZodObject, Properties, Path[]]>([
     ["a property", templateInputs, { imageName: "a", ports: "90210" }, [["ports"]]],
     ["a property of another type", templateInputs, { imageName: "a", dockerArgs: 90210 }, [["dockerArgs"]]],
-    ["a long one", templateInputs, { imageName: "a", ports: `90210${longSecrets().text}` }, [["ports"]]],
+    ["a long property", templateInputs, { imageName: "a", ports: `90210${longSecrets().text}` }, [["ports"]]],
     ["an element", endpointInputs, { templateId: "t", gpuTypeIds: ["a", 90210] }, [["gpuTypeIds", "1"]]],
-    ["a part of something", jobInvokeInputs, { endpointId: "e", input: {}, policy: { ttl: 90 } }, [["policy"]]],
+    ["a nested property", jobInvokeInputs, { endpointId: "e", input: {}, policy: { ttl: 90 } }, [["policy"]]],
     [
       "a property in a rule",
       endpointInputs,
       { templateId: "t", workersMin: 99999, workersMax: 90210 },
       [["workersMax"]],
     ],
-    ["one beside an unknown one", endpointInputs, { templateId: "t", gpuTypeIds: [unknown, 90210] }, [["gpuTypeIds"]]],
+    [
+      "an element beside an unknown element",
+      endpointInputs,
+      { templateId: "t", gpuTypeIds: [unknown, 90210] },
+      [["gpuTypeIds"]],
+    ],
   ])("%s", (_, shape, news, secrets) => {
     const lines = checkInputs(shape, {}, news, "chat", secrets).failures.map(
       ({ path, reason }) => `${path}: ${reason}`,
@@ -222,13 +227,13 @@ describe("an omitted value", () => {
 
 describe("an omitted name", () => {
   const volume = { size: 1, dataCenterId: "EU-RO-1" };
-  test("is the default one for a new resource", () => {
+  test("is the default name for a new resource", () => {
     expect(checkInputs(networkVolumeInputs, {}, volume, "models-dev").inputs["name"]).toBe("models-dev");
   });
   test.each([
     ["the default name of an earlier version", "models-dev"],
     ["the default name of another URN, before the resource was renamed", "storage-dev-1234567"],
-    ["a name that the program gave until now", "acme-models"],
+    ["a name that the program set before", "acme-models"],
   ])("keeps the name in state: %s", (_, name) => {
     for (const defaultName of ["models-dev-89abcde", undefined])
       expect(checkInputs(networkVolumeInputs, { name }, volume, defaultName).inputs["name"]).toBe(name);
@@ -237,7 +242,7 @@ describe("an omitted name", () => {
     const { failures } = checkInputs(networkVolumeInputs, {}, volume, undefined);
     expect(failures).toEqual([{ path: "name", reason: "is required" }]);
   });
-  test("must be set if the default one is invalid", () => {
+  test("must be set if the default name is invalid", () => {
     const { failures } = checkInputs(secretInputs, {}, { value: "v" }, "hub token-dev");
     expect(failures).toEqual([
       {
@@ -247,7 +252,7 @@ describe("an omitted name", () => {
       },
     ]);
   });
-  test("has a lower precedence than a set name", () => {
+  test("has a lower precedence than a name in the program", () => {
     expect(checkInputs(networkVolumeInputs, {}, { ...volume, name: "m" }, "models-dev").inputs["name"]).toBe("m");
   });
 });
@@ -259,7 +264,7 @@ describe("a volume's size", () => {
       "size: cannot shrink from 100 to 50; create a new volume under another resource name",
     ]);
   });
-  test("may be anything if the volume is replaced", () => {
+  test("may shrink if the volume is replaced", () => {
     expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: "US-KS-2" }, olds)).toEqual([]);
     expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: unknown }, olds)).toEqual([]);
   });

@@ -14,7 +14,7 @@ const networkVolumeInputs = kinds.NetworkVolume.inputs;
 const unknown = Unknown.value;
 const { Template, ServerlessEndpoint, NetworkVolume, JobInvoke } = kinds;
 
-const told = (changes: Change[]): string[] =>
+const linesOf = (changes: Change[]): string[] =>
   changes.map(({ path, kind, replace }) => `${kind} ${path.join(".")}${replace ? ", replace" : ""}`);
 
 /** Inputs that `check` returns for a program. */
@@ -26,8 +26,8 @@ describe("a property that the program left at its default", () => {
 
   test("is sent once the program sets the default, because the service may have another value", () => {
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 3 });
-    expect(told(ServerlessEndpoint.diff(unset, set))).toEqual(["update workersMax"]);
-    expect(told(ServerlessEndpoint.diff(set, unset))).toEqual([]);
+    expect(linesOf(ServerlessEndpoint.diff(unset, set))).toEqual(["update workersMax"]);
+    expect(linesOf(ServerlessEndpoint.diff(set, unset))).toEqual([]);
   });
 
   test("never replaces the object when the program sets the default", () => {
@@ -37,7 +37,7 @@ describe("a property that the program left at its default", () => {
 
   test("is reset if the program had another value", () => {
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 7 });
-    expect(told(ServerlessEndpoint.diff(set, unset))).toEqual(["update workersMax"]);
+    expect(linesOf(ServerlessEndpoint.diff(set, unset))).toEqual(["update workersMax"]);
   });
 
   test("is unchanged in state that does not record defaults", () => {
@@ -48,7 +48,7 @@ describe("a property that the program left at its default", () => {
   });
 });
 
-/** Inputs with every default, as check leaves them. */
+/** Inputs with every default, as check returns them. */
 const checked = (shape: z.ZodObject, news: Properties): Properties => checkInputs(shape, {}, news, "chat-dev").inputs;
 
 const template = checked(templateInputs, { imageName: "acme/chat:1", env: { A: "1", B: "2" } });
@@ -80,7 +80,7 @@ describe("there is no change", () => {
     expect(ServerlessEndpoint.diff({ ...endpoint, name: "chat-dev-fb" }, endpoint)).toEqual([]);
   });
 
-  test("between absence, null and emptiness", () => {
+  test("between absent, null and empty values", () => {
     for (const none of [null, ""])
       expect(ServerlessEndpoint.diff({ ...endpoint, networkVolumeId: none }, endpoint)).toEqual([]);
     expect(ServerlessEndpoint.diff(endpoint, { ...endpoint, cpuFlavorIds: [] })).toEqual([]);
@@ -100,44 +100,48 @@ describe("there is no change", () => {
 describe("a change is reported at its own path", () => {
   test.each<[string, Properties, string[]]>([
     ["a value", { imageName: "acme/chat:2" }, ["update imageName"]],
-    ["one variable of several", { env: { A: "9", B: "2" } }, ["update env.A"]],
-    ["a variable less, one more", { env: { A: "1", C: "3" } }, ["delete env.B", "add env.C"]],
+    ["a variable", { env: { A: "9", B: "2" } }, ["update env.A"]],
+    ["a removed and an added variable", { env: { A: "1", C: "3" } }, ["delete env.B", "add env.C"]],
     ["a property with no default", { containerRegistryAuthId: "auth" }, ["add containerRegistryAuthId"]],
-    ["from the default", { readme: "x" }, ["update readme"]],
-    ["what cannot change in place", { isServerless: false }, ["update isServerless, replace"]],
+    ["a value instead of the default", { readme: "x" }, ["update readme"]],
+    ["a property that cannot change in place", { isServerless: false }, ["update isServerless, replace"]],
   ])("%s", (_, change, lines) => {
-    expect(told(Template.diff(template, { ...template, ...change }))).toEqual(lines);
+    expect(linesOf(Template.diff(template, { ...template, ...change }))).toEqual(lines);
   });
 
-  test("back to the default, and back to absence", () => {
-    expect(told(Template.diff({ ...template, readme: "x" }, template))).toEqual(["update readme"]);
+  test("a reset to the default, and a removal", () => {
+    expect(linesOf(Template.diff({ ...template, readme: "x" }, template))).toEqual(["update readme"]);
     const bound = { ...endpoint, networkVolumeId: "v" };
-    expect(told(ServerlessEndpoint.diff(bound, endpoint))).toEqual(["delete networkVolumeId"]);
+    expect(linesOf(ServerlessEndpoint.diff(bound, endpoint))).toEqual(["delete networkVolumeId"]);
   });
 
   test("a list in priority order changes as a whole", () => {
     const reordered = { ...endpoint, gpuTypeIds: ["NVIDIA A40", "NVIDIA L4"] };
-    expect(told(ServerlessEndpoint.diff(endpoint, reordered))).toEqual(["update gpuTypeIds"]);
+    expect(linesOf(ServerlessEndpoint.diff(endpoint, reordered))).toEqual(["update gpuTypeIds"]);
   });
 
   test("an unordered list with another element, or a duplicate one", () => {
     const set = { ...endpoint, dataCenterIds: ["A", "B"] };
-    expect(told(ServerlessEndpoint.diff(set, { ...set, dataCenterIds: ["B", "C"] }))).toEqual(["update dataCenterIds"]);
-    expect(told(ServerlessEndpoint.diff(set, { ...set, dataCenterIds: ["B", "B"] }))).toEqual(["update dataCenterIds"]);
+    expect(linesOf(ServerlessEndpoint.diff(set, { ...set, dataCenterIds: ["B", "C"] }))).toEqual([
+      "update dataCenterIds",
+    ]);
+    expect(linesOf(ServerlessEndpoint.diff(set, { ...set, dataCenterIds: ["B", "B"] }))).toEqual([
+      "update dataCenterIds",
+    ]);
   });
 
-  test("a name that resembles a suffixed one is another name", () => {
-    expect(told(ServerlessEndpoint.diff({ ...endpoint, name: "chat-fb-dev" }, endpoint))).toEqual(["update name"]);
+  test("a name that resembles a suffixed name is a different name", () => {
+    expect(linesOf(ServerlessEndpoint.diff({ ...endpoint, name: "chat-fb-dev" }, endpoint))).toEqual(["update name"]);
   });
 
   test("a job runs again for any changed input or trigger, at any depth", () => {
-    expect(told(JobInvoke.diff(job, { ...job, triggers: ["r2"] }))).toEqual(["update triggers"]);
-    expect(told(JobInvoke.diff(job, { ...job, triggers: ["r1", { a: [1] }] }))).toEqual(["update triggers"]);
-    expect(told(JobInvoke.diff(job, { ...job, input: { prompt: "ping", n: null } }))).toEqual(["add input.n"]);
-    expect(told(JobInvoke.diff(job, { ...job, expect: { status: "FAILED" } }))).toEqual(["update expect.status"]);
-    expect(told(JobInvoke.diff(job, { ...job, policy: { ttl: 60_000 } }))).toEqual(["add policy"]);
+    expect(linesOf(JobInvoke.diff(job, { ...job, triggers: ["r2"] }))).toEqual(["update triggers"]);
+    expect(linesOf(JobInvoke.diff(job, { ...job, triggers: ["r1", { a: [1] }] }))).toEqual(["update triggers"]);
+    expect(linesOf(JobInvoke.diff(job, { ...job, input: { prompt: "ping", n: null } }))).toEqual(["add input.n"]);
+    expect(linesOf(JobInvoke.diff(job, { ...job, expect: { status: "FAILED" } }))).toEqual(["update expect.status"]);
+    expect(linesOf(JobInvoke.diff(job, { ...job, policy: { ttl: 60_000 } }))).toEqual(["add policy"]);
     const deep = { ...job, triggers: [{ a: [1, { b: 2 }] }] };
-    expect(told(JobInvoke.diff(deep, { ...job, triggers: [{ a: [1, { b: 3 }] }] }))).toEqual(["update triggers"]);
+    expect(linesOf(JobInvoke.diff(deep, { ...job, triggers: [{ a: [1, { b: 3 }] }] }))).toEqual(["update triggers"]);
     expect(JobInvoke.diff(deep, { ...job, triggers: [{ a: [1, { b: 2 }] }] })).toEqual([]);
   });
 });
@@ -146,7 +150,7 @@ describe("an unknown value counts as a change", () => {
   test.each<[string, Change[], string[]]>([
     ["a property", ServerlessEndpoint.diff(endpoint, { ...endpoint, templateId: unknown }), ["update templateId"]],
     [
-      "one that replaces",
+      "a property that replaces",
       NetworkVolume.diff(volume, { ...volume, dataCenterId: unknown }),
       ["update dataCenterId, replace"],
     ],
@@ -170,17 +174,17 @@ describe("an unknown value counts as a change", () => {
     ["a trigger", JobInvoke.diff(job, { ...job, triggers: [unknown] }), ["update triggers"]],
     ["an endpoint's name", ServerlessEndpoint.diff(endpoint, { ...endpoint, name: unknown }), ["update name"]],
     [
-      "where nothing was",
+      "a property that was absent",
       ServerlessEndpoint.diff(endpoint, { ...endpoint, networkVolumeId: unknown }),
       ["add networkVolumeId"],
     ],
   ])("%s", (_, changes, lines) => {
-    expect(told(changes)).toEqual(lines);
+    expect(linesOf(changes)).toEqual(lines);
   });
 });
 
 describe("the preview of a change", () => {
-  test("keeps outputs known if the inputs decide them, or if no change affects them", () => {
+  test("keeps outputs known if the inputs determine them, or if no change affects them", () => {
     const outputs = {
       revision: "r",
       reference: "old",
@@ -237,7 +241,7 @@ describe("the preview of a change", () => {
   });
 });
 
-test("outputs agree with inputs if all known ones are equal; unknown ones are ignored", () => {
+test("outputs match inputs if all contained properties are equal; absent properties are ignored", () => {
   expect(matchesInputs(networkVolumeInputs, { size: 10 }, volume)).toBe(true);
   expect(matchesInputs(networkVolumeInputs, { size: 11, dataCenterId: "EU-RO-1" }, volume)).toBe(false);
   expect(

@@ -22,9 +22,9 @@ const responseFaults: [string, Fault][] = [
   ["the connection is reset before the request arrives", { kind: "reset" }],
 ];
 
-const namedCases = cases.flatMap((one) => [
-  { ...one, nameSource: "set by the program" },
-  { ...one, nameSource: "generated" },
+const namedCases = cases.flatMap((objectCase) => [
+  { ...objectCase, nameSource: "set by the program" },
+  { ...objectCase, nameSource: "generated" },
 ]);
 
 describe.each(namedCases)(
@@ -42,7 +42,7 @@ describe.each(namedCases)(
       expect(await idsOf(name)).toEqual([id]);
     });
 
-    test("creates one object although two responses are lost", async () => {
+    test("creates one object even if two attempts fail", async () => {
       const name = freshName();
       bench.proxy.inject(create, { kind: "status", status: 504 });
       bench.proxy.inject(create, { kind: "dropResponse" });
@@ -59,7 +59,7 @@ describe.each(namedCases)(
       expect(await idsOf(name)).toEqual([]);
     });
 
-    test("five creates list the existing objects once, and only under names of the program", async () => {
+    test("five creates list the existing objects once, and only if the program sets the names", async () => {
       const shared = context();
       bench.drainRequests();
       await Promise.all(Array.from({ length: 5 }, () => lifecycle.create(inputsOf(freshName()), shared)));
@@ -89,7 +89,7 @@ describe.each(cases)(
       expect(await idsOf(name)).toContain(otherObject.id);
     });
 
-    test("is reported as lost if the lookup fails, too", async () => {
+    test("is reported as lost if the lookup also fails", async () => {
       bench.proxy.inject(create, { kind: "dropResponse" });
       bench.proxy.inject(listMatch(collection), { kind: "status", status: 403 }, 20);
       const creating = lifecycle.create(inputsOf(freshName()), bench.context({ hasUniqueName: true }));
@@ -97,7 +97,7 @@ describe.each(cases)(
       bench.proxy.clear();
     });
 
-    test("nothing is created if that list fails", async () => {
+    test("creates nothing if the list of existing objects fails", async () => {
       bench.proxy.inject(listMatch(collection), { kind: "status", status: 500 }, 20);
       const name = freshName();
       await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow("HTTP 500");
@@ -107,8 +107,8 @@ describe.each(cases)(
   },
 );
 
-describe("two creates with the same name and inputs at once", () => {
-  test("create an object each although one response is lost", async () => {
+describe("concurrent creates with the same name and inputs", () => {
+  test("create one object each even if a response is lost", async () => {
     const context = bench.context();
     const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("twins-dev")).inputs;
     bench.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "dropResponse" });
@@ -121,7 +121,7 @@ describe("two creates with the same name and inputs at once", () => {
   });
 });
 
-test("a volume that another deployment creates under the same name is not mistaken for the one whose response was lost", async () => {
+test("a volume that another deployment creates under the same name is not mistaken for the volume whose response was lost", async () => {
   const inputsOf = (name: string) =>
     kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming(name)).inputs;
   const path = "/v1/networkvolumes";
@@ -140,7 +140,7 @@ test("a volume that another deployment creates under the same name is not mistak
   for (const { id } of both) expect(failure).toContain(String(id));
 });
 
-test("a created object that lists show late is found without a second request", async () => {
+test("a created object that appears late in lists is found without a second create", async () => {
   const path = "/v1/networkvolumes";
   const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("late-dev")).inputs;
   let lists = 0;
@@ -167,7 +167,7 @@ describe("a first request that arrives after the retry", () => {
   /** A context for a generated, unique name. */
   const uniqueNameContext = () => bench.context({ hasUniqueName: true });
 
-  /** The lookup finds nothing, then the first request arrives: created past the proxy, as on a slow network. */
+  /** The lookup finds nothing, then the first request arrives: created outside the proxy, as on a slow network. */
   async function delayCreate(): Promise<void> {
     bench.proxy.inject(create, { kind: "status", status: 504 });
     bench.proxy.inject(create, { kind: "delayRequest", ms: 500 });
@@ -178,36 +178,36 @@ describe("a first request that arrives after the retry", () => {
 
   test("leaves no duplicate under a generated name", async () => {
     const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, uniqueNameContext()), delayCreate()]);
-    expect((await named()).map((one) => one["id"])).toEqual([id]);
+    expect((await named()).map((object) => object["id"])).toEqual([id]);
     await bench.rest("DELETE", `/networkvolumes/${id}`);
   });
 
   test("is reported and left untouched under a name of the program", async () => {
     const context = bench.context();
     const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, context), delayCreate()]);
-    const ids = (await named()).map((one) => String(one["id"]));
+    const ids = (await named()).map((object) => String(object["id"]));
     expect(ids).toHaveLength(2);
-    const other = ids.find((one) => one !== id);
+    const other = ids.find((candidate) => candidate !== id);
     expect(context.warnings).toEqual([
       expect.stringMatching(
         `^another NetworkVolume named "straggler-dev" was created at the same time \\(${other}\\), .*; delete it unless it is in use$`,
       ),
     ]);
-    for (const one of ids) await bench.rest("DELETE", `/networkvolumes/${one}`);
+    for (const created of ids) await bench.rest("DELETE", `/networkvolumes/${created}`);
   });
 
   test("is deleted by the next update, also if 0.1.0 stored its id in state as `doubles`", async () => {
     for (const key of ["doubles", "duplicates"]) {
       const { id } = await kinds.NetworkVolume.create(inputs, bench.context());
-      const double = await bench.rest("POST", "/networkvolumes", inputs);
-      const olds = { ...inputs, [key]: [stringAt(double, "id")] };
+      const duplicate = await bench.rest("POST", "/networkvolumes", inputs);
+      const olds = { ...inputs, [key]: [stringAt(duplicate, "id")] };
       await kinds.NetworkVolume.update(id, olds, inputs, bench.context());
-      expect((await named()).map((one) => one["id"])).toEqual([id]);
+      expect((await named()).map((object) => object["id"])).toEqual([id]);
       await bench.rest("DELETE", `/networkvolumes/${id}`);
     }
   });
 
-  test("that left a duplicate that cannot be deleted fails; state keeps the object as unfinished", async () => {
+  test("fails the create if the duplicate cannot be deleted; state keeps the object as unfinished", async () => {
     bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
     const [failure] = await Promise.all([
       kinds.NetworkVolume.create(inputs, uniqueNameContext()).catch((error: unknown) => error),
@@ -215,14 +215,16 @@ describe("a first request that arrives after the retry", () => {
     ]);
     expect(failure).toBeInstanceOf(PartialFailure);
     if (!(failure instanceof PartialFailure)) return;
-    const [double] = (await named()).map((one) => one["id"]).filter((id) => id !== failure.id);
-    expect(failure.message).toContain(`a duplicate (${double}) that could not be deleted; the next deployment tries`);
-    expect(failure.outputs).toEqual({ ...inputs, duplicates: [double] });
+    const [duplicate] = (await named()).map((object) => object["id"]).filter((id) => id !== failure.id);
+    expect(failure.message).toContain(
+      `a duplicate (${duplicate}) that could not be deleted; the next deployment tries`,
+    );
+    expect(failure.outputs).toEqual({ ...inputs, duplicates: [duplicate] });
     bench.proxy.clear();
-    // A refresh in between does not forget it, and the next deployment finishes.
+    // A refresh keeps the duplicate in state, and the next deployment deletes it.
     const readResult = await kinds.NetworkVolume.read(failure.id, failure.outputs, bench.context());
     const outputs = await kinds.NetworkVolume.update(failure.id, readResult?.outputs ?? {}, inputs, bench.context());
     expect(outputs).toEqual(inputs);
-    expect((await named()).map((one) => one["id"])).toEqual([failure.id]);
+    expect((await named()).map((object) => object["id"])).toEqual([failure.id]);
   });
 });

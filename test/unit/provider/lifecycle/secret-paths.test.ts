@@ -37,6 +37,6 @@ test.each<[keyof typeof kinds, Path[], string[]]>([
   ["JobInvoke", [["expect", "output", "text"]], ["expect", "output"]],
   ["JobInvoke", [["triggers", "0"]], ["triggers"]],
   ["Secret", [["name"]], ["value", "name", "reference"]],
-])("the outputs of a %s with the secret inputs %j that are secret", (kind, secretInputs, outputs) => {
+])("the outputs of a %s that secret inputs %j make secret", (kind, secretInputs, outputs) => {
   expect(secretOutputs(kinds[kind], secretInputs).map(([top]) => top)).toEqual(outputs);
 });

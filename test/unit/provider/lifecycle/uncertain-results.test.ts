@@ -28,7 +28,7 @@ test.each([
   ["has another name", unreadable("v2", "other"), undefined],
   ["existed before the create", unreadable("v0", "data"), undefined],
 ])(
-  "a list proves that an object does not exist, unless an unreadable element may be it: one that %s",
+  "a list proves that an object does not exist, unless it may be an unreadable element: an element that %s",
   (_which, element, reason) => {
     expect(uncertaintyOf(listing(element), "data", new Set(["v0"]))).toBe(reason);
   },

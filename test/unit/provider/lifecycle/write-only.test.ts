@@ -12,7 +12,7 @@ describe("write-only properties of an imported object", () => {
     expect(linesOf("Secret", { description: "new" }, { name: "token", description: "" })).toEqual([]);
   });
 
-  test("are required if the object is replaced, because the new one needs them", () => {
+  test("are required if the object is replaced, because the new object requires them", () => {
     const named = { name: "other" };
     expect(linesOf("Secret", named, { name: "token", description: "" })).toEqual(["value: is required"]);
     expect(linesOf("ContainerRegistryAuth", named, { name: "registry" })).toEqual([

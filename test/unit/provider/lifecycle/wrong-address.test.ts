@@ -8,7 +8,7 @@ import { naming } from "../../../support/naming";
 
 const bench = await useLifecycleBench();
 
-/** A context whose addresses begin with `origin` and lead to none of the service's APIs. */
+/** A context whose addresses begin with `origin` and lead to no API of the service. */
 function contextAtAddress(origin: string): Context {
   const context = bench.context();
   const addresses = { baseUrl: `${origin}/v9`, graphqlUrl: `${origin}/graphqls`, serverlessUrl: origin };
@@ -34,26 +34,26 @@ const kindsAndInputs: ["Template" | "ServerlessEndpoint" | "NetworkVolume" | "Se
 ];
 
 describe.each([
-  ["a path that the service does not have", bench.addresses.serverlessUrl],
-  ["a server that finds nothing", otherServer.origin],
+  ["an unknown path of the service", bench.addresses.serverlessUrl],
+  ["a server that responds to every request with 404", otherServer.origin],
 ])("%s", (_, origin) => {
   describe.each(kindsAndInputs)("%s", (kind, news) => {
     const lifecycle = kinds[kind];
     const olds = lifecycle.check({}, news, naming("chat-dev")).inputs;
-    const clear = new RegExp(
+    const wrongAddress = new RegExp(
       `^${kind} "chat-dev": http://127\\.0\\.0\\.1:\\d+/.* is not an address of the service .*Check serverless-compute:url`,
     );
 
     test("fails a refresh instead of removing the object from the state", async () => {
-      await expect(lifecycle.read("aaaaaaaaaa", olds, contextAtAddress(origin))).rejects.toThrow(clear);
+      await expect(lifecycle.read("aaaaaaaaaa", olds, contextAtAddress(origin))).rejects.toThrow(wrongAddress);
     });
 
     test("fails a delete instead of leaving the object behind", async () => {
-      await expect(lifecycle.delete("aaaaaaaaaa", olds, contextAtAddress(origin))).rejects.toThrow(clear);
+      await expect(lifecycle.delete("aaaaaaaaaa", olds, contextAtAddress(origin))).rejects.toThrow(wrongAddress);
     });
 
     test("fails a create", async () => {
-      await expect(lifecycle.create(olds, contextAtAddress(origin))).rejects.toThrow(clear);
+      await expect(lifecycle.create(olds, contextAtAddress(origin))).rejects.toThrow(wrongAddress);
     });
   });
 });

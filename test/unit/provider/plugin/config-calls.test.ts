@@ -35,16 +35,20 @@ test("marks the key as secret", () => {
 });
 
 test.each<[string, object, string | RegExp]>([
-  ["a text that is no number", { callLimit: "soon" }, /^serverless-compute:callLimit \(or .*\) is "soon": must be sec/],
+  [
+    "a string that is not a number",
+    { callLimit: "soon" },
+    /^serverless-compute:callLimit \(or .*\) is "soon": must be sec/,
+  ],
   ["a list", { callLimit: [1] }, "callLimit: is [1]; must be a number"],
-  ["a number for a text", { baseUrl: 7337 }, "baseUrl: is 7337; must be a string"],
-  ["a number for the key", { apiKey: 1234567 }, "apiKey: must be a string"],
+  ["a number instead of a string", { baseUrl: 7337 }, "baseUrl: is 7337; must be a string"],
+  ["a number instead of a key", { apiKey: 1234567 }, "apiKey: must be a string"],
   ["a misspelt setting", { maxInflight: 4 }, 'maxInflight: unknown setting; did you mean "maxInFlight"?'],
 ])("rejects %s in a message that names the setting", (_, settings, reason) => {
   expect(check(settings).reasons).toEqual([typeof reason === "string" ? reason : expect.stringMatching(reason)]);
 });
 
-test("shows no secret value in a message", () => {
+test("includes no secret value in a message", () => {
   const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
   const hidden = (value: unknown) => ({ ...secret, value });
   const { reasons } = check({
@@ -88,15 +92,15 @@ describe("a provider with other settings", () => {
   test.each<[string, object, object]>([
     ["another key", { apiKey: "k-1" }, { apiKey: "k-2" }],
     ["another port", { url: local }, { url: "http://127.0.0.1:7400" }],
-    ["another spelling of this machine", { url: local }, { url: "http://localhost:7337" }],
-    ["the default's address written out", {}, { url: local }],
+    ["another host name of this machine", { url: local }, { url: "http://localhost:7337" }],
+    ["the default address set explicitly", {}, { url: local }],
     ["another port of another host", { url: other }, { url: `${other}:8443` }],
     ["another API version", { dialect: "v1" }, { dialect: "v2" }],
     ["another API version of the hosted service", { target: "hosted", dialect: "v1" }, { target: "hosted" }],
     ["the hosted service's address", { target: "hosted" }, { baseUrl: "https://api.runpod.io/v2" }],
     ["another API version by its address", { baseUrl: `${other}/v1` }, { baseUrl: `${other}/v2` }],
     ["another address of the job API", { url: other }, { url: other, serverlessUrl: "https://jobs.example" }],
-    ["an address that is not known yet", { url: local }, { url: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" }],
+    ["an unknown address", { url: local }, { url: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" }],
     ["limits", { callLimit: 30 }, { callLimit: 60 }],
   ])("%s replaces nothing", (_, olds, news) => {
     expect(replaces(olds, news)).toEqual([]);

@@ -25,12 +25,12 @@ let address: string;
 let registered: RegisterResourceRequest[];
 let outputs: unknown[];
 /** The response of the monitor to a registration. */
-let answer: (type: string) => { id?: string; object?: Record<string, JavaScriptValue> };
+let respondTo: (type: string) => { id?: string; object?: Record<string, JavaScriptValue> };
 
 beforeEach(async () => {
   registered = [];
   outputs = [];
-  answer = (type) => ({ id: `${type}-id`, object: { url: "http://u", version: 2, revision: secret("abc") } });
+  respondTo = (type) => ({ id: `${type}-id`, object: { url: "http://u", version: 2, revision: secret("abc") } });
   monitor = new Server();
   monitor.addService(ResourceMonitorService, {
     registerResource: (
@@ -41,7 +41,7 @@ beforeEach(async () => {
       const type = request.getType().replace(/^.*:/, "");
       const response = new RegisterResourceResponse();
       try {
-        const { id = "", object = {} } = answer(type);
+        const { id = "", object = {} } = respondTo(type);
         response.setUrn(`urn:${type}`);
         response.setId(id);
         response.setObject(Struct.fromJavaScript(object));
@@ -91,7 +91,9 @@ const objectOf = (index: number): unknown => registered[index]?.getObject()?.toJ
 
 it("registers the component, then a template and an endpoint below it, and returns their outputs", async () => {
   const response = await constructed({ ...good, endpoint: { workersMax: 3 } });
-  expect(registered.map((one) => [one.getType(), one.getName(), one.getParent(), one.getCustom()])).toEqual([
+  expect(
+    registered.map((request) => [request.getType(), request.getName(), request.getParent(), request.getCustom()]),
+  ).toEqual([
     [component, "chat", "", false],
     ["serverless-compute:index:Template", "chat", "urn:VerifiedEndpoint", true],
     ["serverless-compute:index:ServerlessEndpoint", "chat", "urn:VerifiedEndpoint", true],
@@ -122,7 +124,7 @@ it("keeps the dependencies of each property", async () => {
   expect(Object.fromEntries(states)).toMatchObject({ url: ["urn:ServerlessEndpoint"], revision: ["urn:Template"] });
 });
 
-it("keeps secrets secret, and each input of a secret group", async () => {
+it("keeps secrets secret, including each input of a secret group", async () => {
   await constructed({
     template: { imageName: "a:1", env: { A: secret("1") } },
     endpoint: secret({ workersMax: 3 }),
@@ -136,8 +138,8 @@ it("keeps secrets secret, and each input of a secret group", async () => {
   });
 });
 
-it("has unknown outputs in a preview of a create, and unknown inputs for an unknown group", async () => {
-  answer = () => ({ object: { version: 1 } });
+it("returns unknown outputs in a preview of a create, and registers unknown inputs for an unknown group", async () => {
+  respondTo = () => ({ object: { version: 1 } });
   const response = await constructed({ ...good, endpoint: unknown }, { dryRun: true });
   expect(objectOf(2)).toMatchObject({ templateId: unknown, workersMax: unknown, gpuTypeIds: unknown });
   expect(response.getState()?.toJavaScript()).toEqual({
@@ -161,7 +163,7 @@ it.each([
 });
 
 it("fails with the engine's message if a resource cannot be registered", async () => {
-  answer = (type) => {
+  respondTo = (type) => {
     if (type === "Template") throw new Error("100% \u00e9chec");
     return {};
   };

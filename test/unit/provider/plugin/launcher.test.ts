@@ -7,7 +7,7 @@ const launcher = fileURLToPath(new URL("../../../../provider/bin/pulumi-resource
 const onWindows = process.platform === "win32";
 
 test("the launcher for this system starts the plugin and prints its port", async () => {
-  // Windows starts .cmd files by its shell only, as Pulumi does.
+  // Windows starts .cmd files only through a shell, as Pulumi does.
   const plugin = onWindows
     ? spawn(`"${launcher}.cmd"`, { shell: true, stdio: ["ignore", "pipe", "inherit"] })
     : spawn(launcher, { stdio: ["ignore", "pipe", "inherit"] });

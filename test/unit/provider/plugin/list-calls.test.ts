@@ -57,7 +57,7 @@ async function pagesOf(options: ListOptions): Promise<string[][]> {
 const names = (prefix = ""): string[] => volumes.map(({ name }) => name).filter((name) => name.startsWith(prefix));
 
 describe("a list", () => {
-  test.each(Object.keys(objectKinds))("of %s has the id that Read accepts, and the name", async (kind) => {
+  test.each(Object.keys(objectKinds))("of %s contains the id that Read accepts, and the name", async (kind) => {
     const [first] = await list(kind);
     const { id = "", name } = first?.result ?? {};
     const read = await resourceCalls(hostOf(), kinds).read({
@@ -71,7 +71,7 @@ describe("a list", () => {
     expect(read.inputs?.properties["name"]).toBe(name);
   });
 
-  test("has all objects on one page, unless a page size or a limit is requested", async () => {
+  test("contains all objects on one page, unless a page size or a limit is requested", async () => {
     expect(await pagesOf({})).toEqual([names()]);
     expect((await pagesOf({ pageSize: 2 })).map((page) => page.length)).toEqual([2, 2, 1]);
     expect((await pagesOf({ pageSize: 2 })).flat()).toEqual(names());
@@ -79,7 +79,7 @@ describe("a list", () => {
     expect((await pagesOf({ limit: 3, pageSize: 2 })).map((page) => page.length)).toEqual([2, 1]);
   });
 
-  test("has the objects whose names begin with namePrefix", async () => {
+  test("contains only objects whose names begin with namePrefix", async () => {
     const query = engineProperties({ namePrefix: "models-" });
     expect(await pagesOf({ query, pageSize: 3 })).toEqual([names("models-").slice(0, 3), names("models-").slice(3)]);
     expect(await list("NetworkVolume", { query: engineProperties({ namePrefix: "nothing" }) })).toEqual([]);
@@ -99,7 +99,11 @@ describe("a list", () => {
       { query: engineProperties({ prefix: "a" }) },
       "prefix: unknown list input; expected one of namePrefix",
     ],
-    ["a prefix that is no text", { query: engineProperties({ namePrefix: 1 }) }, "namePrefix: is 1; must be a string"],
+    [
+      "a prefix that is not a string",
+      { query: engineProperties({ namePrefix: 1 }) },
+      "namePrefix: is 1; must be a string",
+    ],
     [
       "a token of another provider",
       { continuationToken: "page-2" },

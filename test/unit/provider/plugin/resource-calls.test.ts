@@ -21,7 +21,7 @@ import { asSecret, createBoxLifecycle } from "../dynamic/box";
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
 const secret = longSecrets().pem;
 
-/** A host whose clients talk to a service that refuses everything and repeats a text. */
+/** Creates a host whose service rejects every request with this message. */
 async function createLoggingHost(message: string): Promise<Host> {
   const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)], { callTimeout: 500 });
   const host = createHost(() => undefined);
@@ -73,7 +73,7 @@ test("a check's message contains no value that is secret by its shape or by the 
     dockerArgs: asSecret(4711),
   });
   expect(failures).toEqual([
-    // The engine prints the value of a top-level property that it finds, also a secret one: it does not find these.
+    // The engine prints the value of a top-level property that it can resolve, even a secret. It cannot resolve these paths.
     { property: '["dockerArgs"]', reason: "must be a string" },
     { property: '["ports"]', reason: expect.stringMatching(/^must be a comma-separated list/) },
   ]);
@@ -162,7 +162,7 @@ describe("a name", () => {
   });
 });
 
-test("lets the engine print no value of a secret input that is absent here, as with ignoreChanges", async () => {
+test("names a missing secret input so that the engine prints no value, as with ignoreChanges", async () => {
   const { failures } = await check("Secret", { name: "token" });
   expect(failures).toEqual([{ property: '["value"]', reason: "is required" }]);
 });
@@ -207,7 +207,7 @@ describe("a diff", () => {
     expect(stables).toEqual(["name", "imageName"]);
   });
 
-  test("marks properties that force a replacement, and deletes first if a unique name stays", async () => {
+  test("marks properties that force a replacement, and deletes first if a unique name remains", async () => {
     const olds = { name: "chat", imageName: "a:1", isServerless: true };
     const replaced = await diffOf("Template", olds, { ...olds, isServerless: false });
     expect(replaced).toMatchObject({

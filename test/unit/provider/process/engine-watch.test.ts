@@ -29,7 +29,7 @@ async function connected(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Watches, and counts how often the engine was called gone. */
+/** Watches the engine, and counts the reports of its end. */
 function watch(server: Server, address: string): () => number {
   let count = 0;
   stops.push(
@@ -40,7 +40,7 @@ function watch(server: Server, address: string): () => number {
   return () => count;
 }
 
-/** Longer than two looks. */
+/** Longer than two checks. */
 const waitForTwoChecks = () => new Promise((resolve) => setTimeout(resolve, 1200));
 
 describe("watching the engine", () => {

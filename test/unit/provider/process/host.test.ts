@@ -80,7 +80,7 @@ describe("the process that the engine starts", () => {
     expect(warnings).toEqual([none("none of the 3 objects", "they were"), none("not the only object", "it was")]);
   });
 
-  it("warns once per deployment that the hosted service is untried, if the deployment adds a resource", async () => {
+  it("warns once per deployment that the hosted service is untested, if the deployment adds a resource", async () => {
     const warnings = await warningsOf(async (host) => {
       host.beginDeployment(keyed);
       host.warnBeforeCheck(true);
@@ -92,7 +92,7 @@ describe("the process that the engine starts", () => {
     expect(warnings).toEqual([untestedWarning, untestedWarning]);
   });
 
-  it("warns once per deployment, in a preview without requests too, that the key is sent unencrypted", async () => {
+  it("warns once per deployment, also in a preview without requests, that the key is sent unencrypted", async () => {
     const warning =
       "serverless-compute:url (or SERVERLESS_COMPUTE_URL): the API key is sent to http://gpu.example.com unencrypted; use https://";
     const warnings = await warningsOf(async (host) => {

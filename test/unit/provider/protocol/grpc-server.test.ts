@@ -7,7 +7,7 @@ import { CallFailure } from "../../../../provider/protocol/grpc";
 import { type Call, serveCalls } from "../../../../provider/protocol/grpc-server";
 
 const limit = 1_000_000;
-/** As long as grpc-js takes it in a header; the engine takes more. */
+/** The longest header value that grpc-js accepts; the engine accepts more. */
 const long = Buffer.alloc(40_000, "x");
 const pending = { resolve: (): void => {} };
 const abandoned = new Promise<void>((resolve) => {
@@ -71,7 +71,9 @@ const call = (path: string, request: Buffer): Promise<Buffer> =>
 test("serves calls of grpc-js, concurrent and sequential, of all sizes", async () => {
   const sizes = [0, 1, 16_384, 70_000, limit - 10];
   const requests = [...sizes, ...sizes].map((size, index) => Buffer.alloc(size, index));
-  const responses = await Promise.all(requests.map((one, index) => call(index % 2 ? "/s/Echo" : "/s/Later", one)));
+  const responses = await Promise.all(
+    requests.map((request, index) => call(index % 2 ? "/s/Echo" : "/s/Later", request)),
+  );
   for (const [index, response] of responses.entries())
     expect(response.equals(requests[index] ?? Buffer.alloc(0))).toBe(true);
 });
@@ -79,7 +81,8 @@ test("serves calls of grpc-js, concurrent and sequential, of all sizes", async (
 test("streams a list of messages, also an empty list", async () => {
   const received = async (path: string): Promise<string[]> => {
     const texts: string[] = [];
-    for await (const one of client.makeServerStreamRequest(path, asIs, asIs, Buffer.from("on"))) texts.push(`${one}`);
+    for await (const chunk of client.makeServerStreamRequest(path, asIs, asIs, Buffer.from("on")))
+      texts.push(`${chunk}`);
     return texts;
   };
   expect(await received("/s/Twice")).toEqual(["on", "", "on"]);
@@ -127,17 +130,17 @@ async function post(body: Buffer, headers: Record<string, string> = {}): Promise
       ...headers,
     });
     stream.end(body);
-    const [got] = await once(stream, "response");
+    const [responseHeaders] = await once(stream, "response");
     stream.resume();
     await once(stream, "close");
-    return got;
+    return responseHeaders;
   } finally {
     session.close();
   }
 }
 
 test.each<[string, Buffer, number]>([
-  ["nothing", Buffer.alloc(0), status.INTERNAL],
+  ["an empty body", Buffer.alloc(0), status.INTERNAL],
   ["half a frame", Buffer.from([0, 0, 0]), status.INTERNAL],
   ["a frame that is longer than its message", Buffer.from([0, 0, 0, 0, 9, 1]), status.INTERNAL],
   ["a frame that is shorter than its message", Buffer.from([0, 0, 0, 0, 1, 1, 2]), status.INTERNAL],

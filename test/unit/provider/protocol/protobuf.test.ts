@@ -10,15 +10,15 @@ import { message, text } from "../../../../provider/protocol/protobuf";
 import { struct } from "../../../../provider/protocol/protobuf-struct";
 import { engineProperties } from "../../../support/property-sets";
 
-/** Random messages for each comparison; 100,000 in all in the long form. */
+/** Random messages for each comparison; 100,000 in total in full runs. */
 const numRuns = process.env["FULL"] ? 25_000 : 500;
 if (process.env["FULL"]) vi.setConfig({ testTimeout: 600_000 });
 
-/** Texts of all kinds that are text: no half of a character that takes two units. */
+/** Unicode strings without lone surrogates. */
 const anyText = fc.string({ unit: "binary" });
-/** JSON as the engine sends and takes it: -0 is 0 in JSON. */
+/** JSON as the engine encodes it: -0 becomes 0. */
 const json = fc.jsonValue({ stringUnit: "binary", maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)));
-/** Their codec loses a key named __proto__. */
+/** Objects without a key named __proto__, which Pulumi's codec loses. */
 const object = fc
   .dictionary(anyText, json, { maxKeys: 6 })
   .filter((value) => !JSON.stringify(value).includes('"__proto__"'));
@@ -46,7 +46,7 @@ describe("Pulumi's codec and ours read each other's messages", () => {
         const written = new pb.ReadRequest();
         written.setUrn(urn);
         written.setProperties(toPulumiStruct(properties));
-        // Fields missing in our table, before and after known ones.
+        // Fields missing from our table, before and after known fields.
         written.setTimeout(3.5);
         written.setName("skipped");
         expect(envelope.decode(Buffer.from(written.serializeBinary()))).toEqual({ id: "", urn, properties });
@@ -120,7 +120,7 @@ describe("Pulumi's codec and ours read each other's messages", () => {
           messages.checkResponse.encode({ inputs: set, failures: [{ property: "", reason }] }),
         );
         expect(checked.getInputs()?.toJavaScript()).toEqual(properties);
-        expect(checked.getFailuresList().map((one) => one.getReason())).toEqual([reason]);
+        expect(checked.getFailuresList().map((failure) => failure.getReason())).toEqual([reason]);
 
         const kept = messages.initFailed.encode({ id: reason, properties: set, inputs: set, reasons: [reason] });
         const failed = pb.ErrorResourceInitFailed.deserializeBinary(kept);
@@ -204,8 +204,8 @@ describe("the options of a component", () => {
       object: engineProperties({ a: 1 }),
       propertyDependencies: inputDependencies,
     });
-    const got = RegisterResourceRequest.deserializeBinary(written);
-    expect(got.toObject()).toMatchObject({
+    const registration = RegisterResourceRequest.deserializeBinary(written);
+    expect(registration.toObject()).toMatchObject({
       type: "a:b:C",
       name: "chat",
       parent: "urn:parent",
@@ -225,15 +225,15 @@ describe("the options of a component", () => {
       providersMap: [["serverless-compute", "urn:provider::id"]],
       propertydependenciesMap: [["template", { urnsList: ["urn:a", "urn:b"] }]],
     });
-    expect(got.getObject()?.toJavaScript()).toEqual({ a: 1 });
+    expect(registration.getObject()?.toJavaScript()).toEqual({ a: 1 });
   });
 
   test("stay absent if absent", () => {
     const { protect, retainOnDelete } = messages.constructRequest.decode(Buffer.alloc(0));
-    const got = RegisterResourceRequest.deserializeBinary(
+    const registration = RegisterResourceRequest.deserializeBinary(
       messages.registerResourceRequest.encode({ protect, retainOnDelete }),
     );
-    expect([got.hasProtect(), got.hasRetainondelete()]).toEqual([false, false]);
+    expect([registration.hasProtect(), registration.hasRetainondelete()]).toEqual([false, false]);
   });
 });
 

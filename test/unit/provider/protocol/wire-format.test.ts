@@ -9,7 +9,7 @@ import { engineProperties, roundTrip } from "../../../support/property-sets";
 const numRuns = process.env["FULL"] ? 25_000 : 500;
 if (process.env["FULL"]) vi.setConfig({ testTimeout: 600_000 });
 
-test("values outside JSON are encoded as JSON does, and a secret keeps its mark", () => {
+test("values outside JSON are encoded as in JSON, and a secret keeps its mark", () => {
   const when = new Date(0);
   const properties = Object.fromEntries(Object.entries({ when, nothing: undefined, list: [undefined, Number.NaN] }));
   expect(roundTrip({ ...engineProperties(properties), secretPaths: [["when"]] })).toEqual({
@@ -20,15 +20,15 @@ test("values outside JSON are encoded as JSON does, and a secret keeps its mark"
 
 test("a key named __proto__ is an ordinary key", () => {
   const plain = JSON.parse('{"__proto__": {"polluted": true}, "a": 1}');
-  const one = message({ properties: struct(1) });
-  const { properties = {} } = one.decode(one.encode({ properties: plain }));
+  const format = message({ properties: struct(1) });
+  const { properties = {} } = format.decode(format.encode({ properties: plain }));
   expect(Object.keys(properties)).toEqual(["__proto__", "a"]);
   expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
 });
 
 test("a lone surrogate is not sent, because the engine rejects invalid text", () => {
-  const one = message({ word: text(1) });
-  expect(one.decode(one.encode({ word: "a\ud800b" }))).toEqual({ word: "a\ufffdb" });
+  const format = message({ word: text(1) });
+  expect(format.decode(format.encode({ word: "a\ud800b" }))).toEqual({ word: "a\ufffdb" });
 });
 
 const all = message({

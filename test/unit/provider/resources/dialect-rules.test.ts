@@ -128,7 +128,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     expect(failuresOf("NetworkVolume", volume, "v1")).toEqual(["size: is 4096; must be from 0 to 4000 in REST v1"]);
   });
 
-  test("the default idleTimeout and a load balancer's own are accepted with REQUEST_COUNT", () => {
+  test("the default idleTimeout, and any idleTimeout of a load balancer, is accepted with REQUEST_COUNT", () => {
     const scaled = { templateId: "t", scalerType: "REQUEST_COUNT" };
     expect(failuresOf("ServerlessEndpoint", scaled, "v2")).toEqual([]);
     expect(failuresOf("ServerlessEndpoint", { ...scaled, type: "LOAD_BALANCER", idleTimeout: 30 }, "v2")).toEqual([]);

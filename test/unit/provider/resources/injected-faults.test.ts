@@ -22,7 +22,7 @@ const inject = async (endpointId: string, faults: object): Promise<void> =>
 
 const isCounted = (fault: string): boolean => !["delay", "workers", "noStock"].includes(fault);
 
-/** Number of jobs that an endpoint ever had, and of the submissions that were sent to it. */
+/** Numbers of an endpoint's jobs so far, and of the submissions sent to it. */
 async function counts(endpointId: string): Promise<{ jobs: number; submissions: number }> {
   const jobs = at((await send("GET", `${serverlessUrl}/v2/${endpointId}/requests`, { key })).json, "requests");
   if (!Array.isArray(jobs)) throw new Error(`no jobs of ${endpointId}`);
@@ -30,14 +30,14 @@ async function counts(endpointId: string): Promise<{ jobs: number; submissions: 
   return { jobs: jobs.length, submissions: submissions.length };
 }
 
-/** The text that a verb ends with, and the jobs and submissions that came of it. */
+/** Result or error of a verb, and the numbers of jobs and submissions that it caused. */
 interface Outcome {
   text: string;
   jobs: number;
   submissions: number;
 }
 
-/** Runs a verb whose requests meet the faults of a row. */
+/** Runs a verb while the faults of a row are injected. */
 async function underFaults(
   endpointId: string,
   { faults, afterSubmission }: FaultRow,
@@ -50,7 +50,7 @@ async function underFaults(
   await injected;
   const context = bench.context(
     {
-      // The first request to /status is sent after a wait, which lasts until the faults are there.
+      // The first request to /status is sent after a wait, which lasts until the faults are injected.
       progress: (text) => {
         if (/job \S+ IN_/.test(text)) injected ??= inject(endpointId, faults);
       },
@@ -65,14 +65,14 @@ async function underFaults(
     restVersion,
   );
   const text = await verb(context).catch(String);
-  const left = await send("GET", faultsPath(endpointId), { key });
-  for (const fault of Object.keys(faults).filter(isCounted)) expect(left.json).toHaveProperty(fault, 0);
+  const remaining = await send("GET", faultsPath(endpointId), { key });
+  for (const fault of Object.keys(faults).filter(isCounted)) expect(remaining.json).toHaveProperty(fault, 0);
   await inject(endpointId, {});
   const after = await counts(endpointId);
   return { text, jobs: after.jobs - before.jobs, submissions: after.submissions - before.submissions };
 }
 
-/** A new template with a name of its own. */
+/** Creates a template with a unique name. */
 async function templateOf(imageName: string, restVersion: Dialect): Promise<string> {
   const { inputs } = kinds.Template.check({}, { imageName }, naming(`echo-${++names}`), [], restVersion);
   return (await kinds.Template.create(inputs, bench.context({}, restVersion))).id;
@@ -96,7 +96,7 @@ describe.each(["async", "sync"])("a JobInvoke with the mode %s", (mode) => {
     "fails with the crash": { text: failed("(.*SIGKILL|injected fault: the worker crashes)"), submissions: 1, jobs: 1 },
     "cancels the job at `timeout`, fails": { text: cancelled, submissions: 1, jobs: 1 },
   };
-  // A /runsync of a job that ends in time is followed by no request to /status.
+  // A /runsync that returns a finished job is not followed by a request to /status.
   const rows = faultTable("`JobInvoke`").filter(({ afterSubmission }) => mode === "async" || !afterSubmission);
 
   const outcomeOf = runConcurrently(rows, async (row) => {
@@ -130,7 +130,7 @@ describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (restVer
     new RegExp(
       `^PartialFailure: acme/echo:2 \\(version 2\\) failed its verification; acme/echo:1 \\(version 1\\) keeps serving[^]*\\n${reason}`,
     );
-  // A slow machine reaches the deadline before it submits the job, a fast one crashes the last worker before the deadline.
+  // A slow machine reaches the deadline before it submits the job, a fast machine crashes the last worker before the deadline.
   const waited = (reason: string) =>
     rolledBack(`(job \\S+ .* (was still IN_QUEUE|ended FAILED)|no worker of the new version started)[^]*${reason}`);
   const checks = {
@@ -146,8 +146,8 @@ describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (restVer
 
   const inputsOf = (name: string, templateId: string, verify: object): Properties => {
     const job = { input: { text: "ping" }, expect: { output: { text: "ping" } }, timeout: 600 };
-    const given = { templateId, workersMax: 1, verify: { ...job, ...verify } };
-    const { inputs, failures } = kinds.ServerlessEndpoint.check({}, given, naming(name), [], restVersion);
+    const news = { templateId, workersMax: 1, verify: { ...job, ...verify } };
+    const { inputs, failures } = kinds.ServerlessEndpoint.check({}, news, naming(name), [], restVersion);
     expect(failures).toEqual([]);
     return inputs;
   };

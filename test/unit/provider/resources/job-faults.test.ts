@@ -44,7 +44,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
   });
 
   test.each(Object.entries(longSecrets()))(
-    "a handler's failure with a long secret (%s): redacted, also if the text is cut",
+    "a handler's failure with a long secret (%s): redacted, even if the text is truncated",
     async (_name, secret) => {
       for (const error of [`${"x".repeat(3900)}${secret}`, JSON.stringify({ tried: secret }), { tried: secret }]) {
         const { context } = await startJobApi({ run: () => job("FAILED", { error }), health });
@@ -72,7 +72,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
     expect(await failureOf(JobInvoke.create(inputs, context))).toContain("ended COMPLETED, expected FAILED");
   });
 
-  test("another output: each difference by its path", async () => {
+  test("a different output: each difference by its path", async () => {
     const { context } = await startJobApi({ run: () => job("COMPLETED", { output: { text: "nope", n: 1 } }) });
     const inputs = inputsOf({ expect: { output: { text: "pong", n: 1, list: [1] } } });
     expect(await failureOf(JobInvoke.create(inputs, context))).toBe(
@@ -113,7 +113,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
     );
   });
 
-  test("a very long error text is cut", async () => {
+  test("a very long error text is truncated", async () => {
     const { context } = await startJobApi({ run: () => job("FAILED", { error: "x".repeat(100_000) }), health });
     expect((await failureOf(JobInvoke.create(inputsOf(), context))).length).toBeLessThan(5000);
   });
@@ -124,7 +124,7 @@ describe("a submission with a lost response is not retried", () => {
     ["hang up", { action: "hang up" }],
     ["reset", { action: "reset" }],
     ["500", json({ error: "oops" }, 500)],
-    ["half an answer", { action: "truncate", status: 200, body: '{"id": "j1", "status": "IN_QUEUE"}' }],
+    ["a truncated response", { action: "truncate", status: 200, body: '{"id": "j1", "status": "IN_QUEUE"}' }],
   ])("%s", async (_, behaviour) => {
     for (const mode of ["async", "sync"]) {
       const { context, calls } = await startJobApi({ run: () => behaviour, runsync: () => behaviour });
@@ -147,11 +147,11 @@ describe("a job that exceeds its timeout", () => {
     expect(message).toMatch(/^job j1 on endpoint "e1" was still IN_QUEUE after 30 s; it was cancelled\n/);
     expect(message).toMatch(healthLine);
     expect(message).toContain("Raise workersMax");
-    expect(calls.filter((one) => one === "cancel")).toHaveLength(1);
+    expect(calls.filter((call) => call === "cancel")).toHaveLength(1);
     expect(clock.now()).toBe(30_000);
     expect(messages).toContain("job j1 IN_QUEUE: 0 s of at most 30 s");
-    // Every 250 ms in the first 5 s, every 400 ms after them.
-    expect(calls.filter((one) => one === "status").length).toBe(83);
+    // Every 250 ms in the first 5 s, then every 400 ms.
+    expect(calls.filter((call) => call === "status").length).toBe(83);
   });
 
   test("reports the service's reason for its wait, during the wait and at the end", async () => {
@@ -172,7 +172,7 @@ describe("a job that exceeds its timeout", () => {
     for (const text of late)
       expect(text).toMatch(/^job j1 IN_QUEUE: \d+ s of at most 30 s; the image "acme\/chat:1" has .*machine$/);
     // Once in the queue, once for the message.
-    expect(calls.filter((one) => one === "health")).toHaveLength(2);
+    expect(calls.filter((call) => call === "health")).toHaveLength(2);
   });
 
   test("respects a shorter timeout of the deployment step", async () => {
@@ -187,12 +187,12 @@ describe("a job that exceeds its timeout", () => {
   });
 
   test("is not a failure if it ends during its cancellation", async () => {
-    let hasRequested = false;
+    let isCancelRequested = false;
     const { context } = await startJobApi({
       run: () => job("IN_QUEUE"),
-      status: () => job(hasRequested ? "COMPLETED" : "IN_PROGRESS", { output: 42 }),
+      status: () => job(isCancelRequested ? "COMPLETED" : "IN_PROGRESS", { output: 42 }),
       cancel: () => {
-        hasRequested = true;
+        isCancelRequested = true;
         return json({ error: "job is already COMPLETED" }, 400);
       },
     });
@@ -201,12 +201,12 @@ describe("a job that exceeds its timeout", () => {
   });
 
   test("may still run if it cannot be cancelled, as the message states", async () => {
-    let hasRequested = false;
+    let isCancelRequested = false;
     const { context } = await startJobApi({
       run: () => job("IN_QUEUE"),
-      status: () => (hasRequested ? json({}, 400) : job("IN_PROGRESS")),
+      status: () => (isCancelRequested ? json({}, 400) : job("IN_PROGRESS")),
       cancel: () => {
-        hasRequested = true;
+        isCancelRequested = true;
         return json({ error: "no" }, 400);
       },
       health,
@@ -233,7 +233,7 @@ describe("a cancelled deployment", () => {
     expect(calls.at(-1)).toBe("cancel");
   });
 
-  test("sends nothing if nothing was sent before", async () => {
+  test("sends nothing if it is cancelled before the submission", async () => {
     const reason = new Error("stopped by the user");
     const { context, calls } = await startJobApi({ run: () => job("COMPLETED") });
     await expect(JobInvoke.create(inputsOf(), { ...context, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

@@ -6,7 +6,7 @@ import { naming } from "../../../support/naming";
 
 const { JobInvoke } = kinds;
 
-/** A job that is over `length` ms after its submission, having waited in the queue for the first `queued` of them. */
+/** Starts an API whose job ends `length` ms after its submission and is queued for the first `queued` ms. */
 async function startJob(length: number, queued = 0) {
   const record = (status: string): Behaviour => json({ id: "j1", status });
   const api = await startJobApi({
@@ -16,7 +16,7 @@ async function startJob(length: number, queued = 0) {
       record(api.clock.now() >= length ? "COMPLETED" : api.clock.now() >= queued ? "IN_PROGRESS" : "IN_QUEUE"),
     health: () => json({ jobs: { inQueue: 1 }, workers: { initializing: 1 }, message: "pulling the image" }),
   });
-  const polls = (): number => api.calls.filter((one) => one === "status").length;
+  const polls = (): number => api.calls.filter((call) => call === "status").length;
   return { ...api, polls, lag: (): number => api.clock.now() - length };
 }
 
@@ -24,32 +24,32 @@ const inputsOf = (mode: "async" | "sync") =>
   JobInvoke.check({}, { endpointId: "e1", input: {}, mode, timeout: 4000 }, naming()).inputs;
 const inputs = inputsOf("async");
 
-describe("polls notice a job's end soon", () => {
+describe("the delay between a job's end and the poll that detects it", () => {
   test.each([
-    { mode: "async", seconds: 1, most: 250, jobs: 25 },
-    { mode: "async", seconds: 10, most: 400, jobs: 25 },
-    { mode: "async", seconds: 60, most: 400, jobs: 9 },
-    { mode: "async", seconds: 600, most: 500, jobs: 3 },
-    { mode: "sync", seconds: 3, most: 75, jobs: 25 },
-    { mode: "sync", seconds: 10, most: 400, jobs: 25 },
+    { mode: "async", seconds: 1, limit: 250, jobs: 25 },
+    { mode: "async", seconds: 10, limit: 400, jobs: 25 },
+    { mode: "async", seconds: 60, limit: 400, jobs: 9 },
+    { mode: "async", seconds: 600, limit: 500, jobs: 3 },
+    { mode: "sync", seconds: 3, limit: 75, jobs: 25 },
+    { mode: "sync", seconds: 10, limit: 400, jobs: 25 },
   ] as const)(
-    "$mode, of $seconds s: within $most ms, and half of that in the median",
-    async ({ mode, seconds, most, jobs }) => {
+    "$mode job of $seconds s: at most $limit ms, with a median of about half",
+    async ({ mode, seconds, limit, jobs }) => {
       const delays: number[] = [];
       for (let at = 0; at < jobs; at++) {
-        // Ends spread over one wait between two looks, so that no schedule meets them by luck.
-        const { context, lag } = await startJob(seconds * 1000 + (most * (at + 0.5)) / jobs);
+        // The ends are spread over one poll interval, so that no schedule matches them by chance.
+        const { context, lag } = await startJob(seconds * 1000 + (limit * (at + 0.5)) / jobs);
         await JobInvoke.create(inputsOf(mode), context);
         delays.push(lag());
       }
       delays.sort((a, b) => a - b);
       expect(delays.at(0)).toBeGreaterThanOrEqual(0);
-      expect(delays.at(-1)).toBeLessThanOrEqual(most);
-      expect(delays.at((jobs - 1) / 2)).toBeLessThanOrEqual(most / 2 + most / jobs);
+      expect(delays.at(-1)).toBeLessThanOrEqual(limit);
+      expect(delays.at((jobs - 1) / 2)).toBeLessThanOrEqual(limit / 2 + limit / jobs);
     },
   );
 
-  test("of an hour: within 2 s, after fewer than 4000 polls", async () => {
+  test("async job of an hour: at most 2 s, with fewer than 4000 polls", async () => {
     const { context, polls, lag } = await startJob(3_599_900);
     await JobInvoke.create(inputs, context);
     expect(lag()).toBeLessThanOrEqual(2000);
@@ -57,17 +57,17 @@ describe("polls notice a job's end soon", () => {
   });
 });
 
-describe("polls report no more progress lines than with intervals of 2 s", () => {
+describe("progress lines do not exceed those of polls every 2 s", () => {
   test.each([
-    { seconds: 1, before: 4 },
-    { seconds: 10, before: 10 },
-    { seconds: 60, before: 35 },
-    { seconds: 600, before: 305 },
-  ])("for a job of $seconds s: at most $before", async ({ seconds, before }) => {
+    { seconds: 1, limit: 4 },
+    { seconds: 10, limit: 10 },
+    { seconds: 60, limit: 35 },
+    { seconds: 600, limit: 305 },
+  ])("for a job of $seconds s: at most $limit", async ({ seconds, limit }) => {
     for (const queued of [0, seconds * 300]) {
       const { context, messages } = await startJob(seconds * 1000, queued);
       await JobInvoke.create(inputs, context);
-      expect(messages.length).toBeLessThanOrEqual(before);
+      expect(messages.length).toBeLessThanOrEqual(limit);
       // Progress is still reported.
       expect(messages.length).toBeGreaterThan(seconds / 3);
     }

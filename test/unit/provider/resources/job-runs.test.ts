@@ -38,7 +38,7 @@ describe("a successful job", () => {
     expect(bodies).toEqual([{ input: { prompt: "ping" }, policy: { ttl: 60_000 } }]);
   });
 
-  test("takes one call in sync mode if it is quick, and is polled if not", async () => {
+  test("requires one call in sync mode if it ends in time, and is polled otherwise", async () => {
     const quick = await startJobApi({ runsync: () => job("COMPLETED", { output: null }) });
     expect((await JobInvoke.create(inputsOf({ mode: "sync" }), quick.context)).outputs["output"]).toBe(null);
     expect(quick.calls).toEqual(["runsync"]);
@@ -73,20 +73,23 @@ test.each<[string, Properties]>([
   ["timeout", { timeout: 60 }],
   ["triggers", { triggers: ["r2"] }],
   ["expect", { expect: { output: { text: "a" } } }],
-])("a job runs again if %s is changed or reverted, and its previews have the other outputs", async (input, change) => {
-  let runs = 0;
-  const completed = (): Behaviour => json({ id: `j${++runs}`, status: "COMPLETED", output: { text: "a" } });
-  const { context } = await startJobApi({ run: completed, runsync: completed });
-  const [first, changed] = [inputsOf(), inputsOf(change)];
-  const { id, outputs } = await JobInvoke.create(first, context);
-  expectPreviewOutputs(JobInvoke.previewOutputs(undefined, first, {}), outputs, outcome);
-  let olds = outputs;
-  for (const [run, news] of [changed, first].entries()) {
-    expect([...new Set(JobInvoke.diff(olds, news).map(({ path }) => path[0]))]).toEqual([input]);
-    const previewed = JobInvoke.previewOutputs(olds, news, { id });
-    olds = await JobInvoke.update(id, olds, news, context);
-    expectPreviewOutputs(previewed, olds, outcome);
-    expect(olds["jobId"]).toBe(`j${run + 2}`);
-    expect(JobInvoke.diff(olds, news)).toEqual([]);
-  }
-});
+])(
+  "a job runs again if %s is changed or reverted, and its previews contain the remaining outputs",
+  async (input, change) => {
+    let runs = 0;
+    const completed = (): Behaviour => json({ id: `j${++runs}`, status: "COMPLETED", output: { text: "a" } });
+    const { context } = await startJobApi({ run: completed, runsync: completed });
+    const [first, changed] = [inputsOf(), inputsOf(change)];
+    const { id, outputs } = await JobInvoke.create(first, context);
+    expectPreviewOutputs(JobInvoke.previewOutputs(undefined, first, {}), outputs, outcome);
+    let olds = outputs;
+    for (const [run, news] of [changed, first].entries()) {
+      expect([...new Set(JobInvoke.diff(olds, news).map(({ path }) => path[0]))]).toEqual([input]);
+      const previewed = JobInvoke.previewOutputs(olds, news, { id });
+      olds = await JobInvoke.update(id, olds, news, context);
+      expectPreviewOutputs(previewed, olds, outcome);
+      expect(olds["jobId"]).toBe(`j${run + 2}`);
+      expect(JobInvoke.diff(olds, news)).toEqual([]);
+    }
+  },
+);

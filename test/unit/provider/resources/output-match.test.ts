@@ -34,14 +34,14 @@ describe("a different output is reported by path", () => {
 
   test("many differences are truncated", () => {
     const expected = (length: number) => Object.fromEntries(Array.from({ length }, (_, index) => [`k${index}`, 1]));
-    const told = lines(expected(30), {});
-    expect(told).toHaveLength(21);
-    expect(told.at(-1)).toBe("and 10 more");
+    const reported = lines(expected(30), {});
+    expect(reported).toHaveLength(21);
+    expect(reported.at(-1)).toBe("and 10 more");
     expect(lines(expected(20), {}).at(-1)).toBe("output.k19: expected 1, got nothing");
   });
 });
 
-describe("a different output shows no secret", () => {
+describe("the report of a different output does not reveal a secret", () => {
   const secret = longSecrets().jwt;
   const [expected, actual] = [
     { token: secret, n: 1 },
@@ -50,22 +50,22 @@ describe("a different output shows no secret", () => {
 
   test.each<[string, Path[], string[]]>([
     [
-      "of the expectation",
+      "in the expectation",
       [["expect", "output", "token"]],
       ["output.token: expected [secret], got [secret]", "output.n: expected 1, got [secret]"],
     ],
     [
-      "of which the whole expectation is",
+      "if the whole expectation is secret",
       [["expect"]],
       ["output.token: expected [secret], got [secret]", "output.n: expected [secret], got [secret]"],
     ],
     [
-      "of the input that it was made of",
+      "in the input",
       [["input", "a"]],
       [`output.token: expected "${secret.slice(0, 76)}…, got [secret]`, "output.n: expected 1, got [secret]"],
     ],
     [
-      "that another property has",
+      "in another property",
       [["endpointId"]],
       ['output.token: expected "[secret]", got "[secret]x"', `output.n: expected 1, got "${"2".repeat(76)}…`],
     ],

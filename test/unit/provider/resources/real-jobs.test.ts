@@ -25,14 +25,14 @@ const inputsOf = (handler: string, news: Properties): Properties =>
   JobInvoke.check({}, { endpointId: endpoints.get(handler) ?? "", input: {}, ...news }, naming()).inputs;
 const realTime = () => bench.context({ clock: systemClock });
 
-/** The job's record, read past the proxy and without our client. */
+/** The job's status, read without the proxy and without our client. */
 async function statusOf(handler: string, jobId: string): Promise<unknown> {
   const { serverlessUrl, apiKey } = bench.addresses;
   const response = await send("GET", `${serverlessUrl}/v2/${endpoints.get(handler)}/status/${jobId}`, { key: apiKey });
   return at(response.json, "status");
 }
 
-test("a job is cancelled on the service if it takes too long", async () => {
+test("a job is cancelled on the service if it exceeds its timeout", async () => {
   const failure: unknown = await JobInvoke.create(
     inputsOf("slow", { input: { ms: 60_000 }, timeout: 1 }),
     realTime(),
@@ -90,7 +90,7 @@ describe("from a script", () => {
     expect(bench.drainRequests()).toEqual([]);
   });
 
-  test("a wrong key is one line", async () => {
+  test("a wrong key is reported with the endpoint and the service's address", async () => {
     const wrong = { clients: { ...bench.addresses, apiKey: "sck-wrong" } };
     await expect(
       invokeJob({ endpointId: endpoints.get("echo") ?? "", input: {} }, { settings: wrong }),

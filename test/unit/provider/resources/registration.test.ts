@@ -79,7 +79,7 @@ describe("a class", () => {
     );
   });
 
-  it("passes on the options that the engine does not pass on", async () => {
+  it("forwards options that the engine does not forward", async () => {
     const opts = { customTimeouts: { delete: "5m" }, replaceOnChanges: ["env"] };
     expect(await inputsOf(new Template("slow", { imageName: "i" }, opts), "slow")).toMatchObject({
       __timeouts: { delete: "5m" },
@@ -87,7 +87,7 @@ describe("a class", () => {
     });
   });
 
-  it("lists its secret inputs, also nested ones, and none if there are none", async () => {
+  it("lists its secret inputs, including nested inputs, and omits an empty list", async () => {
     const input = { prompt: "ping", keys: [pulumi.secret("k"), Promise.resolve("p")], all: pulumi.output("o") };
     const job = new JobInvoke("job", { endpointId: pulumi.secret("e"), input });
     const open = new JobInvoke("open", { endpointId: "e", input: { prompt: "ping" } });
@@ -95,13 +95,13 @@ describe("a class", () => {
     expect(await inputsOf(open, "open")).not.toHaveProperty("__secrets");
   });
 
-  it("makes the value of a Secret secret in every notation", async () => {
+  it("makes the value of a Secret secret even if the program does not", async () => {
     const secret = new Secret("pin", { value: "4711" });
     expect(await pulumi.isSecret(secret.value)).toBe(true);
     expect((await inputsOf(secret, "pin"))["__secrets"]).toEqual([["value"]]);
   });
 
-  it("reads back every input, also an omitted one", async () => {
+  it("has an output for every input, even for an omitted input", async () => {
     const template = new Template("defaults", { imageName: "i" });
     await urnOf(template);
     expect(pulumi.Output.isInstance(template.dockerArgs)).toBe(true);

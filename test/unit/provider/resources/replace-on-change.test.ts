@@ -9,8 +9,8 @@ const { Template } = kinds;
 const urn = "urn:pulumi:dev::shop::serverless-compute:index:Template::chat";
 
 const checked = (news: Properties, olds: Properties = {}): Properties => {
-  const given = { imageName: "a:1", replaceOnChange: true, ...news };
-  const { inputs, failures, nameSource } = Template.check(olds, given, autoNaming(urn));
+  const input = { imageName: "a:1", replaceOnChange: true, ...news };
+  const { inputs, failures, nameSource } = Template.check(olds, input, autoNaming(urn));
   expect([failures, nameSource]).toEqual([[], "random"]);
   return inputs;
 };
@@ -22,16 +22,19 @@ describe("a template with replaceOnChange", () => {
   test.each([
     ["a generated name", {}, /^chat-dev-[0-9a-f]{7}$/],
     ["a name of the program", { name: "talk" }, /^talk-[0-9a-f]{7}$/],
-  ])("is replaced if the workers' content changes; with %s, the new one gets another suffix", (_, given, pattern) => {
-    const olds = checked(given);
-    const news = checked({ ...given, imageName: "a:2" }, olds);
-    expect(nameOf(olds)).toMatch(pattern);
-    expect(replaced(olds, news)).toEqual(["imageName"]);
-    // The engine checks the inputs of a replacement without the old ones.
-    const replacement = checked({ ...given, imageName: "a:2" });
-    expect(nameOf(replacement)).toMatch(pattern);
-    expect(nameOf(replacement)).not.toBe(nameOf(olds));
-  });
+  ])(
+    "is replaced if the workers' content changes; with %s, the new template has another suffix",
+    (_, input, pattern) => {
+      const olds = checked(input);
+      const news = checked({ ...input, imageName: "a:2" }, olds);
+      expect(nameOf(olds)).toMatch(pattern);
+      expect(replaced(olds, news)).toEqual(["imageName"]);
+      // The engine checks the inputs of a replacement without the old inputs.
+      const replacement = checked({ ...input, imageName: "a:2" });
+      expect(nameOf(replacement)).toMatch(pattern);
+      expect(nameOf(replacement)).not.toBe(nameOf(olds));
+    },
+  );
 
   test("keeps its name and is updated in place by any other change", () => {
     const plain = Template.check({}, { imageName: "a:1" }, autoNaming(urn)).inputs;

@@ -17,18 +17,18 @@ const { JobInvoke, ServerlessEndpoint, Template } = kinds;
 const context = () => bench.context({ clock: acceleratedClock(10) }, "v2");
 let names = 0;
 
-/** Id of a new template whose image has the version as its tag and in its environment. */
+/** Creates a template whose image has the version as its tag and in its environment, and returns its id. */
 async function templateOf(version: string, env: Record<string, string> = {}): Promise<string> {
-  const given = { imageName: `acme/server:${version}`, env: { VERSION: version, ...env } };
-  const { inputs } = Template.check({}, given, naming(`server-${++names}`), [], "v2");
+  const news = { imageName: `acme/server:${version}`, env: { VERSION: version, ...env } };
+  const { inputs } = Template.check({}, news, naming(`server-${++names}`), [], "v2");
   return (await Template.create(inputs, context())).id;
 }
 
 /** Inputs of a load balancer. */
 function inputsOf(name: string, templateId: string, more: Properties = {}): Properties {
   const scaling = { type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", scalerValue: 4, workersMax: 1 };
-  const given = { templateId, ...scaling, ...more };
-  const { inputs, failures } = ServerlessEndpoint.check({}, given, naming(name), [], "v2");
+  const news = { templateId, ...scaling, ...more };
+  const { inputs, failures } = ServerlessEndpoint.check({}, news, naming(name), [], "v2");
   expect(failures).toEqual([]);
   return inputs;
 }
@@ -72,7 +72,7 @@ describe("the verification of a load balancer", () => {
     );
   });
 
-  test("is secret where its request is", async () => {
+  test("redacts the mismatches of a secret request", async () => {
     const verify = verifyOf("4", { body: { token: "a-secret-of-the-test" } });
     const inputs = inputsOf("secret", await templateOf("1"), verify);
     const secrets = { paths: [["verify", "request", "body"]], values: ["a-secret-of-the-test"] };
@@ -99,7 +99,7 @@ describe("a JobInvoke with a request", () => {
     expect(at(result.output, "body", "text")).toBe(JSON.stringify(body));
   });
 
-  test("fails if the endpoint has a queue, or none of this id exists", async () => {
+  test("fails if the endpoint has a queue or does not exist", async () => {
     const { type: _t, ...plain } = inputsOf("queue", await templateOf("1"));
     const { id } = await ServerlessEndpoint.create({ ...plain, scalerType: "QUEUE_DELAY" }, context());
     await expect(JobInvoke.create(invoked(id, { path: "/" }), context())).rejects.toThrow(
@@ -111,15 +111,15 @@ describe("a JobInvoke with a request", () => {
   });
 });
 
-/** Injects the faults of a row, and returns the text that a verb ends with. */
+/** Injects the faults of a row, and returns the result or error of a verb. */
 async function underFaults(endpointId: string, { faults }: FaultRow, verb: () => Promise<string>): Promise<string> {
   const { serverlessUrl, apiKey: key } = bench.addresses;
   const path = `${serverlessUrl}/local/endpoints/${endpointId}/faults`;
   expectResponse(await send("PUT", path, { key, json: faults }), 200);
   const text = await verb().catch(String);
   const { json } = await send("GET", path, { key });
-  for (const [name, left] of Object.entries(Object(json)))
-    if (typeof left === "number" && name !== "delay") expect(left, `${name} left`).toBe(0);
+  for (const [name, remaining] of Object.entries(Object(json)))
+    if (typeof remaining === "number" && name !== "delay") expect(remaining, `remaining ${name}`).toBe(0);
   expectResponse(await send("PUT", path, { key, json: {} }), 200);
   return text;
 }

@@ -22,9 +22,9 @@ async function createUnmanagedEndpoint(templateId: string, name: string): Promis
   return stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 0 }), "id");
 }
 const names = async (): Promise<unknown[]> =>
-  (await bench.listObjects("templates")).map((one) => propertiesIn(one)["name"]);
+  (await bench.listObjects("templates")).map((template) => propertiesIn(template)["name"]);
 
-test("a template that gets a new endpoint during the wait fails at the limit and names that endpoint", async () => {
+test("the delete of a template that gets a new endpoint during the wait fails at the limit and names the endpoint", async () => {
   const context = bench.context({ settings: { templateReleaseLimit: 40_000 } });
   const { id, outputs } = await makeTemplate("late-dev", context);
   const first = await createUnmanagedEndpoint(id, "first");
@@ -93,12 +93,12 @@ test("a template that was renamed outside the stack is deleted under its new nam
   expect(await names()).not.toContain("after-dev");
 });
 
-describe("an unmanaged template that has the name by now is not deleted", () => {
+describe("an unmanaged template with the same name is not deleted", () => {
   const body = (name: string) => ({ name, imageName: "theirs:1", isServerless: true });
   const createOtherTemplate = async (name: string): Promise<string> =>
     stringAt(await bench.rest("POST", "/templates", body(name)), "id");
   const ids = async (): Promise<unknown[]> =>
-    (await bench.listObjects("templates")).map((one) => propertiesIn(one)["id"]);
+    (await bench.listObjects("templates")).map((template) => propertiesIn(template)["id"]);
 
   test("if the stack's template is already deleted", async () => {
     const { id, outputs } = await makeTemplate("again-dev", bench.context());

@@ -36,7 +36,7 @@ test("an endpoint's update sends only the properties that differ from the state"
   expect(bench.drainRequests()).toEqual([]);
 });
 
-test("a volume's new name does not shrink a volume that was enlarged outside the stack", async () => {
+test("renaming a volume that was enlarged outside the stack does not shrink it", async () => {
   const inputsOf = (name: string): Properties =>
     NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming(name)).inputs;
   const { id, outputs } = await NetworkVolume.create(inputsOf("small-dev"), bench.context());

@@ -18,20 +18,20 @@ const startTimes = new Map<string, number>();
 const server = createServer((request, response) => {
   const path = request.url ?? "";
   const endpoint = /\/(e\d+)\//.exec(path)?.[1] ?? "";
-  const answer = (body: object): void =>
+  const respond = (body: object): void =>
     void response.setHeader("content-type", "application/json").end(JSON.stringify(body));
   if (path.endsWith("/workers")) {
     polls.push(clock.now());
     const worker = { id: `w-${endpoint}`, status: "RUNNING", isStale: false, gpuCount: 1 };
-    return answer({ workers: [worker], summary: {}, endpointVersion: 2 });
+    return respond({ workers: [worker], summary: {}, endpointVersion: 2 });
   }
   if (path.endsWith("/run")) {
     startTimes.set(endpoint, clock.now());
-    return answer({ id: `j-${endpoint}`, status: "IN_QUEUE" });
+    return respond({ id: `j-${endpoint}`, status: "IN_QUEUE" });
   }
   const isOver = clock.now() - (startTimes.get(endpoint) ?? 0) >= 2000;
   const done = { status: "COMPLETED", workerId: `w-${endpoint}`, output: { text: "pong" } };
-  return answer({ id: `j-${endpoint}`, ...(isOver ? done : { status: "IN_PROGRESS" }) });
+  return respond({ id: `j-${endpoint}`, ...(isOver ? done : { status: "IN_PROGRESS" }) });
 });
 const origin = await listenOnLoopback(server);
 const clients = createClients({
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const count = 100;
 
-test(`${count} endpoints that verify concurrently all succeed, with one poll per second after the first 30`, async () => {
+test(`${count} endpoints that verify concurrently all succeed, with at most 90 polls per minute`, async () => {
   const quiet = (): void => {};
   const context = (): Context => ({
     clients,
@@ -78,7 +78,7 @@ test(`${count} endpoints that verify concurrently all succeed, with one poll per
   });
   while (remaining > 0) {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    // Time stands still while requests are under way.
+    // The clock does not advance while requests are in flight.
     if (clock.waiting >= remaining) await clock.advance(50);
   }
   expect(new Set(await Promise.all(verdicts))).toEqual(new Set(["verified"]));

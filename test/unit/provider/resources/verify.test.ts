@@ -12,7 +12,7 @@ const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, hand
 const bench = await useLifecycleBench({ images });
 const { ServerlessEndpoint, Template } = kinds;
 
-/** A job that the handler "echo" does well, and none of the others. */
+/** Verification that succeeds only with the handler "echo". */
 const verify = { input: { text: "pong", ms: 60_000 }, expect: { output: { text: "pong" } }, timeout: 600 };
 
 const templates = new Map<string, string>();
@@ -28,17 +28,17 @@ describe.each(dialects)("with REST %s", (restVersion) => {
   const context = (more: object = {}): BenchContext =>
     bench.context({ clock: acceleratedClock(10), ...more }, restVersion);
   const inputsOf = (name: string, handler: string, news: Properties = {}): Properties => {
-    const given = { templateId: templates.get(handler) ?? "", workersMax: 1, verify, ...news };
-    const { inputs, failures } = ServerlessEndpoint.check({}, given, naming(`${name}-${restVersion}`), [], restVersion);
+    const input = { templateId: templates.get(handler) ?? "", workersMax: 1, verify, ...news };
+    const { inputs, failures } = ServerlessEndpoint.check({}, input, naming(`${name}-${restVersion}`), [], restVersion);
     expect(failures).toEqual([]);
     return inputs;
   };
-  /** Jobs that were submitted and changes of endpoints that were sent since the last call. */
+  /** Numbers of submitted jobs and of endpoint changes sent since the last call. */
   const sent = (): { jobs: number; changes: number } => {
-    const asked = bench.drainRequests();
+    const requests = bench.drainRequests();
     return {
-      jobs: asked.filter((one) => one.endsWith("/run")).length,
-      changes: asked.filter((one) => /^PATCH \/v\d\/(endpoints|serverless)/.test(one)).length,
+      jobs: requests.filter((request) => request.endsWith("/run")).length,
+      changes: requests.filter((request) => /^PATCH \/v\d\/(endpoints|serverless)/.test(request)).length,
     };
   };
   const failureOf = async (verb: Promise<unknown>): Promise<PartialFailure> => {
@@ -94,7 +94,7 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     expect(job).toMatchObject({ status: "COMPLETED", output: { text: "still" } });
   });
 
-  test("changes that affect no worker run no job: scaling, verify itself, and a new verify", async () => {
+  test("changes that affect no worker run no job: a new or changed verify, and scaling", async () => {
     const { verify: _none, ...plain } = inputsOf("quiet", "echo");
     const { id, outputs } = await ServerlessEndpoint.create(plain, context());
     sent();
@@ -107,7 +107,7 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     expect(sent()).toEqual({ jobs: 0, changes: 1 });
   });
 
-  test("a trigger verifies again, and a template that was updated in place stays", async () => {
+  test("a trigger verifies again, and a template that was updated in place is not rolled back", async () => {
     const name = `in-place-${restVersion}`;
     const created = Template.check({}, { name, imageName: "acme/echo:1" }, naming(name), [], restVersion).inputs;
     const { id: templateId, outputs: before } = await Template.create(created, context());

@@ -28,7 +28,7 @@ describe("a missing key", () => {
     expect(() => resolveSettings(lookup({}), hosted)).toThrow(/^(?!.*serverless-compute-local).*is missing/);
   });
 
-  test("includes an empty one", () => {
+  test("includes an empty key", () => {
     expect(() => resolveSettings(lookup({ apiKey: " " }), {})).toThrow(/is missing/);
   });
 });
@@ -125,7 +125,7 @@ test("all mistakes are reported together; a missing key is not one of them", () 
 describe("the address of the job API alone", () => {
   const config = { serverlessUrl: "https://JOBS.example.com/api//" };
 
-  test("requires no key and has the clients' form", () => {
+  test("requires no key and is normalised as for the clients", () => {
     expect(resolveServerlessUrl(lookup(config), {})).toBe("https://jobs.example.com/api");
     expect(resolveServerlessUrl(lookup({}), { SERVERLESS_COMPUTE_SERVERLESS_URL: "http://[::1]:80/" })).toBe(
       "http://[::1]",
@@ -143,7 +143,7 @@ describe("a key that is sent unencrypted over a network", () => {
   const exposed = (setting: string, variable: string, origin: string) =>
     `serverless-compute:${setting} (or SERVERLESS_COMPUTE_${variable}): the API key is sent to ${origin} unencrypted; use https://`;
 
-  test("is one warning that names the setting, without a key", () => {
+  test("is one warning per setting, even without a key", () => {
     expect(exposures({ url: "http://gpu.example.com:8080" })).toEqual([
       exposed("url", "URL", "http://gpu.example.com:8080"),
     ]);
@@ -169,7 +169,7 @@ describe("a key that is sent unencrypted over a network", () => {
   });
 });
 
-test("proxies come from the environment, lower case first", () => {
+test("proxies come from the environment, lowercase variables first", () => {
   const proxies = (environment: Record<string, string>) =>
     resolveSettings(lookup({}), { ...key, ...environment }).clients.proxies;
   expect(proxies({})).toBeUndefined();

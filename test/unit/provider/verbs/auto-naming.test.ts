@@ -19,7 +19,7 @@ describe("a generated resource name", () => {
 
   it("keeps the suffix if the service's limit truncates the rest", () => {
     expect(nameOf(urnOf({ name: "x".repeat(200) }))).toMatch(/^x{183}-[0-9a-f]{7}$/);
-    // A surrogate pair is cut as a whole.
+    // A surrogate pair is removed as a whole.
     expect(nameOf(urnOf({ name: `x${"\u{1F600}".repeat(100)}` }))).toMatch(/^x(?:\u{1F600}){91}-[0-9a-f]{7}$/u);
   });
 
