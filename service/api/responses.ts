@@ -89,18 +89,24 @@ function translateError(error: FastifyError, { routeOptions }: FastifyRequest): 
 
 /**
  * Sends the response for an unknown path or method. Its message omits the query, which may contain a key. Below the root of the
- * job API, paths without the id of an endpoint are unknown paths of REST v2, which checks the key first.
+ * job API, paths without the id of an endpoint are unknown paths of REST v2, which checks key and rate limit first.
  */
 export function rejectUnknownRoute(
   request: FastifyRequest,
   reply: FastifyReply,
-  restV2?: { isEndpoint(id: string): boolean; keyFault(request: FastifyRequest): ServiceError | undefined },
+  restV2?: {
+    isEndpoint(id: string): boolean;
+    admissionFault(request: FastifyRequest, reply: FastifyReply): ServiceError | undefined;
+  },
 ): void {
   const path = request.url.replace(/\?.*$/s, "");
   const notFoundError = new ServiceError("missing", `route ${request.method} ${path} not found`);
   const [, root, segment = ""] = path.split("/", 3);
   if (!restV2 || `/${root}` !== roots.jobs || restV2.isEndpoint(segment)) sendError(reply, path, notFoundError);
-  else sendProblem(reply, restV2.keyFault(request) ?? notFoundError);
+  else {
+    const error = restV2.admissionFault(request, reply) ?? notFoundError;
+    sendProblem(reply.headers(error.headers), error);
+  }
 }
 
 /** The error for a request rejected by Node's parser. */

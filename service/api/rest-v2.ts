@@ -1,9 +1,8 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
-import type { Auth } from "./auth";
 import { registerPodRoutes } from "./pods";
 import { reservedWords } from "./responses";
 import { registerAccountRoutes } from "./rest-v2-account";
@@ -13,15 +12,13 @@ import { registerDelegationRoutes } from "./rest-v2-delegations";
 import { type Noun, nounsOf } from "./rest-v2-nouns";
 import { createPager } from "./rest-v2-pages";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
-import type { UserRateLimit } from "./user-rate-limit";
 
 /** Registers REST v2 under the root of the job API. */
 export function registerRestV2Routes(
   app: FastifyInstance,
   {
-    auth,
+    admissionFault,
     resources,
-    rateLimit,
     view,
     clock,
     pageSize,
@@ -29,10 +26,9 @@ export function registerRestV2Routes(
     log,
     serverlessUrl,
   }: {
-    auth: Pick<Auth, "restV2Fault">;
+    /** Returns the error of a request without a valid key or above the rate limit; sets the rate limit's headers. */
+    admissionFault(request: FastifyRequest, reply: FastifyReply): ServiceError | undefined;
     resources: Resources;
-    /** Undefined without a rate limit. */
-    rateLimit: UserRateLimit | undefined;
     view: WorkerView;
     clock: Clock;
     /** Default page size. */
@@ -50,9 +46,8 @@ export function registerRestV2Routes(
     for (const routeMethod of [method].flat()) methods.set(url, new Set([...(methods.get(url) ?? []), routeMethod]));
   });
   app.addHook("onRequest", async (request, reply) => {
-    const fault = auth.restV2Fault(request);
+    const fault = admissionFault(request, reply);
     if (fault) throw fault;
-    rateLimit?.admit(reply);
   });
   type Id = { Params: { id: string } };
   const nouns: [string, Noun][] = Object.entries(nounsOf({ resources, pager, serverlessUrl }));
@@ -87,7 +82,7 @@ function rejectOtherMethods(app: FastifyInstance, methods: ReadonlyMap<string, R
   for (const [url, allowed] of methods) {
     const allow = [...allowed].join(", ");
     const path = url.slice(app.prefix.length);
-    const method = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((routeMethod) => !allowed.has(routeMethod));
+    const method = app.supportedMethods.filter((routeMethod) => !allowed.has(routeMethod));
     const reject = async (): Promise<never> => {
       const text = "The requested method is not allowed for this path.";
       throw new ServiceError("methodNotAllowed", text, { allow });

@@ -11,6 +11,7 @@ import { discardBody } from "./request-body";
 import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
+import type { UserRateLimit } from "./user-rate-limit";
 
 /** Keep-alive timeout of connections, ms; longer than the pauses of most clients. */
 const keepAliveTimeout = 72_000;
@@ -31,7 +32,10 @@ export function createServer(deps: {
   auth: Auth;
   resources: Resources;
   rest: RestOptions;
-  restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "auth" | "resources" | "log">;
+  restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "admissionFault" | "resources" | "log"> & {
+    /** Undefined without a rate limit. */
+    rateLimit: UserRateLimit | undefined;
+  };
   /** Routes of the job API and the worker channel, which check keys themselves. `countUserRequests` is applied to users' routes. */
   jobs: {
     routes(app: FastifyInstance, countUserRequests: (scope: FastifyInstance) => void): void;
@@ -97,6 +101,9 @@ export function createServer(deps: {
       done();
     });
 
+  const admissionFault = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined =>
+    auth.restV2Fault(request) ?? restV2.rateLimit?.admit(reply);
+
   // Hooks of a request, in order.
   app.addHook("onRequest", (request, _reply, done) => done(checkHost(request.headers.host)));
   // Unknown paths are rejected before the body is read, because its errors do not matter.
@@ -105,7 +112,7 @@ export function createServer(deps: {
     requests += 1;
     if (isStopping) return done(stopping());
     const isEndpoint = (id: string): boolean => resources.endpoints.find(id) !== undefined;
-    rejectUnknownRoute(request, reply, { isEndpoint, keyFault: auth.restV2Fault });
+    rejectUnknownRoute(request, reply, { isEndpoint, admissionFault });
   });
   acceptEmptyJson(app);
   app.register(
@@ -120,7 +127,7 @@ export function createServer(deps: {
   app.register(
     async (scope) => {
       countUserRequests(scope);
-      registerRestV2Routes(scope, { ...restV2, auth, resources, log });
+      registerRestV2Routes(scope, { ...restV2, admissionFault, resources, log });
     },
     { prefix: roots.jobs },
   );

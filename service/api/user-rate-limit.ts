@@ -16,8 +16,8 @@ export function createUserRateLimit(clock: Clock) {
   const counts = windows.map((window) => ({ ...window, began: Number.NEGATIVE_INFINITY, used: 0 }));
   const policy = windows.map(({ name, requests, seconds }) => `"${name}";q=${requests};w=${seconds}`).join(", ");
   return {
-    /** Counts a request and sets the rate limit headers of its response; throws a ServiceError `tooManyRequests` above a limit. */
-    admit(reply: Pick<FastifyReply, "header">): void {
+    /** Counts a request and sets the rate limit headers of its response; returns the error above a limit. */
+    admit(reply: Pick<FastifyReply, "header">): ServiceError | undefined {
       const now = clock.now();
       const remaining = counts.map((window) => {
         const length = window.seconds * 1000;
@@ -30,8 +30,8 @@ export function createUserRateLimit(clock: Clock) {
       reply.header("RateLimit-Policy", policy);
       reply.header("RateLimit", remaining.map(({ name, rest, reset }) => `"${name}";r=${rest};t=${reset}`).join(", "));
       const exceededWindow = remaining.findLast(({ used, requests }) => used > requests);
-      if (!exceededWindow) return;
-      throw new ServiceError("tooManyRequests", `rate limit exceeded for the ${exceededWindow.name} window`, {
+      if (!exceededWindow) return undefined;
+      return new ServiceError("tooManyRequests", `rate limit exceeded for the ${exceededWindow.name} window`, {
         "Retry-After": String(exceededWindow.reset),
       });
     },
