@@ -118,7 +118,7 @@ function gpuRecord(endpoint: EndpointRow) {
   return {
     // An endpoint without GPU types, created by another API, allows all types.
     pools: pools.length > 0 ? pools : gpuPools.map(({ id }) => id),
-    excludedTypes: entries.filter((entry) => entry.startsWith("-")).map((entry) => entry.slice(1)),
+    excludedTypes: [...new Set(entries.filter((entry) => entry.startsWith("-")).map((entry) => entry.slice(1)))],
     count: endpoint.gpuCount,
     allowedCudaVersions: endpoint.allowedCudaVersions,
     minCudaVersion: endpoint.minCudaVersion || null,

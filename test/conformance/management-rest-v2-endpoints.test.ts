@@ -172,7 +172,7 @@ describe("REST v2: PATCH /serverless/{id}", () => {
   });
 
   test("without pools both stay, and blanks around excluded types are removed", async () => {
-    const gpu = { pools: ["AMPERE_24"], excludedTypes: [" NVIDIA L4 "] };
+    const gpu = { pools: ["AMPERE_24"], excludedTypes: [" NVIDIA L4 ", "NVIDIA L4"] };
     const id = await make("/serverless", endpointBody({ gpu }));
     const retained = { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2 };
     expectResponse(await call("PATCH", `/serverless/${id}`, { gpu: { count: 2 } }), 200, { gpu: retained });
