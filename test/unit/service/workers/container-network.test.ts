@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findServer } from "../../../../service/workers/containers/container-server";
+import { findServer } from "../../../../service/workers/containers/network";
 import { createBody } from "../../../../service/workers/containers/spec";
 
 const ports = { port: 80, healthPort: 81, healthPath: "/ping" };
