@@ -92,11 +92,10 @@ export function registerJobRoutes(
     "/:endpointId/run",
     { ...admit("run"), bodyLimit: limits.runPayload },
     async (request, reply) => {
-      const { id } = await jobs.submit(
-        readSubmission(request.params.endpointId, "run", bodyText(request), clock.now()),
-      );
+      const job = readSubmission(request.params.endpointId, "run", bodyText(request), clock.now());
+      await jobs.submit(job);
       // The response acknowledges the submission, even if a worker already runs the job.
-      return sendText(reply, `{"id":"${id}","status":"IN_QUEUE"}`);
+      return sendText(reply, `{"id":"${job.id}","status":"IN_QUEUE"}`);
     },
   );
 
@@ -106,8 +105,9 @@ export function registerJobRoutes(
     async (request, reply) => {
       const { endpointId } = request.params;
       const wait = readWait(request.query);
-      const { id } = await jobs.submit(readSubmission(endpointId, "runsync", bodyText(request), clock.now()));
-      sendWhenFinal(endpointId, id, wait, reply);
+      const job = readSubmission(endpointId, "runsync", bodyText(request), clock.now());
+      await jobs.submit(job);
+      sendWhenFinal(endpointId, job.id, wait, reply);
       return reply;
     },
   );

@@ -49,7 +49,9 @@ export function registerOpenaiRoute(
       const { stream: isStreaming } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
       const disconnect = disconnectSignal(reply);
       const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
-      const { id } = await jobs.submit(readSubmission(endpointId, "openai", `{"input":${input}}`, wallClock.now()));
+      const job = readSubmission(endpointId, "openai", `{"input":${input}}`, wallClock.now());
+      await jobs.submit(job);
+      const { id } = job;
       const cancel = () => jobs.cancel(endpointId, id);
       // The client does not know the job's id, so the job ends with the request.
       onAbort(disconnect, cancel);

@@ -9,7 +9,6 @@ import {
   canTransition,
   isFinal,
   type Job,
-  type LiveJob,
   type NewJob,
   type RunningJob,
   toCancelled,
@@ -20,7 +19,7 @@ import {
 } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobRecords } from "./records";
-import type { JobPayload, JobStore } from "./store";
+import type { JobStore } from "./store";
 import { crashLimit, storePause } from "./timings";
 import type { Transition, Transitions } from "./transitions";
 import type { WebhookStore } from "./webhook-store";
@@ -32,9 +31,6 @@ export type JobOutcome = { output: string | undefined } | { error: string; outpu
 export type RequeueReason = "crashed" | "interrupted" | "undelivered";
 
 export type Jobs = ReturnType<typeof createJobs>;
-
-/** The length of a payload in characters. */
-const sizeOf = ({ input, s3Config }: JobPayload): number => input.length + (s3Config?.length ?? 0);
 
 /** All job transitions, one method each. A transition is durable when its promise resolves, and is emitted as an event. */
 export function createJobs({
@@ -87,30 +83,25 @@ export function createJobs({
 
   return {
     /** Queues a job, or assigns it to a waiting worker. Throws a ServiceError `missing` if the endpoint does not exist. */
-    async submit(job: NewJob): Promise<LiveJob> {
+    async submit(job: NewJob): Promise<void> {
       const submission = await commit(
         () => {
-          const { endpointId } = job;
+          const { endpointId, input, s3Config } = job;
           if (!exists(endpointId)) return undefined;
-          const waiter = live.queue(endpointId).size === 0 ? live.nextWaiter(endpointId) : undefined;
           const queued = toQueued(job, store.nextSeq(), store.nextPlace());
-          const runningJob = waiter && toRunning(queued, waiter.workerId, clock.now());
-          store.insert(runningJob ?? queued, job);
-          live.put(runningJob ?? queued);
-          return { queued, runningJob, waiter };
+          const waiter = live.queue(endpointId).size === 0 ? live.nextWaiter(endpointId) : undefined;
+          const running = waiter && toRunning(queued, waiter.workerId, clock.now());
+          store.insert(running ?? queued, job);
+          live.put(running ?? queued);
+          return { queued, assignment: running && { waiter, delivery: { job: running, input, s3Config } } };
         },
         (committed) => {
-          if (committed?.runningJob && committed.waiter)
-            deliver({
-              waiter: committed.waiter,
-              delivery: { job: committed.runningJob, input: job.input, s3Config: job.s3Config },
-            });
+          if (committed?.assignment) deliver(committed.assignment);
           else if (committed) publish({ before: committed.queued, after: committed.queued });
         },
-        sizeOf(job),
+        job.input.length + (job.s3Config?.length ?? 0),
       );
       if (!submission) throw notFound("endpoint", job.endpointId);
-      return submission.runningJob ?? submission.queued;
     },
 
     assign,
@@ -248,13 +239,9 @@ export function createJobs({
     recover(outlives: (workerId: string) => boolean): RunningJob[] {
       const stored = store.live();
       live.load(stored);
-      const runningJobs: RunningJob[] = [];
-      for (const job of stored) {
-        if (job.status !== "IN_PROGRESS") continue;
-        if (outlives(job.workerId)) runningJobs.push(job);
-        else requeue(job, { retries: job.retries + 1 }, true);
-      }
-      return runningJobs;
+      const running = stored.filter((job) => job.status === "IN_PROGRESS");
+      for (const job of running) if (!outlives(job.workerId)) requeue(job, { retries: job.retries + 1 }, true);
+      return running.filter(({ workerId }) => outlives(workerId));
     },
   };
 }

@@ -150,7 +150,7 @@ export class Player {
         const job = { ...fields, id: `job-${this.#ids++}`, createdAt: now, expiresAt: now + ttl };
         const rest = { lowPriority: false, s3Config: undefined, input: "{}" };
         const webhook = hasWebhook ? "http://127.0.0.1:9/" : undefined;
-        const response = jobs.submit({ ...job, ...rest, webhook }).then((accepted) => accepted.id);
+        const response = jobs.submit({ ...job, ...rest, webhook }).then(() => job.id);
         model.submit({ ...job, hasWebhook });
         return call(response, job.id, job.id);
       }

@@ -127,7 +127,8 @@ test.each([
   ["a record that is not a list", "record = '{}'", "row"],
 ])("a job with %s in the store is an error", async (_what, change, column) => {
   const rig = useJobs();
-  const { id } = await rig.jobs.submit(rig.newJob());
+  const job = rig.newJob();
+  await rig.jobs.submit(job);
   rig.database.prepare(`UPDATE jobs SET ${change}`).run();
-  expect(() => rig.store.find(id)).toThrow(`the store has a job whose ${column} cannot be read`);
+  expect(() => rig.store.find(job.id)).toThrow(`the store has a job whose ${column} cannot be read`);
 });
