@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import { steadyClock } from "serverless-compute-api/clock";
 import { createAdmission, createRateLimits, noRateLimits } from "./api/admission";
 import type { Auth } from "./api/auth";
-import { createFaultControl } from "./api/faults";
 import { registerJobRoutes } from "./api/jobs";
 import { registerLoadBalancerRoutes } from "./api/load-balancers";
 import { registerOpenaiRoute } from "./api/openai";
@@ -35,7 +34,8 @@ export function createJobPath(
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
   const { jobs, records, live } = queue;
   const logs = createWorkerLogs(workerLogFolder(dataFolder), clock);
-  const faults = createFaults(clock, logNotice);
+  // A worker that lacked stock may start.
+  const faults = createFaults({ clock, exists, logNotice, onReplace: (endpointId) => pool.review(endpointId) });
   const workers = createWorkers({ ...deps, queue, faults, logs });
   const { balancer, dispatcher, pool, presence, tokens, health } = workers;
   const rateLimits =
@@ -52,7 +52,6 @@ export function createJobPath(
     log,
   });
 
-  queue.events.on("started", faults.jobStarted);
   events.on("endpointCreated", (endpointId) => {
     // Created early, so that external workers can use it before a local worker has started.
     tokens.tokenOf(endpointId);
@@ -131,9 +130,9 @@ export function createJobPath(
     /** Replaces the endpoint's workers after their jobs; `reason` is written to the logs of the service and the workers. */
     restartWorkers(endpointId: string, reason: string): void {
       logNotice(endpointId, reason);
-      workers.restart(endpointId);
+      pool.replaceAll(endpointId, true);
     },
-    faults: createFaultControl({ faults, exists, review: pool.review }),
+    faults,
     /** The data of the console. */
     view: { ...queue.view, retry: queue.jobs.retry, health, waiting: live.waiting, events: queue.events },
 

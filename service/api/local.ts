@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import type { Faults } from "../faults/faults";
 import type { Auth } from "./auth";
-import type { FaultControl } from "./faults";
 
 /** Paths that the hosted service lacks, for the command line and tests. */
 export const localPaths = {
@@ -12,7 +12,7 @@ export const localPaths = {
 export interface LocalOperations {
   /** Returns the endpoints with their queues and workers. */
   status(): Promise<object[]>;
-  faults: FaultControl;
+  faults: Pick<Faults, "read" | "replace">;
 }
 
 /** Registers the local paths, which require the API key. */

@@ -78,6 +78,8 @@ export function registerChannelRoutes(
     const disconnect = disconnectSignal(reply);
     const deliveries = await dispatcher.takeJobs(worker, batch ? query.batch_size : 1, isBusy, disconnect);
     if (deliveries.length === 0) return reply.code(204).send();
+    // A closed connection is detected one turn later. Two immediates, because the first may run in the current turn.
+    await new Promise((resolve) => setImmediate(setImmediate, resolve));
     onAbort(disconnect, () => dispatcher.requeueUndelivered(worker, deliveries));
     const text = batch ? `[${deliveries.map(jobText).join(",")}]` : deliveries.map(jobText).join("");
     return reply.type("application/json").send(text);

@@ -1,5 +1,5 @@
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
-import type { FaultControl } from "../api/faults";
+import type { Faults } from "../faults/faults";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
 import type { Resources } from "../resources";
 import { createLogTail, type LogTail } from "../workers/log-tail";
@@ -38,7 +38,7 @@ export function createConsoleContent({
   resources: Resources;
   view: ConsoleView;
   metrics: Pick<JobMetrics, "read">;
-  faults: Pick<FaultControl, "read">;
+  faults: Pick<Faults, "read">;
   /** File with the output of the endpoint's workers. */
   logFile(endpointId: string): string;
   clock: Clock;

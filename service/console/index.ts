@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Auth } from "../api/auth";
-import type { FaultControl } from "../api/faults";
+import type { Faults } from "../faults/faults";
 import type { JobEvents } from "../jobs/events";
 import type { Resources } from "../resources";
 import type { ConsoleContent } from "./content";
@@ -30,7 +30,7 @@ export function createConsole({
   clock: Clock;
   resources: Resources;
   view: ConsoleView & { events: JobEvents; waiting(endpointId: string): number };
-  faults: FaultControl;
+  faults: Pick<Faults, "read" | "replace">;
   logFile(endpointId: string): string;
   /** Registers the job API for callers that were checked before. */
   jobRoutes(app: FastifyInstance): void;

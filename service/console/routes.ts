@@ -4,8 +4,8 @@ import { jobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { Auth } from "../api/auth";
 import { disconnectSignal } from "../api/client-disconnect";
-import type { FaultControl } from "../api/faults";
 import { notFound } from "../errors";
+import type { Faults } from "../faults/faults";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
 import { parseInput } from "../validation";
 import type { ConsoleContent } from "./content";
@@ -51,7 +51,7 @@ export function registerConsoleRoutes(
     auth: Pick<Auth, "checkRest">;
     /** Loaded at the first request that uses it. */
     content(): Promise<ConsoleContent>;
-    faults: FaultControl;
+    faults: Pick<Faults, "read" | "replace">;
     exists(endpointId: string): boolean;
     /** Registers the job API without its own authentication. */
     jobRoutes(app: FastifyInstance): void;

@@ -1,9 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import { ServiceError } from "../errors";
-import type { LiveJob, RunningJob } from "../jobs/job";
-import type { Jobs } from "../jobs/jobs";
+import { notFound, ServiceError } from "../errors";
+import { parseInput } from "../validation";
 
 const count = z.int().min(0).max(1_000_000);
 
@@ -46,14 +45,21 @@ export const noRequestFaults: Pick<Faults, "ofRequest" | "isDropped"> = {
   isDropped: () => false,
 };
 
-/**
- * Injected faults by endpoint, for tests of clients. They are kept in memory until the service stops or the endpoint is deleted. `logNotice`
- * logs each injection.
- */
-export function createFaults(clock: Clock, logNotice: (endpointId: string, text: string) => void) {
+/** Injected faults by endpoint, for tests of clients. They are kept in memory until the service stops or the endpoint is deleted. */
+export function createFaults({
+  clock,
+  exists,
+  logNotice,
+  onReplace,
+}: {
+  clock: Clock;
+  exists(endpointId: string): boolean;
+  /** Logs an injection. */
+  logNotice(endpointId: string, text: string): void;
+  /** Called after a replacement of an endpoint's faults. */
+  onReplace(endpointId: string): void;
+}) {
   const endpoints = new Map<string, EndpointFaults>();
-  /** Functions that kill local workers, by worker id. */
-  const killFunctions = new Map<string, () => void>();
   const droppedResponses = new WeakSet<ServerResponse>();
 
   /** Consumes one counted fault; returns false if none remains. */
@@ -70,12 +76,22 @@ export function createFaults(clock: Clock, logNotice: (endpointId: string, text:
     return true;
   }
 
+  /** Returns the remaining faults; throws a ServiceError `missing` for an unknown endpoint. */
+  function read(endpointId: string): EndpointFaults {
+    if (!exists(endpointId)) throw notFound("endpoint", endpointId);
+    return endpoints.get(endpointId) ?? {};
+  }
+
   return {
-    byEndpoint: (endpointId: string): EndpointFaults => endpoints.get(endpointId) ?? {},
-    /** Replaces the faults of an endpoint. */
-    set(endpointId: string, faults: EndpointFaults): void {
+    read,
+    /** Replaces all faults of an endpoint; throws a ServiceError `invalid` for an invalid fault. */
+    replace(endpointId: string, input: unknown): EndpointFaults {
+      read(endpointId);
+      const faults = parseInput(faultShape, input);
       endpoints.set(endpointId, faults);
       logNotice(endpointId, `injected faults: set to ${JSON.stringify(faults)}`);
+      onReplace(endpointId);
+      return faults;
     },
     removeEndpoint: (endpointId: string): void => void endpoints.delete(endpointId),
 
@@ -86,29 +102,14 @@ export function createFaults(clock: Clock, logNotice: (endpointId: string, text:
     /** Returns whether a response must be dropped. */
     isDropped: (response: ServerResponse): boolean => droppedResponses.has(response),
 
-    /** Wraps jobs so that `failJobs` fails them when their worker returns a result. */
-    failing: <WrappedJobs extends Pick<Jobs, "finish">>(
-      jobs: WrappedJobs,
-      find: (id: string) => LiveJob | undefined,
-    ): WrappedJobs => ({
-      ...jobs,
-      finish(id, workerId, outcome) {
-        const endpointId = find(id)?.endpointId;
-        const shouldFail = endpointId !== undefined && consume(endpointId, "failJobs", `job ${id} fails`);
-        const failure = { error: "injected fault: the job fails", output: undefined };
-        return jobs.finish(id, workerId, shouldFail ? failure : outcome);
-      },
-    }),
-    /** Registers a worker that `crashJobs` can kill. */
-    watch(workerId: string, { ended, kill }: { ended: Promise<unknown>; kill(): void }): void {
-      killFunctions.set(workerId, kill);
-      void ended.finally(() => killFunctions.delete(workerId));
-    },
-    /** Crashes the worker of a started job if `crashJobs` requires it. */
-    jobStarted({ endpointId, id, workerId }: RunningJob): void {
-      const kill = killFunctions.get(workerId);
-      if (kill && consume(endpointId, "crashJobs", `a worker crashes at job ${id}`)) kill();
-    },
+    /** The injected outcome of a job whose worker returned a result; undefined without this fault. */
+    jobFailure: (endpointId: string, jobId: string): { error: string; output: undefined } | undefined =>
+      consume(endpointId, "failJobs", `job ${jobId} fails`)
+        ? { error: "injected fault: the job fails", output: undefined }
+        : undefined,
+    /** Returns whether `crashJobs` crashes the worker of a started job. */
+    crashesWorker: (endpointId: string, jobId: string): boolean =>
+      consume(endpointId, "crashJobs", `a worker crashes at job ${jobId}`),
     /** The program that replaces a starting worker; undefined without this fault. */
     workerProgram(endpointId: string): { file: string; args: string[]; channel: false } | undefined {
       const { workers } = endpoints.get(endpointId) ?? {};

@@ -1,14 +1,15 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
+import type { Faults } from "../faults/faults";
 import type { JobEvents } from "../jobs/events";
 import type { JobDelivery } from "../jobs/job";
 import type { JobOutcome, Jobs } from "../jobs/jobs";
 import type { WaitingWorker } from "../jobs/ready-queue";
 import type { JobTimings } from "../jobs/timings";
-import { ShortLivedMap } from "../short-lived-map";
 import { aborted, createLongPolls, createStopPolls } from "./long-poll";
 import type { WorkerPresence } from "./presence";
-import { isBusy, type Worker, type WorkerRegistry } from "./registry";
+import type { Worker, WorkerRegistry } from "./registry";
+import { createRunningJobs } from "./running-jobs";
 
 /** A pipe to a worker. */
 export interface WorkerPipe {
@@ -34,6 +35,7 @@ export function createDispatcher({
   clock,
   timings,
   log,
+  faults,
   onChange,
 }: {
   jobs: Pick<Jobs, "assign" | "assignOrWait" | "finish" | "requeue">;
@@ -44,144 +46,65 @@ export function createDispatcher({
   presence: Pick<WorkerPresence, "recordJobTake">;
   clock: Clock;
   timings: JobTimings;
-  log: Pick<Logger, "debug" | "warn">;
+  log: Pick<Logger, "debug" | "warn" | "error">;
+  faults: Pick<Faults, "jobFailure">;
   /** Called after a change of the endpoint's workers. */
   onChange(endpointId: string): void;
 }) {
   let closed = false;
   const jobPolls = createLongPolls(clock);
   const stopPolls = createStopPolls(clock, timings);
-  const pipes = new WeakMap<Worker, WorkerPipe>();
-  /** Workers waiting in their endpoint's queue. */
-  const waiters = new ShortLivedMap<Worker, WaitingWorker>();
-  const updateIdleTime = (worker: Worker): void => {
-    if (!isBusy(worker)) worker.idleSince = clock.now();
-    onChange(worker.endpointId);
-  };
-
-  // Immediately after the commit, because a cancellation in the same commit must find the job's worker.
-  events.on("started", ({ id, endpointId, workerId, lowPriority }) => {
-    registry.find(endpointId, workerId)?.jobs.set(id, { since: clock.now(), lowPriority, recovered: false });
-  });
+  /** The pipes of workers, and their last wait for a job. */
+  const pipes = new WeakMap<Worker, { pipe: WorkerPipe; waiter: WaitingWorker | undefined }>();
+  const runningJobs = createRunningJobs({ jobs, events, registry, clock, timings, log, requestStop, onChange });
 
   function requestStop(worker: Worker, jobId: string): void {
-    const pipe = pipes.get(worker);
+    const pipe = pipes.get(worker)?.pipe;
     worker.stopping.set(jobId, { since: clock.now(), sent: pipe !== undefined });
     pipe?.stop(jobId);
     stopPolls.end(worker);
     onChange(worker.endpointId);
   }
-  /** Removes a job from its worker; with `stop`, requests the worker to stop it. */
-  function releaseJob(endpointId: string, workerId: string, jobId: string, stop: boolean): void {
-    const worker = registry.find(endpointId, workerId);
-    if (!worker?.jobs.delete(jobId)) return;
-    if (stop) requestStop(worker, jobId);
-    else updateIdleTime(worker);
-  }
-  events.on("ended", (job, before) => {
-    if (before.status !== "IN_PROGRESS") return;
-    releaseJob(job.endpointId, before.workerId, job.id, job.status === "CANCELLED" || job.status === "TIMED_OUT");
-  });
-  events.on("removed", (job) => {
-    if (job.status === "IN_PROGRESS") releaseJob(job.endpointId, job.workerId, job.id, true);
-  });
 
-  /** Applies a worker's report that it runs no jobs: stopped jobs have ended, and assigned jobs are lost. */
-  async function reconcile(worker: Worker): Promise<void> {
-    if (worker.stopping.size > 0) {
-      worker.stopping.clear();
-      updateIdleTime(worker);
-    }
-    for (const [jobId, { since, recovered }] of [...worker.jobs]) {
-      if (clock.now() - since < timings.lostJob) continue;
-      worker.jobs.delete(jobId);
-      await jobs.requeue(
-        jobId,
-        worker.id,
-        // A job that was interrupted by the service's end does not count as a crash.
-        recovered ? "interrupted" : "crashed",
-        "the worker lost the job: it requested another job without returning a result",
-      );
-      log.warn({ worker: worker.id, job: jobId }, "worker: lost its job; the job is requeued");
-      updateIdleTime(worker);
-    }
-  }
-
-  async function requeueUndelivered(worker: Worker, deliveries: JobDelivery[]): Promise<void> {
-    for (const { job } of deliveries) {
-      worker.jobs.delete(job.id);
-      await jobs.requeue(job.id, worker.id, "undelivered", "the worker had ended");
-    }
-    updateIdleTime(worker);
-  }
-
-  /** Waits in the queue; `deliver` receives the job, or undefined if the worker has ended. */
-  function waitForJob(
-    worker: Worker,
-    deliver: (delivery: JobDelivery | undefined) => void,
-    endsWithService = false,
-  ): void {
-    const waiter: WaitingWorker = {
-      workerId: worker.id,
-      isLastResort: worker.stale,
-      endsWithService,
-      deliver(delivery) {
-        if (waiters.get(worker) === waiter) waiters.delete(worker);
-        // The worker ended during the transaction that assigned the job, so this job was not requeued with its other jobs.
-        if (registry.find(worker.endpointId, worker.id) === worker) return deliver(delivery);
-        requeueUndelivered(worker, [delivery])
-          .catch(() => undefined)
-          .finally(() => deliver(undefined));
-      },
-    };
-    waiters.set(worker, waiter);
+  /** Gets the first waiting job, or the next one; `deliver` receives it. */
+  function waitForJob(worker: Worker, endsWithService: boolean, deliver: WaitingWorker["deliver"]): WaitingWorker {
+    const waiter = { workerId: worker.id, isLastResort: worker.stale, endsWithService, deliver };
     jobs.assignOrWait(worker.endpointId, waiter);
-  }
-  function leaveQueue(worker: Worker): void {
-    const waiter = waiters.get(worker);
-    if (!waiter) return;
-    waiters.delete(worker);
-    if (pipes.has(worker)) worker.openTakes = 0;
-    queue(worker.endpointId).removeWaiter(waiter);
+    return waiter;
   }
 
   /** Sends the next job to a worker with a pipe. */
-  function sendNext(worker: Worker, pipe: WorkerPipe): void {
-    if (closed || worker.retiring) return;
+  function sendNext(worker: Worker): void {
+    const connection = pipes.get(worker);
+    if (!connection || closed || worker.retiring) return;
     worker.openTakes = 1;
     worker.lastTakeAt = clock.now();
-    const deliver = (delivery: JobDelivery | undefined): void => {
+    connection.waiter = waitForJob(worker, true, (delivery) => {
       worker.openTakes = 0;
-      if (delivery) pipe.send(delivery);
-    };
-    waitForJob(worker, deliver, true);
+      connection.pipe.send(delivery);
+    });
+  }
+  /** Ends the wait of a worker with a pipe. */
+  function stopSending(worker: Worker): void {
+    const { waiter } = pipes.get(worker) ?? {};
+    if (!waiter || worker.openTakes === 0) return;
+    worker.openTakes = 0;
+    queue(worker.endpointId).removeWaiter(waiter);
   }
 
   /** Waits for a first job while the poll is open; adds further waiting jobs, up to `max`. */
-  function waitForJobs(
-    worker: Worker,
-    max: number,
-    pollEnd: AbortSignal,
-    disconnect: AbortSignal,
-  ): Promise<JobDelivery[]> {
+  function waitForJobs(worker: Worker, max: number, pollEnd: AbortSignal): Promise<JobDelivery[]> {
     return new Promise((resolve, reject) => {
       if (pollEnd.aborted) return resolve([]);
-      const stopWaiting = (): void => {
-        leaveQueue(worker);
-        resolve([]);
-      };
-      pollEnd.addEventListener("abort", stopWaiting, { once: true });
-      waitForJob(worker, (first) => {
+      const waiter = waitForJob(worker, false, (first) => {
         pollEnd.removeEventListener("abort", stopWaiting);
-        if (!first) return resolve([]);
-        // A closed connection is detected one turn later. Two immediates, because the first may run in the current turn.
-        setImmediate(setImmediate, () => {
-          const deliveries = disconnect.aborted
-            ? requeueUndelivered(worker, [first]).then(() => [])
-            : assignMore(worker, first, max);
-          deliveries.then(resolve, reject);
-        });
+        assignMore(worker, first, max).then(resolve, reject);
       });
+      function stopWaiting(): void {
+        queue(worker.endpointId).removeWaiter(waiter);
+        resolve([]);
+      }
+      pollEnd.addEventListener("abort", stopWaiting, { once: true });
     });
   }
 
@@ -204,16 +127,14 @@ export function createDispatcher({
       signal: AbortSignal,
     ): Promise<JobDelivery[]> {
       presence.recordJobTake(worker);
-      if (busy === false) await reconcile(worker);
+      if (busy === false) await runningJobs.requeueLost(worker);
       if (closed || worker.retiring) {
         await jobPolls.run(worker, dismissedPollTime, signal, aborted);
         return [];
       }
       worker.openTakes++;
       try {
-        return await jobPolls.run(worker, timings.takeHold, signal, (pollEnd) =>
-          waitForJobs(worker, max, pollEnd, signal),
-        );
+        return await jobPolls.run(worker, timings.takeHold, signal, (pollEnd) => waitForJobs(worker, max, pollEnd));
       } finally {
         worker.openTakes--;
         worker.lastTakeAt = clock.now();
@@ -224,26 +145,25 @@ export function createDispatcher({
 
     /** Connects a worker's pipe, which then receives jobs one at a time, and requests to stop jobs. */
     connect(worker: Worker, pipe: WorkerPipe): void {
-      pipes.set(worker, pipe);
+      pipes.set(worker, { pipe, waiter: undefined });
       presence.recordJobTake(worker);
-      sendNext(worker, pipe);
+      sendNext(worker);
     },
 
-    /** Requeues jobs whose response did not reach the worker. */
-    requeueUndelivered,
+    requeueUndelivered: runningJobs.requeueUndelivered,
+
+    requeueAll: runningJobs.requeueAll,
 
     /** Ends a job; with `refresh`, the worker is then replaced. A worker with a pipe gets its next job. */
     async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
       if (refresh) worker.retiring = true;
-      const result = jobs.finish(jobId, worker.id, outcome);
+      const injected = worker.jobs.has(jobId) ? faults.jobFailure(worker.endpointId, jobId) : undefined;
+      const result = jobs.finish(jobId, worker.id, injected ?? outcome);
       // The next job does not wait for the commit of the result.
-      const pipe = pipes.get(worker);
-      if (pipe) sendNext(worker, pipe);
+      sendNext(worker);
       if (await result) return;
       log.debug({ worker: worker.id, job: jobId }, "worker: result ignored; the job is not assigned to it");
-      worker.jobs.delete(jobId);
-      worker.stopping.delete(jobId);
-      updateIdleTime(worker);
+      runningJobs.release(worker, jobId);
     },
 
     /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
@@ -252,7 +172,7 @@ export function createDispatcher({
     /** Stops assigning jobs to a worker and ends its waits. */
     dismiss(worker: Worker): void {
       worker.retiring = true;
-      leaveQueue(worker);
+      stopSending(worker);
       jobPolls.end(worker);
       stopPolls.end(worker);
     },
@@ -260,7 +180,7 @@ export function createDispatcher({
     /** Stops assigning jobs. */
     close(): void {
       closed = true;
-      for (const worker of [...waiters.keys()]) leaveQueue(worker);
+      for (const worker of registry.all()) stopSending(worker);
       jobPolls.endAll();
       stopPolls.endAll();
     },

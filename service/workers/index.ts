@@ -83,7 +83,8 @@ export function createWorkers({
   });
   const dispatcher = createDispatcher({
     queue: live.queue,
-    jobs: faults.failing(jobs, live.get),
+    jobs,
+    faults,
     events,
     registry,
     presence,
@@ -127,6 +128,7 @@ export function createWorkers({
     endpoints,
     hasExternalWorkers: tokens.isUsedExternally,
     starter,
+    faults,
     clock: monotonicClock,
     timings,
     log,
@@ -148,7 +150,6 @@ export function createWorkers({
       log.error({ err: error, worker: worker.id }, "worker: result cannot be stored; stopping the worker");
       kill(local, `could not return a result (${error instanceof Error ? error.message : String(error)})`, "result");
     };
-    faults.watch(worker.id, process);
     if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, onStoreError });
   }
 
@@ -179,12 +180,6 @@ export function createWorkers({
       registry
         .byEndpoint(endpointId)
         .map((worker) => stateOf(worker, endpoints.get(endpointId)?.version ?? 0, monotonicClock.now(), timings)),
-
-    /** Replaces the endpoint's workers after their current jobs; no old worker takes another job. */
-    restart(endpointId: string): void {
-      pool.replaceAll(endpointId, true);
-      for (const worker of registry.byEndpoint(endpointId)) if (worker.local) dispatcher.dismiss(worker);
-    },
 
     /** Rejects further calls of a deleted endpoint's workers, and its requests. */
     disconnectEndpoint(endpointId: string): void {

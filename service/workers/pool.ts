@@ -1,19 +1,19 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import { createAlarm } from "../jobs/alarm";
+import type { Faults } from "../faults/faults";
 import type { JobEvents } from "../jobs/events";
 import type { QueuedJob } from "../jobs/job";
-import type { Jobs, RequeueReason } from "../jobs/jobs";
+import type { Jobs } from "../jobs/jobs";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoint-table";
-import { ShortLivedMap } from "../short-lived-map";
 import type { Dispatcher } from "./dispatcher";
 import type { StartedWorker, WorkerStarter } from "./launch";
 import { kill, type LocalWorker, localWorkerOf } from "./local-worker";
 import { createWorkerProblems } from "./problems";
 import type { ProcessEnd } from "./process";
 import { isBusy, type Worker, type WorkerRegistry } from "./registry";
+import { createReviews } from "./reviews";
 import { createRollouts } from "./rollout";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
@@ -35,13 +35,14 @@ export function createWorkerPool({
   endpoints,
   hasExternalWorkers,
   starter,
+  faults,
   clock,
   timings,
   log,
 }: {
   registry: WorkerRegistry;
-  dispatcher: Pick<Dispatcher, "dismiss">;
-  jobs: Pick<Jobs, "reject" | "requeue">;
+  dispatcher: Pick<Dispatcher, "dismiss" | "requeueAll">;
+  jobs: Pick<Jobs, "reject">;
   events: JobEvents;
   /** The waiting jobs of an endpoint that may start workers. */
   waitingWork(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
@@ -51,6 +52,7 @@ export function createWorkerPool({
   /** Returns whether an external worker has ever joined the endpoint. */
   hasExternalWorkers(endpointId: string): boolean;
   starter: WorkerStarter;
+  faults: Pick<Faults, "crashesWorker">;
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "info" | "warn" | "error">;
@@ -58,6 +60,13 @@ export function createWorkerPool({
   const processes = new Map<Worker, LocalWorker>();
   const rollouts = createRollouts();
   const problems = createWorkerProblems(clock, timings);
+  const reviews = createReviews({
+    endpoints: () => endpoints.all().map(({ id }) => id),
+    review: reviewNow,
+    clock,
+    log,
+  });
+  const { schedule: review } = reviews;
   const starts = createWorkerStarts({
     starter,
     problems,
@@ -74,16 +83,23 @@ export function createWorkerPool({
     mayReject: (endpointId) => !hasExternalWorkers(endpointId) && !rollouts.keepsJobs(endpointId),
   });
   const removals = new Set<Promise<void>>();
-  const reviews = new ShortLivedMap<string, true>();
-  let started = false;
   let stopping = false;
-  const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "pool: pass failed; retrying"));
+
+  events.on("started", ({ id, endpointId, workerId }) => {
+    const worker = registry.find(endpointId, workerId);
+    const local = worker && processes.get(worker);
+    if (local && faults.crashesWorker(endpointId, id)) local.process.kill();
+  });
+
+  /** The endpoint's workers, from the start to the end of their processes, without external workers. */
+  const localWorkersOf = (endpointId: string): Worker[] =>
+    registry.byEndpoint(endpointId).filter((worker) => processes.has(worker));
 
   /** Scales one endpoint by its rules; returns the time of the next pass. */
   function scale(endpointId: string): number {
     const endpoint = endpoints.get(endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
-    const localWorkers = registry.byEndpoint(endpointId).filter((worker) => processes.has(worker));
+    const localWorkers = localWorkersOf(endpointId);
     const rules = rulesOf(endpoint);
     const state = scalingState(waitingWork(endpointId), localWorkers, clock.now(), timings);
     const plan = rollouts.plan(endpointId, rules, state, planWorkers(rules, state));
@@ -97,7 +113,7 @@ export function createWorkerPool({
 
   /** Adds a newly started worker. */
   function add({ id: endpointId, version }: EndpointRow, started: StartedWorker): void {
-    const worker = registry.add({ id: started.id, endpointId, local: true, version, now: clock.now() });
+    const worker = registry.add({ id: started.id, endpointId, version, now: clock.now() });
     const local = localWorkerOf(worker, started, clock, () => review(endpointId));
     processes.set(worker, local);
     serve(local);
@@ -139,20 +155,10 @@ export function createWorkerPool({
     const isStarting = worker.firstTakeAt === undefined;
     if (isFailure && (isStarting || worker.jobs.size > 0 || !processEnd.clean))
       starts.recordFailure(local, processEnd, isStarting);
-    await requeueJobs(worker, isFailure && local.loss !== "result" ? "crashed" : "interrupted", () =>
+    await dispatcher.requeueAll(worker, isFailure && local.loss !== "result" ? "crashed" : "interrupted", () =>
       problems.recordLostJob(endpointId, local, processEnd, isFailure),
     );
     review(endpointId);
-  }
-
-  /** Requeues the jobs of a lost worker. */
-  async function requeueJobs(worker: Worker, reason: RequeueReason, error: () => string): Promise<void> {
-    for (const jobId of [...worker.jobs.keys()])
-      await jobs
-        .requeue(jobId, worker.id, reason, error())
-        .catch((fault) =>
-          log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"),
-        );
   }
 
   /** Kills a local worker and returns it; forgets an external worker. */
@@ -164,50 +170,31 @@ export function createWorkerPool({
     return local;
   }
 
-  /** Replaces a silent or unhealthy worker. */
+  /** Replaces a silent or hung worker. */
   async function replaceWorker(
     worker: Worker,
     { kind, reason }: Exclude<WorkerCheck, { kind: "healthy" }>,
   ): Promise<void> {
     log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${reason}; replacing it`);
-    if (endWorker(worker, reason, kind === "lost" ? "worker" : undefined)) return;
+    const local = endWorker(worker, reason, kind === "lost" ? "worker" : undefined);
     const requeueReason = worker.returnDeadline === undefined ? "crashed" : "interrupted";
-    await requeueJobs(worker, requeueReason, () => `the worker ${reason} while it ran the job`);
+    const error = (): string => `the worker ${reason} while it ran the job`;
+    if (!local) await dispatcher.requeueAll(worker, requeueReason, error);
     review(worker.endpointId);
   }
 
-  /** Checks all workers and scales all endpoints; returns the time of the next pass. */
-  async function pass(): Promise<number | undefined> {
-    for (const worker of registry.all()) {
-      if (processes.get(worker)?.stopped) continue;
-      const check = checkWorker(worker, clock.now(), timings);
-      if (check.kind !== "healthy") await replaceWorker(worker, check);
-    }
-    const reviewAt = Math.min(...endpoints.all().map(({ id }) => reviewNow(id)));
-    return reviewAt === Number.POSITIVE_INFINITY ? undefined : reviewAt;
-  }
-
-  /** Stops, starts and retires an endpoint's workers; returns the time of the next check of its workers, including new workers. */
+  /** Stops, starts, retires and replaces an endpoint's workers; returns the time of the next review. */
   function reviewNow(endpointId: string): number {
     for (const worker of registry.byEndpoint(endpointId)) stopWhenDone(worker);
     let reviewAt = scale(endpointId);
+    // Includes new workers.
     for (const worker of registry.byEndpoint(endpointId)) {
       if (processes.get(worker)?.stopped) continue;
       const check = checkWorker(worker, clock.now(), timings);
-      reviewAt = Math.min(reviewAt, check.kind === "healthy" ? check.reviewAt : clock.now());
+      if (check.kind === "healthy") reviewAt = Math.min(reviewAt, check.reviewAt);
+      else void replaceWorker(worker, check);
     }
     return reviewAt;
-  }
-
-  /** Schedules a review of a changed endpoint. */
-  function review(endpointId: string): void {
-    if (!started || stopping || reviews.has(endpointId)) return;
-    reviews.set(endpointId, true);
-    // Coalesces changes of one turn, some of which arrive in the middle of another change.
-    setImmediate(() => {
-      reviews.delete(endpointId);
-      if (!stopping) alarm.scheduleResultOf(() => reviewNow(endpointId));
-    });
   }
 
   return {
@@ -218,10 +205,11 @@ export function createWorkerPool({
      */
     replaceAll(endpointId: string, restart = false): void {
       starts.reset(endpointId);
-      const workers = registry.byEndpoint(endpointId).filter(({ local }) => local);
+      const workers = localWorkersOf(endpointId);
       const { unstarted, hung } = rollouts.start(endpointId, workers, endpoints.rolledBack(endpointId), restart);
       for (const worker of unstarted) retire(worker, outdatedReason);
       for (const worker of hung) endWorker(worker, "runs a version that was rolled back before it completed a job");
+      if (restart) for (const worker of workers) dispatcher.dismiss(worker);
       review(endpointId);
     },
     /** Kills the endpoint's workers; resolves when they have ended. */
@@ -240,17 +228,13 @@ export function createWorkerPool({
     problem: (endpointId: string): string | undefined =>
       problems.of(
         endpointId,
-        registry.byEndpoint(endpointId).flatMap((worker) => processes.get(worker) ?? []),
+        [...processes.values()].filter(({ worker }) => worker.endpointId === endpointId),
       ),
-    start(): void {
-      if (stopping) return;
-      started = true;
-      alarm.start();
-    },
+    start: reviews.start,
     /** Ends all workers; resolves when they have ended. */
     async stop(): Promise<void> {
       stopping = true;
-      await alarm.stop();
+      await reviews.stop();
       for (const { process } of processes.values()) process.stop(timings.killGrace);
       await Promise.all(removals);
     },

@@ -36,7 +36,7 @@ export function createWorkerPresence({
         );
       // Before the worker is added, so that the next call joins if the store fails.
       if (!existing) onJoin(endpointId);
-      const worker = existing ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
+      const worker = existing ?? registry.add({ id: workerId, endpointId, now: clock.now() });
       if (!existing) log.info({ endpoint: endpointId, worker: workerId }, "worker: joined");
       worker.lastSeenAt = clock.now();
       if (worker.returnDeadline !== undefined) {
@@ -54,7 +54,7 @@ export function createWorkerPresence({
       const now = clock.now();
       let worker = registry.find(endpointId, workerId);
       if (!worker) {
-        worker = registry.add({ id: workerId, endpointId, local: false, now });
+        worker = registry.add({ id: workerId, endpointId, now });
         worker.firstTakeAt = now;
         worker.returnDeadline = now + timings.returnGrace;
       }

@@ -8,8 +8,6 @@ import { ShortLivedMap } from "../short-lived-map";
 export interface Worker {
   readonly id: string;
   readonly endpointId: string;
-  /** True if the service started the worker and can end it. */
-  readonly local: boolean;
   /** The endpoint version of the worker; undefined for external workers. */
   readonly version: number | undefined;
   /** The kind of work, given by the endpoint's type. */
@@ -94,12 +92,11 @@ export function createWorkerRegistry() {
     byEndpoint,
     find: (endpointId: string, id: string): Worker | undefined => endpoints.get(endpointId)?.get(id),
     all: (): Worker[] => [...endpoints.keys()].flatMap(byEndpoint),
-    add(options: { id: string; endpointId: string; local: boolean; version?: number; now: number }): Worker {
-      const { id, endpointId, local, version, now } = options;
+    add(options: { id: string; endpointId: string; version?: number; now: number }): Worker {
+      const { id, endpointId, version, now } = options;
       const worker: Worker = {
         id,
         endpointId,
-        local,
         version,
         workload: "jobs",
         stale: false,

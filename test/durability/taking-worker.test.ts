@@ -29,8 +29,9 @@ async function openDispatcher() {
   const log = pino({ level: "silent" });
   const around = { registry, clock, timings: defaultTimings, log, onJoin: () => undefined, onChange: () => undefined };
   const presence = createWorkerPresence(around);
-  const dispatcher = createDispatcher({ jobs, queue: live.queue, events, presence, ...around });
-  const worker = registry.add({ id: "worker", endpointId, local: true, now: clock.now() });
+  const faults = { jobFailure: () => undefined };
+  const dispatcher = createDispatcher({ jobs, queue: live.queue, events, presence, faults, ...around });
+  const worker = registry.add({ id: "worker", endpointId, now: clock.now() });
   const times = { createdAt: clock.now(), expiresAt: clock.now() + 60_000 };
   const fields = { operation: "run", lowPriority: false, executionTimeout: undefined, webhook: undefined } as const;
   await jobs.submit({ id: "job", endpointId, ...fields, ...times, s3Config: undefined, input: "{}" });
@@ -40,11 +41,12 @@ async function openDispatcher() {
 }
 
 test("a job taken by an ending worker waits for another worker", async () => {
-  const { registry, worker, take, records, live } = await openDispatcher();
+  const { registry, dispatcher, worker, take, records, live } = await openDispatcher();
   const taking = take();
   // The pool saw the end of the process before the store recorded that the job was taken.
   await Promise.resolve();
   registry.remove(worker);
+  dispatcher.dismiss(worker);
   expect(await taking).toEqual([]);
   expect(records.find(endpointId, "job")?.job).toMatchObject({ status: "IN_QUEUE", retries: 0 });
   expect([...live.queue(endpointId).jobsForScaling].map(({ id }) => id)).toEqual(["job"]);

@@ -32,7 +32,7 @@ const isUnder =
     path === folder || path.startsWith(`${folder}/`);
 
 /** Folders of the service, the highest first. */
-const serviceLayers = ["cli", "seed", "console", "metrics", "api", "workers", "faults", "jobs", "resources", "store"];
+const serviceLayers = ["cli", "seed", "console", "metrics", "api", "workers", "jobs", "resources", "faults", "store"];
 
 /** Folders that both ways into Pulumi share, below them, the highest first. */
 const providerLayers = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
@@ -55,7 +55,7 @@ export const rules: Rule[] = [
   },
   {
     description:
-      "folders of the service import downwards only: cli, seed, console, metrics, api, workers, faults, jobs, resources, store",
+      "folders of the service import downwards only: cli, seed, console, metrics, api, workers, jobs, resources, faults, store",
     violations: (sources) =>
       serviceLayers.flatMap((folder, layer) =>
         badImports(

@@ -1,0 +1,98 @@
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import type { JobEvents } from "../jobs/events";
+import type { JobDelivery, RunningJob } from "../jobs/job";
+import type { Jobs, RequeueReason } from "../jobs/jobs";
+import type { JobTimings } from "../jobs/timings";
+import { isBusy, type Worker, type WorkerRegistry } from "./registry";
+
+/** Records the jobs that each worker runs, and requeues jobs that a worker does not run. */
+export function createRunningJobs({
+  jobs,
+  events,
+  registry,
+  clock,
+  timings,
+  log,
+  requestStop,
+  onChange,
+}: {
+  jobs: Pick<Jobs, "requeue">;
+  events: JobEvents;
+  registry: WorkerRegistry;
+  clock: Clock;
+  timings: Pick<JobTimings, "lostJob">;
+  log: Pick<Logger, "warn" | "error">;
+  /** Requests a worker to stop a job that has ended. */
+  requestStop(worker: Worker, jobId: string): void;
+  /** Called after a change of the endpoint's workers. */
+  onChange(endpointId: string): void;
+}) {
+  // Immediately after the commit, because a cancellation in the same commit must find the job's worker.
+  events.on("started", ({ id, endpointId, workerId, lowPriority }) => {
+    registry.find(endpointId, workerId)?.jobs.set(id, { since: clock.now(), lowPriority, recovered: false });
+  });
+  events.on("ended", ({ status }, before) => {
+    if (before.status === "IN_PROGRESS") recordEnd(before, status === "CANCELLED" || status === "TIMED_OUT");
+  });
+  events.on("removed", (job) => {
+    if (job.status === "IN_PROGRESS") recordEnd(job, true);
+  });
+
+  /** Records the end of a job; with `stop`, its worker still runs it and must stop it. */
+  function recordEnd({ id, endpointId, workerId }: RunningJob, stop: boolean): void {
+    const worker = registry.find(endpointId, workerId);
+    if (!worker?.jobs.has(id)) return;
+    if (stop) {
+      worker.jobs.delete(id);
+      requestStop(worker, id);
+    } else release(worker, id);
+  }
+
+  /** Records that a worker does not run a job. */
+  function release(worker: Worker, jobId: string): void {
+    worker.jobs.delete(jobId);
+    worker.stopping.delete(jobId);
+    if (!isBusy(worker)) worker.idleSince = clock.now();
+    onChange(worker.endpointId);
+  }
+
+  return {
+    release,
+
+    /** Applies a worker's report that it runs no jobs: stopped jobs have ended, and assigned jobs are lost. */
+    async requeueLost(worker: Worker): Promise<void> {
+      for (const jobId of [...worker.stopping.keys()]) release(worker, jobId);
+      for (const [jobId, { since, recovered }] of [...worker.jobs]) {
+        if (clock.now() - since < timings.lostJob) continue;
+        release(worker, jobId);
+        await jobs.requeue(
+          jobId,
+          worker.id,
+          // A job that was interrupted by the service's end does not count as a crash.
+          recovered ? "interrupted" : "crashed",
+          "the worker lost the job: it requested another job without returning a result",
+        );
+        log.warn({ worker: worker.id, job: jobId }, "worker: lost its job; the job is requeued");
+      }
+    },
+
+    /** Requeues jobs that did not reach the worker. */
+    async requeueUndelivered(worker: Worker, deliveries: JobDelivery[]): Promise<void> {
+      for (const { job } of deliveries) {
+        release(worker, job.id);
+        await jobs.requeue(job.id, worker.id, "undelivered", "the worker had ended");
+      }
+    },
+
+    /** Requeues all jobs of a worker that has ended; `error` returns the error of a job that has crashed too many workers. */
+    async requeueAll(worker: Worker, reason: RequeueReason, error: () => string): Promise<void> {
+      for (const jobId of [...worker.jobs.keys()])
+        await jobs
+          .requeue(jobId, worker.id, reason, error())
+          .catch((fault) =>
+            log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"),
+          );
+    },
+  };
+}
