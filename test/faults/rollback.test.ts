@@ -140,6 +140,16 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(good);
   });
 
+  test("a switch that the service rejects fails without an unverified state", async () => {
+    bench.proxy.inject(switching, { kind: "status", status: 403 });
+    const failure: unknown = await ServerlessEndpoint.update(id, deployed, inputsOf(broken), context()).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).not.toBeInstanceOf(PartialFailure);
+    expect(String(failure)).toContain("the API key is valid but lacks a permission");
+    expect(await templateNow()).toBe(good);
+  });
+
   test("a switch that never arrived is made by the next deployment, and rolled back if that fails", async () => {
     bench.proxy.inject(switching, { kind: "dropRequest" }, 100);
     const uncertain = await fail(deployed);

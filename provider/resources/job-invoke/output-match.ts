@@ -15,7 +15,6 @@ const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const describeValue = (value: unknown, redact: (text: string) => string): string => {
-  if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return isObject(value) ? "an object" : showValue(value, redact);
 };

@@ -178,6 +178,12 @@ describe("a value that is unknown before deployment", () => {
       "verify: must have request if type is LOAD_BALANCER, which accepts no jobs, and input otherwise",
     ]);
     expect(verifyOf(unknown)).toEqual([]);
+    const request = { path: "/" };
+    expect(verifyOf({ request })).toEqual([]);
+    for (const ofJobs of [{ input: {} }, { policy: {} }, { expect: { status: "FAILED" } }])
+      expect(verifyOf({ request, ...ofJobs })).toEqual([
+        "verify: cannot combine request with input, policy or expect; use request.expect",
+      ]);
   });
 
   test("suspends only the rules that depend on it", () => {

@@ -122,6 +122,13 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     expect(failuresOf(kind, { ...required[kind], ...news }, "v2")).toEqual([failure]);
   });
 
+  test("the rules for names of new secrets do not apply to the name of an existing one", () => {
+    const secret = { name: "1st", value: "v" };
+    const check = (olds: Properties) => kinds.Secret.check(olds, secret, naming(), [], "v2").failures;
+    expect(check(secret)).toEqual([]);
+    expect(check({ ...secret, name: "2nd" })).toHaveLength(1);
+  });
+
   test("a volume of 4096 GB requires REST v2", () => {
     const volume = { size: 4096, dataCenterId: "EU-RO-1" };
     expect(failuresOf("NetworkVolume", volume, "v2")).toEqual([]);

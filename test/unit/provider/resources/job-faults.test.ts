@@ -113,6 +113,24 @@ describe("a job with an unexpected result fails with an actionable message", () 
     );
   });
 
+  test.each([[undefined], [null], [""]])("a failure with the error %j has no error line", async (error) => {
+    const { context } = await startJobApi({ run: () => job("FAILED", { error }), health });
+    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
+      /^job j1 on endpoint "e1" ended FAILED, expected COMPLETED\nendpoint: jobs /,
+    );
+  });
+
+  test("blanks around the error and the reason of the health are removed", async () => {
+    const message = "  the image cannot be pulled\n";
+    const { context } = await startJobApi({
+      run: () => job("FAILED", { error: "\n boom \n" }),
+      health: () => json({ jobs: {}, workers: {}, message }),
+    });
+    const lines = (await failureOf(JobInvoke.create(inputsOf(), context))).split("\n");
+    expect(lines[1]).toBe("error: boom");
+    expect(lines[3]).toBe("the image cannot be pulled");
+  });
+
   test("a very long error text is truncated", async () => {
     const { context } = await startJobApi({ run: () => job("FAILED", { error: "x".repeat(100_000) }), health });
     expect((await failureOf(JobInvoke.create(inputsOf(), context))).length).toBeLessThan(5000);

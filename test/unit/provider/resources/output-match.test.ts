@@ -12,6 +12,8 @@ describe("a different output is reported by path", () => {
     ["no output at all", { text: "pong" }, undefined, ['output: expected {"text":"pong"}, got nothing']],
     ["another type", { n: 1 }, { n: "1" }, ['output.n: expected 1, got "1"']],
     ["null where a value was expected", 1, null, ["output: expected 1, got null"]],
+    ["another number than zero", 0, 5, ["output: expected 0, got 5"]],
+    ["zero where another number was expected", 5, 0, ["output: expected 5, got 0"]],
     ["an object where text was expected", "a", { a: 1 }, ['output: expected "a", got an object']],
     ["a list of another length", [1, 2], [1], ["output: expected a list of 2, got a list of 1"]],
     [

@@ -1,0 +1,45 @@
+import { type Clock, createClients, type Dialect } from "serverless-compute-api";
+import { onTestFinished } from "vitest";
+import type { Context } from "../../provider/lifecycle/contract";
+import { type Behaviour, type ReceivedRequest, startFaultyServer } from "./faulty-server";
+
+/** A clock on which `sleep` advances the time and returns immediately. */
+function instantClock(): Clock {
+  let now = 0;
+  return {
+    now: () => now,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      now += ms;
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    },
+  };
+}
+
+/** A service with scripted responses, and the context of a verb that calls it; `count` is the number of the request, from 1. */
+export async function startScriptedService(
+  respond: (request: ReceivedRequest, count: number) => Behaviour,
+  dialect: Dialect = "v1",
+) {
+  const server = await startFaultyServer(respond);
+  const clock = instantClock();
+  const { origin, requests } = server;
+  const addresses = { baseUrl: `${origin}/${dialect}`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
+  const clients = createClients({ apiKey: "sck-key-of-the-test", dialect, ...addresses, clock, random: () => 0 });
+  onTestFinished(async () => {
+    await clients.close();
+    await server.close();
+  });
+  const messages: string[] = [];
+  const context: Context = {
+    clients,
+    clock,
+    signal: new AbortController().signal,
+    progress: (text) => void messages.push(text),
+    warn: (text) => void messages.push(text),
+    claimedIds: new Map(),
+    settings: { templateReleaseLimit: 1 },
+  };
+  return { requests, messages, clock, context };
+}

@@ -1,0 +1,233 @@
+import { createClients, type EndpointRecord, systemClock } from "serverless-compute-api";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Context, Properties } from "../../../../provider/lifecycle/contract";
+import { bareName, fromRecord } from "../../../../provider/resources/serverless-endpoint/record";
+import { inPlaceWarnings, triggersChanged } from "../../../../provider/resources/serverless-endpoint/unverified";
+
+const record: EndpointRecord = {
+  id: "e1",
+  name: "chat",
+  gpuTypeIds: [],
+  cpuFlavorIds: [],
+  dataCenterIds: [],
+  allowedCudaVersions: [],
+  networkVolumeIds: [],
+};
+// No request is sent.
+const origin = "http://127.0.0.1:1";
+const clients = createClients({
+  apiKey: "k",
+  baseUrl: origin,
+  graphqlUrl: origin,
+  serverlessUrl: origin,
+  clock: systemClock,
+});
+afterAll(() => clients.close());
+const context: Context = {
+  clients,
+  clock: systemClock,
+  signal: new AbortController().signal,
+  progress: () => undefined,
+  warn: () => undefined,
+  claimedIds: new Map(),
+  settings: { templateReleaseLimit: 1 },
+};
+const inputsOf = (reported: Partial<EndpointRecord>, desired: Properties = {}) =>
+  fromRecord({ ...record, ...reported }, desired, context).inputs;
+
+const [l4, a40, l40] = ["NVIDIA L4", "NVIDIA A40", "NVIDIA L40"];
+
+describe("the GPU types of a record", () => {
+  test.each<[string, Partial<EndpointRecord>, Properties, object]>([
+    [
+      "keep their order if the service has one",
+      { gpuTypeIds: [a40, l4] },
+      { gpuTypeIds: [l4, a40] },
+      { gpuTypeIds: [a40, l4] },
+    ],
+    [
+      "have the program's order if pools contain exactly its types",
+      { gpuTypeIds: [a40, l4], anyGpuType: false },
+      { gpuTypeIds: [l4, a40] },
+      { gpuTypeIds: [l4, a40], excludedGpuTypeIds: [] },
+    ],
+    [
+      "are those of the pools if one type differs",
+      { gpuTypeIds: [l4, l40], anyGpuType: false },
+      { gpuTypeIds: [l4, a40] },
+      { gpuTypeIds: [l4, l40], excludedGpuTypeIds: [] },
+    ],
+    [
+      "are those of the pools if one type is missing",
+      { gpuTypeIds: [l4], anyGpuType: false },
+      { gpuTypeIds: [l4, a40] },
+      { gpuTypeIds: [l4], excludedGpuTypeIds: [] },
+    ],
+    [
+      "are empty if all but the excluded types are allowed",
+      { gpuTypeIds: [l4], anyGpuType: true, excludedGpuTypeIds: [a40] },
+      {},
+      { gpuTypeIds: [], excludedGpuTypeIds: [a40] },
+    ],
+    [
+      "are empty if the program leaves them to the service",
+      { gpuTypeIds: [l4], anyGpuType: false },
+      { gpuTypeIds: [] },
+      { gpuTypeIds: [], excludedGpuTypeIds: [] },
+    ],
+    [
+      "are those of the pools in an import",
+      { gpuTypeIds: [l4], anyGpuType: false },
+      {},
+      { gpuTypeIds: [l4], excludedGpuTypeIds: [] },
+    ],
+  ])("%s", (_, reported, desired, inputs) => {
+    expect(inputsOf(reported, desired)).toMatchObject(inputs);
+  });
+});
+
+describe("the volumes of a record", () => {
+  test.each<[string, Partial<EndpointRecord>, Properties, object]>([
+    [
+      "are a single volume if the program has one",
+      { networkVolumeIds: ["v1"] },
+      { networkVolumeId: "v1" },
+      { networkVolumeId: "v1", networkVolumeIds: [] },
+    ],
+    [
+      "contain the single volume in the list if the program has it in both",
+      { networkVolumeIds: ["v1", "v2"] },
+      { networkVolumeId: "v1", networkVolumeIds: ["v1", "v2"] },
+      { networkVolumeId: "v1", networkVolumeIds: ["v1", "v2"] },
+    ],
+    [
+      "are a list if the program has a list",
+      { networkVolumeId: "v1", networkVolumeIds: ["v1"] },
+      { networkVolumeIds: ["v1"] },
+      { networkVolumeId: undefined, networkVolumeIds: ["v1"] },
+    ],
+    [
+      "are the single volume of the service if the program has another one",
+      { networkVolumeId: "v2" },
+      { networkVolumeId: "v1" },
+      { networkVolumeId: "v2", networkVolumeIds: [] },
+    ],
+    [
+      "are none if the service has none",
+      {},
+      { networkVolumeId: "v1" },
+      { networkVolumeId: undefined, networkVolumeIds: [] },
+    ],
+  ])("%s", (_, reported, desired, inputs) => {
+    expect(inputsOf(reported, desired)).toMatchObject(inputs);
+  });
+
+  test("are not reported if the service does not show lists and the program has one", () => {
+    const inputs = inputsOf({ unreportedKeys: ["networkVolumeIds"] }, { networkVolumeIds: ["v1"] });
+    expect(inputs).not.toHaveProperty("networkVolumeIds");
+  });
+});
+
+describe("the CPU flavours of a record", () => {
+  test.each<[string, Partial<EndpointRecord>, Properties, object]>([
+    [
+      "keep their number of CPUs apart",
+      { cpuFlavorIds: ["cpu3c"], vcpuCount: 8 },
+      {},
+      { cpuFlavorIds: ["cpu3c"], vcpuCount: 8 },
+    ],
+    [
+      "use the entries of the program",
+      { cpuFlavorIds: ["cpu3c-4", "cpu5c-4"] },
+      { cpuFlavorIds: ["cpu3c-4", "cpu5c"], vcpuCount: 4 },
+      { cpuFlavorIds: ["cpu3c-4", "cpu5c"], vcpuCount: 4 },
+    ],
+    [
+      "show a number that differs from the program's",
+      { cpuFlavorIds: ["cpu3c-8"] },
+      { cpuFlavorIds: ["cpu3c"], vcpuCount: 4 },
+      { cpuFlavorIds: ["cpu3c-8"], vcpuCount: 4 },
+    ],
+    [
+      "match any number if the program sets none",
+      { cpuFlavorIds: ["cpu3c-8"] },
+      { cpuFlavorIds: ["cpu3c"] },
+      { cpuFlavorIds: ["cpu3c"], vcpuCount: undefined },
+    ],
+    [
+      "are empty if the service chose the default flavour",
+      { cpuFlavorIds: ["cpu3c"], defaultCpuFlavorId: "cpu3c" },
+      {},
+      { cpuFlavorIds: [] },
+    ],
+  ])("%s", (_, reported, desired, inputs) => {
+    expect(inputsOf(reported, desired)).toMatchObject(inputs);
+  });
+});
+
+test.each<[string, Partial<EndpointRecord>, Properties, object]>([
+  [
+    "flashboot if the program does not set flashbootType",
+    { flashboot: true, flashbootType: "FLASHBOOT" },
+    {},
+    { flashboot: true },
+  ],
+  [
+    "flashbootType if the program sets it",
+    { flashboot: true, flashbootType: "FLASHBOOT" },
+    { flashbootType: "OFF" },
+    { flashbootType: "FLASHBOOT" },
+  ],
+  [
+    "flashbootType if flashboot cannot express the value",
+    { flashboot: true, flashbootType: "PRIORITY_FLASHBOOT" },
+    {},
+    { flashbootType: "PRIORITY_FLASHBOOT" },
+  ],
+])("a record has %s", (_, reported, desired, inputs) => {
+  expect(Object.entries(inputsOf(reported, desired)).filter(([key]) => key.startsWith("flashboot"))).toEqual(
+    Object.entries(inputs),
+  );
+});
+
+test("a record has its address, its version if reported, and the unverified settings of the state", () => {
+  const outputs = (reported: Partial<EndpointRecord>, desired: Properties = {}) =>
+    fromRecord({ ...record, ...reported }, desired, context).outputs;
+  expect(outputs({ requestUrl: "https://lb.example" })).toEqual({ url: "https://lb.example" });
+  expect(outputs({ version: 3 }, { unverified: { before: {} } })).toEqual({
+    url: context.clients.jobs.url("e1"),
+    version: 3,
+    unverified: { before: {} },
+  });
+});
+
+test.each([
+  ["chat-fb", "chat"],
+  ["chat -fb", "chat"],
+  ["chat-fb-2", "chat-fb-2"],
+])("the name %j without the service's suffix is %j", (name, bare) => {
+  expect(bareName(name)).toBe(bare);
+});
+
+describe("changed triggers", () => {
+  const olds = { verify: { input: {}, triggers: ["1"] } };
+
+  test.each<[string, object, unknown, boolean]>([
+    ["differ from those of the state", olds, { input: {}, triggers: ["2"] }, true],
+    ["may be removed", olds, { input: {} }, true],
+    ["are not equal ones", olds, { input: { a: 1 }, triggers: ["1"] }, false],
+    ["are not absent and empty ones", { verify: { input: {} } }, { input: {}, triggers: [] }, false],
+    ["are not those of a verify that is added", {}, { input: {}, triggers: ["2"] }, false],
+    ["are not those of a verify that is removed", olds, undefined, false],
+  ])("%s", (_, state, verify, changed) => {
+    expect(triggersChanged({ ...state }, verify)).toBe(changed);
+  });
+
+  test("cause a warning only without a new template", () => {
+    const change = (...path: string[]) => ({ path, kind: "update" as const, replace: false });
+    expect(inPlaceWarnings([change("verify", "triggers")])).toHaveLength(1);
+    expect(inPlaceWarnings([change("verify", "triggers"), change("templateId")])).toEqual([]);
+    expect(inPlaceWarnings([change("verify", "input")])).toEqual([]);
+    expect(inPlaceWarnings([change("other", "triggers")])).toEqual([]);
+  });
+});

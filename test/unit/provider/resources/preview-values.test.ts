@@ -1,0 +1,90 @@
+import * as pulumi from "@pulumi/pulumi";
+import { ServerlessEndpoint, VerifiedEndpoint } from "pulumi-serverless-compute";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+/** Registrations of the program, by type and name. */
+const registered = new Map<string, pulumi.runtime.MockResourceArgs>();
+
+const setMocks = (isPreview: boolean): Promise<void> =>
+  pulumi.runtime.setMocks(
+    {
+      newResource: (args) => {
+        registered.set(`${args.type.split(":").at(-1)} ${args.name}`, args);
+        return { id: `${args.name}-id`, state: args.inputs };
+      },
+      call: ({ inputs }) => inputs,
+    },
+    "shop",
+    "dev",
+    isPreview,
+  );
+
+beforeAll(() => setMocks(true));
+// All files of a worker share the SDK's state.
+afterAll(() => setMocks(false));
+beforeEach(() => registered.clear());
+
+/** The value of an output in a preview; undefined if it is unknown. */
+const previewValueOf = <Value>(output: pulumi.Output<Value>): Promise<Value | undefined> =>
+  new Promise((resolve) => {
+    const known: unknown = "isKnown" in output ? output.isKnown : undefined;
+    void Promise.resolve(known).then((isKnown) => (isKnown ? void output.apply(resolve) : resolve(undefined)));
+  });
+
+describe("the url in the preview of a ServerlessEndpoint", () => {
+  const url = "http://127.0.0.1:7337/v2/chat-id";
+
+  test.each<[string, object, string | undefined]>([
+    ["follows from the id", {}, url],
+    ["follows from the id with an explicit queue", { type: "QUEUE" }, url],
+    ["is unknown for a load balancer", { type: "LOAD_BALANCER" }, undefined],
+  ])("%s", async (_, args, expected) => {
+    const endpoint = new ServerlessEndpoint("chat", { templateId: "t", ...args });
+    expect(await previewValueOf(endpoint.url)).toBe(expected);
+  });
+
+  test("is unknown with an explicit provider, which may have another address", async () => {
+    class Provider extends pulumi.ProviderResource {}
+    const provider = new Provider("pulumi-nodejs", "other");
+    const endpoint = new ServerlessEndpoint("chat", { templateId: "t" }, { provider });
+    expect(await previewValueOf(endpoint.url)).toBeUndefined();
+  });
+});
+
+describe("a VerifiedEndpoint", () => {
+  const verify = { input: { prompt: "ping" } };
+
+  test("has a template with replaceOnChange and an endpoint with verify, both with its timeouts", async () => {
+    const args = { template: { imageName: "acme/chat:1" }, endpoint: { workersMax: 2 }, verify };
+    const chat = new VerifiedEndpoint("chat", args, { customTimeouts: { update: "5m" } });
+    expect(await previewValueOf(chat.endpointId)).toBe("chat-id");
+    const timeouts = { __timeouts: { update: "5m" } };
+    expect(registered.get("Template chat")?.inputs).toMatchObject({
+      imageName: "acme/chat:1",
+      replaceOnChange: true,
+      ...timeouts,
+    });
+    expect(registered.get("ServerlessEndpoint chat")?.inputs).toMatchObject({
+      templateId: "chat-id",
+      workersMax: 2,
+      verify,
+      ...timeouts,
+    });
+    expect(await previewValueOf(chat.templateId)).toBe("chat-id");
+  });
+
+  test("without timeouts passes none on", async () => {
+    const chat = new VerifiedEndpoint("plain", { template: { imageName: "acme/chat:1" }, verify });
+    await previewValueOf(chat.endpointId);
+    for (const kind of ["Template", "ServerlessEndpoint"])
+      expect(registered.get(`${kind} plain`)?.inputs).not.toHaveProperty("__timeouts");
+  });
+});
+
+test("stack traces of errors are as before a resource was constructed", () => {
+  const limit = Error.stackTraceLimit;
+  const endpoint = new ServerlessEndpoint("traced", { templateId: "t" });
+  expect([pulumi.Resource.isInstance(endpoint), Error.stackTraceLimit]).toEqual([true, limit]);
+  expect(() => new ServerlessEndpoint("", { templateId: "t" })).toThrow();
+  expect(Error.stackTraceLimit).toBe(limit);
+});
