@@ -18,7 +18,7 @@ const accepts = (text: string): boolean => {
     return false;
   }
 };
-/** The object or list that the texts make up again; `__proto__` becomes a member like any other. */
+/** The object or list, reassembled from its texts; `__proto__` becomes an ordinary member. */
 const joined = (text: string): unknown => {
   const members = memberTexts(text);
   if (members) return Object.fromEntries([...members].map(([name, value]) => [name, JSON.parse(value)]));
@@ -38,7 +38,7 @@ describe("members of an object", () => {
     ]);
   });
 
-  test("of the same name: the last one counts, in any notation of the name", () => {
+  test("of the same name: the last counts, in any notation of the name", () => {
     expect([...(memberTexts('{"input":1,"x":2,"\\u0069nput":3}') ?? [])]).toEqual([
       ["input", "3"],
       ["x", "2"],
@@ -51,7 +51,7 @@ describe("members of an object", () => {
     expect(memberTexts(text)?.get("constructor")).toBe("2");
   });
 
-  test("are only those of the outermost object", () => {
+  test("are only the members of the outermost object", () => {
     expect([...(memberTexts('{"a":{"b":{"a":1}},"c":[{"d":1}]}')?.keys() ?? [])]).toEqual(["a", "c"]);
   });
 
@@ -85,7 +85,7 @@ describe("nesting", () => {
   });
 });
 
-describe("a text that is not JSON", () => {
+describe("text that is not JSON", () => {
   test.each([
     ["", "it ends too early"],
     ['{"a', "it ends too early"],
@@ -122,10 +122,10 @@ describe("compared with JSON.parse", () => {
     value: fc.oneof(
       { depthSize: "small", withCrossShrink: true },
       scalar,
-      fc.array(fc.tuple(blank, tie("value"), blank)).map((all) => `[${all.map((one) => one.join("")).join(",")}]`),
+      fc.array(fc.tuple(blank, tie("value"), blank)).map((all) => `[${all.map((parts) => parts.join("")).join(",")}]`),
       fc
         .array(fc.tuple(blank, name, blank, tie("value"), blank))
-        .map((all) => `{${all.map(([a, key, b, one, c]) => `${a}${key}${b}:${b}${one}${c}`).join(",")}}`),
+        .map((all) => `{${all.map(([a, key, b, member, c]) => `${a}${key}${b}:${b}${member}${c}`).join(",")}}`),
     ),
   }));
   const text = fc.tuple(blank, value, blank).map((parts) => parts.join(""));
@@ -139,7 +139,7 @@ describe("compared with JSON.parse", () => {
     );
   }, 60_000);
 
-  test("faulty texts are accepted if and only if JSON.parse accepts them", () => {
+  test("damaged texts are accepted if and only if JSON.parse accepts them", () => {
     const piece = fc.constantFrom(...'{}[]:,"\\-+.eE019tfn u\n\u0000\u007f\u2028', "true", "null", '"a"', "\\u00");
     const damaged = fc
       .tuple(text, fc.nat(), fc.nat({ max: 3 }), fc.array(piece, { maxLength: 3 }))

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { ShortLivedMap } from "../../../service/short-lived-map";
 
-test("is a Map, however many entries were removed", () => {
+test("behaves like a Map after many removals", () => {
   const map = new ShortLivedMap<number, string>();
   const plain = new Map<number, string>();
   for (let at = 0; at < 1000; at++) {
@@ -19,7 +19,7 @@ test("is a Map, however many entries were removed", () => {
   expect([map.size, [...map]]).toEqual([0, []]);
 });
 
-test("an iteration skips entries that are removed meanwhile, and visits each entry once", () => {
+test("an iteration skips entries removed during it, and visits each entry once", () => {
   const map = new ShortLivedMap<number, number>();
   const fill = (from: number): void => {
     for (let at = from; at < from + 200; at++) map.set(at, at);
@@ -49,7 +49,7 @@ test("removed entries are freed by the next young collection, even if the map it
   };
   for (let at = 0; at < 16; at++) pass(at);
   collect({ type: "major" });
-  // What lives through two of them is old.
+  // Objects that survive two minor collections are old.
   for (let times = 0; times < 2; times++) collect({ type: "minor" });
   const before = getHeapStatistics().used_heap_size;
   for (let at = 16; at < 40_000; at++) {
@@ -57,6 +57,6 @@ test("removed entries are freed by the next young collection, even if the map it
     if (at % 4000 === 0) collect({ type: "minor" });
   }
   collect({ type: "minor" });
-  // Of 40,000 entries of 0.8 kB; a Map keeps most of them.
+  // A Map keeps most of the 40,000 entries of 0.8 kB.
   expect(getHeapStatistics().used_heap_size - before).toBeLessThan(4 * 1024 * 1024);
 });

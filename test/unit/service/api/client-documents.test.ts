@@ -75,7 +75,7 @@ const documents: [operation: string, document: string][] = [
   ["deleteTemplate", "mutation ($name: String) { deleteTemplate(templateName: $name) }"],
   ["saveEndpoint", `mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { ${endpoint} } }`],
   [
-    "saveEndpoint with an inline template and what only some clients send",
+    "saveEndpoint with an inline template and rarely sent fields",
     `mutation { saveEndpoint(input: { name: "a", gpuIds: "ADA_24,-NVIDIA L4", type: QB, flashBootType: PRIORITY_FLASHBOOT,
       workersPFBTarget: 1, flashEnvironmentId: "f", hubReleaseId: "h", bindEndpoint: true, modelName: "m", userId: "u",
       modelReferences: ["r"], networkVolumeIds: [{ networkVolumeId: "v" }], env: [{ key: "A", value: "1" }],
@@ -106,7 +106,7 @@ const documents: [operation: string, document: string][] = [
       storageType: "t", isNextGenStorage: true }) { id } }`,
   ],
   [
-    "createNetworkVolume with variables of its own",
+    "createNetworkVolume with separate variables",
     `mutation ($name: String, $size: Int, $dataCenterId: String!) {
       createNetworkVolume(input: { name: $name, size: $size, dataCenterId: $dataCenterId }) { id } }`,
   ],

@@ -11,7 +11,7 @@ const roots = {
   GraphQL: () => rig.service().graphqlUrl,
 };
 const key = () => rig.service().apiKey;
-const many = (count: number, text: (at: number) => string): string =>
+const many = (count: number, text: (index: number) => string): string =>
   Array.from({ length: count }, (_, n) => text(n)).join(" ");
 
 describe("a body that is too large", () => {
@@ -47,7 +47,7 @@ describe("an excessive GraphQL query", () => {
 
   test.each([
     ["many aliases", `{ ${many(2000, (n) => `a${n}: myself { endpoints { id } }`)} }`],
-    ["a field many times", `{ myself { ${many(20_000, () => "id")} } }`],
+    ["a repeated field", `{ myself { ${many(20_000, () => "id")} } }`],
     ["many mutations", `mutation { ${many(2000, (n) => `a${n}: secretDelete(id: "x")`)} }`],
   ])("%s: is rejected by its length", async (_what, query) => {
     const response = await request(query);
@@ -55,7 +55,7 @@ describe("an excessive GraphQL query", () => {
     expect(messageOf(response)).toContain("more that 10000 tokens");
   });
 
-  test("with lists nested many times is rejected by its cost", async () => {
+  test("with many nested lists is rejected by its cost", async () => {
     const response = await request(`{ ${many(40, (n) => `d${n}: dataCenters { gpuAvailability { available } }`)} }`);
     expectResponse(response, 200, { data: null });
     expect(messageOf(response)).toBe("query: reads more than 10000 objects; request fewer objects");
@@ -65,7 +65,7 @@ describe("an excessive GraphQL query", () => {
     ["aliases", `{ ${many(51, (n) => `a${n}: myself { id }`)} }`, "50 aliases"],
     ["fields", `{ myself { ${many(501, () => "id")} } }`, "500 fields"],
     [
-      "fields in fragments that fragments repeat",
+      "fields in nested fragments",
       `{ myself { ...a9 } } fragment a0 on User { id } ${many(9, (n) => `fragment a${n + 1} on User { ...a${n} ...a${n} }`)}`,
       "500 fields",
     ],
@@ -90,7 +90,7 @@ describe("an excessive GraphQL query", () => {
     expect(at(response.json, "data", "__schema", "types"), response.text.slice(0, 300)).toBeDefined();
   });
 
-  test("a query of everything in an account of a thousand objects is within the bounds", async () => {
+  test("a query of all endpoints and templates is within the bounds", async () => {
     const response = await request(
       "{ myself { endpoints { id template { id name } networkVolume { id } } podTemplates { id env { key } } } }",
     );

@@ -9,7 +9,7 @@ const request = ({ service }: typeof rig, query: string) => {
   return send("GET", `${service().serverlessUrl}/v2${query}`, { key: service().apiKey, headers });
 };
 
-/** Queries that published clients send, and the contract forbids. */
+/** Queries that published clients send although the contract forbids them. */
 const known = ["gpus", "gpus/NVIDIA%20A40", "cpus", "cpus/cpu3c"].map(
   (path) => `/catalog/${path}?include=AVAILABILITY`,
 );
@@ -30,7 +30,7 @@ test.each(known)("GET %s is 400 with the option strict", async (query) => {
 });
 
 test.each(["gpus?product=POD", "gpus?count=2", "cpus?vcpuCount=4", "gpus?include=AVAILABILITY&cudaVersions=12"])(
-  "GET /catalog/%s is rejected without the option, too",
+  "GET /catalog/%s is rejected even without the option",
   async (query) => {
     expect((await request(rig, `/catalog/${query}`)).status).toBeGreaterThanOrEqual(400);
   },

@@ -8,26 +8,26 @@ import { discardServiceFolder } from "../../../support/service-artefacts";
 
 async function useService(options: ServiceOptions) {
   const dataFolder = await mkdtemp(join(tmpdir(), "listening-"));
-  // Registered first to run last: the folder is removed after the service, and also without one.
+  // Registered first to run last: the folder is removed after the service, even if the start fails.
   onTestFinished(() => discardServiceFolder(dataFolder));
   const service = await createService({ port: 0, dataFolder, runtime: "none", ...options });
   onTestFinished(() => service.stop(0));
   return service;
 }
 
-/** The status of a request for a host, and its body. */
-function ask(
+/** Sends a request for a host, and returns the status and body of the response. */
+function getWithHost(
   url: string,
   host: string,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { headers: { ...headers, host } }, async (response) => {
+    const clientRequest = request(url, { headers: { ...headers, host } }, async (response) => {
       let text = "";
       for await (const part of response) text += String(part);
       resolve({ status: response.statusCode ?? 0, text });
     });
-    sent.once("error", reject).end();
+    clientRequest.once("error", reject).end();
   });
 }
 
@@ -44,13 +44,13 @@ test.each([
   [{ host: "192.0.2.1", allowHosts: ["here"] }, "host: 192.0.2.1 is not an address of this machine"],
   [{ apiKey: "short" }, "SERVERLESS_COMPUTE_LOCAL_API_KEY: must be 16 or more printable characters without spaces"],
 ])("%j is rejected with the next step", async (options, message) => {
-  const refused = await useService(options).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(StartError);
-  expect(String(refused)).toContain(message);
-  expect(String(refused)).not.toContain("short");
+  const failure = await useService(options).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(StartError);
+  expect(String(failure)).toContain(message);
+  expect(String(failure)).not.toContain("short");
 });
 
-test("every API and the worker channel reject a host that is not allowed, before they check the key; an allowed host requires it", async () => {
+test("every API and the worker channel reject a host that is not allowed before they check the key; an allowed host requires the key", async () => {
   const service = await useService({ host: "0.0.0.0", allowHosts: ["Serverless-Compute"] });
   const { port } = new URL(service.serverlessUrl);
   const headers = { authorization: `Bearer ${service.apiKey}` };
@@ -68,28 +68,28 @@ test("every API and the worker channel reject a host that is not allowed, before
       "serverless-compute.evil.example",
       "127.0.0.1.evil.example",
     ]) {
-      const { status, text } = await ask(service.serverlessUrl + path, host, headers);
+      const { status, text } = await getWithHost(service.serverlessUrl + path, host, headers);
       expect([path, host, status]).toEqual([path, host, 421]);
       expect(text).toContain("--allow-host");
     }
   }
   for (const host of [`serverless-compute:${port}`, "serverless-compute", `localhost:${port}`, `127.0.0.1:${port}`])
-    expect(await ask(`${service.baseUrl}/endpoints`, host, headers), host).toMatchObject({ status: 200 });
+    expect(await getWithHost(`${service.baseUrl}/endpoints`, host, headers), host).toMatchObject({ status: 200 });
   for (const path of ["/v1/endpoints", "/v2/some/health"])
-    expect(await ask(service.serverlessUrl + path, "serverless-compute"), path).toMatchObject({ status: 401 });
+    expect(await getWithHost(service.serverlessUrl + path, "serverless-compute"), path).toMatchObject({ status: 401 });
 });
 
-test("a service on all addresses is reachable by them, one on loopback is not", async () => {
-  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
-  const outside = own.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.2";
+test("a service on all addresses is reachable from outside; a service on loopback is not", async () => {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  const outside = addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.2";
   const [all, loopback] = [await useService({ host: "0.0.0.0", allowHosts: [outside] }), await useService({})];
   const at = (service: typeof all) => `http://${outside}:${new URL(service.serverlessUrl).port}/v1/endpoints`;
-  expect(await ask(at(all), outside)).toMatchObject({ status: 401 });
-  await expect(ask(at(loopback), outside)).rejects.toThrow("ECONNREFUSED");
+  expect(await getWithHost(at(all), outside)).toMatchObject({ status: 401 });
+  await expect(getWithHost(at(loopback), outside)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("a given key is the service's, and is stored in its folder", async () => {
-  const apiKey = "a-key-that-somebody-gave";
+test("a key in the options is the service's key", async () => {
+  const apiKey = "a-key-in-the-options";
   const service = await useService({ apiKey });
   expect(service.apiKey).toBe(apiKey);
   const headers = { authorization: `Bearer ${apiKey}` };

@@ -20,8 +20,8 @@ test.each([
   ["::ffff:172.17.0.1", undefined, 401],
   ["fe80::1", "wrong", 401],
   ["172.17.0.1", key, 200],
-])("/metrics for %s with the key %j is %i", async (remoteAddress, sent, status) => {
-  const headers = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
+])("/metrics for %s with the key %j is %i", async (remoteAddress, requestKey, status) => {
+  const headers = requestKey === undefined ? {} : { authorization: `Bearer ${requestKey}` };
   const response = await app.inject({ url: "/metrics", remoteAddress, headers });
   expect(response.statusCode).toBe(status);
   if (status === 200) expect(response.body).toBe("up 1\n");

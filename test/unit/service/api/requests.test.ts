@@ -37,7 +37,7 @@ describe("an invalid request is rejected in the form of its API", () => {
       "address: must have ids of up to 500 characters",
       (body: unknown) => at(body, "message"),
     ],
-  ])("an invalid address (%#) is reported without itself and its query", async (path, fault, message) => {
+  ])("an invalid address (%#) is reported without the address and its query", async (path, fault, message) => {
     const response = await send("GET", `${rig.service().serverlessUrl}${path}?api_key=${key()}`);
     expectResponse(response, 400);
     expect(message(response.json)).toBe(fault);

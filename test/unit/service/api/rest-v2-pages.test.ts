@@ -32,7 +32,7 @@ test("a limit is a whole number from 1 to the largest page", () => {
   expect(() => pager.page("/a", list(1), { limit: "101" }, 100)).toThrow(/from 1 to 100/);
 });
 
-test("a broken cursor, or one of another list or other parameters, is rejected", () => {
+test("a broken cursor, or a cursor of another list or other parameters, is rejected", () => {
   const { nextCursor } = pager.page("/a", list(3, 2, 1), {}).pagination;
   const cursor = nextCursor ?? "";
   const fault = expect.objectContaining({ code: "unprocessable" });

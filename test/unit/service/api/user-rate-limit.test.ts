@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createUserRateLimit } from "../../../../service/api/user-rate-limit";
 import { ManualClock } from "../../../support/manual-clock";
 
-/** Sends requests, and returns the headers and the error of the last one. */
+/** Sends requests, and returns the headers and the error of the last response. */
 function admitted(limit: ReturnType<typeof createUserRateLimit>, count: number) {
   const headers = new Headers();
   const reply: Parameters<typeof limit.admit>[0] = {
@@ -16,7 +16,7 @@ function admitted(limit: ReturnType<typeof createUserRateLimit>, count: number) 
   return { headers, error };
 }
 
-test("headers contain what is left of the minute, the hour and the day", async () => {
+test("headers contain the remaining requests of the minute, the hour and the day", async () => {
   const clock = new ManualClock();
   const limit = createUserRateLimit(clock);
   admitted(limit, 2);
@@ -26,7 +26,7 @@ test("headers contain what is left of the minute, the hour and the day", async (
   expect(headers.get("RateLimit")).toBe('"minute";r=997;t=40, "hour";r=29997;t=3580, "day";r=299997;t=86380');
 });
 
-test("a used-up window is named, with the seconds until it resets", async () => {
+test("an exhausted window is named, with the seconds until it resets", async () => {
   const clock = new ManualClock();
   const limit = createUserRateLimit(clock);
   const fault = (window: string, seconds: number) => ({

@@ -9,7 +9,7 @@ import { runLine, useFolder } from "./command";
 
 const folder = await useFolder();
 
-describe("an invalid command line ends with 2 and one line", () => {
+describe("an invalid command line exits with 2 and one line", () => {
   test.each([
     ["start --port 65536", /--port.*'65536'.*whole number from 0 to 65535/],
     ["start --port x", /--port.*'x'.*whole number from 0 to 65535/],
@@ -40,7 +40,7 @@ describe("an invalid command line ends with 2 and one line", () => {
   });
 });
 
-describe("a start that cannot succeed ends with 1 and one line with the next step", () => {
+describe("a start that cannot succeed exits with 1 and one line with the next step", () => {
   test("if a handler file does not exist", async () => {
     const file = join(folder, "no-such-handler.mjs");
     const data = join(folder, "no-handler");
@@ -91,7 +91,7 @@ test("--version prints the version of the package and the contract's revision", 
   expect(code).toBe(0);
 });
 
-test("--help lists the flags with their defaults and ends with 0", async () => {
+test("--help lists the flags and the default port, and exits with 0", async () => {
   const { code, out } = await runLine("start", "--help");
   for (const flag of ["--port", "--data", "--image", "--template-release", "--stream", "--rate-limits", "--json"]) {
     expect(out).toContain(flag);

@@ -19,18 +19,18 @@ const addressLine = z.object({
   pid: z.number(),
 });
 
-/** How one command line ended. */
+/** Result of a process. */
 export interface Ended {
-  /** Exit code, null when a signal ended it. */
+  /** Exit code; null if a signal ended the process. */
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** A command that runs. */
+/** A running command. */
 export interface Running {
   child: ChildProcess;
-  /** The first line on stdout; fails with stderr when the command ends before it. */
+  /** The first line on stdout; rejects with stderr if the command ends without a line. */
   firstLine(): Promise<string>;
   ended: Promise<Ended>;
 }
@@ -43,7 +43,7 @@ export interface StartedService extends Running {
 
 const running = new Set<ChildProcess>();
 
-/** How one command line of this process ended. */
+/** Result of a command line in this process. */
 export interface Line {
   code: number;
   out: string;
@@ -106,7 +106,7 @@ export async function startService(dataFolder: string, ...flags: string[]): Prom
   return { ...process, addresses, apiKey };
 }
 
-/** A folder that is gone after the last test of the file, together with every command that still runs. */
+/** Creates a folder. After the last test of the file, all running commands are killed and the folder is removed. */
 export async function useFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "command-"));
   afterAll(async () => {

@@ -6,7 +6,7 @@ import { openDatabase } from "../../../../service/store/database";
 import { pollUntil, send, stringAt } from "../../../support/raw-http";
 import { runLine, startService, useFolder } from "./command";
 
-/** Calls `work` while another program has the write lock of a folder's store. */
+/** Calls `work` while another connection holds the write lock of a folder's store. */
 function whileLocked(folder: string, work: () => void): void {
   const other = `${folder}-other`;
   mkdirSync(other, { mode: 0o700 });
@@ -28,11 +28,11 @@ test("an unwritable store is reported once in the terminal, once in the log, and
   const reason = `store is locked: another program uses ${folder}; close that program`;
   const json = { name: "t", imageName: "i", isServerless: true, volumeInGb: 0 };
   whileLocked(folder, () => {
-    // The lock is held as long as this turn, so that another process has to send the requests. The key goes by standard input.
+    // This process holds the lock synchronously, so another process sends the requests. It reads the key from standard input.
     const client = `const key = require("fs").readFileSync(0, "utf8");
       const headers = { authorization: "Bearer " + key, "content-type": "application/json" };
       const post = () => fetch("${addresses.baseUrl}/templates", { method: "POST", headers, body: '${JSON.stringify(json)}' });
-      post().then(post).then(async (answer) => console.log(answer.status, (await answer.json()).message));`;
+      post().then(post).then(async (response) => console.log(response.status, (await response.json()).message));`;
     const { stdout, stderr } = spawnSync(process.execPath, ["-e", client], { input: key, encoding: "utf8" });
     expect(stdout, stderr).toBe(`503 ${reason}\n`);
   });
@@ -55,11 +55,11 @@ test("a start on a full disk names the folder and the cause", async () => {
   });
 });
 
-/** Makes each write of a process to a file fail, as on a disk that became read-only. SQLite reports both as SQLITE_IOERR_WRITE. */
+/** Makes every file write of a process fail, as on a disk that became read-only. SQLite reports both as SQLITE_IOERR_WRITE. */
 const failWrites = (pid: number | undefined): void =>
   void execFileSync("prlimit", [`--pid=${pid}`, "--fsize=0:unlimited"]);
 
-test("a disk that becomes unwritable is the reason in each response, in status and in the terminal, and the service stops", async () => {
+test("a disk that becomes unwritable is reported in each response, in status and in the terminal, and the service can be stopped", async () => {
   const top = await useFolder();
   const folder = join(top, "data");
   const released = join(top, "released");
@@ -97,7 +97,7 @@ test("a disk that becomes unwritable is the reason in each response, in status a
     .poll(async () => (await runLine("status", "--data", folder)).out)
     .toContain(`because it could not return a result (${reason}) while it ran a job`);
 
-  // A file that cannot be deleted either.
+  // The address file cannot be deleted either.
   rmSync(join(folder, "address"));
   mkdirSync(join(folder, "address"));
   child.kill("SIGTERM");
@@ -134,7 +134,7 @@ test("a data folder that cannot be created is an error with its path and the rem
     expect(await start(folder)).toBe(
       `serverless-compute-local: the data folder ${folder}: is a file or below a file; choose a folder with --data`,
     );
-  // Like a folder below a read-only one, it makes Node report ENOENT.
+  // Node reports ENOENT, as for a folder below a read-only folder.
   symlinkSync(join(top, "absent", "target"), join(top, "link"));
   const folder = join(top, "link", "data");
   expect(await start(folder)).toBe(

@@ -14,7 +14,7 @@ const rest = (
 const graphql = ({ addresses, apiKey }: StartedService, query: string): Promise<RawResponse> =>
   send("POST", addresses.graphqlUrl, { key: apiKey, json: { query } });
 
-/** Creates volumes until the service ends; returns the ids of the acknowledged ones. */
+/** Creates volumes until the service ends; returns the ids of the acknowledged volumes. */
 async function writeVolumes(service: StartedService): Promise<string[]> {
   const body = { name: "v", size: 1, dataCenterId: "EU-RO-1" };
   const ids: string[] = [];
@@ -25,7 +25,7 @@ async function writeVolumes(service: StartedService): Promise<string[]> {
   }
 }
 
-test("every acknowledged object survives a kill -9 during many writes, and the key stays the same", async () => {
+test("every acknowledged object survives a kill -9 during many writes, and the key does not change", async () => {
   const data = join(folder, "data");
   const before = await startService(data, "--template-release", "600");
   const templateId = stringAt(
@@ -60,10 +60,10 @@ test("every acknowledged object survives a kill -9 during many writes, and the k
   expectResponse(await rest(after, "GET", `/endpoints/${deletedId}`), 404);
   const secrets = await graphql(after, "{ myself { secrets { name } } }");
   expect(at(secrets.json, "data", "myself", "secrets")).toEqual([{ name: "token" }]);
-  // The release clock was set by the deleted endpoint and again by this one.
+  // The deleted endpoint starts the release of the template, and this endpoint starts it again.
   const startTime = Date.now();
   await rest(after, "DELETE", `/endpoints/${id}`);
-  const refusal = await rest(after, "DELETE", `/templates/${templateId}`);
-  const [, seconds] = /can be deleted in (\d+) s/.exec(stringAt(refusal, "message")) ?? [];
+  const rejection = await rest(after, "DELETE", `/templates/${templateId}`);
+  const [, seconds] = /can be deleted in (\d+) s/.exec(stringAt(rejection, "message")) ?? [];
   expect(Number(seconds)).toBeGreaterThanOrEqual(Math.floor(600 - (Date.now() - startTime) / 1000));
 }, 120_000);

@@ -54,9 +54,9 @@ describe("createService", () => {
     [{ retire: ["v2"] }, 'retire: ["v2"] is not allowed, must be a list of v1, graphql'],
     [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed, must be one of silent, error'],
   ])("rejects %j with what is allowed, and creates nothing", async (options, message) => {
-    const refused = await start(options).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(StartError);
-    expect(String(refused)).toContain(message);
+    const failure = await start(options).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartError);
+    expect(String(failure)).toContain(message);
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -95,7 +95,7 @@ describe("createService", () => {
 });
 
 describe("stop", () => {
-  test("frees port and folder, may be called twice, and allows a new start on the folder", async () => {
+  test("releases port and folder, may be called repeatedly, and allows a new start on the folder", async () => {
     const service = await start();
     await Promise.all([service.stop(), service.stop()]);
     await service.stop();
@@ -110,11 +110,11 @@ describe("stop", () => {
     await send("GET", `${service.baseUrl}/endpoints`, { key: service.apiKey });
     const started = Date.now();
     await service.stop(0);
-    // They stay open for 72 s.
+    // Clients keep connections open for 72 s.
     expect(Date.now() - started).toBeLessThan(20_000);
   });
 
-  test("works right after the start", async () => {
+  test("succeeds immediately after the start and leaves only the data folder", async () => {
     const service = await start();
     await service.stop(0);
     expect(readdirSync(folder)).toEqual(["data"]);

@@ -36,14 +36,14 @@ describe("run", () => {
       .toMatchObject({ id, status: "COMPLETED", output: { text: "one" } });
   });
 
-  test("--sync prints the finished job's record, of an endpoint named by its id", async () => {
+  test("--sync prints the finished job's record; the endpoint may be named by its id", async () => {
     const [, id = ""] = /^(\S+) +echo /m.exec((await line("status")).out) ?? [];
     const { code, out } = await line("run", id, '{"text":"two"}', "--sync");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ status: "COMPLETED", output: { text: "two" } });
   });
 
-  test("--sync of a job that fails prints its record and ends with 1", async () => {
+  test("--sync of a job that fails prints its record and exits with 1", async () => {
     const { code, out, err } = await line("run", "fail", '{"message":"no model"}', "--sync");
     const { id, status, error } = JSON.parse(out);
     expect({ status, error }).toEqual({ status: "FAILED", error: expect.stringContaining("no model") });
@@ -106,7 +106,7 @@ describe("jobs, cancel and retry", () => {
     expect(await line("jobs", "fail", "--state", "done")).toMatchObject({ code: 2, out: "" });
   });
 
-  test("retry queues a failed job again; a completed one cannot be cancelled into another state", async () => {
+  test("retry queues a failed job again but rejects a completed job; cancel does not change a completed job", async () => {
     const failed = JSON.parse((await line("run", "fail", "--sync")).out);
     expect(JSON.parse((await line("retry", failed.id)).out)).toMatchObject({ id: failed.id, status: "IN_QUEUE" });
     const done = JSON.parse((await line("run", "echo", "--sync")).out);
@@ -128,7 +128,7 @@ describe("jobs, cancel and retry", () => {
   });
 });
 
-test.each([["run"], ["jobs"], ["faults"]])("%s reports first that no service runs", async (command) => {
+test.each([["run"], ["jobs"], ["faults"]])("%s reports that no service runs", async (command) => {
   const unused = join(folder, "unused");
   expect(await runLine(command, "echo", "--data", unused)).toEqual({
     code: 1,

@@ -10,7 +10,7 @@ import { command, runLine, useFolder } from "./command";
 const folder = await useFolder();
 const limit = 60_000;
 
-/** A data folder with endpoints of these names, the service stopped again; their ids in the same order. */
+/** Creates endpoints with these names in a data folder, stops the service, and returns the endpoint ids in the same order. */
 async function stoppedService(dataFolder: string, ...names: string[]): Promise<string[]> {
   const { baseUrl, apiKey: key, stop } = await createService({ port: 0, dataFolder });
   const post = async (path: string, json: object) => stringAt(await send("POST", baseUrl + path, { key, json }), "id");
@@ -51,12 +51,12 @@ describe("logs without a running service", () => {
   });
 });
 
-describe("logs ends with 1 and one line for", () => {
+describe("logs exits with 1 and one line for", () => {
   test.each([
-    ["an unknown endpoint names those there are", "nosuch", data, `"nosuch"; there are "chat" (${chat}), "twin"`],
-    ["a name that two have names their ids", "twin", data, `"twin" (${twin}), "twin" (${otherTwin}); pass the id`],
+    ["an unknown endpoint: the existing endpoints", "nosuch", data, `"nosuch"; there are "chat" (${chat}), "twin"`],
+    ["an ambiguous name: the ids", "twin", data, `"twin" (${twin}), "twin" (${otherTwin}); pass the id`],
     [
-      "a folder no service has used",
+      "an unused folder: the option --data",
       "chat",
       join(folder, "nowhere"),
       "nowhere yet; pass the service's folder with --data",
@@ -78,7 +78,7 @@ describe("logs ends with 1 and one line for", () => {
 });
 
 test(
-  "logs --follow prints new lines, also from a new file, and ends when its reader closes",
+  "logs --follow prints new lines and exits with 0 when its reader closes",
   async () => {
     const dataFolder = join(folder, "followed");
     const [id = ""] = await stoppedService(dataFolder, "followed");
@@ -92,14 +92,14 @@ test(
     appendFileSync(file, "new\n");
     await expect.poll(() => lines).toEqual(["past", "new"]);
     child.stdout?.destroy();
-    const nudge = setInterval(() => appendFileSync(file, "unread\n"), 20);
-    const { code, stderr } = await ended.finally(() => clearInterval(nudge));
+    const appendTimer = setInterval(() => appendFileSync(file, "unread\n"), 20);
+    const { code, stderr } = await ended.finally(() => clearInterval(appendTimer));
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   },
   limit,
 );
 
-test("a follower without a reader ends with 0", async () => {
+test("logs --follow exits with 0 if its output is aborted", async () => {
   const unread = new AbortController();
   const output = { out: () => unread.abort(), err: () => undefined };
   expect(await main(["node", "x", "logs", "chat", "--data", data, "--follow"], output, unread.signal)).toBe(0);

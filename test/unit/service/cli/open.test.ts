@@ -10,7 +10,7 @@ const folder = await useFolder();
 const limit = 60_000;
 const link = /^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/;
 
-/** The link that opens the console. No file that the test leaves may contain it. */
+/** Returns the console's link, after registering its token as a secret. */
 function linkIn(text: string): string {
   expect(text).toMatch(link);
   registerSecret(new URL(text).searchParams.get("t") ?? "", "the token of a link");
@@ -67,7 +67,7 @@ describe("key --wait", () => {
     limit,
   );
 
-  test("rejects the key of a stopped service, and reports a timeout", async () => {
+  test("does not print the key of a stopped service, and reports a timeout", async () => {
     const data = join(folder, "late");
     await (await createService({ port: 0, dataFolder: data })).stop();
     const { code, out, err } = await runLine("key", "--wait", "0.2", "--data", data);

@@ -12,7 +12,7 @@ const limit = 60_000;
 const slow = fileURLToPath(new URL("../../../conformance/handlers/slow.mjs", import.meta.url));
 
 test(
-  "start --json prints its addresses as the first line, alone on stdout, and stops on SIGTERM",
+  "start --json prints its addresses as the only line on stdout, and stops on SIGTERM",
   async () => {
     const data = join(folder, "json");
     const { addresses, apiKey, child, ended } = await startService(data, "--no-console");
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  "start --ephemeral rejects users after the first Ctrl-C, ends immediately after the second, and leaves nothing on disk",
+  "start --ephemeral rejects requests after the first Ctrl-C, ends after the second, and leaves nothing on disk",
   async () => {
     const temporary = join(folder, "ephemeral");
     mkdirSync(temporary);

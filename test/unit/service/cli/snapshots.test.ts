@@ -6,7 +6,7 @@ import { runLine, useFolder } from "./command";
 
 const folder = await useFolder();
 
-test("snapshot, reset and restore print what they did, and fail while a service uses the folder", async () => {
+test("snapshot, reset and restore print their result; snapshot and reset fail while a service uses the folder", async () => {
   const data = join(folder, "data");
   const snapshot = join(folder, "snapshot");
   const run = (...words: string[]) => runLine(...words, "--data", data);

@@ -13,7 +13,7 @@ const limit = 60_000;
 const slow = fileURLToPath(new URL("../../../conformance/handlers/slow.mjs", import.meta.url));
 
 test(
-  "status prints endpoints with queues, and workers, of a service in another process, next to its logs and token",
+  "status prints endpoints with queues, and workers, of a service in another process; logs and token use the same folder",
   async () => {
     const data = join(folder, "busy");
     const service = await startService(data, "--image", `acme/slow:1=${slow}`);
@@ -99,7 +99,7 @@ test("status describes a service without endpoints and workers, also after the r
   });
 });
 
-describe("status ends with 1 and one line with the next step", () => {
+describe("status exits with 1 and one line with the next step", () => {
   const data = join(folder, "key");
   const fails = async (result: string | RegExp): Promise<void> => {
     const { code, out, err } = await runLine("status", "--data", data);
@@ -107,8 +107,8 @@ describe("status ends with 1 and one line with the next step", () => {
     expect(err).toMatch(/^serverless-compute-local: [^\n]*$/);
     expect({ code, out }).toEqual({ code: 1, out: "" });
   };
-  /** Makes a server on a free port the service of the folder. */
-  const pretend = async (listener: RequestListener): Promise<string> => {
+  /** Starts a server on a free port, and records it as the service of the folder. */
+  const startAsService = async (listener: RequestListener): Promise<string> => {
     const server = createServer(listener).listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");
@@ -131,10 +131,10 @@ describe("status ends with 1 and one line with the next step", () => {
     writeServiceAddress(data, { serverlessUrl: other.url, pid: process.pid });
     await fails(/rejects the key in .*api-key; pass that service's folder with --data/);
 
-    await pretend((_request, response) => response.writeHead(503).end('{"message":"the service is stopping"}'));
+    await startAsService((_request, response) => response.writeHead(503).end('{"message":"the service is stopping"}'));
     await fails("the service is stopping");
 
-    const url = await pretend(({ socket }) => socket.destroy());
+    const url = await startAsService(({ socket }) => socket.destroy());
     await fails(`the service on ${url} does not respond; stop its process ${process.pid} and start it again`);
   });
 });

@@ -4,7 +4,7 @@ import { at, send, stringAt } from "../../../support/raw-http";
 import { makeEndpoint, openLink, pageHeaders, statusWith, useConsoleService } from "./support/console-rig";
 
 describe("the link that start prints", () => {
-  test("is exchanged once for a cookie that is HTTP-only and same-site, and leaves the address", async () => {
+  test("is exchanged once for a cookie that is HTTP-only and same-site, and removed from the address", async () => {
     const { consoleUrl, serverlessUrl } = await useConsoleService();
     expect(consoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/);
     const opened = await send("GET", consoleUrl ?? "");
@@ -45,9 +45,9 @@ test("data requires a session; without one only the empty page is served", async
     "api/endpoints/e/jobs/j/input",
     "v2/e/health",
   ]) {
-    const refused = await send("GET", `${serverlessUrl}/console/${path}`);
-    expect(refused.status, path).toBe(401);
-    expect(at(refused.json, "message")).toMatch(/serverless-compute-local open/);
+    const rejected = await send("GET", `${serverlessUrl}/console/${path}`);
+    expect(rejected.status, path).toBe(401);
+    expect(at(rejected.json, "message")).toMatch(/serverless-compute-local open/);
     const withKey = await send("GET", `${serverlessUrl}/console/${path}`, { key: apiKey });
     expect(withKey.status, `${path} with the API key`).toBe(401);
   }
@@ -98,7 +98,7 @@ describe("a cross-site request of a signed-in browser is rejected", () => {
     expect(await run(own)).toBe(200);
   });
 
-  test("by its Host: another name for this machine is not served, not even the page", async () => {
+  test("by its Host: requests with another host name are rejected, even for the page", async () => {
     const { serverlessUrl, consoleUrl } = await useConsoleService();
     const { port } = new URL(serverlessUrl);
     const cookie = await openLink(consoleUrl);
@@ -143,7 +143,7 @@ test("every response has a strict content security policy, and the page has no i
   for (const file of files) expect((await send("GET", serverlessUrl + file)).status, file).toBe(200);
 });
 
-test("no path leads out of the page's folder", async () => {
+test("no path reaches files outside the page's folder", async () => {
   const { serverlessUrl } = await useConsoleService();
   const { port } = new URL(serverlessUrl);
   const raw = (path: string): Promise<string> =>

@@ -12,7 +12,7 @@ function open() {
   const exists = (id: string): boolean => !deleted.has(id);
   const metrics = createJobMetrics({ events, waiting: (id) => waiting.get(id) ?? 0, exists, clock });
   let seq = 0;
-  /** A job that took `ms` from its submission to its end, which is now. */
+  /** Ends a job now that was submitted `ms` ago. */
   function end(ms: number, endpointId = "e", fails = false): void {
     const now = clock.now();
     const options = {
@@ -38,7 +38,7 @@ function open() {
 const [slotLength] = slotLengths;
 const last = <Value>(values: Value[]): Value | undefined => values.at(-1);
 
-test("jobs are counted in the slot in which they end, failed ones separately", async () => {
+test("jobs are counted in the slot in which they end, failed jobs separately", async () => {
   const { clock, read, end } = open();
   end(10);
   end(10, "e", true);
@@ -53,7 +53,7 @@ test("jobs are counted in the slot in which they end, failed ones separately", a
   expect(until - clock.now()).toBeLessThanOrEqual(slotLength);
 });
 
-test("p50 and p95 are within a tenth of the times of the slot's completed jobs", async () => {
+test("p50 and p95 of the slot's completed jobs are accurate to a tenth", async () => {
   const { read, end } = open();
   for (let ms = 1; ms <= 100; ms++) end(ms * 10);
   for (let count = 0; count < 50; count++) end(60_000, "e", true);
@@ -63,7 +63,7 @@ test("p50 and p95 are within a tenth of the times of the slot's completed jobs",
   expect(p50.slice(0, -1)).toEqual(Array.from({ length: slotCount - 1 }, () => null));
 });
 
-test("a slot keeps the longest queue, and is removed after 15 minutes", async () => {
+test("a slot stores the longest queue, and is removed after 15 minutes", async () => {
   const { clock, metrics, read, waiting, end } = open();
   end(1);
   for (const count of [3, 7, 2]) {
@@ -93,7 +93,7 @@ test("longer ranges count the same jobs in longer slots, up to a day", async () 
   expect([0, 1, 2].map(countsOf)).toEqual([0, 2, 23]);
 });
 
-test("the numbers of a deleted endpoint are forgotten", () => {
+test("the metrics of a deleted endpoint are removed", () => {
   const { metrics, read, deleted, end } = open();
   end(5);
   end(5, "other");

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { retryAll } from "../../../../service/console/retries";
 import { openJobsRig } from "../jobs/support/jobs-rig";
 
-test("jobs are retried in their order; a job in another state, an unknown one and a failed store are reported", async () => {
+test("jobs are retried in their order; jobs in other states, unknown jobs and write failures are reported", async () => {
   const { jobs, newJob, live, lockStore, close } = openJobsRig();
   onTestFinished(close);
   for (const id of ["one", "two", "done"]) {

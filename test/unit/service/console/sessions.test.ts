@@ -5,7 +5,7 @@ import { ManualClock } from "../../../support/manual-clock";
 const apiKey = "a-key-of-this-test-only";
 
 describe("a link to the console", async () => {
-  test("opens one session, once", async () => {
+  test("opens a session only once", async () => {
     const sessions = createConsoleSessions(apiKey, new ManualClock());
     const token = sessions.newLink();
     const session = sessions.open(token);
@@ -31,7 +31,7 @@ describe("a link to the console", async () => {
     expect(sessions.open(late)).toBeUndefined();
   });
 
-  test("is removed when a hundred newer ones exist", async () => {
+  test("is removed once a hundred newer links exist", async () => {
     const sessions = createConsoleSessions(apiKey, new ManualClock());
     const first = sessions.newLink();
     const links = Array.from({ length: 100 }, sessions.newLink);
@@ -68,8 +68,8 @@ describe("a session", async () => {
     const later = (parseInt(until, 36) + 1).toString(36);
     const other = (text: string): string => (text.startsWith("A") ? "B" : "A") + text.slice(1);
     const forged = [`${later}.${nonce}.${signature}`, `${until}.${other(nonce)}.${signature}`];
-    for (const one of [...forged, `${until}.${nonce}.${other(signature)}`, apiKey, "", `${session}x`, undefined])
-      expect(sessions.isOpen(one), one).toBe(false);
+    for (const candidate of [...forged, `${until}.${nonce}.${other(signature)}`, apiKey, "", `${session}x`, undefined])
+      expect(sessions.isOpen(candidate), candidate).toBe(false);
     expect(session).not.toContain(apiKey);
   });
 });

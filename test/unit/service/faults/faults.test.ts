@@ -46,12 +46,12 @@ async function endpointWith(faults: EndpointFaults) {
 function expectMarked(id: string, text: string): void {
   expect(readFileSync(join(folder, "data/logs", `${id}.log`), "utf8")).toContain(`Z ${text}`);
   const lines = readFileSync(join(folder, "data/service.log"), "utf8").trim().split("\n");
-  const own = lines.map((line) => JSON.parse(line)).filter(({ endpoint }) => endpoint === id);
-  expect(own.map(({ msg }) => msg).join("\n")).toContain(text);
+  const endpointLines = lines.map((line) => JSON.parse(line)).filter(({ endpoint }) => endpoint === id);
+  expect(endpointLines.map(({ msg }) => msg).join("\n")).toContain(text);
 }
 
 describe("an injected fault", () => {
-  test("tooManyRequests and serverErrors reject the next requests of the job API, then end", async () => {
+  test("tooManyRequests and serverErrors reject only the next requests of the job API", async () => {
     const { id } = await endpointWith({ tooManyRequests: 1, serverErrors: 2 });
     const responses: RawResponse[] = [];
     for (let request = 0; request < 4; request++) responses.push(await call("GET", `/v2/${id}/health`));
@@ -64,7 +64,7 @@ describe("an injected fault", () => {
     expect((await call("GET", `/v2/serverless/${id}`)).status, "the management API is not affected").toBe(200);
   });
 
-  test("dropResponses processes a request whose client gets no response", async () => {
+  test("dropResponses processes a request and drops its response", async () => {
     const { id, final } = await endpointWith({ dropResponses: 1 });
     await expect(call("POST", `/v2/${id}/run`, { input: {} })).rejects.toThrow();
     const { json } = await call("GET", `/v2/${id}/requests`);
@@ -88,7 +88,7 @@ describe("an injected fault", () => {
     expectMarked(id, `injected fault: a worker crashes at job ${job}; crashJobs 0 left`);
   });
 
-  test("workers: crash fails jobs after three starts with a reason", async () => {
+  test("workers: crash fails jobs with a reason", async () => {
     const { id, run, final } = await endpointWith({ workers: "crash" });
     const failed = await final(await run());
     expect(failed.json).toMatchObject({ status: "FAILED" });
@@ -111,7 +111,7 @@ describe("an injected fault", () => {
     expectMarked(id, "injected fault: a worker starts that will hang");
   });
 
-  test("noStock starts no worker until it ends", async () => {
+  test("noStock prevents worker starts until it is removed", async () => {
     const { id, run, final } = await endpointWith({ noStock: true });
     const job = await run();
     const health = await pollUntil(
@@ -124,7 +124,7 @@ describe("an injected fault", () => {
     expect((await final(job)).json).toMatchObject({ status: "COMPLETED" });
   });
 
-  test("delay holds a request of the job API for the given time", async () => {
+  test("delay delays a request of the job API by the given time", async () => {
     const clock = new ManualClock();
     const rig = await useJobRig({ clock });
     const { id, call: callJobs } = await rig.endpoint("none:1", { workersMax: 0 });

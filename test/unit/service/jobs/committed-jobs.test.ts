@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openJobs, useJobs } from "./support/jobs-rig";
 
-test("an acknowledged change is stored and survives a kill", async () => {
+test("acknowledged changes are stored and survive a kill", async () => {
   const rig = useJobs();
   const done = await rig.run({ input: '{\n "a": "ü\\n"}' });
   const failed = await rig.run({ s3Config: '{"bucketName": "b"}' });
@@ -31,7 +31,7 @@ test.each([
   ["SQLITE_READONLY", "storeUnavailable", "data folder is read-only"],
   ["SQLITE_BUSY", "storeUnavailable", "store is locked"],
 ])(
-  "a submission that fails with %s is rejected immediately with the reason, whatever its operation",
+  "a submission of any operation that fails with %s is rejected immediately with the reason",
   async (code, kind, reason) => {
     const rig = useJobs();
     rig.lockStore(code);
@@ -66,7 +66,7 @@ test("a failed removal leaves the counters unchanged", async () => {
   expect(rig.counters.read("endpoint").completed).toBe(1);
 });
 
-test("a job that fails with an output, is retried and cancelled in one transaction has none", async () => {
+test("a failed job with an output that is retried and cancelled in one transaction has no output", async () => {
   const rig = useJobs();
   const id = await rig.run();
   await rig.jobs.finish(id, "w", { error: "no", output: '"old"' });
@@ -91,13 +91,13 @@ test("a cancelled job keeps its last progress; a requeued job and a job that com
   expect(rig.afterKill().records.find("endpoint", requeued)?.job.hasOutput).toBe(false);
 });
 
-test("a submission to an endpoint that was deleted meanwhile is rejected", async () => {
+test("a submission to an endpoint that has been deleted is rejected", async () => {
   const rig = useJobs();
   const { jobs } = openJobs(rig.database, rig.clock, () => undefined);
   await expect(jobs.submit(rig.newJob())).rejects.toThrow('endpoint "endpoint" not found');
 });
 
-test("the webhook of a job is its record", async () => {
+test("the body of a webhook is the job's record", async () => {
   const rig = useJobs();
   const id = await rig.run({ webhook: "http://127.0.0.1:9/" });
   await rig.jobs.requeue(id, "w", "crashed", "lost");
@@ -123,7 +123,7 @@ test("a running job whose worker outlives the service keeps its worker; the othe
 
 test.each([
   ["an unknown status", "status = 'LOST'", "status"],
-  ["a webhook that is not a text", "record = json_set(record, '$[9]', 7)", "webhook"],
+  ["a webhook that is not a string", "record = json_set(record, '$[9]', 7)", "webhook"],
   ["a record that is not a list", "record = '{}'", "row"],
 ])("a job with %s in the store is an error", async (_what, change, column) => {
   const rig = useJobs();

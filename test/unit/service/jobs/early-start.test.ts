@@ -3,7 +3,7 @@ import type { JobDelivery } from "../../../../service/jobs/job";
 import type { WaitingWorker } from "../../../../service/jobs/ready-queue";
 import { useJobs } from "./support/jobs-rig";
 
-/** Jobs, and a worker that ends with the service. */
+/** Creates jobs, and a worker that ends with the service. */
 function rigOf() {
   const rig = useJobs();
   const startedJobs: string[] = [];
@@ -35,7 +35,7 @@ test.each([true, false])(
   },
 );
 
-test("a worker that ends with the service starts a queued job immediately, and the next transaction stores that", async () => {
+test("a worker that ends with the service starts a queued job immediately, and the next transaction stores the start", async () => {
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
@@ -45,17 +45,17 @@ test("a worker that ends with the service starts a queued job immediately, and t
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_PROGRESS`]);
 });
 
-test("a worker elsewhere starts a waiting job once the store has that", async () => {
+test("a remote worker starts a queued job once the start is stored", async () => {
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
   const deliver = ({ job }: JobDelivery): void => void rig.startedJobs.push(`${job.id} ${rig.stored()}`);
-  rig.jobs.assignOrWait("endpoint", { workerId: "elsewhere", deliver });
+  rig.jobs.assignOrWait("endpoint", { workerId: "remote", deliver });
   expect(rig.startedJobs).toEqual([]);
   await expect.poll(() => rig.startedJobs, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
 });
 
-test("a requeued job starts at another worker that waits", async () => {
+test("a requeued job starts at another waiting worker", async () => {
   const rig = rigOf();
   const id = await rig.run();
   rig.jobs.assignOrWait("endpoint", { ...rig.local, workerId: "other" });
@@ -79,7 +79,7 @@ test("a start that cannot be stored is stored with the first output, so that a k
     await rig.jobs.submit(job);
     const unlock = rig.lockStore();
     rig.jobs.assignOrWait("endpoint", rig.local);
-    // Its transaction fails before this one, which follows it.
+    // The transaction of the start precedes this one and fails.
     await rig.groupCommit.commit(() => undefined);
     unlock();
   }
@@ -91,15 +91,15 @@ test("a start that cannot be stored is stored with the first output, so that a k
   expect(life.records.find("endpoint", reports.id)).toMatchObject({ job: { status: "IN_QUEUE" }, output: undefined });
 });
 
-test("a job that is cancelled while a worker takes it is finished, and its worker is notified", async () => {
+test("a job that is cancelled while a worker takes it ends with a notification that names the worker", async () => {
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
   const ended: string[] = [];
   rig.events.on("ended", ({ id }, before) => void ended.push(`${id} was ${before.status} at ${before.workerId}`));
-  const over = rig.jobs.cancel("endpoint", job.id);
+  const cancellation = rig.jobs.cancel("endpoint", job.id);
   rig.jobs.assignOrWait("endpoint", rig.local);
-  await over;
+  await cancellation;
   expect(ended).toEqual([`${job.id} was IN_PROGRESS at w`]);
   expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(false);
   expect([rig.status(job.id), rig.stored()]).toEqual(["CANCELLED", [`${job.id} CANCELLED`]]);
@@ -128,7 +128,7 @@ test("a submission that cannot be stored is rejected, and no worker receives it"
   expect(rig.startedJobs).toEqual([next.id]);
 });
 
-test("a job of a lost worker is requeued as soon as that can be stored", async () => {
+test("a job of a lost worker is requeued as soon as the change can be stored", async () => {
   const rig = rigOf();
   rig.jobs.assignOrWait("endpoint", rig.local);
   const job = rig.newJob();

@@ -9,7 +9,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(path, text);
 }
 
-test("a start moves unknown volumes, homes and logs aside, and deletes none", async () => {
+test("a start moves unknown volumes, homes and logs to the folder orphaned, and deletes none", async () => {
   const notices: string[] = [];
   const rig = await useJobRig({ onNotice: (text) => notices.push(text) });
   const retained = await rig.endpoint("none", { workersMax: 0 });

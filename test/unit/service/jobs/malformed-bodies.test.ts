@@ -6,12 +6,16 @@ import { useJobRig } from "./support/job-rig";
 const lists = (depth: number): string => `{"input":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
 
 test.each([
-  ["a body that is no JSON", '{"input":{"password":"hush}', /^body: must be valid JSON(?!.*hush)/],
+  ["a body that is not JSON", '{"input":{"password":"hush}', /^body: must be valid JSON(?!.*hush)/],
   ["a list", "[1]", /^body: must be a JSON object$/],
   ["100,000 nested lists", lists(100_000), /^body: must not nest deeper than 1000 levels$/],
   ["no input", '{"other":1}', /^input: is required/],
-  ["an input that is no object", '{"input":[1]}', /^input: must be an object/],
-  ["two inputs, the last of which is no object", '{"input":{},"\\u0069nput":1}', /^input: must be an object/],
+  ["an input that is not an object", '{"input":[1]}', /^input: must be an object/],
+  [
+    "a duplicate input, the last of which is not an object",
+    '{"input":{},"\\u0069nput":1}',
+    /^input: must be an object/,
+  ],
 ])("a submission rejects %s", (_what, body, message) => {
   const error = expect.objectContaining({ code: "invalid", message: expect.stringMatching(message) });
   expect(() => readSubmission("endpoint", "run", body, 0)).toThrow(error);

@@ -14,7 +14,7 @@ const clock = new ManualClock();
 const timed = await useSharedJobRig({ images, clock });
 const llm = await rig.endpoint("llm");
 
-/** Opens a call; `text` reads the rest of its response. */
+/** Opens a call; `text` reads the remaining response. */
 async function open({ root }: Pick<JobRig, "root">, jobs: Jobs, body: object, signal?: AbortSignal) {
   const response = await fetch(`${root}/v2/${jobs.id}${path}`, {
     method: "POST",
@@ -35,7 +35,7 @@ const openStream = (jobs: Jobs, body: object) => open(rig, jobs, { stream: true,
 const errorEvent = (text: string): unknown =>
   at(JSON.parse(/data: (\{"error".*)\n\n$/.exec(text)?.[1] ?? "{}"), "error");
 const job = z.looseObject({ id: z.string(), status: z.string() });
-/** The endpoint's newest job; only /requests lists its id. */
+/** The endpoint's newest job, from /requests, which alone lists its id. */
 async function newestJob(jobs: Jobs): Promise<z.output<typeof job>> {
   const { json } = await jobs.call("GET", "/requests");
   return job.parse(at(json, "requests", 0));
@@ -60,7 +60,7 @@ test.each([
   expect([response.status, response.json]).toEqual([200, { route, body: body ?? {} }]);
 });
 
-test("events of the handler itself are passed through", async () => {
+test("events in the handler's output are forwarded unchanged", async () => {
   const { text } = await openStream(llm, { raw: ["data: 1\n\n", "data: [DONE]"] });
   expect(await text()).toBe("data: 1\n\ndata: [DONE]\n\n");
 });
@@ -124,7 +124,7 @@ test.each([
   );
 });
 
-test("a purged job returns 404", async () => {
+test("a call whose job is purged returns 404", async () => {
   const jobs = await rig.endpoint("llm", { workersMax: 0 });
   const call = jobs.call("POST", path, {});
   await waits(jobs);
@@ -134,16 +134,16 @@ test("a purged job returns 404", async () => {
 });
 
 test.each([[{}], [{ stream: true }]])(
-  "a call with %j is held for 300 s, then returns 504 and cancels its job",
+  "a call with %j waits for 300 s, then returns 504 and cancels its job",
   async (body) => {
     const jobs = await timed.endpoint("llm", { workersMax: 0 });
-    let answered = false;
+    let hasEnded = false;
     const call = jobs.call("POST", path, body).finally(() => {
-      answered = true;
+      hasEnded = true;
     });
     await waits(jobs);
     await clock.advance(299_999);
-    expect(answered).toBe(false);
+    expect(hasEnded).toBe(false);
     await clock.advance(1);
     const { status, json } = await call;
     expect(status).toBe(504);
@@ -155,7 +155,7 @@ test.each([[{}], [{ stream: true }]])(
 );
 
 test.each([[{ wait: true }], [{ stream: true, words: ["a"], ends: "wait" }]])(
-  "the running job of a call with %j is cancelled with its caller",
+  "the running job of a call with %j is cancelled when its caller disconnects",
   async (body) => {
     const disconnect = new AbortController();
     const call = open(rig, llm, body, disconnect.signal).then(({ text }) => text());
@@ -167,7 +167,7 @@ test.each([[{ wait: true }], [{ stream: true, words: ["a"], ends: "wait" }]])(
   },
 );
 
-test("a queued job is removed with its caller", async () => {
+test("a queued job is removed when its caller disconnects", async () => {
   const jobs = await rig.endpoint("llm", { workersMax: 0 });
   const disconnect = new AbortController();
   const call = open(rig, jobs, {}, disconnect.signal);
@@ -177,15 +177,15 @@ test("a queued job is removed with its caller", async () => {
   await waits(jobs, 0);
 });
 
-test("a slow client is not sent more than it reads, and receives everything in the end", async () => {
-  // On a connection of its own, whose buffers have not grown.
-  const own = await useJobRig({ images });
-  const jobs = await own.endpoint("llm");
-  const { next, text } = await open(own, jobs, { stream: true, size: 500_000, count: 36 });
+test("a slow client is not sent events far ahead of its reads, and finally receives all", async () => {
+  // A separate service and connection, whose buffers have not grown.
+  const separate = await useJobRig({ images });
+  const jobs = await separate.endpoint("llm");
+  const { next, text } = await open(separate, jobs, { stream: true, size: 500_000, count: 36 });
   let all = await next();
   await jobs.healthBecomes(({ jobs }) => jobs["completed"] === 1);
   const shape = z.object({ chunks: z.number(), read: z.number() });
-  const [counts] = readStore(own.dataFolder, "SELECT chunks, chunks_read AS read FROM job_streams", shape) ?? [];
+  const [counts] = readStore(separate.dataFolder, "SELECT chunks, chunks_read AS read FROM job_streams", shape) ?? [];
   expect(counts?.chunks).toBe(36);
   expect(counts?.read).toBeLessThan(36);
   all += await text();

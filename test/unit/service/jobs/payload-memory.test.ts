@@ -7,7 +7,7 @@ import { useJobs } from "./support/jobs-rig";
 
 const megabyte = 1024 * 1024;
 
-/** Bytes of the heap that are in use after a collection of garbage. */
+/** Used bytes of the heap after garbage collection. */
 function usedHeap(): number {
   setFlagsFromString("--expose-gc");
   z.function({ input: [], output: z.void() }).parse(runInNewContext("gc"))();

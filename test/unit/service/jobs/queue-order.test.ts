@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openJobs, useJobs } from "./support/jobs-rig";
 
-/** Jobs and the order in which they wait. */
+/** Creates jobs, and functions that return their order in the queue. */
 function rigOf() {
   const rig = useJobs();
   const orderOf = ({ queue }: typeof rig.live) => [...queue("endpoint").jobsForScaling].map(({ id }) => id);
@@ -20,7 +20,7 @@ function rigOf() {
 
 async function take(rig: ReturnType<typeof rigOf>): Promise<string> {
   const [taken] = await rig.jobs.assign("endpoint", "w", 1);
-  if (!taken) throw new Error("no job waits");
+  if (!taken) throw new Error("no job is queued");
   return taken.job.id;
 }
 
@@ -36,7 +36,7 @@ test("a requeued job precedes later jobs of the same millisecond", async () => {
   expect(rig.orderAfterRestart()).toEqual(["a", "b", "c"]);
 });
 
-test("a clock that is set back lets no job overtake an older one", async () => {
+test("a job submitted after the clock is set back does not overtake older jobs", async () => {
   const rig = rigOf();
   await rig.submit("before");
   await rig.clock.advance(-3_600_000);

@@ -18,7 +18,7 @@ const job = (id: string, place = 0, lowPriority = false): QueuedJob =>
   toQueued({ ...submission, id, lowPriority }, place, place);
 function filled(...jobs: QueuedJob[]): ReadyQueue {
   const queue = createReadyQueue();
-  for (const one of jobs) queue.add(one);
+  for (const queuedJob of jobs) queue.add(queuedJob);
   return queue;
 }
 function shiftAll(queue: ReadyQueue): string[] {
@@ -28,11 +28,11 @@ function shiftAll(queue: ReadyQueue): string[] {
 }
 const waiter = (workerId: string): WaitingWorker => ({ workerId, deliver: () => undefined });
 
-test("requeued jobs have their old places", () => {
+test("requeued jobs return to their previous places", () => {
   const queue = filled(...["a", "b", "c", "d"].map((id, place) => job(id, place)));
   const [a, b, c] = [queue.shift(), queue.shift(), queue.shift()];
-  if (!a || !b || !c) throw new Error("nothing to give back");
-  for (const one of [b, c, a]) queue.add({ ...one });
+  if (!a || !b || !c) throw new Error("no jobs to requeue");
+  for (const requeued of [b, c, a]) queue.add({ ...requeued });
   expect(queue.size).toBe(4);
   expect(shiftAll(queue)).toEqual(["a", "b", "c", "d"]);
 });
@@ -51,14 +51,14 @@ test("random adds, takes and removes keep a queue in order, with each job once",
       const queue = createOrderedQueue<{ id: number; place: number }>();
       let model: { id: number; place: number }[] = [];
       for (const { what, id, place } of steps) {
-        const known = model.find((one) => one.id === id);
+        const known = model.find((entry) => entry.id === id);
         if (what === "shift") expect(queue.shift()?.place).toBe(model.shift()?.place);
         else if (known) queue.remove(known);
-        if (what === "remove" || what === "add") model = model.filter((one) => one !== known);
+        if (what === "remove" || what === "add") model = model.filter((entry) => entry !== known);
         if (what === "add") {
-          const one = { id, place };
-          queue.add(one);
-          model = [...model, one].sort((a, b) => a.place - b.place);
+          const added = { id, place };
+          queue.add(added);
+          model = [...model, added].sort((a, b) => a.place - b.place);
         }
         expect([...queue].map((entry) => entry.place)).toEqual(model.map((entry) => entry.place));
         expect([queue.size, queue.first?.place]).toEqual([model.length, model[0]?.place]);
@@ -67,31 +67,31 @@ test("random adds, takes and removes keep a queue in order, with each job once",
   );
 });
 
-/** ms of processor time that it takes to fill a queue, to cancel some of the jobs and to take the others. */
+/** Returns the CPU time in ms to fill a queue, cancel some of its jobs and take the others. */
 function workOff(count: number): number {
   const before = process.cpuUsage().user;
   const jobs = Array.from({ length: count }, (_, place) => job(`job-${place}`, place, place % 2 === 0));
   const queue = createReadyQueue();
-  for (const one of jobs) queue.add(one);
+  for (const queuedJob of jobs) queue.add(queuedJob);
   for (let place = 1; place < count; place += 10) queue.remove(jobs[place] ?? job("unknown"));
   let taken = 0;
   while (queue.shift()) {
     taken++;
-    // Read after each job that a worker takes.
+    // The scaling reads the queue after each job that a worker takes.
     for (const { id } of queue.jobsForScaling) if (id !== "") break;
   }
   expect(taken).toBe(count * 0.9);
   return (process.cpuUsage().user - before) / 1000;
 }
 
-test("the time to work off a queue grows linearly with its length", () => {
+test("the time to process a queue grows linearly with its length", () => {
   workOff(10_000);
   const short = Math.max(5, workOff(10_000), workOff(10_000));
-  // 10 times as many jobs: about 10 times as long, and 100 times if each step passed all of them.
+  // 10 times as many jobs take about 10 times as long; quadratic steps would take 100 times as long.
   expect(workOff(100_000) / short).toBeLessThan(40);
 }, 60_000);
 
-test("the worker that asked last is next, so that the others can become idle", () => {
+test("the worker that requested a job last is next, so that the others can become idle", () => {
   const queue = createReadyQueue();
   for (const id of ["first", "last"]) queue.addWaiter(waiter(id));
   expect([queue.nextWaiter()?.workerId, queue.nextWaiter()?.workerId, queue.nextWaiter()]).toEqual([
@@ -104,7 +104,7 @@ test("the worker that asked last is next, so that the others can become idle", (
 test("a worker that stopped waiting receives no job", () => {
   const queue = createReadyQueue();
   const [left, stays] = [waiter("left"), waiter("stays")];
-  for (const one of [stays, left]) queue.addWaiter(one);
-  for (const waits of [left, left]) queue.removeWaiter(waits);
+  for (const worker of [stays, left]) queue.addWaiter(worker);
+  for (const worker of [left, left]) queue.removeWaiter(worker);
   expect([queue.nextWaiter()?.workerId, queue.hasWaiter]).toEqual(["stays", false]);
 });

@@ -8,7 +8,7 @@ import { ManualClock } from "../../../support/manual-clock";
 
 const response = () => ({ raw: new ServerResponse(new IncomingMessage(new Socket())) });
 
-/** Number of admitted requests of `count`, each finished immediately. */
+/** Sends `count` requests, each finished immediately, and returns the number of admitted requests. */
 function admitted(limits: ReturnType<typeof createRateLimits>, count: number, endpointId = "e"): number {
   let through = 0;
   for (let at = 0; at < count; at++) {
@@ -24,7 +24,7 @@ function admitted(limits: ReturnType<typeof createRateLimits>, count: number, en
   return through;
 }
 
-test("in any 10 seconds no more requests than the limit are admitted", async () => {
+test("no period of 10 seconds admits more requests than the limit", async () => {
   const clock = new ManualClock();
   const limits = createRateLimits(clock, () => 0);
   expect(admitted(limits, 60)).toBe(60);
@@ -36,7 +36,7 @@ test("in any 10 seconds no more requests than the limit are admitted", async () 
   expect(admitted(limits, 100)).toBe(60);
 });
 
-test("a clock that is set back does not lock out clients", async () => {
+test("clients are still admitted after the clock is set back", async () => {
   const clock = new ManualClock();
   const limits = createRateLimits(clock, () => 0);
   expect(admitted(limits, 101)).toBe(100);
@@ -63,7 +63,7 @@ test("more than ten running workers raise the limits of the rate and of concurre
   fill(60, "many at once");
 });
 
-test("a rejection contains the wait", async () => {
+test("a rejection contains the wait in Retry-After", async () => {
   const clock = new ManualClock();
   const limits = createRateLimits(clock, () => 0);
   for (let at = 0; at < 2; at++) limits.admit("e", "purge-queue", response());

@@ -4,7 +4,7 @@ import { useJobs } from "./support/jobs-rig";
 
 const megabyte = 1024 * 1024;
 
-/** Jobs that ended with outputs of these sizes; the pages of /requests with a limit, and the number of outputs that they read. */
+/** Ends jobs with outputs of these sizes, and returns the pages of /requests and the number of outputs read. */
 async function pagesOf(sizes: number[], limit: number) {
   const rig = useJobs();
   for (const size of sizes) {
@@ -28,7 +28,7 @@ test.each([
   [3, [["job-7", "job-6", "job-5"], ["job-4", "job-3", "job-2"], ["job-1"]]],
   [7, [["job-7", "job-6", "job-5", "job-4", "job-3", "job-2", "job-1"]]],
 ])(
-  "pages of up to %i jobs contain every job once, newest first, and the last one has no cursor",
+  "pages of up to %i jobs contain every job once, newest first, and the last page has no cursor",
   async (limit, all) => {
     expect((await pagesOf([1, 1, 1, 1, 1, 1, 1], limit)).pages).toEqual(all);
   },

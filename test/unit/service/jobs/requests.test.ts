@@ -7,9 +7,9 @@ const requestLimit = 1000;
 const rig = await useSharedJobRig({ timings: { requestLimit }, rateLimits: "on" });
 const { id, call, run } = await rig.endpoint("none", { workersMax: 0 });
 
-test("a stalled body returns 408 and frees its place among the concurrent requests; a held call continues", async () => {
+test("a stalled body returns 408 and frees its place among the concurrent requests; a pending call continues", async () => {
   const pending = call("POST", `/runsync?wait=${2.5 * requestLimit}`, { input: {} });
-  // As many as the concurrent requests of /cancel.
+  // The limit of concurrent requests of /cancel.
   const stalled = await Promise.all(
     Array.from({ length: 20 }, () => openUpload(`${rig.root}/v2/${id}/cancel/nosuchjob`, key, {})),
   );

@@ -13,7 +13,7 @@ const rowOf = (status: string, { workerId, startedAt, finishedAt, error }: Colum
   return { job: JSON.stringify([1, "job", "endpoint", status, finishedAt, 0, 0, record]), has_output: 0 };
 };
 
-/** Columns of each status that must be set, and columns that may be. */
+/** Required and optional columns of each status. */
 const statuses: [status: string, required: readonly (typeof columns)[number][], optional: readonly string[]][] = [
   ["IN_QUEUE", [], []],
   ["IN_PROGRESS", ["workerId", "startedAt"], []],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type JobFilter, maxSeq } from "../../../../service/jobs/job-view";
 import { useJobs } from "./support/jobs-rig";
 
-/** Jobs in several states: waits, runs, done, and two that failed. */
+/** Creates a queued, a running, a completed and two failed jobs. */
 async function searchRig() {
   const rig = useJobs();
   async function end(id: string, outcome: { error: string } | { output: string }): Promise<void> {
@@ -33,13 +33,13 @@ describe("the search for an endpoint's jobs", () => {
     expect(await ids({ text: "runs" }), "only ids and errors are searched").toEqual(["04-dddd-runs"]);
   });
 
-  test("returns the input of a job, if there is one", async () => {
+  test("returns the input of a job only for its endpoint", async () => {
     const { view } = await searchRig();
     expect(view.input("endpoint", "04-dddd-runs")).toBe("{}");
     expect(view.input("another", "04-dddd-runs")).toBeUndefined();
   });
 
-  test("reads %, _ and \\ as themselves", async () => {
+  test("matches %, _ and \\ literally", async () => {
     const { ids } = await searchRig();
     expect(await ids({ text: "100%_\\" })).toEqual(["02-bbbb-oom"]);
     for (const text of ["%", "_", "\\"]) expect(await ids({ text }), text).toEqual(["02-bbbb-oom"]);
@@ -55,7 +55,7 @@ describe("the search for an endpoint's jobs", () => {
     expect(second.before).toBeUndefined();
   });
 
-  test("finds a job behind more jobs than one batch contains", async () => {
+  test("finds jobs beyond the first batch", async () => {
     const { database, ids } = await searchRig();
     database.prepare("UPDATE jobs SET seq = seq + 1000000 WHERE seq > 2").run();
     const copies = database.prepare(
@@ -68,7 +68,7 @@ describe("the search for an endpoint's jobs", () => {
     expect(await ids({ text: "aaaa" })).toEqual(["01-aaaa-done"]);
   });
 
-  test("lists what /retry accepts, the oldest first, without expired jobs", async () => {
+  test("lists the jobs that /retry accepts, oldest first, without expired jobs", async () => {
     const { view, clock } = await searchRig();
     expect(await view.retryable("endpoint", {})).toEqual(["02-bbbb-oom", "03-cccc-oom"]);
     expect(await view.retryable("endpoint", { text: "cuda" })).toEqual(["02-bbbb-oom"]);

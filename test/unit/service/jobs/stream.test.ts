@@ -22,7 +22,7 @@ function rigOf() {
     return reading;
   };
   const outputs = async (id: string) => (await read(id)).chunks.map(({ output }) => output);
-  /** A worker sends a chunk. */
+  /** Appends a chunk of a worker. */
   const append = (id: string, workerId: string, output: unknown) =>
     stream.append(id, workerId, { output: JSON.stringify(output) });
   return { ...rig, append, begin, read, outputs };
@@ -47,8 +47,8 @@ test("each chunk is read once, in order, and the last read is marked as done", a
 });
 
 test.each([
-  ["chunks of one's lost response reach the other in order", false, ["a", "b"]],
-  ["a reader that arrives during a response gets the chunks after it", true, ["b"]],
+  ["chunks of a lost response reach the other reader in order", false, ["a", "b"]],
+  ["a reader that arrives during a response receives the chunks after it", true, ["b"]],
 ] as const)("two readers of a stream: %s", { tags: ["reading:stream-readers"] }, async (_what, arrives, expected) => {
   const rig = rigOf();
   const id = await rig.run();
@@ -76,7 +76,7 @@ test("two readers of a stream: a slow reader delays the other no longer than an 
   expect(await rig.outputs(id)).toEqual(["b"]);
 });
 
-test("a worker that lost the job adds nothing to its stream, and the next worker starts it over", async () => {
+test("a worker that lost the job cannot append to its stream, and the next worker restarts the stream", async () => {
   const rig = rigOf();
   const id = await rig.run();
   await rig.append(id, "w", "old");
@@ -110,7 +110,7 @@ test.each([
   expect(typeof output === "string" ? joined : JSON.parse(joined)).toEqual(output);
 });
 
-test("metrics of the worker are added to a chunk and override the service's, except for what is not an object", async () => {
+test("metrics of the worker are added to a chunk and override the service's, unless they are not an object", async () => {
   const rig = rigOf();
   const id = await rig.run();
   for (const metrics of ['{"stream_index":7,"tokens":3}', "{}", "[1]", undefined])

@@ -81,7 +81,7 @@ test("a job with an expired ttl is removed even while running, and its worker's 
   expect(rig.webhooks.dueHosts(Number.MAX_SAFE_INTEGER)).toEqual([]);
   await rig.supervisor.pass();
   expect(rig.store.find(id)).toBeUndefined();
-  // The worker's id, so that the worker can be stopped.
+  // The event contains the worker's id, so that the worker can be stopped.
   expect(removed).toMatchObject([{ id, status: "IN_PROGRESS", workerId: "w" }]);
 });
 
@@ -93,7 +93,7 @@ test("a job that is requeued in the transaction of its timeout is kept", async (
   expect(rig.status(id)).toBe("IN_QUEUE");
 });
 
-test("a started supervisor runs by itself, also for a later job with an earlier end", async () => {
+test("a started supervisor runs on its own, even for a later job with an earlier end", async () => {
   const rig = rigOf();
   rig.supervisor.start();
   await rig.run();
@@ -103,11 +103,11 @@ test("a started supervisor runs by itself, also for a later job with an earlier 
   await rig.supervisor.stop();
 });
 
-test("a job whose end cannot be written because of a lock ends in the next pass", async () => {
+test("a job whose end cannot be written because of a lock ends in the next pass, and the failure is logged once", async () => {
   const logged: unknown[] = [];
   const rig = rigOf({ error: (line) => logged.push(line) });
   rig.supervisor.start();
-  // A notification is a row, which needs the store itself.
+  // A webhook is a row, so the end requires a write to the store.
   const id = await rig.run({ executionTimeout: 5000, webhook: "http://127.0.0.1:9/" });
   const unlock = rig.lockStore();
   await rig.clock.advance(5000);

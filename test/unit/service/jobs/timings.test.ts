@@ -18,7 +18,7 @@ test.each([
   );
 });
 
-test("an unknown timing is rejected with the known ones", () => {
+test("an unknown timing is rejected with the known timings", () => {
   expect(() => resolveTimings({ ["sleep" as string]: 1 })).toThrow(
     `timings.sleep: unknown timing; must be one of ${Object.keys(defaultTimings).join(", ")}`,
   );

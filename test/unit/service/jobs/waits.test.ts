@@ -5,7 +5,7 @@ import { createJobWaits } from "../../../../service/jobs/waits";
 import { ManualClock } from "../../../support/manual-clock";
 import { openJobs, useJobs } from "./support/jobs-rig";
 
-/** A machine's clock that is changed by `ahead` ms. */
+/** Creates a system clock that can be set `ahead` ms. */
 function settableClock() {
   const set = { ahead: 0 };
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + set.ahead };
@@ -24,7 +24,7 @@ test("a steady clock ignores changes of its clock", () => {
   }
 });
 
-test("waits end in time although the machine's time is set back", async () => {
+test("waits end in time even if the system clock is set back", async () => {
   const { clock, set } = settableClock();
   const { waits } = openJobs(useJobs().database, clock);
   onTestFinished(waits.close);
@@ -45,7 +45,7 @@ test("waits end at their own times", async () => {
   await expect.poll(() => ended).toEqual(["short", "long"]);
 });
 
-test("a client that leaves ends its own wait and no other", async () => {
+test("a client that disconnects ends only its own wait", async () => {
   const rig = useJobs();
   const id = await rig.run();
   const ended: string[] = [];
@@ -55,7 +55,7 @@ test("a client that leaves ends its own wait and no other", async () => {
   expect(ended).toEqual(["second"]);
 });
 
-test("closing ends all waits, and later ones immediately", () => {
+test("closing ends all waits, and later waits end immediately", () => {
   const waits = createJobWaits(createJobEvents(), new ManualClock());
   const ended: string[] = [];
   const wait = (name: string) => waits.wait("job", 1000, () => void ended.push(name));
@@ -69,12 +69,12 @@ test("closing ends all waits, and later ones immediately", () => {
   expect(ended).toEqual(["first", "second", "late"]);
 });
 
-test("news ends with its signal, also with one that is already aborted", async () => {
+test("a wait for a change ends with its signal, even if the signal is already aborted", async () => {
   const waits = createJobWaits(createJobEvents(), new ManualClock());
-  const leaving = new AbortController();
-  const news = waits.waitForChange("job", 1000, leaving.signal, false);
-  leaving.abort();
-  await news;
-  await waits.waitForChange("job", 1000, leaving.signal, false);
+  const disconnect = new AbortController();
+  const pending = waits.waitForChange("job", 1000, disconnect.signal, false);
+  disconnect.abort();
+  await pending;
+  await waits.waitForChange("job", 1000, disconnect.signal, false);
   waits.close();
 });

@@ -8,7 +8,7 @@ import { useJobs } from "./support/jobs-rig";
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A receiver that returns `statuses` in turn, repeating the last one; "hang" never responds. */
+/** Starts a receiver that returns `statuses` in turn and repeats the last; "hang" never responds. */
 async function receiver(...statuses: (number | "hang")[]) {
   const bodies: string[] = [];
   const keys: (string | undefined)[] = [];
@@ -23,7 +23,7 @@ async function receiver(...statuses: (number | "hang")[]) {
   return { url: await listening(server), bodies, keys };
 }
 
-/** Address of a server on a free port, closed after the test. */
+/** Starts a server on a free port, closed after the test, and returns its address. */
 async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -35,7 +35,7 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${bound.port}/`;
 }
 
-/** A receiver that responds only after `release`. Counts calls and the maximum of open connections. */
+/** Starts a receiver that responds only after `release`. Counts calls and the maximum of concurrent connections. */
 async function gatedReceiver() {
   const traffic = { calls: 0, atOnce: 0 };
   const pending = new Set<ServerResponse>();
@@ -70,12 +70,12 @@ async function end(rig: ReturnType<typeof rigOf>, webhook: string): Promise<stri
 }
 const waitForBodies = (bodies: string[], count: number) =>
   expect.poll(() => bodies.length, { interval: 5 }).toBe(count);
-/** Longer than a test: waiting for the end of an attempt would never end, because the clock stands still. */
+/** A timeout longer than a test, so that hanging attempts never end. */
 const never = { webhookAnswer: 600_000 };
 const pendingCount = (rig: ReturnType<typeof rigOf>) =>
   rig.database.query("SELECT count(*) AS rows FROM webhooks", z.object({ rows: z.number() })).get()?.rows;
 
-test("a received notification is sent once, however long its record cannot be written", async () => {
+test("a received notification is sent once, even while its record cannot be written", async () => {
   const rig = rigOf();
   const logged: unknown[] = [];
   const error = (line: unknown): void => void logged.push(line);
@@ -100,8 +100,8 @@ test("a received notification is sent once, however long its record cannot be wr
 test("credentials in the address are sent as Basic authentication and never logged", async () => {
   const rig = rigOf();
   const lines: unknown[] = [];
-  const note = (...line: unknown[]): void => void lines.push(line);
-  const delivery = rig.open(rig.webhooks, { info: note, warn: note, error: note });
+  const record = (...line: unknown[]): void => void lines.push(line);
+  const delivery = rig.open(rig.webhooks, { info: record, warn: record, error: record });
   delivery.start();
   const { url, bodies, keys } = await receiver(500, 200);
   await end(rig, url.replace("http://", "http://us%40er:hush%3A%20hush@"));
@@ -119,12 +119,12 @@ test.each([
   ["a status other than 200", [201] as const, "status 201", 60_000],
   ["no response in time", ["hang"] as const, "no response in time", 500],
 ])(
-  "%s is an attempt that failed: three are sent, and each is logged",
+  "%s is a failed attempt: three attempts are sent, and each is logged",
   async (_what, statuses, problem, webhookAnswer) => {
     const rig = rigOf({ webhookAnswer });
     const lines: unknown[] = [];
-    const note = (...line: unknown[]): void => void lines.push(line);
-    const delivery = rig.open(rig.webhooks, { info: note, warn: note, error: note });
+    const record = (...line: unknown[]): void => void lines.push(line);
+    const delivery = rig.open(rig.webhooks, { info: record, warn: record, error: record });
     delivery.start();
     const { url, bodies, keys } = await receiver(...statuses);
     const job = await end(rig, url);
@@ -157,7 +157,7 @@ test("40 hosts that never respond, one of them with 100 notifications, do not de
   await delivery.stop();
 });
 
-test("one host gets a few notifications at once, all of them eventually, and the other bodies stay in the store", async () => {
+test("a host receives four notifications concurrently and finally all; pending bodies stay in the store", async () => {
   const rig = rigOf();
   let bodies = 0;
   const webhooks: WebhookStore = {
@@ -181,7 +181,7 @@ test("one host gets a few notifications at once, all of them eventually, and the
   await delivery.stop();
 });
 
-test("a host with a later retry keeps its turn", async () => {
+test("a host with a pending retry still receives its other notifications", async () => {
   const rig = rigOf();
   const delivery = rig.open();
   delivery.start();
@@ -196,7 +196,7 @@ test("a host with a later retry keeps its turn", async () => {
   await delivery.stop();
 });
 
-test("no notification is lost when the service ends among many of them", async () => {
+test("no notification is lost if the service ends during delivery", async () => {
   const rig = rigOf();
   const first = rig.open();
   first.start();
@@ -208,7 +208,7 @@ test("no notification is lost when the service ends among many of them", async (
   const second = rig.open();
   second.start();
   await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
-  const told = bodies.map((body) => z.object({ id: z.string() }).parse(JSON.parse(body)).id);
-  expect(new Set(told)).toEqual(ids);
+  const receivedIds = bodies.map((body) => z.object({ id: z.string() }).parse(JSON.parse(body)).id);
+  expect(new Set(receivedIds)).toEqual(ids);
   await second.stop();
 });

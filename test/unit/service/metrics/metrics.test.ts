@@ -80,7 +80,7 @@ test("/metrics counts jobs by state with their times, and workers", async () => 
   expect(workers[`workers{endpoint="${echo}",state="unhealthy"}`]).toBe(0);
 });
 
-test("/metrics counts workers that do not start, and forgets deleted endpoints", async () => {
+test("/metrics counts failed worker starts, and removes deleted endpoints", async () => {
   const broken = await endpoint("broken");
   const job = run(broken, {});
   const failures = `worker_start_failures_total{endpoint="${broken}"}`;

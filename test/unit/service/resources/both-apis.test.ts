@@ -24,7 +24,7 @@ describe("REST and GraphQL return the same template", () => {
     expect((await rig.rest("GET", `/templates/${id}`)).json).toMatchObject({ dockerStartCmd: words });
   });
 
-  test("GraphQL's dockerArgs are returned verbatim, with open or closed quotes", async () => {
+  test("GraphQL's dockerArgs are returned verbatim, with balanced or unbalanced quotes", async () => {
     for (const dockerArgs of ["python3  -u handler.py --name 'a b'", "echo it's open"]) {
       const input = { name: freshName("template"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
       const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id dockerArgs } }";
@@ -87,13 +87,13 @@ describe("both APIs enforce the same rules", () => {
   const body = (fields: object) => ({ name: freshName("template"), imageName: "x:1", isServerless: true, ...fields });
 
   test("a serverless template has no volume, also after an update", async () => {
-    const refusal = "volumeInGb: 5 is not allowed, must be 0 when isServerless is true";
-    expectResponse(await rig.rest("POST", "/templates", body({ volumeInGb: 5 })), 400, { message: refusal });
+    const message = "volumeInGb: 5 is not allowed, must be 0 when isServerless is true";
+    expectResponse(await rig.rest("POST", "/templates", body({ volumeInGb: 5 })), 400, { message: message });
     const byGraphql = await rig.graphql(
       'mutation { saveTemplate(input: {name: "v", imageName: "x:1", containerDiskInGb: 5, volumeInGb: 5, isServerless: true}) { id } }',
     );
-    expect(messageOf(byGraphql)).toBe(refusal);
+    expect(messageOf(byGraphql)).toBe(message);
     const pod = await rig.template({ isServerless: false, volumeInGb: 5 });
-    expectResponse(await rig.rest("PATCH", `/templates/${pod}`, { isServerless: true }), 400, { message: refusal });
+    expectResponse(await rig.rest("PATCH", `/templates/${pod}`, { isServerless: true }), 400, { message: message });
   });
 });

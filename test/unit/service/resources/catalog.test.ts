@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { gpuPools, gpuTypesOf, shownGpuIds } from "../../../../service/resources/catalog";
 
-test("a pool stands for its types, in the order of the pools", () => {
+test("a pool expands to its types, in the order of the pools", () => {
   expect(gpuTypesOf("AMPERE_48, ADA_24")).toEqual(["NVIDIA RTX A6000", "NVIDIA A40", "NVIDIA GeForce RTX 4090"]);
 });
 
-test("a minus excludes one type of a pool", () => {
+test("a minus excludes a type of a pool", () => {
   expect(gpuTypesOf("AMPERE_48,-NVIDIA A40")).toEqual(["NVIDIA RTX A6000"]);
 });
 
@@ -21,7 +21,7 @@ test("types are written as pools with the other types excluded, and are read bac
   expect(gpuIdsOf([])).toBe("");
 });
 
-test("each GPU type is in one pool", () => {
+test("each GPU type is in at most one pool", () => {
   const types = gpuPools.flatMap((pool) => pool.gpuTypeIds);
   expect(new Set(types).size).toBe(types.length);
 });

@@ -9,16 +9,16 @@ beforeEach(() => {
 
 const template = (env: Record<string, string> = {}) => resources.template({ env });
 
-/** All notifications, in order, with the value that a listener reads at that moment. */
+/** Records all notifications in order, with the value that a listener reads at that moment. */
 function listen(): unknown[] {
-  const heard: unknown[] = [];
+  const notifications: unknown[] = [];
   const { events } = resources;
-  events.on("endpointCreated", (id) => heard.push(["created", resources.lookup.get(id)?.workersMax]));
+  events.on("endpointCreated", (id) => notifications.push(["created", resources.lookup.get(id)?.workersMax]));
   events.on("endpointChanged", (id, { workersRestart }) =>
-    heard.push(["changed", resources.lookup.get(id)?.workersMax, workersRestart]),
+    notifications.push(["changed", resources.lookup.get(id)?.workersMax, workersRestart]),
   );
-  events.on("endpointDeleted", (id) => heard.push(["deleted", resources.lookup.get(id)]));
-  return heard;
+  events.on("endpointDeleted", (id) => notifications.push(["deleted", resources.lookup.get(id)]));
+  return notifications;
 }
 
 describe("an invalid environment is reported before a process is started, without its value", () => {
@@ -34,12 +34,12 @@ describe("an invalid environment is reported before a process is started, withou
 });
 
 describe("the job path is notified of changes once they are stored", () => {
-  test("and then reads the new values", () => {
-    const heard = listen();
+  test("and reads the new values in the notification", () => {
+    const notifications = listen();
     const { id } = resources.endpoints.create({ templateId: template(), workersMax: 1 });
     resources.endpoints.update(id, { workersMax: 2 });
     resources.endpoints.remove(id, { needsScaleDown: false });
-    expect(heard).toEqual([
+    expect(notifications).toEqual([
       ["created", 1],
       ["changed", 2, false],
       ["deleted", undefined],
@@ -48,7 +48,7 @@ describe("the job path is notified of changes once they are stored", () => {
 
   test("and not of a rejected or rolled back change", () => {
     const { id } = resources.endpoints.create({ templateId: template(), workersMax: 1 });
-    const heard = listen();
+    const notifications = listen();
     expect(() => resources.endpoints.update(id, { workersMax: -1 })).toThrow("workersMax");
     expect(() =>
       resources.transaction(() => {
@@ -56,7 +56,7 @@ describe("the job path is notified of changes once they are stored", () => {
         throw new Error("another part failed");
       }),
     ).toThrow("another part failed");
-    expect(heard).toEqual([]);
+    expect(notifications).toEqual([]);
     expect(resources.lookup.get(id)?.workersMax).toBe(1);
   });
 
@@ -65,10 +65,10 @@ describe("the job path is notified of changes once they are stored", () => {
     const ids = [resources.endpoints.create({ templateId }).id, resources.endpoints.create({ templateId }).id];
     const versions = () => ids.map((id) => resources.lookup.get(id)?.version);
     expect(versions()).toEqual([1, 1]);
-    const heard: unknown[] = [];
-    resources.events.prependListener("endpointChanged", () => heard.push(versions()));
+    const notifications: unknown[] = [];
+    resources.events.prependListener("endpointChanged", () => notifications.push(versions()));
     resources.templates.update(templateId, { imageName: "acme/chat:2" });
-    expect(heard).toEqual([
+    expect(notifications).toEqual([
       [2, 2],
       [2, 2],
     ]);
@@ -77,9 +77,9 @@ describe("the job path is notified of changes once they are stored", () => {
   test("with workersRestart for outdated workers; the version counts changes of the template and the environment", () => {
     const [first, second] = [template(), template()];
     const { id } = resources.endpoints.create({ templateId: first });
-    const heard: unknown[] = [];
+    const notifications: unknown[] = [];
     resources.events.on("endpointChanged", (_id, { workersRestart }) =>
-      heard.push([resources.lookup.get(id)?.version, workersRestart]),
+      notifications.push([resources.lookup.get(id)?.version, workersRestart]),
     );
     const update = (change: object) => resources.endpoints.update(id, change);
     update({ gpuTypeIds: ["NVIDIA L4"] });
@@ -91,7 +91,7 @@ describe("the job path is notified of changes once they are stored", () => {
     update({ templateId: second });
     resources.templates.update(first, { imageName: "acme/chat:3" });
     update({});
-    expect(heard).toEqual([
+    expect(notifications).toEqual([
       [1, true],
       [1, true],
       [2, true],
@@ -104,7 +104,7 @@ describe("the job path is notified of changes once they are stored", () => {
 });
 
 describe("the environment of a worker", () => {
-  test("is the endpoint's over the template's, with secrets inserted", () => {
+  test("merges the endpoint's over the template's variables and resolves secrets", () => {
     resources.secrets.create({ name: "hub.token", value: "hush" });
     const templateId = template({
       HUB: "Bearer {{ RUNPOD_SECRET_hub.token }}",

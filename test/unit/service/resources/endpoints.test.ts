@@ -76,7 +76,7 @@ describe("saveEndpoint", () => {
     expectResponse(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
   });
 
-  test("keeps fields that GraphQL does not have", async () => {
+  test("keeps fields that do not exist in GraphQL", async () => {
     const templateId = await rig.template();
     const cpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 };
     const id = await rig.endpoint(templateId, cpu);

@@ -10,10 +10,10 @@ const query = "{ myself { id } }";
 
 describe("a GraphQL request", () => {
   test.each([
-    ["nothing but a query", { query }],
-    ["variables and an operation that are null", { query, variables: null, operationName: null }],
+    ["only a query", { query }],
+    ["null variables and a null operation name", { query, variables: null, operationName: null }],
     ["extensions", { query, extensions: { traced: true } }],
-    ["a key that means something to the language only", { query, variables: JSON.parse('{ "__proto__": 1 }') }],
+    ["a key that is special in JavaScript", { query, variables: JSON.parse('{ "__proto__": 1 }') }],
   ])("with %s returns only data, as JSON", async (_what, json) => {
     const response = await request(json);
     expectResponse(response, 200);
@@ -23,11 +23,11 @@ describe("a GraphQL request", () => {
 
   test.each([
     ["no query", {}, "query: is required, must be a string"],
-    ["a query that is no text", { query: 5 }, "query: 5 is not allowed, must be a string"],
-    ["variables that are no object", { query, variables: "hush" }, "variables: must be an object"],
+    ["a query that is not a string", { query: 5 }, "query: 5 is not allowed, must be a string"],
+    ["variables that are not an object", { query, variables: "hush" }, "variables: must be an object"],
     ["variables that are a list", { query, variables: ["hush"] }, "variables: must be an object"],
-    ["an operation name that is no text", { query, operationName: 5 }, "operationName: 5 is not allowed"],
-    ["several requests at once", [{ query }], "body: must be a JSON object"],
+    ["an operation name that is not a string", { query, operationName: 5 }, "operationName: 5 is not allowed"],
+    ["several requests", [{ query }], "body: must be a JSON object"],
     ["an empty query", { query: "" }, "Syntax Error: Unexpected <EOF>."],
     ["a syntax error", { query: "{ myself {" }, "Syntax Error: Expected Name, found <EOF>."],
     [
@@ -40,20 +40,20 @@ describe("a GraphQL request", () => {
     ["a subscription", { query: "subscription { myself }" }, "not configured to execute subscription operation"],
     ["a missing variable", { query: "query ($id: String!) { podTemplate(id: $id) { id } }" }, 'Variable "$id"'],
     ["a query nested far too deep", { query: "{ myself ".repeat(20_000) }, "query: is nested too deep"],
-  ])("with %s returns 400 with data null and an error that names it", async (_what, json, message) => {
+  ])("with %s returns 400 with null data and an error that names the fault", async (_what, json, message) => {
     const response = await request(json);
     expectResponse(response, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
     expect(stringAt(response, "errors", 0, "message")).toContain(message);
     expect(response.text).not.toContain("hush");
   });
 
-  test("of unreasonable size is rejected in reasonable time", async () => {
+  test("of excessive size is rejected within 5 s", async () => {
     const response = await request({ query: `{ myself { ${"id ".repeat(50_000)} } }` });
     expectResponse(response, 400);
     expect(response.duration).toBeLessThan(5000);
   });
 
-  test("with several mutations runs them in order, and a failure leaves no data", async () => {
+  test("with several mutations runs them in order, and a failure returns null data", async () => {
     const response = await request({
       query: `mutation {
         first: secretCreate(input: { name: "kept", value: "v" }) { name }
@@ -75,7 +75,7 @@ describe("a GraphQL request", () => {
     expect(response.text).toContain('"saveTemplate"');
   });
 
-  test("returns plain JSON whatever it accepts, and requires a JSON body", async () => {
+  test("returns application/json for any Accept header, and requires a JSON body", async () => {
     const accepting = await post(JSON.stringify({ query }), { accept: "application/graphql-response+json" });
     expect(accepting.headers.get("content-type")).toBe("application/json; charset=utf-8");
     for (const type of ["application/graphql", "application/x-www-form-urlencoded"]) {
@@ -92,11 +92,11 @@ describe("a GraphQL request", () => {
   });
 });
 
-test("has a resolver for every mutation of the schema", async () => {
+test("every mutation of the schema has a resolver", async () => {
   const response = await request({ query: "{ __schema { mutationType { fields { name } } } }" });
   const fields = at(response.json, "data", "__schema", "mutationType", "fields");
   const names = Array.isArray(fields) ? fields.map((field) => at(field, "name")) : [];
-  // With unknown ids each one fails, which a field without a resolver would not.
+  // With unknown ids each mutation fails, unlike a field without a resolver.
   const calls = [
     'saveTemplate(input: { id: "x", name: "n", containerDiskInGb: 1, volumeInGb: 0 }) { id }',
     'deleteTemplate(templateName: "x")',
@@ -120,7 +120,7 @@ test("has a resolver for every mutation of the schema", async () => {
   ];
   expect(calls.map((call) => call.replace(/\(.*/, ""))).toEqual(names);
   for (const call of calls) {
-    const refusal = await request({ query: `mutation { ${call} }` });
-    expect(stringAt(refusal, "errors", 0, "message"), call).not.toContain("internal");
+    const rejection = await request({ query: `mutation { ${call} }` });
+    expect(stringAt(rejection, "errors", 0, "message"), call).not.toContain("internal");
   }
 });

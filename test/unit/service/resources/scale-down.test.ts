@@ -6,10 +6,10 @@ const rig = await useService({ deleteNeedsScaleDown: true });
 
 test("with deleteNeedsScaleDown REST v1 and GraphQL delete an endpoint only after workersMin and workersMax are 0", async () => {
   const id = await rig.endpoint(await rig.template(), { workersMax: 1 });
-  const refusal = await rig.rest("DELETE", `/endpoints/${id}`);
-  expectResponse(refusal, 400);
-  expect(messageOf(await rig.graphql(`mutation { deleteEndpoint(id: "${id}") }`))).toBe(messageOf(refusal));
-  expect(messageOf(refusal)).toContain("set workersMin and workersMax to 0 before");
+  const rejection = await rig.rest("DELETE", `/endpoints/${id}`);
+  expectResponse(rejection, 400);
+  expect(messageOf(await rig.graphql(`mutation { deleteEndpoint(id: "${id}") }`))).toBe(messageOf(rejection));
+  expect(messageOf(rejection)).toContain("set workersMin and workersMax to 0 before");
   expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 }), 200);
   expectResponse(await rig.rest("DELETE", `/endpoints/${id}`), 204);
 });

@@ -58,7 +58,7 @@ test("messages about values of the wrong type name the field", async () => {
   expect(messageOf(await create({ name: "x", value: "" }))).toBe("value: must not be empty");
 });
 
-test("updates change updatedAt only, and return no value", async () => {
+test("an update of the value changes only updatedAt, and does not return the value", async () => {
   const response = await create({ name: freshName("secret"), value: loud, description: "first" });
   const id = stringAt(response, "data", "secretCreate", "id");
   const fields = "id name description createdAt updatedAt";
@@ -76,14 +76,14 @@ test("no file in the data folder except the store contains a secret's value or t
   await create({ name: freshName("secret"), value: loud });
   await rig.rest("GET", `/nosuch?api_key=${rig.service().apiKey}`);
   const files = await readdir(rig.folder);
-  const holders = async (text: string): Promise<string[]> => {
+  const filesWith = async (text: string): Promise<string[]> => {
     const contents = await Promise.all(files.map((file) => readFile(join(rig.folder, file), "latin1")));
     return files.filter((_file, index) => contents[index]?.includes(text));
   };
-  // The scan finds known contents: the value in the store, and words of the log in the log.
-  expect(await holders("response sent")).toContain("service.log");
-  const store = await holders(loud);
+  // The scan finds known content: the value in the store, and a message in the log.
+  expect(await filesWith("response sent")).toContain("service.log");
+  const store = await filesWith(loud);
   expect(store.length).toBeGreaterThan(0);
   for (const file of store) expect(file).toMatch(/^service\.db/);
-  expect(await holders(rig.service().apiKey)).toEqual(["api-key"]);
+  expect(await filesWith(rig.service().apiKey)).toEqual(["api-key"]);
 });

@@ -18,7 +18,7 @@ let names = 0;
 /** A name that no other test of this process uses. */
 export const freshName = (what: string): string => `${what}-${++names}`;
 
-/** The resources of an empty store without a service, for one test. */
+/** Creates the resources of an empty store without a service, for one test. */
 export function useResources({ stock = {}, templateRelease = 0 }: ServiceOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "resources-"));
   const database = openDatabase(folder);
@@ -48,7 +48,7 @@ export function useResources({ stock = {}, templateRelease = 0 }: ServiceOptions
   };
 }
 
-/** A local service for a test file, whose time stands still; a failing test prints the service's log. */
+/** Starts a local service with a manual clock for a test file; a failing test prints the service's log. */
 export async function useService(options: ServiceOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), "service-"));
   const clock = new ManualClock();

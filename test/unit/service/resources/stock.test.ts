@@ -45,12 +45,7 @@ describe("stock", () => {
 
   test.each<[string, StockEntries, Fields, string]>([
     ["a GPU type", { [l4]: "NONE", "NVIDIA A40": "LOW" }, {}, l4],
-    [
-      "a GPU type, but not of another one",
-      { [l4]: "NONE", "NVIDIA A40": "LOW" },
-      { gpuTypeIds: [l4, "NVIDIA A40"] },
-      "",
-    ],
+    ["one of two GPU types", { [l4]: "NONE", "NVIDIA A40": "LOW" }, { gpuTypeIds: [l4, "NVIDIA A40"] }, ""],
     ["a GPU type, for any type", { [l4]: "NONE" }, { gpuTypeIds: [] }, ""],
     ["another data centre", inRomania, {}, ""],
     ["the data centre", inRomania, { dataCenterIds: ["EU-RO-1"] }, `${l4} in EU-RO-1`],
@@ -58,7 +53,7 @@ describe("stock", () => {
     ["the data centre of a volume", inRomania, { networkVolumeId: "volume" }, `${l4} in EU-RO-1`],
     ["a CPU flavour", { cpu3c: "NONE" }, { computeType: "CPU", cpuFlavorIds: ["cpu3c"] }, "cpu3c"],
     ["one of two CPU flavours", { cpu3c: "NONE" }, { computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu5c"] }, ""],
-  ])("of %s decides whether workers start", (_what, stock, fields, lack) => {
+  ])("of %s determines whether workers start", (_what, stock, fields, lack) => {
     const { template, volume, endpoints, lookup } = useResources({ stock });
     const networkVolumeId = fields["networkVolumeId"] && volume();
     const { id } = endpoints.create({ templateId: template(), gpuTypeIds: [l4], ...fields, networkVolumeId });
@@ -73,7 +68,10 @@ describe("stock", () => {
     const shownL4 = await gpu(l4);
     expect(shownL4).toMatchObject({ availability: "LOW" });
     const levels = Object.fromEntries(
-      (at(shownL4, "dataCenters") as { id: string; availability: string }[]).map((one) => [one.id, one.availability]),
+      (at(shownL4, "dataCenters") as { id: string; availability: string }[]).map((dataCenter) => [
+        dataCenter.id,
+        dataCenter.availability,
+      ]),
     );
     expect(levels).toMatchObject({ "US-KS-2": "LOW", "EU-RO-1": "NONE" });
     const shownA40 = await gpu("NVIDIA A40");
@@ -97,7 +95,7 @@ describe("stock", () => {
       { id: "NVIDIA A40", lowestPrice: { stockStatus: null }, there: { stockStatus: null } },
     ]);
     const places = at(shown.json, "data", "dataCenters") as { id: string; gpuAvailability: unknown[] }[];
-    const inPlace = (id: string) => places.find((one) => one.id === id)?.gpuAvailability;
+    const inPlace = (id: string) => places.find((place) => place.id === id)?.gpuAvailability;
     expect(inPlace("EU-RO-1")).toContainEqual({ gpuTypeId: l4, available: false, stockStatus: null });
     expect(inPlace("US-KS-2")).toContainEqual({ gpuTypeId: l4, available: true, stockStatus: "Low" });
   });
@@ -117,9 +115,9 @@ describe("the worker quota", () => {
   test("rejects creates and updates that exceed it, in every API", async () => {
     const { call, graphql, endpoint } = await serviceWith({ workerQuota: 4 });
     const first = stringAt(await endpoint({ workersMax: 3 }), "id");
-    const refused = await endpoint({ workersMax: 2 });
+    const rejected = await endpoint({ workersMax: 2 });
     const reason = "workersMax: the worker quota is exceeded; 2 requested, 3 of 4 already allocated";
-    expect(refused).toMatchObject({ status: 400, json: { message: reason } });
+    expect(rejected).toMatchObject({ status: 400, json: { message: reason } });
     const body = { name: "v2", image: "tool", type: "QUEUE", gpu: { pools: ["AMPERE_24"] }, workers: { max: 2 } };
     const scaling = { type: "QUEUE_DELAY", queueDelay: 1 };
     expect((await call("POST", "/v2/serverless", { ...body, scaling })).json).toMatchObject({ detail: reason });
@@ -188,7 +186,7 @@ describe("a seed file", () => {
   });
 });
 
-test("the command line rejects stock and a quota of another form", async () => {
+test("the command line rejects malformed stock and quotas", async () => {
   const start = async (...words: string[]) => (await runLine("start", ...words)).err;
   expect(await start("--stock", "NVIDIA L4")).toMatch(/It must be ID=LEVEL or ID@DATACENTER=LEVEL, such as/);
   expect(await start("--stock", "NVIDIA L5=NONE", "--ephemeral", "--port", "0")).toMatch(

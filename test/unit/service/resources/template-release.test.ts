@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { useResources } from "./service-rig";
 
-/** Resources with a template that was in use until just now. */
+/** Creates resources with a template whose only endpoint was just deleted. */
 function justReleased() {
   const resources = useResources({ templateRelease: 120_000 });
   const { template, endpoints, templates } = resources;
@@ -13,7 +13,7 @@ function justReleased() {
 }
 
 describe("a template in use", () => {
-  test("stays in use until the exact end of the release, and reports the rest", async () => {
+  test("stays in use until the exact end of the release, and reports the remaining time", async () => {
     const { clock, remove, templates, id } = justReleased();
     expect(() => templates.removeByName("base")).toThrow(/still in use.* 0 s ago.* in 120 s/);
     await clock.advance(119_999);
@@ -23,7 +23,7 @@ describe("a template in use", () => {
     expect(templates.find(id)).toBeUndefined();
   });
 
-  test("waits for the last of several endpoints", async () => {
+  test("is released after the last of several endpoints is deleted", async () => {
     const { clock, use, release, remove } = justReleased();
     const [second, last] = [use("second"), use("last")];
     release(second);
@@ -42,7 +42,7 @@ describe("a template in use", () => {
     templates.remove(id);
   });
 
-  test("an endpoint update that changes the template is its last use", async () => {
+  test("is released after an endpoint changes to another template", async () => {
     const { clock, endpoints, template, use, remove } = justReleased();
     await clock.advance(120_000);
     endpoints.update(use("user"), { templateId: template() });

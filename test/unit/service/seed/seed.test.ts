@@ -153,7 +153,7 @@ describe("a seed file", () => {
     for (const { list } of [secrets, volumes, templates, endpoints]) expect(list()).toEqual([]);
   });
 
-  test("must exist, and does not create the data folder otherwise", async () => {
+  test("must exist; otherwise no data folder is created", async () => {
     const dataFolder = join(folder, "unused");
     const seed = join(folder, "absent.yaml");
     await expect(createService({ port: 0, dataFolder, seed })).rejects.toThrow(

@@ -44,7 +44,7 @@ const names = (database: Database): string[] =>
     .map(({ name }) => name);
 
 describe("a data folder", () => {
-  test("is rejected while a service uses it, with folder and process in the message, and free once the store is closed", () => {
+  test("is rejected while a service uses it, with folder and process in the message, and is free once the store is closed", () => {
     const first = openHere();
     expect(openHere).toThrow(StartError);
     expect(openHere).toThrow(`the data folder ${folder} is in use by another local service (process ${process.pid})`);
@@ -53,7 +53,7 @@ describe("a data folder", () => {
     expect(names(openHere())).toEqual(["kept"]);
   });
 
-  test("is created for its owner only, and excludes itself from the surrounding repository, because it contains the key", () => {
+  test("is created for its owner only, with a .gitignore that is never overwritten, because it contains the key", () => {
     openHere().close();
     const ignored = join(folder, ".gitignore");
     expect([statSync(folder).mode & 0o777, readFileSync(ignored, "utf8")]).toEqual([0o700, "*\n"]);
@@ -79,7 +79,7 @@ describe("a data folder", () => {
 
   test("with a damaged store is rejected with a remedy, and unlocked", () => {
     openHere().close();
-    writeFileSync(join(folder, "service.db"), "this is no database, but long enough to be read as one".repeat(20));
+    writeFileSync(join(folder, "service.db"), "this is not a database, but long enough to be read as one".repeat(20));
     expect(openHere).toThrow(/the store in .*: cannot be read .*; keep the folder, .*restore a backup/);
     expect(openHere).toThrow(/cannot be read/);
   });
@@ -91,12 +91,12 @@ describe("a data folder", () => {
     expect(readdirSync(folder)).toEqual(["service.db-wal"]);
   });
 
-  test("that existed keeps its mode and gets no .gitignore; the store is for its owner only", () => {
+  test("that already exists keeps its mode and gets no .gitignore; only the owner can access the store", () => {
     mkdirSync(folder, { mode: 0o755 });
     openHere();
     expect(statSync(folder).mode & 0o777).toBe(0o755);
     expect(readdirSync(folder)).not.toContain(".gitignore");
-    for (const name of readdirSync(folder).filter((one) => one.startsWith("service.db")))
+    for (const name of readdirSync(folder).filter((file) => file.startsWith("service.db")))
       expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
   });
 
@@ -111,7 +111,7 @@ describe("a data folder", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o755);
   });
 
-  test("whose store another program locks delays a change for a moment", () => {
+  test("whose store another program locks delays a change before it fails", () => {
     const database = openHere();
     const other = join(folder, "..", "other");
     mkdirSync(other);
@@ -171,7 +171,7 @@ describe("a transaction", () => {
     },
   );
 
-  test("that is committed stays committed if a callback fails, which is reported, and the other callbacks run", () => {
+  test("stays committed if a callback fails; the failure is reported and the other callbacks run", () => {
     const faults: unknown[] = [];
     const database = openDatabase(folder, {
       onCallbackError: (error) => faults.push(error),
@@ -194,7 +194,7 @@ describe("a transaction", () => {
     ]);
   });
 
-  test("inside another one is part of it, and callbacks wait for the outer commit", () => {
+  test("inside a transaction is part of it, and its callbacks wait for the outer commit", () => {
     const database = openHere();
     const received: string[] = [];
     const result = database.transaction(() => {
@@ -202,12 +202,12 @@ describe("a transaction", () => {
         insert(database, "inner");
         database.afterCommit(() => received.push(`after: ${names(database)}`));
       });
-      received.push("outer goes on");
+      received.push("outer continues");
       insert(database, "outer");
       return 7;
     });
     expect(result).toBe(7);
-    expect(received).toEqual(["outer goes on", "after: inner,outer"]);
+    expect(received).toEqual(["outer continues", "after: inner,outer"]);
   });
 });
 
@@ -229,7 +229,7 @@ describe("statements", () => {
   });
 });
 
-test("fail with an ordinary error after the close", () => {
+test("statements fail with an ordinary error after the store is closed", () => {
   const database = openHere();
   const insertion = database.prepare(
     "INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES ('late', 'late', 'v', 0, 0)",

@@ -15,7 +15,7 @@ function rigOf() {
   return { ...rig, add, count };
 }
 
-test("a failing task fails alone, and the others of its transaction are durable", async () => {
+test("a failing task does not affect the other tasks of its transaction", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const [first, last] = [newJob(), newJob()];
   const works = [
@@ -30,7 +30,7 @@ test("a failing task fails alone, and the others of its transaction are durable"
   expect([store.find(first.id)?.job.status, store.find(last.id)?.job.status]).toEqual(["IN_QUEUE", "IN_QUEUE"]);
 });
 
-test("tasks of one turn are one transaction, in order", async () => {
+test("tasks of one turn of the event loop share a transaction, and complete in order", async () => {
   const { groupCommit, count, add, newJob } = rigOf();
   const reported: string[] = [];
   const created = Array.from({ length: 50 }, () => newJob());
@@ -46,7 +46,7 @@ test("tasks of one turn are one transaction, in order", async () => {
   expect(reported).toEqual(created.map(({ id }) => id));
 });
 
-test("tasks of consecutive turns share a transaction", async () => {
+test("tasks of consecutive turns of the event loop are committed together", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const [first, second] = [newJob(), newJob()];
   const started = groupCommit.commit(() => add(first));
@@ -92,7 +92,7 @@ test("memory is updated after a change is durable, and before the caller continu
   expect(order).toEqual(["memory", "caller"]);
 });
 
-test("closing commits pending tasks immediately and rejects later ones", async () => {
+test("closing commits pending tasks immediately and rejects later tasks", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const job = newJob();
   void groupCommit.commit(() => add(job));
@@ -112,7 +112,7 @@ test("memory changes are undone in reverse order if the transaction fails", asyn
     groupCommit.commit(() => set("kept")),
     groupCommit.commit(() => {
       set("undone");
-      set("undone, too");
+      set("also undone");
       throw new Error("no such luck");
     }),
   ];

@@ -12,7 +12,7 @@ const statements: string[] = [];
 
 beforeAll(() => {
   rig = openJobsRig();
-  const noting: Database = {
+  const recordingDatabase: Database = {
     ...rig.database,
     prepare: (sql) => {
       statements.push(sql);
@@ -23,13 +23,13 @@ beforeAll(() => {
       return rig.database.query(sql, row);
     },
   };
-  createJobCounters(noting, rig.groupCommit);
-  createJobStore(noting);
-  createJobView(noting, rig.records, rig.store);
+  createJobCounters(recordingDatabase, rig.groupCommit);
+  createJobStore(recordingDatabase);
+  createJobView(recordingDatabase, rig.records, rig.store);
 });
 afterAll(() => rig.close());
 
-/** Parameters of a statement; a numbered one may occur several times. */
+/** Parameters of a statement; a numbered parameter may occur repeatedly. */
 const parametersOf = (sql: string): Set<string> =>
   new Set(Array.from(sql.matchAll(/\?\d*/g), ([name], at) => (name === "?" ? `${at}` : name)));
 
@@ -40,7 +40,7 @@ const planOf = (sql: string): string[] =>
     .map(({ detail }) => detail);
 
 describe("the statements of the job path", () => {
-  test("sort nothing and scan no table or index except that of live jobs, and the counters once", () => {
+  test("do not sort, and scan only the index of live jobs and the counters", () => {
     const steps = statements.flatMap((sql) => planOf(sql).map((detail) => `${detail}   <- ${sql}`));
     const costly = steps.filter((detail) =>
       /TEMP B-TREE|^SCAN (?!found|job_counters|jobs USING (COVERING )?INDEX jobs_live)/.test(detail),
@@ -57,7 +57,7 @@ describe("the statements of the job path", () => {
       "jobs_by_endpoint (endpoint_id=? AND seq>? AND seq<?)",
     ],
     ["the range of a search", /^SELECT min\(seq\)/, "COVERING INDEX jobs_by_endpoint (endpoint_id=? AND seq<?)"],
-    ["what is deleted after its time", /^DELETE FROM jobs .*due_at <= \?/, "jobs_over (due_at<?)"],
+    ["the deletion of expired jobs", /^DELETE FROM jobs .*due_at <= \?/, "jobs_over (due_at<?)"],
     ["the time of the next deletion", /^SELECT min\(due_at\)/, "jobs_over"],
     ["a purge", /DELETE FROM jobs .*IN_QUEUE/, "jobs_live"],
     ["the jobs of a start", /has_output.*WHERE finished_at IS NULL/s, "jobs_live"],
@@ -69,7 +69,7 @@ describe("the statements of the job path", () => {
     expect(planOf(found[0] ?? "").join("\n")).toContain(index);
   });
 
-  test("write an output only where one is set", () => {
+  test("write an output only if it is set", () => {
     const writing = statements.filter((sql) => /^\s*(INSERT|UPDATE)/.test(sql) && /\boutput\b/.test(sql));
     expect(writing).toEqual([expect.stringContaining("output = ? WHERE seq")]);
   });

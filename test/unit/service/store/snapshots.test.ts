@@ -45,7 +45,7 @@ const namesIn = (database: Database): string[] =>
     .map(({ name }) => name);
 
 describe("resetDataFolder", () => {
-  test("deletes objects and files, and keeps the key and files of others", () => {
+  test("deletes objects and the service's files, and keeps the key and other files", () => {
     whileOpen(addDelegation("old"));
     const key = readApiKey(data);
     mkdirSync(join(data, "volumes/old"), { recursive: true });
@@ -56,7 +56,7 @@ describe("resetDataFolder", () => {
     expect(readApiKey(data)).toBe(key);
   });
 
-  test("rejects a folder that a service uses, and one that no service has used", () => {
+  test("rejects a folder in use, and a folder that no service has used", () => {
     whileOpen(() =>
       expect(() => resetDataFolder(data)).toThrow(/^the data folder \S+ is in use by another local service/),
     );
@@ -91,7 +91,7 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     const killed = join(folder, "killed");
     whileOpen((database) => {
       addDelegation("logged")(database);
-      // The files of a running service are those that a kill leaves.
+      // A copy of a running service's files has the same content as after a kill.
       mkdirSync(killed);
       for (const name of ["service.db", "service.db-wal"])
         writeFileSync(join(killed, name), readFileSync(join(data, name)));
@@ -101,7 +101,7 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     expect(whileOpen(namesIn)).toEqual(["logged"]);
   });
 
-  test("reject a folder in use, a target with files, and a source that is no snapshot, and change nothing", () => {
+  test("reject a folder in use, a target with files, and a source that is not a snapshot, and change nothing", () => {
     const snapshot = join(folder, "snapshot");
     whileOpen((database) => {
       addDelegation("first")(database);
@@ -118,7 +118,7 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     );
     const damaged = join(folder, "damaged");
     mkdirSync(damaged);
-    writeFileSync(join(damaged, "service.db"), "no database at all, but long enough to be read as one");
+    writeFileSync(join(damaged, "service.db"), "not a database, but long enough to be read as one");
     expect(() => restoreDataFolder(data, damaged)).toThrow(`the store in ${damaged}: cannot be read (SQLITE_NOTADB)`);
     rmSync(damaged, { recursive: true });
     expect(whileOpen(namesIn)).toEqual(["first"]);

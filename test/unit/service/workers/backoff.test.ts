@@ -33,7 +33,7 @@ describe("the wait before the next worker of an endpoint", () => {
     expect(wait("a")).toBe(200);
   });
 
-  test("is reset when the endpoint is forgotten", () => {
+  test("is reset with the endpoint", () => {
     const { starts, wait } = backoff();
     for (const _ of [1, 2, 3]) starts.recordFailure("a", true);
     starts.reset("a");

@@ -20,11 +20,11 @@ test.each([
   ["a 'b", "quote (') that is not closed"],
   ['a "b', 'quote (") that is not closed'],
   ["a\\", "ends with a backslash"],
-])("rejects %j with the reason", (line, why) => {
-  expect(() => splitCommandLine(line)).toThrow(why);
+])("rejects %j with the reason", (line, reason) => {
+  expect(() => splitCommandLine(line)).toThrow(reason);
 });
 
-test("quoting and splitting are inverse for any words", () => {
+test("splitting reverses quoting for any words", () => {
   const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
   fc.assert(
     fc.property(fc.array(fc.string()), (words) => {

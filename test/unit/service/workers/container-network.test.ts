@@ -34,7 +34,7 @@ const bodyOf = (isDirect: boolean, serverPorts?: typeof ports) =>
     { cpus: 1, gpus: false, diskLimit: false },
   );
 
-test("a container's server is called on its network if this machine reaches it, and no port is published", async () => {
+test("if the host can reach a container's network, its server is called there and no port is published", async () => {
   expect(bodyOf(true, ports)).toMatchObject({ ExposedPorts: {}, HostConfig: { PortBindings: {} } });
   expect(await findServer(client, "c", ports, { ...network, isDirect: true })).toEqual({
     ...ports,
@@ -42,7 +42,7 @@ test("a container's server is called on its network if this machine reaches it, 
   });
 });
 
-test("otherwise its ports are published on loopback, and those of a worker with a queue are not", async () => {
+test("otherwise its ports are published on loopback, unless the worker serves a queue", async () => {
   const any = [{ HostIp: "127.0.0.1", HostPort: "" }];
   expect(bodyOf(false, ports)).toMatchObject({
     ExposedPorts: { "80/tcp": {}, "81/tcp": {} },

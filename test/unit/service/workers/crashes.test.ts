@@ -6,8 +6,8 @@ import { openDatabase } from "../../../../service/store/database";
 import { type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
-const pidOf = async (on: Jobs): Promise<number> =>
-  z.number().parse((await on.reaches(await on.run({ do: "pid" })))["output"]);
+const pidOf = async (jobs: Jobs): Promise<number> =>
+  z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
 
 test("a job fails with its third crash, again after /retry; /health contains the crash until a worker runs a job", async () => {
   const jobs = await (await useJobRig({ images, timings: shortTimings })).endpoint("tool");
@@ -22,7 +22,7 @@ test("a job fails with its third crash, again after /retry; /health contains the
   expect(await jobs.health()).not.toHaveProperty("message");
 });
 
-/** Takes the write lock of a service's store; returns its release. */
+/** Acquires the write lock of a service's store, and returns a function that releases it. */
 function lockStore(dataFolder: string): () => void {
   const other = scratchFile("other");
   mkdirSync(other, { mode: 0o700 });
@@ -35,7 +35,7 @@ function lockStore(dataFolder: string): () => void {
   };
 }
 
-test("a job whose result the store rejects is requeued, however often, without counting as a crash", async () => {
+test("a job whose result the store rejects is requeued every time, without counting as a crash", async () => {
   const file = scratchFile("end");
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool");
@@ -63,7 +63,7 @@ test("an idle worker that dies is replaced only if there is a job", async () => 
   process.kill(pid, "SIGKILL");
   const noWorkers = { idle: 0, running: 0, initializing: 0, throttled: 0 };
   await jobs.healthBecomes(({ workers }) => Object.keys(noWorkers).every((phase) => workers[phase] === 0));
-  // Longer than any wait before the next start.
+  // Longer than the maximum backoff before a start.
   await new Promise((resolve) => setTimeout(resolve, 4 * shortTimings.startBackoffMax));
   expect((await jobs.health()).workers).toMatchObject(noWorkers);
   expect(await pidOf(jobs)).not.toBe(pid);

@@ -6,23 +6,23 @@ import { expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../../../../service/workers/containers/containers";
 import { useDockerEngine } from "./support/docker-engine";
 
-/** Containers of an engine that rejects a size limit with a message. */
-async function useEngine(refusal: { status: number; message: string }) {
+/** Creates containers with an engine that rejects a size limit with a message. */
+async function useEngine(rejection: { status: number; message: string }) {
   const creates: boolean[] = [];
   const port = await useDockerEngine((body) => {
     const hasLimit = body.includes("StorageOpt");
     creates.push(hasLimit);
-    return hasLimit ? { status: refusal.status, json: refusal } : { status: 201, json: { Id: "c1" } };
+    return hasLimit ? { status: rejection.status, json: rejection } : { status: 201, json: { Id: "c1" } };
   });
   const dataFolder = await mkdtemp(join(tmpdir(), "disk-limits-"));
   const notes: unknown[] = [];
-  const note = (...words: unknown[]): void => void notes.push(words.at(-1));
+  const log = (...words: unknown[]): void => void notes.push(words.at(-1));
   const containers = createContainers({
     address: () => ({ displayUrl: "the engine of this test", host: "127.0.0.1", port }),
     dataFolder,
     gpuMode: "none",
     clock: systemClock,
-    log: { info: note, warn: note },
+    log: { info: log, warn: log },
     listen: async () => 1,
   });
   onTestFinished(async () => {
@@ -55,13 +55,16 @@ test.each([
   ["vfs", 501, "Filesystem does not support, or has not enabled quotas"],
   ["vfs of an older engine", 500, "error creating read-write layer: quota not supported on this filesystem"],
   ["overlay2", 400, "--storage-opt is supported only for overlay over xfs with 'pquota' mount option"],
-])("a container starts without a size limit if the storage driver %s has none", async (_driver, status, message) => {
-  const { creates, notes, run } = await useEngine({ status, message });
-  expect(await run()).toMatchObject({ clean: true });
-  expect(await run()).toMatchObject({ clean: true });
-  expect(creates).toEqual([true, false, false]);
-  expect(notes).toEqual([expect.stringContaining("containerDiskInGb has no effect")]);
-});
+])(
+  "a container starts without a size limit if the storage driver %s does not support it",
+  async (_driver, status, message) => {
+    const { creates, notes, run } = await useEngine({ status, message });
+    expect(await run()).toMatchObject({ clean: true });
+    expect(await run()).toMatchObject({ clean: true });
+    expect(creates).toEqual([true, false, false]);
+    expect(notes).toEqual([expect.stringContaining("containerDiskInGb has no effect")]);
+  },
+);
 
 test("a full disk does not remove the size limit", async () => {
   const { creates, run } = await useEngine({ status: 500, message: "mkdir /var/lib/docker: disk quota exceeded" });

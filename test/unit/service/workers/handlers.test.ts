@@ -6,11 +6,11 @@ import { images, scratchFile, shortTimings } from "./support/programs";
 async function useHandler(image = "tool", more: Record<string, string> = {}) {
   const rig = await useJobRig({ images: { ...images, ...more }, timings: shortTimings });
   const jobs = await rig.endpoint(image);
-  const ended = async (input: object, of = jobs) => of.reaches(await of.run(input));
+  const ended = async (input: object) => jobs.reaches(await jobs.run(input));
   return { rig, jobs, ended };
 }
 
-test("a handler receives the job, and ends it with what it returns or throws", async () => {
+test("a handler receives the job, and its result or error ends the job", async () => {
   const { jobs, ended } = await useHandler();
   const s3Config = { bucketName: "b", objectPath: "clients/send/more" };
   const id = await jobs.run({ do: "echo", a: [1, null, "é"] }, { s3Config });
@@ -61,7 +61,7 @@ test.each([
 
 test("a handler that writes to its worker's pipe cannot end another job or receive a second one", async () => {
   const { jobs } = await useHandler();
-  const lines = ['{"ready":true}', '{"id":"nobody","output":1}', '{"id":5,"chunk":1}', '{"stop":"nobody"}'];
+  const lines = ['{"ready":true}', '{"id":"unknown","output":1}', '{"id":5,"chunk":1}', '{"stop":"unknown"}'];
   const file = scratchFile();
   const [first, second] = [await jobs.run({ do: "write", lines, file }), await jobs.run({ do: "wait", ms: 0 })];
   await jobs.reaches(first, "IN_PROGRESS");

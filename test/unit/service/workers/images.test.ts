@@ -16,19 +16,19 @@ const commandOf = (images: Record<string, string>, image: string, dockerArgs = "
 };
 
 describe("the command of an image", () => {
-  test("is the one for the exact name before the one for the name without tag", () => {
+  test("is found by the exact name before the name without a tag", () => {
     const images = { "acme/chat": "old", "acme/chat:2": "new" };
     expect(commandOf(images, "acme/chat:2")).toEqual(["new"]);
     expect(commandOf(images, "acme/chat:1")).toEqual(["old"]);
     expect(commandOf(images, "acme/chat@sha256:abc")).toEqual(["old"]);
   });
 
-  test("does not mistake a registry's port for a tag", () => {
+  test("is found for a registry whose port resembles a tag", () => {
     expect(commandOf({ "localhost:5000/chat": "run" }, "localhost:5000/chat:1")).toEqual(["run"]);
     expect(commandOf({ localhost: "wrong" }, "localhost:5000/chat")).toContain("has no command");
   });
 
-  test("receives the template's dockerArgs as arguments", () => {
+  test("ends with the template's dockerArgs as arguments", () => {
     expect(commandOf({ x: "python3 -u handler.py" }, "x", "--model 'a b'")).toEqual([
       "python3",
       "-u",
@@ -38,13 +38,13 @@ describe("the command of an image", () => {
     ]);
   });
 
-  test("is the small Node worker for a single handler file", () => {
+  test("is the Node worker for a single handler file", () => {
     const command = commandOf({ x: quoted }, "x", "--fast");
     expect(command.at(0)).toBe(process.execPath);
     expect(command.slice(-3)).toEqual([expect.stringContaining("node-host"), handler, "--fast"]);
   });
 
-  test("has its own channel for a handler file, and HTTP for every other program", () => {
+  test("uses a separate channel for a handler file, and HTTP for every other program", () => {
     expect(resolveCommand({ x: quoted }, "x", "")).toMatchObject({ channel: true });
     expect(resolveCommand({ x: quoted }, "x", "--a", { isServer: true })).toEqual({
       file: process.execPath,
@@ -56,7 +56,7 @@ describe("the command of an image", () => {
 });
 
 describe("an image without a command is reported with", () => {
-  test("its name, the option to set and the images that run", () => {
+  test("its name, the option to set and the configured images", () => {
     const error = commandOf({ "acme/echo": "x" }, "acme/none:1");
     for (const part of ["acme/none:1", "--image acme/none:1=COMMAND", "acme/echo"]) expect(error).toContain(part);
   });

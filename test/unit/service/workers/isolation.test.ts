@@ -13,7 +13,7 @@ afterAll(() => {
   delete process.env[planted];
 });
 
-test("a worker has only its own environment, and nothing of this machine's", async () => {
+test("a worker has only its own environment, without variables of the host", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const variables = { MODEL: "m", RUNPOD_POD_ID: "forged", RUNPOD_DEBUG_LEVEL: "WARN" };
   const jobs = await rig.endpoint("tool", {}, { env: variables });
@@ -39,11 +39,11 @@ test("a worker has only its own environment, and nothing of this machine's", asy
     "TMPDIR",
   ]);
   expect(received).toMatchObject({ MODEL: "m", RUNPOD_POD_ID: job["workerId"], RUNPOD_ENDPOINT_ID: jobs.id });
-  expect(received, "the template's own").toMatchObject({ RUNPOD_DEBUG_LEVEL: "WARN" });
+  expect(received, "variables of the template").toMatchObject({ RUNPOD_DEBUG_LEVEL: "WARN" });
   expect(received["HOME"]).toContain(rig.dataFolder);
 });
 
-test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript are stored and run nothing", async () => {
+test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript are stored but not run", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool", {}, { dockerEntrypoint: ["/nowhere"], dockerStartCmd: ["first"] });
   const templates = async () =>
@@ -58,7 +58,7 @@ test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript ar
 });
 
 test("the output of workers is in the endpoint's log, without secret values", async () => {
-  // Jobs receive and return it, so the store contains it; the log must not.
+  // Jobs receive and return the value, so the store contains it; the log must not.
   allowSecret("s3cr3t-value");
   const rig = await useJobRig({ images, timings: shortTimings });
   await rig.graphql('mutation { secretCreate(input: {name: "hush", value: "s3cr3t-value"}) { id } }');

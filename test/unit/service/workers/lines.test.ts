@@ -13,7 +13,7 @@ async function linesOf(...chunks: (string | Buffer)[]): Promise<string[]> {
   return lines;
 }
 
-test("lines are reported complete, however they are cut, and the last one also without a newline", async () => {
+test("lines are reported complete even if chunks split them; the last line does not require a newline", async () => {
   expect(await linesOf("one\ntw", "o\r\n", "\nthree")).toEqual(["one", "two", "", "three"]);
   const umlaut = Buffer.from("grün\n");
   expect(await linesOf(umlaut.subarray(0, 3), umlaut.subarray(3))).toEqual(["grün"]);

@@ -4,8 +4,8 @@ import { startHttpLoad } from "../../../support/http-load";
 import { apiKey, useLoadBalancer } from "./support/load-balancer";
 import { scratchFile } from "./support/programs";
 
-/** Requests of a load; a full run sends more. */
-const least = process.env["FULL"] ? 10_000 : 400;
+/** Minimum number of requests of a load; higher in full runs. */
+const minimumCount = process.env["FULL"] ? 10_000 : 400;
 
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 300_000 });
@@ -18,18 +18,18 @@ test.each([1, 3])("16 clients see no error while a change replaces the workers a
   });
   const load = startHttpLoad(`${balancer.url}/?ms=1`, apiKey);
   const startTime = performance.now();
-  await load.waitForCount(least / 4);
+  await load.waitForCount(minimumCount / 4);
   await balancer.change({ env: { VERSION: "2" } });
   await balancer.rolledOut(2);
   await load.waitForVersion("2");
-  await load.waitForCount(least);
+  await load.waitForCount(minimumCount);
   const counts = await load.stop();
   if (process.env["FULL"])
     console.info(`workersMax ${max}: ${JSON.stringify(counts)} in ${Math.round(performance.now() - startTime)} ms`);
   expect(counts).toEqual({ "200 1": expect.any(Number), "200 2": expect.any(Number) });
 });
 
-test("an old worker finishes its request, and gets no more once a new one is proven", async () => {
+test("an old worker finishes its request, but receives no more once a new worker is ready", async () => {
   const { request, received, change, workers, rolledOut } = await useLoadBalancer({
     env: { VERSION: "1" },
     workers: { min: 1, max: 2 },
@@ -46,7 +46,7 @@ test("an old worker finishes its request, and gets no more once a new one is pro
   await rolledOut(2);
 });
 
-test("a version that is never healthy gets no requests, and its repair is rolled out", async () => {
+test("a version that is never healthy receives no requests, and its repair is rolled out", async () => {
   const balancer = await useLoadBalancer({ env: { VERSION: "1" }, workers: { min: 2, max: 2 } });
   const load = startHttpLoad(balancer.url, apiKey, 4);
   await load.waitForVersion("1");

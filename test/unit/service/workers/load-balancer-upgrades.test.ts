@@ -12,13 +12,13 @@ vi.setConfig({ testTimeout: 120_000 });
 function upgrade({ url }: LoadBalancer, path: string, key = apiKey) {
   const headers = { authorization: `Bearer ${key}`, connection: "Upgrade", upgrade: "WebSocket" };
   return new Promise<{ response: IncomingMessage; socket?: Duplex }>((resolve, reject) => {
-    const sent = send(`${url}${path}`, { headers });
-    sent.on("upgrade", (response, socket) => resolve({ response, socket }));
-    sent.on("response", (response) => {
+    const clientRequest = send(`${url}${path}`, { headers });
+    clientRequest.on("upgrade", (response, socket) => resolve({ response, socket }));
+    clientRequest.on("response", (response) => {
       response.resume();
       resolve({ response });
     });
-    sent.on("error", reject).end();
+    clientRequest.on("error", reject).end();
   });
 }
 
@@ -39,7 +39,7 @@ test("a WebSocket reaches a worker, which counts it as a request until it ends",
   await expect.poll(balancer.workers).toMatchObject([{ status: "IDLE" }]);
 });
 
-test("the end of a worker ends its WebSockets, and so does the time limit", async () => {
+test("a WebSocket ends with its worker and at the time limit", async () => {
   const clock = new OffsetClock();
   const balancer = await useLoadBalancer({ workers: { min: 0, max: 2 } }, { requestProcessing: 60_000 }, { clock });
   const ended = (socket: Duplex | undefined) =>
@@ -58,7 +58,7 @@ test("the end of a worker ends its WebSockets, and so does the time limit", asyn
     .toSatisfy((all: { status: string }[]) => all.every(({ status }) => status === "IDLE"));
 });
 
-test("an upgrade that the worker refuses, without a key, or of another endpoint gets a normal response", async () => {
+test("an upgrade that is rejected by the worker, lacks a key or is for another endpoint receives a normal response", async () => {
   const balancer = await useLoadBalancer();
   expect((await upgrade(balancer, "/refused")).response).toMatchObject({ statusCode: 403 });
   expect((await upgrade(balancer, "/", "wrong")).response).toMatchObject({ statusCode: 401 });

@@ -8,7 +8,7 @@ import { scratchFile } from "./support/programs";
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-test("a request reaches a worker with its method, path, query, headers and body, without the key, and its response the client", async () => {
+test("a request reaches a worker with its method, path, query, headers and body, without the key, and its response reaches the client", async () => {
   const { received, request, id, rig } = await useLoadBalancer({ env: { VERSION: "1" } });
   const init = { method: "PUT", body: "text".repeat(100), headers: { "x-mine": "1", "content-type": "text/plain" } };
   const { version, method, url, headers, body } = await received("/a%2Fb//c?d=e%20f&g", init);
@@ -31,7 +31,7 @@ test("a request reaches a worker with its method, path, query, headers and body,
   expect([head.status, await head.text()]).toEqual([200, ""]);
 });
 
-test("a worker has a free port, no variables of the job queue, and a token that opens no channel", async () => {
+test("a worker has a free port, no variables of the job queue, and a token that the worker channel rejects", async () => {
   const { received, rig, id } = await useLoadBalancer({ env: { PORT: "80" } });
   const { env, port } = await received("/");
   expect(port).not.toBe("80");
@@ -45,7 +45,7 @@ test("a worker has a free port, no variables of the job queue, and a token that 
   expect((await rig.jobs(id).call("GET", "/job-take/me", undefined, token)).status).toBe(404);
 });
 
-test("a request requires the key and a load balancing endpoint, which is not deleted while it waits", async () => {
+test("a request requires the key and a load balancing endpoint, and fails if the endpoint is deleted", async () => {
   const { url, rig, id, request } = await useLoadBalancer({ workers: { min: 0, max: 0 } });
   for (const headers of [{}, { authorization: "Bearer wrong" }]) {
     const response = await fetch(`${url}/ping`, { headers });
@@ -94,7 +94,7 @@ test.each([
     { BREAKS: "health" },
     'workers of the image "acme/server:1" are not healthy: local-ID has run for N s; GET /ping on port N returned 500; its program must return 200 to health checks',
   ],
-])("a request without a worker in time gets 400 with the reason: %s", async (_what, env, reason) => {
+])("a request without a worker in time receives 400 with the reason: %s", async (_what, env, reason) => {
   const fields = { env, workers: { min: 1, max: 1 } };
   const { request } = await useLoadBalancer(fields, { requestWait: 300, takeSilence: 100 });
   const rejection = async (): Promise<string> => {
@@ -106,7 +106,7 @@ test.each([
   await expect.poll(rejection).toBe(JSON.stringify({ error: `no workers available within 0.3 s: ${reason}` }));
 });
 
-test("requests get 502 with the last lines of workers that end before they are healthy", async () => {
+test("requests receive 502 with the last lines of workers that end before they are healthy", async () => {
   const { request } = await useLoadBalancer({ env: { BREAKS: "start", VERSION: "7" } });
   const response = await request("/");
   expect([response.status, await response.json()]).toEqual([
@@ -119,7 +119,7 @@ test("requests get 502 with the last lines of workers that end before they are h
   ]);
 });
 
-test("a worker that becomes unhealthy gets no more requests, and is replaced", async () => {
+test("a worker that becomes unhealthy receives no more requests, and is replaced", async () => {
   const clock = new OffsetClock();
   const timings = { requestWait: 300, takeSilence: 600_000, secondLook: 50 };
   const balancer = await useLoadBalancer({ workers: { min: 1, max: 1 } }, timings, { clock });
@@ -133,14 +133,14 @@ test("a worker that becomes unhealthy gets no more requests, and is replaced", a
   expect((await received("/")).pid).not.toBe(pid);
 });
 
-test("a worker that exceeds the time limit gets its client 524, and one that ends 502", async () => {
+test("a worker that exceeds the time limit causes a 524; a worker that ends causes a 502", async () => {
   const clock = new OffsetClock();
   const { request, workers } = await useLoadBalancer({}, { requestProcessing: 60_000 }, { clock });
   const slow = request(`/?until=${scratchFile()}`);
   await expect.poll(workers).toMatchObject([{ status: "RUNNING" }]);
   await clock.advance(60_000);
-  const late = await slow;
-  expect([late.status, await late.json()]).toEqual([
+  const timedOut = await slow;
+  expect([timedOut.status, await timedOut.json()]).toEqual([
     524,
     { error: expect.stringMatching(/^worker local-\w+: did not finish in 60 s$/) },
   ]);
@@ -151,7 +151,7 @@ test("a worker that exceeds the time limit gets its client 524, and one that end
   ]);
 });
 
-test("a request of 30 MB passes, a larger one gets 413; a larger response, and one that ends early, end the connection", async () => {
+test("a request of 30 MB passes, a larger request receives 413; a larger or truncated response ends the connection", async () => {
   const { received, request } = await useLoadBalancer();
   const limit = 30 * 1024 ** 2;
   const [whole, tooLarge] = [Buffer.alloc(limit), Buffer.alloc(limit + 1)];
@@ -188,7 +188,7 @@ test("requests start one worker for each requestCount, and idle workers end", as
   await expect.poll(workers).toEqual([]);
 });
 
-test("the client's disconnection ends the request to the worker, which is free again", async () => {
+test("the client's disconnection ends the request to the worker, which becomes idle", async () => {
   const { request, workers } = await useLoadBalancer({ workers: { min: 1, max: 1 } });
   const client = new AbortController();
   const lost = request("/?ms=60000", { signal: client.signal });
@@ -198,7 +198,7 @@ test("the client's disconnection ends the request to the worker, which is free a
   await expect.poll(workers).toMatchObject([{ status: "IDLE" }]);
 });
 
-test("the service waits for open requests when it stops, and rejects those without a worker", async () => {
+test("the service waits for open requests when it stops, and rejects requests without a worker", async () => {
   const balancer = await useLoadBalancer({ workers: { min: 1, max: 1 } });
   const endFile = scratchFile();
   const open = balancer.request(`/?until=${endFile}`);

@@ -6,7 +6,7 @@ import { resolveCommand } from "../../../../service/workers/image-command";
 import { useJobRig } from "../jobs/support/job-rig";
 import { scratchFile, shortTimings } from "./support/programs";
 
-/** Handler files that fail to load, with the file and line at fault, the text under which the caret is, and the error. */
+/** Handler files that fail to load, with the faulty file and line, the text above the caret, and the error. */
 const failures = [
   {
     name: "a syntax error",
@@ -73,7 +73,7 @@ const failures = [
   },
 ];
 
-/** Writes the files of a handler; returns the path of the first one. */
+/** Writes the files of a handler; returns the path of the first file. */
 function handlerOf(files: Record<string, string>): string {
   const folder = dirname(scratchFile());
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);

@@ -38,7 +38,7 @@ test("a missing log has no lines, and its first line is reported later", async (
   expect(await tail.readNew()).toEqual(lines);
 });
 
-test("the last lines reach back into older files, and no further than requested", async () => {
+test("the last lines include older files, up to the requested number", async () => {
   const lines = write(0, 8);
   expect(await tail.readLast(5)).toEqual(lines.slice(-5));
 });
@@ -50,7 +50,7 @@ test("a log without its newest file is reported once", async () => {
   expect(await tail.readNew()).toEqual(lines);
 });
 
-test("zero past lines are followed by all new ones", async () => {
+test("zero past lines are followed by all new lines", async () => {
   write(0, 2);
   expect(await tail.readLast(0)).toEqual([]);
   const lines = write(2, 4);
@@ -70,12 +70,12 @@ test.each([1, 2, 4, 6])(
   },
 );
 
-test("a log that rotated beyond its files continues with the oldest line left", async () => {
+test("a log that rotated beyond its files continues with the oldest remaining line", async () => {
   write(0, 1);
   await tail.readLast(1);
   const lines = write(1, 31);
   const reported = await tail.readNew();
-  // The file that was open, a gap, and the three files that are left.
+  // The open file, a gap, and the three remaining files.
   const remaining = reported.length - 2;
   expect(remaining).toBeGreaterThanOrEqual(7);
   expect(reported).toEqual([...lines.slice(0, 2), ...lines.slice(-remaining)]);

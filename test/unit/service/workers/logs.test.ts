@@ -12,7 +12,7 @@ function folderOf(): string {
   return folder;
 }
 
-test("lines are in the file in order at the end of the turn, readable by its owner only", async () => {
+test("lines are written in order by the end of the turn, to a file that only its owner can read", async () => {
   const file = join(folderOf(), "logs", "a.log");
   const log = createLogFile(file);
   for (let at = 0; at < 1000; at++) log.write(`line ${at}`);
@@ -23,7 +23,7 @@ test("lines are in the file in order at the end of the turn, readable by its own
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a full file is kept as .1 and .2, and no others are kept", async () => {
+test("two full files are kept, as .1 and .2", async () => {
   const folder = folderOf();
   const log = createLogFile(join(folder, "a.log"), 100);
   for (const letter of "abcdefg") {
@@ -35,7 +35,7 @@ test("a full file is kept as .1 and .2, and no others are kept", async () => {
   expect(["a.log", "a.log.1", "a.log.2"].map(first)).toEqual(["g", "f", "e"]);
 });
 
-test("a log continues an earlier service's file", () => {
+test("a log appends to an earlier service's file", () => {
   const file = join(folderOf(), "a.log");
   for (const line of ["first", "second"]) {
     const log = createLogFile(file);

@@ -7,7 +7,7 @@ import { scalingState } from "../../../../service/workers/scaling-view";
 const now = 1_000_000;
 const rules = { workersMin: 0, workersMax: 3, idleTimeout: 5000, scalerType: "REQUEST_COUNT", scalerValue: 1 } as const;
 
-/** Number of workers to start next to a worker with these running jobs, `true` for low priority. */
+/** Number of workers to start in addition to a worker with these running jobs; `true` means low priority. */
 function startsWith(waiting: number, running: boolean[]): number {
   const worker = createWorkerRegistry().add({ id: "w", endpointId: "e", now });
   worker.firstTakeAt = now;
@@ -22,7 +22,7 @@ test("running jobs of low priority start no worker", () => {
   expect(startsWith(0, [false, true, false])).toBe(1);
 });
 
-test("a job queued behind one of low priority starts a worker instead of waiting", () => {
+test("a job queued behind a job of low priority starts a worker instead of waiting", () => {
   expect(startsWith(1, [true])).toBe(1);
   expect(startsWith(1, [])).toBe(0);
 });

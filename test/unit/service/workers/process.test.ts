@@ -20,13 +20,13 @@ function startProgram(source: string, channel: boolean) {
 
 test("a worker with a channel reads and writes it as file descriptor 3", async () => {
   const source = `const channel = new net.Socket({ fd: 3 });
-    channel.once("data", (question) => channel.end("re: " + question));`;
+    channel.once("data", (request) => channel.end("re: " + request));`;
   const { channel, ended } = startProgram(source, true);
   if (!channel) throw new Error("the worker has no channel");
-  channel.write("question\n");
+  channel.write("request\n");
   const lines: string[] = [];
   for await (const line of createInterface(channel)) lines.push(line);
-  expect(lines).toEqual(["re: question"]);
+  expect(lines).toEqual(["re: request"]);
   expect(await ended).toMatchObject({ clean: true });
 });
 
@@ -38,7 +38,7 @@ test("the last output of a worker is readable after its end", async () => {
   expect(read.join("")).toBe("last");
 });
 
-test("an unread channel delays no end, and a broken one is not an error", async () => {
+test("an unread channel does not delay the end, and a broken channel is not an error", async () => {
   const { channel, ended, kill } = startProgram(`fs.writeSync(3, "x".repeat(1000)); setInterval(() => {}, 1000)`, true);
   const closed = new Promise((resolve) => channel?.once("close", resolve));
   kill();
@@ -67,7 +67,7 @@ test("a worker without a channel has no file descriptor 3", async () => {
 
 test("a worker has a lower processor priority than the service", async () => {
   const expected = Math.min(getPriority() + 5, 19);
-  // The priority is set after the start, which may be later than this read.
+  // The priority is set after the start, possibly after the first read.
   const source = `const end = Date.now() + 10_000;
     const look = () => {
       if (os.getPriority() === ${expected} || Date.now() > end) console.log(os.getPriority());

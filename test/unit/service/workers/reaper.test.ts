@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const scratchFolder = (): string => dirname(scratchFile());
 const notes = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith("reaper."));
 
-/** Runs killed-starter with this moment. Returns the process id that it prints. */
+/** Runs killed-starter with this moment, and returns the printed process id. */
 function killedWhen(moment: string, folder: string, file: string, ...args: string[]): number {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
   const starter = ["--import", loader, program("killed-starter.ts"), moment, folder, file, ...args];
@@ -29,7 +29,7 @@ function killedWhen(moment: string, folder: string, file: string, ...args: strin
   return worker;
 }
 
-test("a worker ends with its service if the service is killed when the worker was just spawned", async () => {
+test("a worker ends with its service if the service is killed immediately after the spawn", async () => {
   const worker = killedWhen("spawned", scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
   expect(worker).toBeGreaterThan(0);
   await expect.poll(() => isAlive(worker), { timeout: 20_000 }).toBe(false);
@@ -41,16 +41,16 @@ test("the reaper's shell ends itself if no worker was started", async () => {
   await expect.poll(() => isAlive(shell), { timeout: 20_000 }).toBe(false);
 });
 
-test("the shell's note exists exactly as long as the worker that it ends", async () => {
+test("the shell removes its note file only after the end of its worker", async () => {
   const folder = scratchFolder();
-  const worker = killedWhen("told", folder, process.execPath, program("stays.mjs"), scratchFile());
+  const worker = killedWhen("registered", folder, process.execPath, program("stays.mjs"), scratchFile());
   expect(worker).toBeGreaterThan(0);
   for (let remaining = notes(folder); remaining.length > 0; remaining = notes(folder))
     await new Promise((resolve) => setTimeout(resolve, 5));
   expect(isAlive(worker)).toBe(false);
 });
 
-/** A process that stands for a shell whose workers do not end. */
+/** Starts a process in the role of a shell whose workers do not end. */
 function holdNote(folder: string): { note: string; release(): void } {
   const holder = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   onTestFinished(() => void holder.kill("SIGKILL"));
@@ -59,7 +59,7 @@ function holdNote(folder: string): { note: string; release(): void } {
   return { note, release: () => void holder.kill("SIGKILL") };
 }
 
-test("a service waits for a running shell, not for a dead one", async () => {
+test("a service waits for a running shell, but not for a dead shell", async () => {
   const folder = scratchFolder();
   const endedPid = spawnSync(process.execPath, ["-e", ""]).pid;
   writeFileSync(join(folder, `reaper.${endedPid}`), "");
@@ -69,25 +69,25 @@ test("a service waits for a running shell, not for a dead one", async () => {
   expect(notes(folder)).toEqual([]);
 
   const { note, release } = holdNote(folder);
-  let over = false;
+  let hasEnded = false;
   const waiting = reaper.waitForPredecessors().then(() => {
-    over = true;
+    hasEnded = true;
   });
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect({ over, note: existsSync(note) }).toEqual({ over: false, note: true });
+  expect({ hasEnded, note: existsSync(note) }).toEqual({ hasEnded: false, note: true });
   release();
   await waiting;
   expect(notes(folder)).toEqual([]);
 });
 
-test("a service starts no worker while those of a killed service are still ending", async () => {
+test("a service starts no worker while workers of a killed service are still ending", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool", { workersMin: 1 });
   await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
   const { release } = holdNote(rig.dataFolder);
   await rig.restart();
   const id = await jobs.run({ do: "echo" });
-  for (let look = 0; look < 10; look++) {
+  for (let check = 0; check < 10; check++) {
     expect((await jobs.health()).workers).toMatchObject({ initializing: 0, idle: 0, running: 0 });
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

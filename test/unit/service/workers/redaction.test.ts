@@ -13,7 +13,7 @@ test("a secret is redacted in a worker's line, also in JSON", () => {
   expect(redact(JSON.stringify({ pem }))).toBe('{"pem":"[secret]"}');
 });
 
-test("a secret that contains another one is redacted completely, and short values are ignored", () => {
+test("a secret that contains another secret is redacted completely, and short values are ignored", () => {
   const redact = createRedaction(["hunter2", "hunter2-long", "ab"]);
   expect(redact("x hunter2-long y hunter2 z ab")).toBe("x [secret] y [secret] z ab");
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import { useRemoteEndpoint } from "./support/remote-worker";
 
-test("a local worker that has ended does not join with its last requests", async () => {
+test("late requests of an ended local worker do not register it as a remote worker", async () => {
   const { jobs, as } = await useRemoteEndpoint();
   const id = await jobs.run({});
   for (const request of [() => as("local-0123456789ab").take(), () => as("local-0123456789ab").ping("")])
@@ -14,7 +14,7 @@ test("a local worker that has ended does not join with its last requests", async
   expect((await jobs.health()).workers).toMatchObject({ idle: 0, running: 0, ready: 0 });
 });
 
-test("a job whose worker disconnected before the response goes to the next one, uncounted", async () => {
+test("a job whose worker disconnected before the response goes to the next worker without counting as a retry", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { takeHold: 200 } });
   const disconnect = new AbortController();
   const authorization = readWorkerToken(rig.dataFolder, jobs.id) ?? "";
@@ -33,7 +33,7 @@ test("a job whose worker disconnected before the response goes to the next one, 
   expect(record).not.toHaveProperty("retries");
 });
 
-test("a cancelled job is reported to its worker, which already waits for jobs to stop", async () => {
+test("a cancelled job is reported to its worker, which polls for jobs to stop", async () => {
   const { jobs, as } = await useRemoteEndpoint({ timings: { stopHold: 600_000, stopGrace: 600_000 } });
   const waiting = as("w").stops();
   const id = await jobs.run({});

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { OffsetClock } from "../../../support/offset-clock";
 import { useRemoteEndpoint } from "./support/remote-worker";
 
-test("a remote worker that works during a restart of the service sends its result: COMPLETED, run once", async () => {
+test("a remote worker that runs a job during a restart of the service sends its result; the job runs once", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint();
   const id = await jobs.run({});
   expect((await as("far").take()).json).toMatchObject({ id });
   await rig.restart();
   expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ workerId: "far" });
   expect((await jobs.health()).jobs).toMatchObject({ inProgress: 1, inQueue: 0 });
-  // No other worker gets the job meanwhile.
+  // No other worker receives the job.
   expect((await as("other").take()).status).toBe(204);
   expect((await as("far").stream(id, { output: "half" })).status).toBe(200);
   expect((await as("far").done(id, { output: "whole" })).status).toBe(200);
@@ -19,7 +19,7 @@ test("a remote worker that works during a restart of the service sends its resul
   expect((await jobs.call("GET", `/stream/${id}`)).json).toMatchObject([{ output: "half" }]);
 });
 
-test("a ping within returnGrace keeps the job, and the worker's silence is monitored from then on", async () => {
+test("a ping within returnGrace keeps the job, and resumes monitoring of the worker", async () => {
   const clock = new OffsetClock();
   const { rig, jobs, as } = await useRemoteEndpoint({
     timings: { returnGrace: 100_000, pingSilence: 200_000 },
@@ -36,13 +36,13 @@ test("a ping within returnGrace keeps the job, and the worker's silence is monit
   await jobs.reaches(id, "IN_QUEUE");
 });
 
-test("a remote worker that is not back after returnGrace loses its job to the next one, as interrupted", async () => {
+test("a remote worker that does not return within returnGrace loses its job to the next worker, as interrupted", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { returnGrace: 50 } });
   const id = await jobs.run({});
   await as("far").take();
   for (let start = 1; start <= 3; start++) {
     await rig.restart();
-    // No crash of anybody: the third one would fail the job.
+    // The interruption is not counted as a crash; a third crash would fail the job.
     expect(await jobs.reaches(id, "IN_QUEUE")).toMatchObject({ retries: start });
     expect((await jobs.health()).workers).toMatchObject({ running: 0, idle: 0 });
     expect((await as("near").take()).json).toMatchObject({ id });
@@ -64,7 +64,7 @@ test("a worker that returns without its job loses it without a crash", async () 
   }
 });
 
-test("a job that was cancelled before its worker returns is reported to it then", async () => {
+test("a job that was cancelled before its worker returns is reported to the worker on its return", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { stopGrace: 50 } });
   const id = await jobs.run({});
   await as("far").take();

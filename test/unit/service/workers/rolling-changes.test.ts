@@ -5,7 +5,7 @@ import { useRollingEndpoint } from "./support/rolling";
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-test("a second change during a rollout continues from there: the oldest workers run jobs until the newest can", async () => {
+test("a second change during a rollout replaces it; the oldest workers run jobs until the newest can", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 3, workersMax: 3 });
   const load = startLoad(endpoint.call);
   await endpoint.answersFrom("1");
@@ -22,7 +22,7 @@ test("a second change during a rollout continues from there: the oldest workers 
   await expect.poll(() => endpoint.workers()).toHaveLength(3);
 });
 
-test("workers of a version that completed jobs finish theirs after a rollback", async () => {
+test("workers of a version that completed jobs finish their jobs after a rollback", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "2" });

@@ -37,7 +37,7 @@ test("both REST versions list old and new workers while the new version's first 
   });
 });
 
-test("an idle old worker ends once the new one has waited for rolloutPause", async () => {
+test("an idle old worker ends once the new worker has been idle for rolloutPause", async () => {
   const clock = new OffsetClock();
   const fields = { workersMin: 1, workersMax: 2, idleTimeout: 3600 };
   const endpoint = await useRollingEndpoint(fields, { rolloutPause: 600_000 }, { VERSION: "1" }, clock);

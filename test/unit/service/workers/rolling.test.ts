@@ -22,7 +22,7 @@ test.each([1, 3])(
   },
 );
 
-test("an old worker finishes its job and takes no other once a new one is proven", async () => {
+test("an old worker finishes its job and takes no other once a new worker is proven", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
   await endpoint.answersFrom("1");
   const long = await endpoint.longJob();
@@ -77,13 +77,13 @@ test("at workersMax 1 jobs wait while a version does not start, and run after th
   expect(endpoint.max()).toBe(1);
 });
 
-test("jobs taken by a hanging version run after the rollback, and all others meanwhile", async () => {
+test("jobs taken by a hanging version run after the rollback; old workers run all others before it", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 2 });
   const load = startLoad(endpoint.call);
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "2", BREAKS: "hang" });
   const hangs = () =>
-    endpoint.workers().then((all) => all.some((one) => one.version === 2 && one.status === "RUNNING"));
+    endpoint.workers().then((all) => all.some((worker) => worker.version === 2 && worker.status === "RUNNING"));
   await expect.poll(hangs).toBe(true);
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "1" });
@@ -92,7 +92,7 @@ test("jobs taken by a hanging version run after the rollback, and all others mea
   expect(endpoint.max()).toBeLessThanOrEqual(2);
 });
 
-test("a version that crashes in its jobs fails none of those that old workers can run", async () => {
+test("a version that crashes in its jobs fails no job that old workers can run", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
   const load = startLoad(endpoint.call);
   await endpoint.answersFrom("1");

@@ -41,12 +41,12 @@ function step(changes: Partial<ScalingRules>, size: number, workers: ScaledWorke
   return planRollout(all, state, planWorkers(all, state), size);
 }
 
-describe("one step of a rollout", () => {
+describe("a step of a rollout", () => {
   test("starts a first new worker if there is room, and ends none", () => {
     expect(step({}, 2, [old(), old("busy")]).plan).toMatchObject({ start: 1, retire: [] });
   });
 
-  test("ends one of several old workers first without room, an idle one before a busy one", () => {
+  test("without room first ends one of several old workers, an idle worker before a busy worker", () => {
     const idle = old();
     expect(step({}, 3, [old("busy"), idle, old("busy")]).plan).toMatchObject({ start: 0, retire: [idle.id] });
   });
@@ -63,7 +63,7 @@ describe("one step of a rollout", () => {
     expect(step({}, 2, [old(), old(), unproven("idle", now + 500)]).plan.reviewAt).toBe(now + 500);
   });
 
-  test("ends an old worker and starts the next new one, if there is room, once a new one is proven", () => {
+  test("ends an old worker and starts the next new worker, if there is room, once a new worker is proven", () => {
     const [one, other] = [old(), old()];
     expect(step({}, 2, [one, other, proven()]).plan).toMatchObject({ start: 0, retire: [one.id] });
     expect(step({}, 2, [other, proven()], 1).plan).toMatchObject({ start: 0, retire: [] });
@@ -76,7 +76,7 @@ describe("one step of a rollout", () => {
     expect(step({ workersMax: 30 }, 10, crowd).plan).toMatchObject({ start: 3 });
   });
 
-  test("is done when as many new workers run as old ones did, or none is left to replace", () => {
+  test("is done when the new workers match the number of old workers, or no old worker remains", () => {
     expect(step({}, 2, [proven(), proven("idle")]).size).toBeUndefined();
     expect(step({}, 2, [proven(), starting()]).size).toBe(2);
     expect(step({ workersMax: 0 }, 2, [old(), old("busy")])).toMatchObject({ size: undefined, plan: { start: 0 } });
@@ -95,7 +95,7 @@ describe("one step of a rollout", () => {
   });
 });
 
-/** Simulates a rollout with workers that need `lag` steps to start and stop. Returns the maximum and minimum of workers. */
+/** Simulates a rollout with workers that need `lag` steps to start and stop. Returns the maximum and minimum number of workers. */
 function play(workersMax: number, workersMin: number, before: number, broken: boolean, lag: number) {
   const all = rules({ workersMax, workersMin });
   let workers = Array.from({ length: before }, () => old());
@@ -118,11 +118,11 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
     workers.push(...Array.from({ length: start }, starting));
     most = Math.max(most, workers.length + leaving.length);
     least = Math.min(least, workers.filter(({ phase }) => phase !== "starting").length);
-    workers = workers.flatMap((one) => {
-      const age = (ages.get(one.id) ?? 0) + 1;
-      ages.set(one.id, age);
-      if (one.phase !== "starting" || age < lag) return [one];
-      return broken ? [] : [{ ...one, phase: "idle" as const, provenAt: now }];
+    workers = workers.flatMap((worker) => {
+      const age = (ages.get(worker.id) ?? 0) + 1;
+      ages.set(worker.id, age);
+      if (worker.phase !== "starting" || age < lag) return [worker];
+      return broken ? [] : [{ ...worker, phase: "idle" as const, provenAt: now }];
     });
   }
   return { most, least, over: size === undefined, workers };
@@ -132,7 +132,7 @@ const sizes = fc
   .tuple(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 25 }), fc.nat(25), fc.integer({ min: 1, max: 4 }))
   .map(([max, before, min, lag]) => ({ max, before: Math.min(before, max), min: Math.min(min, max), lag }));
 
-test("a rollout ends with as many workers as before, within workersMax, and always one running except at 1", () => {
+test("a rollout ends with as many workers as before, within workersMax, and with a running worker at any time except at workersMax 1", () => {
   fc.assert(
     fc.property(sizes, ({ max, min, before, lag }) => {
       const { most, least, over, workers } = play(max, min, before, false, lag);
@@ -144,7 +144,7 @@ test("a rollout ends with as many workers as before, within workersMax, and alwa
   );
 });
 
-test("a rollout whose workers never start keeps all old ones except those that had to make room", () => {
+test("a rollout whose workers never start keeps all old workers except those ended to make room", () => {
   fc.assert(
     fc.property(sizes, ({ max, min, before, lag }) => {
       const { most, least, over } = play(max, min, before, true, lag);

@@ -33,11 +33,11 @@ describe("QUEUE_DELAY", () => {
     expect(plan({}, waitingFor(0))).toMatchObject({ start: 1 });
   });
 
-  test("a job queued for less than scalerValue adds none, and the plan names the time", () => {
+  test("a job queued for less than scalerValue adds no worker, and the plan contains the time of the next check", () => {
     expect(plan({}, waitingFor(3000), [worker("busy")])).toEqual({ start: 0, retire: [], reviewAt: now + 1000 });
   });
 
-  test("each job queued for scalerValue adds one, less the idle and starting workers", () => {
+  test("each job queued for scalerValue adds a worker, minus the idle and starting workers", () => {
     expect(plan({}, waitingFor(9000, 4000, 100), [worker("busy")])).toMatchObject({ start: 2 });
     expect(plan({}, waitingFor(9000, 4000), [worker("busy"), worker("starting")])).toMatchObject({ start: 1 });
   });
@@ -69,7 +69,7 @@ test("an ending worker counts until it has ended", () => {
   expect(plan({ workersMin: 2, workersMax: 2 }, [], [worker("idle")], 1)).toMatchObject({ start: 0, retire: [] });
 });
 
-test("workersMin workers run without any job and stay", () => {
+test("workersMin workers start without jobs and keep running", () => {
   expect(plan({ workersMin: 2 }, [])).toMatchObject({ start: 2 });
   expect(plan({ workersMin: 1 }, [], [worker("idle", 60_000)])).toMatchObject({ start: 0, retire: [] });
 });
@@ -80,7 +80,7 @@ test("an idle worker ends after idleTimeout, and not before", () => {
   expect(plan({ idleTimeout: 4000 }, [], [idle])).toMatchObject({ retire: [idle.id] });
 });
 
-test("above workersMax idle workers end first, then starting ones, busy ones last", () => {
+test("above workersMax, idle workers end first, then starting workers, then busy workers", () => {
   const [busy, idle, starting] = [worker("busy"), worker("idle"), worker("starting")];
   expect(plan({ workersMax: 2 }, [], [busy, idle, starting])).toMatchObject({ retire: [idle.id] });
   expect(plan({ workersMax: 0 }, [], [busy, idle, starting])).toMatchObject({

@@ -6,15 +6,15 @@ import { OffsetClock } from "../../../support/offset-clock";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
-/** Longer than the engine's response timeout, ms. */
+/** A test timeout in ms, longer than the response timeout of the engine. */
 const tooLong = 10_000;
 
-/** A service whose Docker Engine accepts connections and never responds; `asked` counts the connections. */
+/** Starts a service whose Docker Engine accepts connections and never responds; `connectionCount` returns their number. */
 async function useSilentEngine() {
   const path = scratchFile("docker.sock");
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
-    // Unread, it would not notice that the other side is gone.
+    // A socket that is not read does not detect a disconnection.
     sockets.push(socket.on("error", () => undefined).resume());
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
@@ -27,18 +27,18 @@ async function useSilentEngine() {
   });
   const clock = new OffsetClock();
   const rig = await useJobRig({ images, timings: { ...shortTimings, takeHold: 100 }, runtime: "auto", clock });
-  return { rig, clock, jobs: await rig.endpoint("tool"), asked: () => sockets.length };
+  return { rig, clock, jobs: await rig.endpoint("tool"), connectionCount: () => sockets.length };
 }
 
 test("an unresponsive engine is not used for images with a command, and delays no other endpoint", async () => {
-  const { rig, clock, jobs, asked } = await useSilentEngine();
+  const { rig, clock, jobs, connectionCount } = await useSilentEngine();
   expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
-  expect(asked()).toBe(0);
+  expect(connectionCount()).toBe(0);
 
   const container = await rig.endpoint("acme/container:1");
   const waiting = await container.run({});
-  await expect.poll(asked).toBe(1);
-  // Whether it will run is unknown, so /health reports no problem.
+  await expect.poll(connectionCount).toBe(1);
+  // The image may still run, so /health reports no problem.
   expect(await container.health()).not.toHaveProperty("message");
   expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
   await clock.advance(tooLong);
@@ -47,12 +47,12 @@ test("an unresponsive engine is not used for images with a command, and delays n
 });
 
 test("an engine that may run containers of a killed service is checked before any worker starts", async () => {
-  const { rig, clock, jobs, asked } = await useSilentEngine();
+  const { rig, clock, jobs, connectionCount } = await useSilentEngine();
   await rig.stop();
   writeFileSync(join(rig.dataFolder, "containers"), "");
   await rig.restart();
   const id = await jobs.run({ do: "pid" });
-  await expect.poll(asked).toBe(1);
+  await expect.poll(connectionCount).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await jobs.health()).workers).toMatchObject({ initializing: 0, idle: 0, running: 0 });
   await clock.advance(tooLong);

@@ -41,7 +41,7 @@ describe("--watch reports", () => {
     return { path, write, reports };
   }
 
-  test("a handler file with changed content, once for a save in several steps", async () => {
+  test("a handler file with changed content, once for a save in several writes", async () => {
     const { path, write, reports } = watched();
     write("one.mjs", "");
     write("one.mjs", "2");
@@ -119,7 +119,7 @@ test("start --watch: workers finish their job when their handler is saved, the n
   expect(await log("service.log")).toContain(why);
   const next = await run({});
   writeFileSync(endFile, "");
-  expect(await end(long), "the job that ran meanwhile").toMatchObject({ output: { version: 1 } });
+  expect(await end(long), "the job that ran during the save").toMatchObject({ output: { version: 1 } });
   expect(await end(next), "the next job").toMatchObject({ output: { version: 2 } });
   expect(await end(next)).not.toHaveProperty("retries");
 

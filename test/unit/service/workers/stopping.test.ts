@@ -13,7 +13,7 @@ const pidOf = async (jobs: Jobs): Promise<number> =>
   z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
 const contentOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
-test("a running job that is cancelled is CANCELLED immediately; a handler that obeys stops and its worker continues", async () => {
+test("a running job that is cancelled is CANCELLED immediately; a handler that stops on abort keeps its worker", async () => {
   const rig = await rigOf({ stopGrace: 10_000 });
   const jobs = await rig.endpoint("tool");
   const file = scratchFile();
@@ -56,7 +56,7 @@ describe("the end of the service", () => {
     expect((await jobs.health()).jobs).toMatchObject({ completed: 1, retried: 0 });
   });
 
-  test("abandons longer jobs: waiting clients get the current state, and the next start runs the jobs again", async () => {
+  test("abandons longer jobs: waiting clients receive the current state, and the next start runs the jobs again", async () => {
     const rig = await rigOf();
     const jobs = await rig.endpoint("tool");
     const file = scratchFile();
@@ -80,7 +80,7 @@ describe("the end of the service", () => {
   });
 });
 
-test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients get a response", async () => {
+test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients receive a response", async () => {
   const rig = await rigOf({ stopGrace: 600_000 });
   const jobs = await rig.endpoint("tool");
   const pid = await pidOf(jobs);

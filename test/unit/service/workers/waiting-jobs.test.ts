@@ -9,7 +9,7 @@ const useRig = (): Promise<JobRig> =>
   useJobRig({ images: { ...images, ...broken }, timings: { ...shortTimings, takeHold: 100 } });
 const low = { policy: { lowPriority: true } };
 
-/** Waits until workers of a broken image have failed more often than fails a job. */
+/** Waits until workers of a broken image have exceeded the number of failures that fails a job. */
 async function failedStarts(rig: JobRig, jobs: Jobs, times: number): Promise<void> {
   const ended = async (): Promise<number> =>
     (await rig.workerLog(jobs.id).catch(() => "")).split("worker ended with exit code 7").length - 1;
@@ -30,7 +30,7 @@ test("a job whose image has no command stays queued, and /health and the log nam
   expect(await jobs.reaches(id, "IN_QUEUE")).not.toHaveProperty("error");
 });
 
-test("a job waits for a missing secret, and runs once its template no longer uses it", async () => {
+test("a job stays queued while a secret is missing, and runs once its template no longer uses it", async () => {
   const rig = await useRig();
   const jobs = await rig.endpoint("tool", {}, { env: { TOKEN: "{{ RUNPOD_SECRET_nowhere }}" } });
   const id = await jobs.run({ do: "echo" });
@@ -54,7 +54,7 @@ test("three failed starts fail the queued jobs, except those of low priority", a
   expect((await jobs.health()).message).toContain("no driver");
 });
 
-test("failed starts fail no job if a remote worker ever joined, also before a restart", async () => {
+test("failed starts fail no job if a remote worker has ever registered, even before a restart", async () => {
   const rig = await useRig();
   const jobs = await rig.endpoint("broken");
   const headers = { authorization: readWorkerToken(rig.dataFolder, jobs.id) ?? "" };

@@ -13,7 +13,7 @@ const withJob = {
   jobs: new ShortLivedMap([["j", { since: start, lowPriority: false, recovered: false }]]),
 };
 
-/** Judges twice, so that a silence that lasts shows. */
+/** Checks twice, so that a lasting silence is detected. */
 function checkAt(worker: Worker, now: number) {
   checkWorker(worker, now, timings);
   return checkWorker(worker, now + timings.secondLook, timings);
@@ -36,7 +36,7 @@ describe("a worker that starts", () => {
 });
 
 describe("a worker without a job", () => {
-  test("is healthy while its request is held, and lost after a minute without a request", () => {
+  test("is healthy while its request is pending, and lost after a minute without a request", () => {
     expect(checkAt(workerWith({ ...idleTimes, openTakes: 1 }), start + 10_000_000).kind).toBe("healthy");
     expect(checkAt(workerWith(idleTimes), start + 59_000 - timings.secondLook).kind).toBe("healthy");
     expect(checkAt(workerWith(idleTimes), start + 60_000).kind).toBe("lost");
@@ -66,7 +66,7 @@ describe("a worker with a job", () => {
     expect(worker.silentSince).toBeUndefined();
   });
 
-  test("is hung if it continues a job that it was told to stop", () => {
+  test("is hung if it continues a job after the request to stop it", () => {
     const worker = workerWith({ ...idleTimes, stopping: new ShortLivedMap([["j", { since: start, sent: true }]]) });
     expect(checkWorker(worker, start + timings.stopGrace - 1, timings)).toMatchObject({
       kind: "healthy",

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { createService } from "../../../../../service/index";
 
-/** Starts a service in the folder of its argument, reads an empty list, stops it, and prints the packages and the parts of the console that were loaded. */
+/** Starts a service in the folder of its argument, reads an empty list, stops it, and prints the loaded packages and parts of the console. */
 async function main(dataFolder: string): Promise<void> {
   const { baseUrl, apiKey, stop } = await createService({ port: 0, dataFolder });
   await fetch(`${baseUrl}/endpoints`, { headers: { authorization: `Bearer ${apiKey}` } });

@@ -16,7 +16,7 @@ export const pageHeaders = (serverlessUrl: string, cookie: string): Record<strin
   "x-serverless-compute-console": "1",
 });
 
-/** A service with its console on a free port, gone after the test. */
+/** Starts a service with its console on a free port, stopped after the test. */
 export async function useConsoleService(options: ServiceOptions = {}): Promise<Service & { dataFolder: string }> {
   const dataFolder = await mkdtemp(join(tmpdir(), "console-"));
   const service = await createService({ port: 0, dataFolder, runtime: "none", logLevel: "debug", ...options });
@@ -40,7 +40,7 @@ export async function openLink(link: string | undefined): Promise<string> {
   return cookie;
 }
 
-/** An endpoint of a service, which runs an image. */
+/** Creates an endpoint that runs an image, and returns its id. */
 export async function makeEndpoint({ baseUrl, apiKey }: Service, imageName: string, name = "chat"): Promise<string> {
   const post = (path: string, json: object) => send("POST", `${baseUrl}${path}`, { key: apiKey, json });
   const templateId = stringAt(await post("/templates", { name, imageName, isServerless: true }), "id");
@@ -50,10 +50,10 @@ export async function makeEndpoint({ baseUrl, apiKey }: Service, imageName: stri
 /** The status of a request with headers that fetch does not allow, such as Host. */
 export function statusWith(url: string, headers: Record<string, string>, method = "GET"): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers, agent: false }, (response) => {
+    const clientRequest = request(url, { method, headers, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    sent.on("error", reject).end();
+    clientRequest.on("error", reject).end();
   });
 }

@@ -12,7 +12,7 @@ export type RigOptions = Pick<
   "images" | "timings" | "clock" | "stream" | "runtime" | "rateLimits" | "onNotice"
 >;
 
-export interface Answer {
+export interface RigResponse {
   status: number;
   headers: Headers;
   json: unknown;
@@ -36,10 +36,10 @@ type Health = z.output<typeof healthShape>;
 const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 const apiKey = "a-key-for-this-test-only";
 
-/** A service for one test; `useSharedJobRig` starts one for all tests of a file. */
+/** Starts a service for one test; `useSharedJobRig` starts a service for all tests of a file. */
 export const useJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobRig(options, onTestFinished);
 
-/** A service for all tests of a file. */
+/** Starts a service for all tests of a file. */
 export const useSharedJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobRig(options, afterAll);
 
 async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void>) => void) {
@@ -61,7 +61,7 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
     path: string,
     json?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<RigResponse> {
     const response = await fetch(`${running.serverlessUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
@@ -78,8 +78,12 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
   }
 
   function jobsOf(id: string) {
-    const call = (method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer> =>
-      send(method, `/v2/${id}${path}`, json, headers);
+    const call = (
+      method: string,
+      path: string,
+      json?: unknown,
+      headers?: Record<string, string>,
+    ): Promise<RigResponse> => send(method, `/v2/${id}${path}`, json, headers);
     const health = async (): Promise<Health> => healthShape.parse((await call("GET", "/health")).json);
     return {
       id,
@@ -100,13 +104,13 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
               last = record.parse((await call("GET", `/status/${jobId}`)).json);
               return last["status"];
             },
-            { message: `job ${jobId} was to become ${expected.join(" or ")}` },
+            { message: `job ${jobId} should become ${expected.join(" or ")}` },
           )
           .toSatisfy((status) => expected.includes(String(status)));
         return last;
       },
       /** Polls /health until it matches. */
-      healthBecomes: (fits: (health: Health) => boolean): Promise<void> => expect.poll(health).toSatisfy(fits),
+      healthBecomes: (matches: (health: Health) => boolean): Promise<void> => expect.poll(health).toSatisfy(matches),
     };
   }
 
@@ -119,7 +123,7 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
     graphql: (query: string) => send("POST", "/graphql", { query }),
     /** The job API of an existing endpoint. */
     jobs: jobsOf,
-    /** A new endpoint that runs `image`, one worker at most unless `fields` say more. */
+    /** Creates an endpoint that runs `image` with at most one worker by default. */
     async endpoint(image: string, fields: object = {}, template: object = {}) {
       const created = { name: `t${++names}`, imageName: image, isServerless: true, volumeInGb: 0, ...template };
       const templateId = (await send("POST", "/v1/templates", created)).text("id");

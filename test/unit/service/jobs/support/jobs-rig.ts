@@ -11,7 +11,7 @@ import { defaultTimings } from "../../../../../service/jobs/timings";
 import { type Database, openDatabase } from "../../../../../service/store/database";
 import { ManualClock } from "../../../../support/manual-clock";
 
-/** The jobs of a store, as a starting service loads them, and the errors that they log. */
+/** Loads the jobs of a store as a starting service does, and records the logged errors. */
 export function openJobs(
   database: Database,
   clock: Clock = new ManualClock(),
@@ -44,7 +44,7 @@ export function openJobsRig() {
   const parts = openJobs(database, clock);
   const stores = [{ folder, database }];
   let created = 0;
-  /** The store as a service finds it that starts after this one was killed now. */
+  /** Opens a copy of the store in its state after a kill at this moment. */
   function killed(): Database {
     const copy = mkdtempSync(join(tmpdir(), "jobs-killed-"));
     cpSync(folder, copy, { recursive: true, filter: (path) => !/\/lock/.test(path.slice(folder.length)) });
@@ -56,7 +56,7 @@ export function openJobsRig() {
     ...parts,
     clock,
     database,
-    /** Makes every change of rows fail with a code of SQLite, by default as if another program held the lock; returns the undo. */
+    /** Makes every change of rows fail with a code of SQLite, by default as if another program held the lock; returns a function that ends the failures. */
     lockStore(code = "SQLITE_BUSY"): () => void {
       fault = code;
       return () => {
@@ -78,7 +78,7 @@ export function openJobsRig() {
       ...fields,
     }),
     killed,
-    /** The jobs as that service finds them, once what ran waits again. */
+    /** Loads the jobs after a kill; running jobs are requeued. */
     afterKill() {
       const found = killed();
       const life = openJobs(found, clock);
@@ -86,9 +86,9 @@ export function openJobsRig() {
       return { ...life, database: found };
     },
     close() {
-      for (const one of stores) {
-        one.database.close();
-        rmSync(one.folder, { recursive: true, force: true });
+      for (const store of stores) {
+        store.database.close();
+        rmSync(store.folder, { recursive: true, force: true });
       }
     },
   };
@@ -112,7 +112,7 @@ export function useJobs() {
     run,
     /** The job's state for clients. */
     status: (id: string) => rig.records.find("endpoint", id)?.job.status,
-    /** Ids and states in the store that a killed service leaves. */
+    /** Ids and states in the store after a kill at this moment. */
     stored: (): string[] =>
       rig
         .killed()

@@ -1,4 +1,4 @@
-/** Behaves like a worker behind an OpenAI-compatible API: streams a list of words, returns other output at once. */
+/** Behaves like a worker behind an OpenAI-compatible API: streams a list of words, returns other output as a whole. */
 async function* words({ words = [], raw = [], size = 0, count = 0, ends }, signal) {
   for (const word of words) yield { word };
   for (const text of raw) yield text;

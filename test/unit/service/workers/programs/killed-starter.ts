@@ -7,7 +7,7 @@ import { createReaper } from "../../../../../service/workers/reaper";
 
 /**
  * Starts a worker (arguments: data folder, file, its arguments) as the service does, and kills itself at the moment in
- * the first argument: `before` the worker exists, once it is `spawned`, or once the reaper was `told` about it. Prints the
+ * the first argument: `before` the worker exists, once it is `spawned`, or once the reaper has `registered` it. Prints the
  * process id of the worker or of the reaper's shell.
  */
 const [moment, folder = "", file = "", ...args] = process.argv.slice(2);
@@ -33,9 +33,9 @@ syncBuiltinESMExports();
 
 const env = { PATH: process.env["PATH"] ?? "", RUNPOD_POD_ID: mark.slice(mark.indexOf("=") + 1) };
 const reaper = createReaper(folder);
-const tellAndDie = (known: string, group: number): void => {
-  reaper.started(known, group);
+const registerAndDie = (mark: string, group: number): void => {
+  reaper.started(mark, group);
   die(group);
 };
-const watched = { ...reaper, started: tellAndDie };
+const watched = { ...reaper, started: registerAndDie };
 startProcess({ file, args, env, channel: false, mark, reaper: watched, clock: systemClock, onLine: () => undefined });

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The tests' only handler; `input.do` selects the action. */
+/** A handler whose action is selected by `input.do`. */
 export default async function tool({ id, input, signal, ...rest }) {
   switch (input.do) {
     case "echo":

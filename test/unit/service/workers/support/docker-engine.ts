@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 
-/** A Docker Engine that ends each container immediately; `create` responds to the creation of one. Returns its port. */
+/** Starts a Docker Engine that ends each container immediately and returns its port; `create` responds to container creations. */
 export async function useDockerEngine(create: (body: string) => { status: number; json: object }): Promise<number> {
   const server = createServer(async (request, response) => {
     const body = await text(request);

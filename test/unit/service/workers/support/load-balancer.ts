@@ -64,7 +64,7 @@ export async function useLoadBalancer(
     id,
     /** Address of the endpoint's requests. */
     url,
-    /** A request with the key. */
+    /** Sends a request with the key. */
     request,
     workers,
     /** Properties of a request as the worker received it. */
@@ -81,8 +81,9 @@ export async function useLoadBalancer(
     },
     /** Waits until all workers run the endpoint's version `version`. */
     async rolledOut(version: number): Promise<void> {
-      const shown = async () => (await workers()).map((one) => `${one.version} ${one.isStale} ${one.status}`);
-      const isUp = (one: string): boolean => one === `${version} false IDLE` || one === `${version} false RUNNING`;
+      const shown = async () =>
+        (await workers()).map((worker) => `${worker.version} ${worker.isStale} ${worker.status}`);
+      const isUp = (text: string): boolean => text === `${version} false IDLE` || text === `${version} false RUNNING`;
       await expect.poll(shown).toSatisfy((all: string[]) => all.length > 0 && all.every(isUp));
     },
   };

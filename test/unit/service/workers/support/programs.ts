@@ -17,7 +17,7 @@ export const images = {
 /** Timings of the service, short enough for tests with real processes. */
 export const shortTimings = { stopGrace: 300, killGrace: 300, startBackoff: 10, startBackoffMax: 50 };
 
-/** A file name in a folder that is gone after the test. */
+/** Returns a file name in a folder that is removed after the test. */
 export function scratchFile(name = "file"): string {
   const folder = mkdtempSync(join(tmpdir(), "worker-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { readWorkerToken } from "../../../../../service/workers/tokens";
 import { type RigOptions, useJobRig } from "../../jobs/support/job-rig";
 import { shortTimings } from "./programs";
 
-/** An endpoint without workers of the service, and calls of workers that the service did not start, by worker id. */
+/** Creates an endpoint without local workers, and calls of remote workers by worker id. */
 export async function useRemoteEndpoint({ timings, ...options }: RigOptions = {}) {
   const short = { ...shortTimings, takeHold: 100, pingSilence: 300, secondLook: 20, ...timings };
   const rig = await useJobRig({ timings: short, ...options });

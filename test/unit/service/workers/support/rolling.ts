@@ -58,14 +58,14 @@ export async function useRollingEndpoint(
     call: jobs.call,
     /** The endpoint's record by REST v1. */
     v1: async (query: string) => (await rig.rest("GET", `/endpoints/${jobs.id}${query}`)).json,
-    /** A REST v2 request about the endpoint. */
+    /** Sends a REST v2 request for the endpoint. */
     v2,
     workers,
     /** Changes fields of the endpoint. */
     change: (body: object) => changed(`/endpoints/${jobs.id}`, body),
     /** Saves the template with these variables. */
     deploy: (env: Record<string, string>) => changed(`/templates/${templateId}`, { env }),
-    /** The versions that workers run, each once. */
+    /** Distinct versions of the workers. */
     versions: async () => [...new Set((await workers()).map(({ version }) => version))].sort(),
     /** Number of workers in a phase. */
     phases: async (status: string) => (await workers()).filter((worker) => worker.status === status).length,
@@ -76,7 +76,7 @@ export async function useRollingEndpoint(
       await jobs.reaches(id, "IN_PROGRESS");
       return { finish: () => writeFileSync(endFile, ""), record: () => jobs.reaches(id) };
     },
-    /** Runs jobs until one was run by that version. */
+    /** Runs jobs until that version has run a job. */
     answersFrom: (version: string) =>
       expect
         .poll(async () => at((await jobs.call("POST", "/runsync", { input: {} })).json, "output", "version"))
