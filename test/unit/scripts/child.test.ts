@@ -10,7 +10,7 @@ import { temporaryFolder } from "./fake-cli";
 
 const script = (name: string) => pathToFileURL(join(__dirname, "../../../scripts", name)).href;
 
-/** Starts a program given as text; it is ended with the test. */
+/** Starts a program from its source; it is killed after the test. */
 function start(text: string, ...flags: string[]): ChildProcess {
   const path = join(temporaryFolder(), "program.mjs");
   writeFileSync(path, text);
@@ -19,7 +19,7 @@ function start(text: string, ...flags: string[]): ChildProcess {
   return child;
 }
 
-/** Waits until something holds; fails the test by its time limit when it never does. */
+/** Waits until a condition holds; otherwise the test times out. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(10);
 }
@@ -30,7 +30,7 @@ test("a command's output is returned with its exit code", async () => {
   expect(lastLines(finished)).toBe("problem");
 });
 
-test("a process that ended counts as ended even before it is reaped", async () => {
+test("a process is considered ended even before it is reaped", async () => {
   // The shell is replaced by a program that never reaps the child.
   const parent = spawn("sh", ["-c", "sh -c 'exit 0' & echo $!; exec sleep 60"], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -42,14 +42,14 @@ test("a process that ended counts as ended even before it is reaped", async () =
   expect(isAlive(1)).toBe(true);
 });
 
-test("a command that takes too long is ended, with its child processes", async () => {
+test("a command that exceeds its timeout is killed with its child processes", async () => {
   const record = join(temporaryFolder(), "pid");
   const finished = await run("sh", ["-c", `sleep 60 & echo $! > ${record}; wait`], { timeout: 2000 });
   expect(finished).toMatchObject({ timedOut: true, signal: "SIGKILL" });
   await until(() => !isAlive(Number(readFileSync(record, "utf8"))));
 });
 
-test("an interrupt lets the command end, and nothing is started afterwards", async () => {
+test("an interrupt waits for the command to end, and prevents later commands", async () => {
   const ready = join(temporaryFolder(), "ready");
   const controller = new AbortController();
   const running = run(

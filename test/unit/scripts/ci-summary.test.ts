@@ -13,19 +13,19 @@ type Status = "passed" | "failed" | "skipped" | "todo";
 interface Run {
   /** Tests by file; "broken" is a file that failed before its tests. */
   files: Record<string, Record<string, Status> | "broken">;
-  /** Test files of the repository that the report does not have. */
+  /** Test files of the repository that are missing from the report. */
   unreported?: readonly string[];
   allowed?: unknown;
   steps?: Record<string, number>;
-  /** Instead of a report of those files. */
+  /** Text to write instead of a report. */
   report?: string | false;
   /** True for a run with FULL=1. */
   full?: boolean;
-  /** Commands that the machine has besides Node. */
+  /** Commands available on the machine besides Node. */
   tools?: Record<string, string[]>;
 }
 
-/** Runs the summary as CI does, in a repository of these files; hands back its lines and exit code. */
+/** Runs the summary as CI does, in a repository of these files, and returns its lines and exit code. */
 function summary({ files, unreported = [], allowed = [], steps = {}, report, full = false, tools = {} }: Run) {
   const root = temporaryFolder();
   const write = (path: string, text: string): void => {
@@ -90,13 +90,18 @@ test("files of full runs may be missing", () => {
   expect(status).toBe(0);
 });
 
-describe("anything that did not run fails the run", () => {
+describe("anything that does not run fails the run", () => {
   test.each([
-    ["it broke off after its last test", { steps: { tests: 1 } }, "failed without a failed test", "4 passed, 1 failed"],
+    ["an error after its last test", { steps: { tests: 1 } }, "failed without a failed test", "4 passed, 1 failed"],
     ["no report", { report: false }, "report cannot be read: ENOENT", "2 passed, 2 failed"],
-    ["half a report", { report: '{"testResults":' }, "report cannot be read: Unexpected end", "2 passed, 2 failed"],
+    [
+      "a truncated report",
+      { report: '{"testResults":' },
+      "report cannot be read: Unexpected end",
+      "2 passed, 2 failed",
+    ],
     ["no tests", { report: '{"testResults":[]}' }, "the report contains no tests", "2 passed, 2 failed"],
-    ["a file unheard of", { unreported: ["test/z.test.ts"] }, "test/z.test.ts: did not run", "4 passed, 1 failed"],
+    ["an unknown file", { unreported: ["test/z.test.ts"] }, "test/z.test.ts: did not run", "4 passed, 1 failed"],
     [
       "a file without tests",
       { files: { ...passingRun, "test/z.test.ts": {} } },
@@ -121,9 +126,9 @@ describe("anything that did not run fails the run", () => {
       "test/z.test.ts: skipped",
       "4 passed, 1 failed",
     ],
-  ] as const)("%s", (_what, run, told, last) => {
+  ] as const)("%s", (_what, run, expected, last) => {
     const { lines, status } = summary({ files: passingRun, ...run });
-    expect(lines.join("\n")).toContain(told);
+    expect(lines.join("\n")).toContain(expected);
     expect(lines.at(-1)).toBe(last);
     expect(status).toBe(1);
   });
@@ -151,7 +156,7 @@ describe("a listed skip", () => {
     expect(status).toBe(1);
   });
 
-  test("applies to that test of that file only", () => {
+  test("applies only to its test in its file", () => {
     const files: Run["files"] = {
       ...passingRun,
       [file]: { "programs in Go": "skipped", "in Go, twice": "skipped" },
@@ -161,7 +166,7 @@ describe("a listed skip", () => {
     expect(summary({ files, allowed: [entry] }).lines.at(-1)).toBe("4 passed, 3 failed");
   });
 
-  test("may name a file of full runs", () => {
+  test("may name a file that only full runs contain", () => {
     const [name = ""] = fullOnly;
     const { lines, status } = summary({
       files: passingRun,

@@ -5,7 +5,7 @@ import type { Cli } from "../../../scripts/cli/cli.mjs";
 import { findHost } from "../../../scripts/cli/hosts.mjs";
 import { temporaryFolder, writeCli, writeExecutable } from "./fake-cli";
 
-/** A CLI in its own folder, and a `go` that builds an empty program from a module with an accompanying file. */
+/** Creates a CLI in its own folder, and a `go` that builds an empty program from a module with an additional file. */
 function machine() {
   const root = temporaryFolder();
   const cli: Cli = {

@@ -14,7 +14,7 @@ import {
   writeGo,
 } from "./fake-cli";
 
-/** Options that find nothing: no PATH, an empty cache, an empty release server, no Go. */
+/** Options without any CLI: no PATH, an empty cache, an empty release server, no Go. */
 async function emptyOptions() {
   const folder = temporaryFolder();
   return {
@@ -37,7 +37,7 @@ const leftOvers = (options: { cacheFolder: string }) =>
     (name) => name !== version && name !== "bin",
   );
 
-describe("if nothing works", () => {
+describe("if every attempt fails", () => {
   test("the error lists each attempt with its reason, and what to install", async () => {
     const options = await emptyOptions();
     const error = await findCli(options).catch((error: unknown) => error);
@@ -98,7 +98,7 @@ describe("if nothing works", () => {
 });
 
 describe("on PATH", () => {
-  test("a valid CLI is preferred to a cached one", async () => {
+  test("a valid CLI is preferred to a cached CLI", async () => {
     const options = await emptyOptions();
     writeCli(options.path, "3.201.4");
     writeCli(binOf(options));
@@ -130,7 +130,7 @@ describe("on PATH", () => {
 });
 
 describe("in the cache", () => {
-  test("a complete version is used without looking for a release or Go", async () => {
+  test("a complete version is used without a download or Go", async () => {
     const { address, paths } = await serveRelease();
     const options = { ...(await emptyOptions()), downloadAddress: address };
     writeCli(binOf(options));
@@ -142,8 +142,8 @@ describe("in the cache", () => {
     ["a pulumi of another version", (bin: string) => writeExecutable(join(bin, "pulumi"), "echo v3.249.0")],
     ["a pulumi that fails", (bin: string) => writeExecutable(join(bin, "pulumi"), "exit 3")],
     ["an empty pulumi", (bin: string) => truncateSync(join(bin, "pulumi"))],
-    ["half a host", (bin: string) => writeExecutable(join(bin, "pulumi-language-nodejs"), "kill -SEGV $$")],
-    ["a host that is no program", (bin: string) => writeFileSync(join(bin, "pulumi-language-nodejs"), "\u007fELF")],
+    ["a truncated host", (bin: string) => writeExecutable(join(bin, "pulumi-language-nodejs"), "kill -SEGV $$")],
+    ["a host that is not a program", (bin: string) => writeFileSync(join(bin, "pulumi-language-nodejs"), "\u007fELF")],
   ])("%s is rebuilt", async (_what, damage) => {
     const { address } = await serveRelease();
     const options = { ...(await emptyOptions()), downloadAddress: address };
@@ -154,7 +154,7 @@ describe("in the cache", () => {
     expect(leftOvers(options)).toEqual([]);
   });
 
-  test("remains of an interrupted set-up are removed", async () => {
+  test("files of an interrupted installation are removed", async () => {
     const { address } = await serveRelease();
     const options = { ...(await emptyOptions()), downloadAddress: address };
     mkdirSync(join(options.cacheFolder, version, ".draft-old", "bin"), { recursive: true });
@@ -202,7 +202,7 @@ describe("the official download", () => {
 });
 
 describe("the build with Go", () => {
-  test("makes the engine and the Node host from their modules, and adds the file for dynamic resources", async () => {
+  test("builds the engine and the Node host from their modules, and adds the file for dynamic resources", async () => {
     const options = await emptyOptions();
     const calls = writeGo(options.go);
     expect(await findCli(options)).toMatchObject({ folder: binOf(options), source: "build", version });

@@ -15,7 +15,7 @@ const report = (results: { suite: string; title: string; status?: string }[]) =>
 });
 const rowsOf = (page: string): string[] => page.split("\n").filter((line) => line.startsWith("| n"));
 
-test("the page has one row per client and part, with the number of operations that work and the names of all others", () => {
+test("the page has one row per client and part, with the number of passed operations and the names of all others", () => {
   const page = clientsPage(
     report([
       { suite: "npm two 2.0.0: REST v1", title: "run, stop" },
@@ -35,7 +35,7 @@ test("the page has one row per client and part, with the number of operations th
   expect(page).toContain("- npm two 2.0.0, REST v1: `run, stop`\n");
 });
 
-test("an operation in several tests works only if all of them pass", () => {
+test("an operation in several tests passes only if all of them pass", () => {
   const suite = "npm one 1.0.0";
   const page = clientsPage(
     report([
@@ -46,7 +46,7 @@ test("an operation in several tests works only if all of them pass", () => {
   expect(rowsOf(page)).toEqual(["| npm one | 1.0.0 |  | 1 of 2 | **fails**: run |"]);
 });
 
-test("a client that a registry does not provide has a row with the reason", () => {
+test("a client that is missing from a registry has a row with the reason", () => {
   const page = clientsPage(
     report([
       { suite: "npm one 1.0.0", title: "run, stop", status: "skipped" },

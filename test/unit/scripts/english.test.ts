@@ -28,7 +28,7 @@ test("reads the descriptions of the schema", () => {
   expect(rulesIn("schema.json", schema.replaceAll(":", ": "))).toHaveLength(1);
 });
 
-test("reads paragraphs, list items and table cells of a page, but no code and no comments", () => {
+test("reads paragraphs, list items and table cells of a page, but not code and comments", () => {
   const page =
     "Text\nthat asks.\n\n- An item\n  that asks.\n\n| a | asks |\n\n```sh\nasks\n```\n\n<!-- asks --> `asks` [x](asks.md)\n";
   expect(findingsIn("docs/x.md", page).map(({ line }) => line)).toEqual([1, 4, 7]);

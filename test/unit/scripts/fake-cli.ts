@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** The version that the fakes here are set up as. */
+/** Version of the fake CLIs. */
 export const version = "3.250.0";
 
-/** An empty folder that is removed when the test ends. */
+/** Creates an empty folder that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "scripts-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,14 +23,14 @@ export function writeExecutable(path: string, ...lines: string[]): void {
   chmodSync(path, 0o755);
 }
 
-/** Writes small programs to a folder that behave like a complete Pulumi CLI of that version. */
+/** Writes small programs that behave like a complete Pulumi CLI of that version to a folder. */
 export function writeCli(folder: string, saying = version): void {
   writeExecutable(join(folder, "pulumi"), `echo v${saying}`);
   writeExecutable(join(folder, "pulumi-language-nodejs"), "exit 0");
   writeExecutable(join(folder, "pulumi-resource-pulumi-nodejs"), "exit 0");
 }
 
-/** The file that a build copies next to its result. */
+/** File that a build copies next to its result. */
 export function writeDynamicProvider(folder: string): string {
   const path = join(folder, "pulumi-resource-pulumi-nodejs");
   writeExecutable(path, "exit 0");
@@ -54,7 +54,7 @@ export function writeGo(path: string, { saying = "go1.26.0", takes = 0 } = {}): 
   return () => readFileSync(`${path}.calls`, "utf8").trim().split("\n");
 }
 
-/** Starts a server on a free port of this machine and hands back its address. */
+/** Starts a server on a free port of this machine and returns its address. */
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -62,7 +62,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** A server on a free port that is closed when the test ends; hands back its address. */
+/** Starts a server on a free port that is closed after the test, and returns its address. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   const address = await listen(server);
@@ -73,7 +73,7 @@ export async function serve(listener: RequestListener): Promise<string> {
   return address;
 }
 
-/** A server that offers a release as the official one does: an archive and a file of checksums. */
+/** Starts a server with a release in the official form: an archive and a file of checksums. */
 export async function serveRelease({ damaged = false } = {}): Promise<{ address: string; paths: string[] }> {
   const folder = temporaryFolder();
   writeCli(join(folder, "pulumi"));

@@ -21,7 +21,7 @@ const paths = [
   "provider/package.json",
   "service/package.json",
 ];
-/** The parts of the repository that the generator reads. */
+/** Files and folders that the generator reads. */
 function repository(): string {
   const folder = temporaryFolder();
   const isSource = (path: string): boolean => !/(node_modules|dist)$/.test(path);

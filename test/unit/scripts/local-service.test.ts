@@ -55,7 +55,7 @@ test("a started service is found by its address file, with its key, and its obje
   expect(await remainingObjects(service)).toEqual(["networkVolumes models"]);
 });
 
-test("a start waits for an earlier service that is stopping and keeps its port and data; if the port is taken, it moves", async () => {
+test("a start waits for an earlier service to stop and keeps its port and data; a taken port is replaced", async () => {
   const options = plan();
   const first = await startService(options);
   const [second] = await Promise.all([startService(options), first.stop()]);

@@ -10,12 +10,12 @@ import { temporaryFolder } from "./fake-cli";
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** Leaves a lock file as a process that ended without cleaning up would. */
+/** Leaves a lock file behind, as a killed process does. */
 function createLock(path: string, pid: number, host = hostname()): void {
   writeFileSync(path, JSON.stringify({ pid, host, token: "left" }));
 }
 
-/** The id of a process that has ended. */
+/** Returns the id of an ended process. */
 function deadProcess(): number {
   const { pid } = spawnSync(process.execPath, ["-e", ""]);
   return pid;
@@ -47,9 +47,9 @@ test("work under the same lock in several processes never overlaps, and the lock
 test("the lock is released if the work fails", async () => {
   const path = join(temporaryFolder(), "lock");
   const work = async () => {
-    throw new Error("no disk");
+    throw new Error("disk failure");
   };
-  await expect(withLock(path, work)).rejects.toThrow("no disk");
+  await expect(withLock(path, work)).rejects.toThrow("disk failure");
   expect(existsSync(path)).toBe(false);
 });
 
@@ -68,7 +68,7 @@ test("one of several processes takes over the lock of a dead process immediately
   expect(readFileSync(record, "utf8")).toBe("in out ".repeat(4));
 });
 
-test("the lock of another machine is taken over without a sign of life", async () => {
+test("the lock of another machine is taken over if it is not renewed", async () => {
   const path = join(temporaryFolder(), "lock");
   createLock(path, 1, "another-machine");
   let isWaiting = false;
@@ -79,7 +79,7 @@ test("the lock of another machine is taken over without a sign of life", async (
   expect(isWaiting).toBe(true);
 });
 
-test("a holder that works longer than the limit keeps its lock by signs of life", async () => {
+test("a holder that works longer than the limit renews its lock", async () => {
   const path = join(temporaryFolder(), "lock");
   const order: string[] = [];
   const [began, heartbeatTimeout] = [Date.now(), 1500];
@@ -89,7 +89,7 @@ test("a holder that works longer than the limit keeps its lock by signs of life"
   };
   const first = withLock(path, long, { heartbeatTimeout });
   await pause();
-  // The second process sees a holder on another machine, identified by its signs of life alone.
+  // For the second process, the holder is on another machine and known only by its renewals.
   const holder = JSON.parse(readFileSync(path, "utf8"));
   writeFileSync(path, JSON.stringify({ ...holder, host: "another-machine" }));
   const second = withLock(path, async () => order.push("second"), { heartbeatTimeout, poll: 5 });
@@ -110,7 +110,7 @@ test("a file that is not a lock is taken over after the limit", async () => {
   await expect(withLock(path, async () => "done", { heartbeatTimeout: 40, poll: 5 })).resolves.toBe("done");
 });
 
-test("a caller that stops waiting receives the lock's holder", async () => {
+test("the error of a caller that stops waiting names the lock's holder", async () => {
   const path = join(temporaryFolder(), "lock");
   await withLock(path, async () => {
     const error = await withLock(path, async () => {}, { timeout: 0 }).catch((caught: unknown) => caught);

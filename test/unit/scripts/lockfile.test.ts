@@ -8,7 +8,7 @@ interface LockedPackage {
 
 const root = join(__dirname, "../../..");
 
-test("the root overrides no version, because installations of the packages would get other versions than the tests", () => {
+test("the root overrides no version, because users would install other versions than the tests", () => {
   const manifest: Record<string, unknown> = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   expect(manifest).not.toHaveProperty("overrides");
 });

@@ -8,7 +8,7 @@ import { bundledPackages } from "../../../scripts/release/bundle-plugin.mjs";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const committed = readFileSync(join(root, "provider", "THIRD-PARTY-NOTICES.txt"), "utf8");
 
-test("the notices contain the version and the whole licence of each package in the plugin's bundles", async () => {
+test("the notices contain the version and the complete licence of each package in the plugin's bundles", async () => {
   const packages = await bundledPackages();
   expect(packages).toEqual(
     expect.arrayContaining([expect.stringMatching(/node_modules\/undici$/), "node_modules/zod"]),

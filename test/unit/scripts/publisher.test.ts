@@ -22,7 +22,7 @@ function read(text: string) {
 }
 
 describe("publisher.json", () => {
-  test("contains every value or none", () => {
+  test("contains either all values or none", () => {
     expect(read(JSON.stringify(acme))).toEqual(acme);
     expect(read(JSON.stringify(noPublisher))).toEqual(noPublisher);
   });
@@ -79,7 +79,7 @@ describe("values derived from the publisher", () => {
     expect(publicationText(acme)).toContain('= "https://github.com/acme-gpu/compute/blob/main/docs";');
   });
 
-  test("without a publisher, nothing names an address or an unpublished module", () => {
+  test("without a publisher, no output contains an address or an unpublished module", () => {
     const schema = packageSchema("1.2.3", noPublisher);
     for (const name of ["publisher", "homepage", "repository", "logoUrl", "pluginDownloadURL"]) {
       expect(schema).not.toHaveProperty(name);

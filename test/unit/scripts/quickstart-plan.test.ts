@@ -9,7 +9,7 @@ const ready = {
   pending: { install: false, compile: false },
 };
 
-test("a quickstart that finds everything only starts the service and deploys", () => {
+test("a quickstart with everything installed only starts the service and deploys", () => {
   expect(planLines(ready)).toEqual([
     "Found: Node 22.12.0, npm 10.9.0, Pulumi CLI 3.250.0 in /home/ada/.pulumi/versions/3.250.0/bin, the npm packages.",
     "Steps:",
@@ -18,7 +18,7 @@ test("a quickstart that finds everything only starts the service and deploys", (
   ]);
 });
 
-test("a quickstart from nothing lists its steps with times, and the build of the CLI only if there is a Go", () => {
+test("a quickstart from a clean clone lists its steps with times, and the build of the CLI only if Go is installed", () => {
   const nothing = { ...ready, cli: undefined, pending: { install: true, compile: true } };
   expect(planLines({ ...nothing, go: "1.26.0" })).toEqual([
     "Found: Node 22.12.0, npm 10.9.0, no Pulumi CLI, Go 1.26.0, no npm packages, or outdated ones.",

@@ -56,7 +56,7 @@ test.each([
 });
 
 if (readPublisher(root).repository === null) {
-  test("the command rejects the repository as long as publisher.json names none", () => {
+  test("the command rejects the repository while publisher.json names no publisher", () => {
     const command = join(root, "scripts", "release", "ready.mjs");
     const { status, stderr } = spawnSync(process.execPath, [command], { encoding: "utf8" });
     expect(status).toBe(1);

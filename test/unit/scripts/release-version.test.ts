@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const packages = ["api", "provider", "service"];
 const examples = ["yaml", "python", "typescript-plugin"].map((name) => `examples/${name}/Pulumi.yaml`);
 
-/** The repository as far as a version is named in it. */
+/** The files of the repository that contain a version. */
 function repository(): string {
   const folder = temporaryFolder();
   const files = ["package.json", "package-lock.json", ".changeset/config.json", "CHANGELOG.md", "docs/plugin.md"];
@@ -23,7 +23,7 @@ const manifestOf = (folder: string, name: string) =>
   JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8"));
 const { version: current } = manifestOf(root, "api");
 
-test("one changeset for one package sets the next version of all three, and in every file that contains it", async () => {
+test("a changeset for one package sets the next version of all three packages in every file that contains it", async () => {
   const folder = repository();
   writeFileSync(
     join(folder, ".changeset", "new.md"),
@@ -59,7 +59,7 @@ test("without a changeset nothing changes", async () => {
   expect(readFileSync(join(folder, "CHANGELOG.md"), "utf8")).toBe(readFileSync(join(root, "CHANGELOG.md"), "utf8"));
 });
 
-test("other versions in the same files stay", () => {
+test("other versions in the same files are unchanged", () => {
   const text = "The state of 0.1.0 stays; so do undici 0.1.0, serverless-compute-v0.1.01 and version: 0.1.0.1.";
   expect(withVersion(text, "0.1.0", "0.2.0")).toBe(text);
   expect(withVersion("serverless-compute-api@0.1.0 version: 0.1.0", "0.1.0", "0.2.0")).toBe(

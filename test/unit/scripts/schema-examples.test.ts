@@ -44,7 +44,7 @@ const exists = (command: string, ...args: string[]): boolean => {
   return false;
 };
 
-// The checkers are processes of their own, which take their time on a loaded machine.
+// The checkers are separate processes, which are slow on a loaded machine.
 describe("examples in descriptions", { timeout: 60_000 }, () => {
   it("exist for every resource and function, each in six languages", () => {
     const languages = ["typescript", "python", "go", "csharp", "java", "yaml"];
@@ -55,7 +55,7 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
     }
   });
 
-  it("are those of the reference, in every language", () => {
+  it("match the examples of the reference, in every language", () => {
     const page = "docs/resources.md";
     const { blocks } = parsePage(
       page,
@@ -73,7 +73,7 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
       );
   });
 
-  it("use only names of the schema", () => {
+  it("use only names that the schema contains", () => {
     const vocabulary = { types: schema.types, args: () => ({ size: { type: "integer" } }) };
     const example = (args: object, from = "models") => ({
       title: "A volume",

@@ -9,11 +9,11 @@ interface Machine {
   /** True if the CLI's language hosts can generate SDKs; otherwise `complaint` contains the CLI's error. */
   hosts: boolean;
   stderr?: string;
-  /** The `go` on PATH: none, one that is too old, one whose builds fail, or one whose generator fails. */
+  /** The `go` on PATH: absent, too old, with failing builds or with a failing generator. */
   go?: "good" | "none" | "old" | "fails" | "builds what fails";
 }
 
-/** A CLI; a `go` that builds a generator; where the SDKs go. */
+/** Creates a CLI, a `go` that builds a generator, and a folder for the SDKs. */
 function machine({ hosts, stderr = "error: method GeneratePackage not implemented", go = "good" }: Machine) {
   const root = temporaryFolder();
   const cli: Cli = {
@@ -62,7 +62,7 @@ test("the CLI generates if its language hosts can, without Go", async () => {
   expect(calls()).toEqual([]);
 });
 
-test("otherwise the published generators do, and are built once", async () => {
+test("otherwise the published generators generate, and are built once", async () => {
   const { generate, target, calls, kept } = machine({ hosts: false });
   expect(await Promise.all([generate("nodejs"), generate("go")])).toEqual([
     { folder: join(target, "nodejs"), source: "build" },
@@ -74,7 +74,7 @@ test("otherwise the published generators do, and are built once", async () => {
   expect(kept()).toEqual([expect.stringMatching(/^sdk-codegen-[0-9a-f]{12}$/)]);
 });
 
-test("the generators for .NET and Java are built from the last modules that have them", async () => {
+test("the generators for .NET and Java are built from the last modules that contain them", async () => {
   const { generate, target, calls, kept } = machine({ hosts: false });
   await Promise.all([generate("dotnet"), generate("java")]);
   expect([readSource(target, "dotnet"), readSource(target, "java")]).toEqual(["build", "build"]);
@@ -86,7 +86,7 @@ test("the generators for .NET and Java are built from the last modules that have
   expect(kept()).toHaveLength(1);
 });
 
-test("an SDK for Go contains its module name and no file of an earlier one", async () => {
+test("an SDK for Go contains its module name and no file of an earlier SDK", async () => {
   const { generate, target } = machine({ hosts: true });
   await generate("go");
   writeFileSync(join(target, "go", "gone.go"), "");
@@ -99,7 +99,7 @@ test.each([
   ["an older host and no Go", { go: "none" }, /there is no .*none/],
   ["no host and no Go", { go: "none", stderr: "error: no language plugin 'x' found" }, /there is no .*none/],
   ["an older host and an older Go", { go: "old" }, /Go 1\.22\.4 is too old/],
-] as const)("a missing tool is reported and nothing is left: %s", async (_what, missing, reason) => {
+] as const)("a missing tool is reported and no file remains: %s", async (_what, missing, reason) => {
   const { generate, target, kept } = machine({ hosts: false, ...missing });
   expect(await generate("nodejs")).toEqual({ reason: expect.stringMatching(reason) });
   expect(existsSync(target)).toBe(false);

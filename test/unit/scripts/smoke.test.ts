@@ -31,7 +31,7 @@ function start(...args: string[]) {
   return { child, exit };
 }
 
-/** Names of the objects that are left, by list. */
+/** Names of the remaining objects, by list. */
 async function objects(): Promise<unknown> {
   const lists = {
     "/serverless": "endpoints",
@@ -69,7 +69,7 @@ test("names the address and the reason if the service cannot be reached", async 
   expect(code).toBe(1);
 });
 
-test("deletes the created objects after Ctrl-C, also one that is being created; without --volume there is no volume", async () => {
+test("deletes the created objects after Ctrl-C, even an object being created; without --volume there is no volume", async () => {
   proxy.inject({ method: "POST", path: "/v2/serverless" }, { kind: "delayResponse", ms: 300 });
   const { child, exit } = start("--target", "local");
   await expect
@@ -84,7 +84,7 @@ test("deletes the created objects after Ctrl-C, also one that is being created; 
   expect(await objects()).toEqual(nothing);
 });
 
-test("finds an object with a lost create response by its name, and repeats a failed delete", async () => {
+test("finds an object with a lost create response by its name, and retries a failed delete", async () => {
   proxy.inject({ method: "POST", path: "/v2/templates" }, { kind: "dropResponse" });
   proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 500 });
   const { code, text } = await start("--target", "local").exit;

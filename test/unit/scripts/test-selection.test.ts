@@ -46,7 +46,7 @@ describe("without a CLI", () => {
       cwd: root,
       encoding: "utf8",
     });
-    // A suite that runs for both dialects is listed once for each.
+    // A suite that runs with both dialects is listed once per dialect.
     const listed = [...new Set([...stdout.matchAll(/test\/\S+\.test\.ts/g)].map(([path]) => path))];
     const all = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
       .map((path) => `test/${path.replaceAll("\\", "/")}`)
@@ -59,7 +59,7 @@ describe("without a CLI", () => {
     expect(listed.sort()).toEqual(remaining.sort());
   });
 
-  test("a failed build of the CLI is a failure, whatever else passes", () => {
+  test("a failed build of the CLI is a failure even if all tests pass", () => {
     expect(withoutEngine([], new CliMissing(["build with Go: `go build` of pulumi failed"], false)).code).toBe(1);
   });
 });

@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 import { pendingSteps, prepareWorkspace } from "../../../scripts/workspace.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
 
-/** A lockfile with that version of one package and of an optional package. */
+/** A lockfile with a package and an optional package of that version. */
 const locked = (version: string) =>
   JSON.stringify({ packages: { "node_modules/a": { version }, "node_modules/b": { version, optional: true } } });
 
-/** A repository with the three packages, a small `npm` and a small compiler that note each call. */
+/** Creates a repository with the three packages, and an `npm` and a compiler that record their calls. */
 function repository() {
   const root = temporaryFolder();
   const write = (path: string, text = "") => {
@@ -98,7 +98,7 @@ test("a changed or new source compiles again", async () => {
   expect(calls().slice(3)).toEqual(["tsc -b"]);
 });
 
-test("a failed installation prints npm's output and is repeated the next time", async () => {
+test("a failed installation prints npm's output and is repeated in the next run", async () => {
   const { root, calls, prepare, write } = repository();
   write("broken");
   await expect(prepare()).rejects.toThrow("The npm packages could not be installed.\nnpm error code E404");
@@ -126,7 +126,7 @@ test("a failed bundle of the plugin is an error", async () => {
   await prepare();
 });
 
-test("a missing npm is one line", async () => {
+test("a missing npm is reported in one line", async () => {
   const { root } = repository();
   const { silentProgress } = await import("../../../scripts/progress.mjs");
   await expect(prepareWorkspace(root, silentProgress, join(root, "absent"))).rejects.toThrow(
