@@ -38,13 +38,17 @@ const cpuSettings = ["cpuFlavorIds", "vcpuCount"] as const;
 /** Converts an endpoint; `pools` is required for GPU endpoints. */
 export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined): EndpointRecord {
   const { gpu, cpu, workers, scaling, networkVolumes, flashboot, requestUrls, type } = record;
+  const { templateId, container } = unmarked(containerOf({ ...record, dockerArgs: startArgumentsOf(record) }));
+  // The contract does not require the container's fields.
+  const isContainerShown = record.imageName !== "";
   const scalerValue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
   return {
     ...fromV2Names<unknown>(plainEndpointFields, record),
     id: record.id,
     name: record.name,
     createdAt: record.createdAt,
-    ...unmarked(containerOf({ ...record, dockerArgs: startArgumentsOf(record) })),
+    templateId,
+    container: isContainerShown ? container : undefined,
     computeType: gpu ? "GPU" : cpu ? "CPU" : undefined,
     ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),
     gpuCount: gpu?.count,
@@ -67,6 +71,10 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     workersMax: workers?.max,
     type,
     requestUrl: type === "LOAD_BALANCER" ? requestUrls?.["base"] : undefined,
-    unreportedKeys: [...(gpu ? [] : gpuSettings), ...(cpu ? [] : cpuSettings)],
+    unreportedKeys: [
+      ...(gpu ? [] : gpuSettings),
+      ...(cpu ? [] : cpuSettings),
+      ...(templateId === undefined && !isContainerShown ? (["templateId"] as const) : []),
+    ],
   };
 }

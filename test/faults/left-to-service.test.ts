@@ -201,6 +201,15 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
     },
   );
 
+  // The contract of REST v2 does not require these fields.
+  const containerFields = ["image", "args", "entrypoint", "cmd", "disk", "env", "ports", "registry"];
+  test("ServerlessEndpoint: a record without the container fields of REST v2 is no drift", async () => {
+    const { changes, refreshed, state } = await deployed("ServerlessEndpoint", required.ServerlessEndpoint);
+    const after = await refreshed(state, Object.fromEntries(containerFields.map((field) => [field, undefined])));
+    expect(after).toEqual(state);
+    expect(changes(after)).toEqual([]);
+  });
+
   const withDefault = reportedRows.flatMap((row) => {
     const schema = kinds[row.kind].inputs.shape[row.property];
     const defaultValue = schema && propertyOf(schema).defaultValue;

@@ -155,7 +155,11 @@ export async function withTemplate(
   const desiredId = textOf(desired, "templateId");
   const { management } = context.clients;
   // In REST v1, only the record of a single endpoint shows that its template is a copy of the desired template.
-  const usesOtherTemplate = !listedRecord.container && desiredId !== undefined && listedRecord.templateId !== desiredId;
+  const usesOtherTemplate =
+    !listedRecord.container &&
+    listedRecord.templateId !== undefined &&
+    desiredId !== undefined &&
+    listedRecord.templateId !== desiredId;
   const record = usesOtherTemplate
     ? ((await management.readEndpoint(listedRecord.id, callOptions(context))) ?? listedRecord)
     : listedRecord;

@@ -67,7 +67,7 @@ async function update(id: string, { news, changed }: Update<Inputs>, context: Co
 async function updateCopies(id: string, revision: string, context: Context): Promise<void> {
   const { management } = context.clients;
   const copies = await management.listCopies(id, callOptions(context));
-  const outdated = copies.filter(({ container }) => container && revisionOf(container) !== revision);
+  const outdated = copies.filter(({ container }) => !container || revisionOf(container) !== revision);
   const updates = outdated.map(async (endpoint) => {
     context.progress(`updating endpoint "${endpoint.name}" (${endpoint.id})`);
     try {
