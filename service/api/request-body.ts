@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ServiceError } from "../errors";
 
 /** Passes bodies of these content types as text to the routes of a scope, which parse only the members that they need. */
 export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyLimit?: number): void {
@@ -12,6 +13,24 @@ export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyL
 
 /** The body text of a request in a scope of `keepBodyText`; empty without a body. */
 export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "string" ? body : "");
+
+/** The faults that no shape finds: a null character, at which the store would truncate a text, and a key that zod omits. */
+const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
+  if (typeof value === "string")
+    return value.includes("\0") ? [`${path.join(".") || "body"}: must not contain a null character`] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === "__proto__" ? [`${[...path, key].join(".")}: is not allowed`] : textFaults(member, [...path, key]),
+  );
+};
+
+/** Rejects the bodies with such faults in all routes of a scope. */
+export function checkTexts(scope: FastifyInstance, code: "invalid" | "unprocessable"): void {
+  scope.addHook("preHandler", async ({ body }) => {
+    const faults = textFaults(body);
+    if (faults.length > 0) throw new ServiceError(code, faults.join("; "), {}, faults);
+  });
+}
 
 /** Limits for reading a rejected body; beyond them, the connection is closed. */
 const discardLimits = { bytes: 256 * 1024 * 1024, ms: 10_000 };

@@ -4,6 +4,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import { registerPodRoutes } from "./pods";
+import { checkTexts } from "./request-body";
 import { reservedWords } from "./responses";
 import { registerAccountRoutes } from "./rest-v2-account";
 import { registerBillingRoutes } from "./rest-v2-billing";
@@ -49,6 +50,7 @@ export function registerRestV2Routes(
     const fault = admissionFault(request, reply);
     if (fault) throw fault;
   });
+  checkTexts(app, "unprocessable");
   type Id = { Params: { id: string } };
   const nouns: [string, Noun][] = Object.entries(nounsOf({ resources, pager, serverlessUrl }));
   for (const [path, { list, get, create, update, remove, bodyLimit }] of nouns) {

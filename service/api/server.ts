@@ -7,7 +7,7 @@ import type { Resources } from "../resources";
 import type { Auth } from "./auth";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import { type MetricsText, registerMetricsRoute } from "./metrics";
-import { discardBody } from "./request-body";
+import { checkTexts, discardBody } from "./request-body";
 import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
@@ -120,6 +120,7 @@ export function createServer(deps: {
       countUserRequests(scope);
       if (retire.includes("v1")) return rejectRetired(scope, "REST v1", ["/", "/*"]);
       scope.addHook("onRequest", async (request) => auth.checkRest(request));
+      checkTexts(scope, "invalid");
       registerRestRoutes(scope, resources, rest);
     },
     { prefix: roots.rest },
@@ -141,6 +142,7 @@ export function createServer(deps: {
     scope.addHook("onRequest", async (request) => {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
     });
+    checkTexts(scope, "invalid");
     // Loaded at the first request, because graphql-js takes the most time and memory at start.
     scope.post(roots.graphql, async (request, reply) => {
       const { executeGraphql, isPublicRequest } = await import("./graphql.js");

@@ -40,6 +40,18 @@ describe("REST v2: requests and errors", () => {
     expectProblem(response, 400, /JSON/);
   });
 
+  test("a text with a null character and the key __proto__ are 422", async () => {
+    for (const [path, , body] of nouns) {
+      const response = await call("POST", path, { ...body(), name: "a\0b" });
+      expectProblem(response, 422);
+      expect(at(response.json, "errors")).toEqual(["name: must not contain a null character"]);
+    }
+    const text = '{"name":"proto","image":"conformance/none:1","env":{"__proto__":"1"}}';
+    const response = await send("POST", `${target.serverlessUrl}/v2/templates`, { key: target.apiKey, text });
+    expectProblem(response, 422);
+    expect(at(response.json, "errors")).toEqual(["env.__proto__: is not allowed"]);
+  });
+
   test("a missing or wrong key is 401", async () => {
     const url = `${target.serverlessUrl}/v2/serverless`;
     expectProblem(await send("GET", url), 401, "missing bearer token");

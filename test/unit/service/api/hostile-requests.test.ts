@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, test, vi } from "vitest";
-import { at, expectResponse, send } from "../../../support/raw-http";
+import { at, expectResponse, type RawResponse, send } from "../../../support/raw-http";
 import { messageOf, useService } from "../resources/service-rig";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -107,6 +107,22 @@ test("REST: an image name of 1025 characters is rejected", async () => {
 test("a fault is reported once, even if two rules find it", async () => {
   const response = await rig.rest("POST", "/networkvolumes", { name: "v", size: 1e308, dataCenterId: "EU-RO-1" });
   expectResponse(response, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });
+});
+
+test.each<[string, (name: string) => Promise<RawResponse>]>([
+  ["REST", (name) => rig.rest("POST", "/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" })],
+  [
+    "GraphQL",
+    (name) =>
+      send("POST", roots.GraphQL(), {
+        key: key(),
+        json: { query: "mutation ($name: String) { deleteTemplate(templateName: $name) }", variables: { name } },
+      }),
+  ],
+])("%s: a text that the store would truncate is rejected", async (_api, request) => {
+  const response = await request("a\0b");
+  expectResponse(response, 400);
+  expect(messageOf(response)).toMatch(/^(variables\.)?name: must not contain a null character$/);
 });
 
 test.each([
