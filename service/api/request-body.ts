@@ -14,10 +14,18 @@ export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyL
 /** The body text of a request in a scope of `keepBodyText`; empty without a body. */
 export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "string" ? body : "");
 
-/** The faults that no shape finds: a null character, at which the store would truncate a text, and a key that zod omits. */
+/** A part that the store would change: it truncates a text at a null character and replaces an unpaired surrogate. */
+const unstorablePart = (text: string): string | undefined => {
+  if (text.includes("\0")) return "a null character";
+  return /\p{Surrogate}/u.test(text) ? "an unpaired surrogate" : undefined;
+};
+
+/** The faults that no shape finds: texts that the store would change, and a key that zod omits. */
 const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
-  if (typeof value === "string")
-    return value.includes("\0") ? [`${path.join(".") || "body"}: must not contain a null character`] : [];
+  if (typeof value === "string") {
+    const part = unstorablePart(value);
+    return part === undefined ? [] : [`${path.join(".") || "body"}: must not contain ${part}`];
+  }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) =>
     key === "__proto__" ? [`${[...path, key].join(".")}: is not allowed`] : textFaults(member, [...path, key]),

@@ -40,11 +40,16 @@ describe("REST v2: requests and errors", () => {
     expectProblem(response, 400, /JSON/);
   });
 
-  test("a text with a null character and the key __proto__ are 422", async () => {
+  test("a text that is not valid Unicode or contains a null character, and the key __proto__, are 422", async () => {
     for (const [path, , body] of nouns) {
-      const response = await call("POST", path, { ...body(), name: "a\0b" });
-      expectProblem(response, 422);
-      expect(at(response.json, "errors")).toEqual(["name: must not contain a null character"]);
+      for (const [name, fault] of [
+        ["a\0b", "name: must not contain a null character"],
+        ["a\ud800b", "name: must not contain an unpaired surrogate"],
+      ]) {
+        const response = await call("POST", path, { ...body(), name });
+        expectProblem(response, 422);
+        expect(at(response.json, "errors")).toEqual([fault]);
+      }
     }
     const text = '{"name":"proto","image":"conformance/none:1","env":{"__proto__":"1"}}';
     const response = await send("POST", `${target.serverlessUrl}/v2/templates`, { key: target.apiKey, text });
