@@ -20,6 +20,8 @@ export interface Cost {
 /** The reason for an unknown cost. */
 export interface UnknownCost {
   unknown: string;
+  /** The types without a known price, if that is the reason. */
+  unpriced?: readonly string[];
 }
 
 /** The cost of one resource before and after the deployment; a side is undefined if the resource is absent there. */
@@ -103,7 +105,7 @@ function readTexts(readInput: InputReader, key: string): string[] | string {
 }
 
 /** The volume's cost, or the reason why it is unknown. */
-function volumeCost(readInput: InputReader, prices: Prices): Cost | string {
+function volumeCost(readInput: InputReader, prices: Prices): Cost | UnknownCost | string {
   const size = readNumber(readInput, "size");
   if (typeof size === "string") return size;
   const type = readInput("type");
@@ -115,23 +117,24 @@ function volumeCost(readInput: InputReader, prices: Prices): Cost | string {
   return { min: hourly, max: hourly };
 }
 
-const noKnownPrice = (noun: string, names: readonly string[]): string => {
-  const quoted = names.map((name) => JSON.stringify(name)).join(", ");
-  return names.length === 1 ? `${noun} ${quoted} has no known price` : `${noun}s ${quoted} have no known price`;
+const noKnownPrice = (noun: string, unpriced: readonly string[]): UnknownCost => {
+  const quoted = unpriced.map((name) => JSON.stringify(name)).join(", ");
+  const subject = unpriced.length === 1 ? `${noun} ${quoted} has` : `${noun}s ${quoted} have`;
+  return { unknown: `${subject} no known price`, unpriced };
 };
 
 /** The endpoint's cost, or the reason why it is unknown. Of several GPU types or CPU flavours the most expensive counts. */
-function endpointCost(readInput: InputReader, prices: Prices): Cost | string {
+function endpointCost(readInput: InputReader, prices: Prices): Cost | UnknownCost | string {
   const [min, max] = [readNumber(readInput, "workersMin"), readNumber(readInput, "workersMax")];
   if (typeof min === "string") return min;
   if (typeof max === "string") return max;
   if (max === 0) return { min: 0, max: 0 };
   const workerPrice =
     readInput("computeType") === "CPU" ? cpuWorkerPrice(readInput, prices) : gpuWorkerPrice(readInput, prices);
-  return typeof workerPrice === "string" ? workerPrice : { min: min * workerPrice, max: max * workerPrice };
+  return typeof workerPrice === "number" ? { min: min * workerPrice, max: max * workerPrice } : workerPrice;
 }
 
-function gpuWorkerPrice(readInput: InputReader, { gpus }: Prices): number | string {
+function gpuWorkerPrice(readInput: InputReader, { gpus }: Prices): number | UnknownCost | string {
   const [count, types] = [readNumber(readInput, "gpuCount"), readTexts(readInput, "gpuTypeIds")];
   if (typeof count === "string") return count;
   if (typeof types === "string") return types;
@@ -140,7 +143,7 @@ function gpuWorkerPrice(readInput: InputReader, { gpus }: Prices): number | stri
   return count * Math.max(...types.map((type) => gpus[type] ?? 0));
 }
 
-function cpuWorkerPrice(readInput: InputReader, { cpus }: Prices): number | string {
+function cpuWorkerPrice(readInput: InputReader, { cpus }: Prices): number | UnknownCost | string {
   const isEmpty = [readInput("cpuFlavorIds") ?? []].flat().length === 0;
   const entries = isEmpty ? [defaultCpu.flavorId] : readTexts(readInput, "cpuFlavorIds");
   if (typeof entries === "string") return entries;

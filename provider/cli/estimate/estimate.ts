@@ -1,8 +1,8 @@
 import { type Preview, parsePreview } from "../preview-comment/preview";
 import { exitCodes, type Terminal } from "../terminal";
-import { costsOf, isUnknown, type ResourceCost } from "./costs";
+import { costsOf, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
 import { overridePrices, pricesOfCatalog, pricesOfFile } from "./prices";
-import { type Estimate, estimateOf, markdownText, tableText } from "./report";
+import { estimateOf, markdownText, tableText } from "./report";
 
 /** Options of `estimate`. */
 export interface EstimateFlags {
@@ -35,7 +35,7 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
     io.err(`${max.toFixed(3)} per hour at workersMax is above the budget of ${flags.maxHourly} (--max-hourly).`);
     return exitCodes.attention;
   }
-  const uncertainty = missing > 0 ? incomplete : uncertaintyOf(result, flags.prices);
+  const uncertainty = missing > 0 ? incomplete : uncertaintyOf(costs, flags.prices);
   if (uncertainty === undefined) return 0;
   io.err(`The budget of ${flags.maxHourly} per hour cannot be confirmed: ${uncertainty}.`);
   return exitCodes.attention;
@@ -71,16 +71,19 @@ async function pricedCosts(
 
 /** Returns true if the catalog may contain a missing price of the resource. No API has the prices of volumes. */
 const lacksCatalogPrice = ({ kind, before, after }: ResourceCost): boolean =>
-  kind === "ServerlessEndpoint" &&
-  [before, after].some((cost) => isUnknown(cost) && cost.unknown.endsWith("no known price"));
+  kind === "ServerlessEndpoint" && [before, after].some((cost) => isUnknown(cost) && cost.unpriced !== undefined);
 
 /** The unknown costs with their remedies; undefined if all costs are known. */
-function uncertaintyOf({ unknown }: Estimate, prices = "a file and pass it with --prices"): string | undefined {
-  const remedyOf = (reason: string): string => {
-    if (reason.includes(";")) return "";
-    if (reason.endsWith("has no known price")) return `; add it to ${prices}`;
-    return reason.endsWith("have no known price") ? `; add them to ${prices}` : "; set a fixed value in the program";
+function uncertaintyOf(
+  costs: readonly ResourceCost[],
+  prices = "a file and pass it with --prices",
+): string | undefined {
+  const remedyOf = ({ unknown: reason, unpriced }: UnknownCost): string => {
+    if (unpriced) return `; add ${unpriced.length === 1 ? "it" : "them"} to ${prices}`;
+    return reason.includes(";") ? "" : "; set a fixed value in the program";
   };
-  if (unknown.length === 0) return undefined;
-  return unknown.map(({ resource, reason }) => `${resource}: ${reason}${remedyOf(reason)}`).join(". ");
+  const texts = costs.flatMap(({ kind, resource, after }) =>
+    isUnknown(after) ? [`${kind} "${resource}": ${after.unknown}${remedyOf(after)}`] : [],
+  );
+  return texts.length === 0 ? undefined : texts.join(". ");
 }

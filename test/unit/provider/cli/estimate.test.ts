@@ -109,7 +109,10 @@ describe("estimate with a file of prices", () => {
       if (name === "models") delete inputs["type"];
     });
     const { out } = await command(["estimate", "--prices", await fileWith(prices), "--format", "json"], preview);
-    expect(JSON.parse(out).unknown).toEqual([
+    const report = JSON.parse(out);
+    const chat = { after: { unknown: 'GPU type "NVIDIA B200" has no known price', unpriced: ["NVIDIA B200"] } };
+    expect(report.resources).toContainEqual(expect.objectContaining({ resource: "chat", ...chat }));
+    expect(report.unknown).toEqual([
       { resource: 'ServerlessEndpoint "any"', reason: "gpuTypeIds is empty, so the service chooses" },
       { resource: 'ServerlessEndpoint "chat"', reason: 'GPU type "NVIDIA B200" has no known price' },
       { resource: 'ServerlessEndpoint "cpu"', reason: 'CPU flavour "cpu5c" has no known price' },
