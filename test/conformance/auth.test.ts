@@ -47,10 +47,10 @@ describe("Authentication: REST management API", () => {
     expectResponse(await send("GET", `${target.baseUrl}/endpoints`, { key }), 200);
   });
 
-  test.each(operations)("%s %s without a key or with a wrong one returns 401", async (method, path) => {
+  test.each(operations)("%s %s without a key or with a wrong key returns 401", async (method, path) => {
     const json = method === "POST" ? {} : undefined;
-    for (const sent of [undefined, wrong])
-      expectRefusal(await send(method, `${target.baseUrl}${path}`, { key: sent, json }));
+    for (const wrongKey of [undefined, wrong])
+      expectRefusal(await send(method, `${target.baseUrl}${path}`, { key: wrongKey, json }));
   });
 
   test.each(bad)("with %s the response is 401 with a message", async (_what, headers) => {
@@ -93,7 +93,7 @@ describe("Authentication: Job API", () => {
   );
 
   test.each(operations)(
-    "%s %s without a key or with a wrong one returns 401 and queues nothing",
+    "%s %s without a key or with a wrong key returns 401 and queues nothing",
     async (method, path) => {
       const json = method === "POST" ? { input: {} } : undefined;
       expectRefusal(await send(method, `${parked.root}${path}`, { json }));

@@ -7,7 +7,7 @@ import { basename } from "node:path";
  * @typedef {{ method: string, path: string, responses: Record<string, unknown> }} Route
  */
 
-/** Why a response of the contract is in no test, the first reason that fits. The number is its footnote.
+/** Reasons why no test covers a response of the contract; the first matching reason applies. The number is its footnote.
  * @type {[fits: (route: Route, status: string) => boolean, reason: string][]} */
 const reasons = [
   [({ path }) => path.endsWith("/{buildId}"), "The local service has no builds."],

@@ -9,7 +9,7 @@ const target = await useTarget();
 const account = useAccount(target);
 const receiver = await useWebhookReceiver();
 
-/** The job API of an endpoint, and a webhook receiver. */
+/** Creates an endpoint and a webhook receiver, and returns its job API and the receiver. */
 async function setUp(handler: HandlerName, context: TestContext) {
   needsReachableReceiver(target, context);
   const name = randomBytes(6).toString("hex");
@@ -63,7 +63,7 @@ describe("Events: webhook notification of job completion", () => {
     expect((await receiver.call(name)).json).toMatchObject({ id, status: "TIMED_OUT" });
   });
 
-  test("a receiver that returns 500, 204 or 302 gets up to 2 more attempts, 10 seconds apart; one that returns 200 none", async (context) => {
+  test("a receiver that returns 500, 204 or 302 receives up to 2 more attempts, 10 seconds apart; after a 200 there are none", async (context) => {
     needsReachableReceiver(target, context);
     const jobs = await account.parked();
     const rows = [
@@ -82,7 +82,7 @@ describe("Events: webhook notification of job completion", () => {
       await settle();
       await target.advance(7_000, context);
       await settle();
-      expect(received(), "calls before the 10 s are over").toEqual(expected(attempt));
+      expect(received(), "calls before the end of the 10 s").toEqual(expected(attempt));
       await target.advance(3_000, context);
     }
     await settle();

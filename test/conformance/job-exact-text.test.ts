@@ -13,7 +13,7 @@ const receiver = await useWebhookReceiver();
 const joined = useWorker(target, account);
 
 const nested = `${"[".repeat(200)}1.0${"]".repeat(200)}`;
-/** A JSON object that is another text once a program has parsed it and written it anew. */
+/** A JSON object whose text changes when a program parses and serialises it. */
 const exact = `{ "big":12345678901234567891,"small" : -9223372036854775808,\r\n "one":1.0,"exponent":1E5,\t"zero":-0.0,
   "__proto__":{"__proto__":[ 2.50 ],"constructor":1},"escapes":"\\u0041\\/\\ud83d\\ude00\\ud800","\\u0069nput":{},
   "twice":1,"twice":2.0,"blanks" : [ 1 , 2 ],"empty":{ },"nested":${nested} }`;

@@ -54,7 +54,7 @@ describe("Limits: policy defaults and waits", () => {
     const id = await worker.jobs.submit({});
     expectResponse(await worker.take(), 200, { id });
     const stateAfter = async (ms: number) => {
-      // The worker pings on, so that only the timeout can end the job.
+      // The worker continues to ping, so that only the timeout can end the job.
       for (let passed = 0; passed < ms; passed += 10_000) {
         await target.advance(Math.min(10_000, ms - passed), context);
         await worker.ping(id);
@@ -72,14 +72,14 @@ describe("Limits: policy defaults and waits", () => {
   ] as const) {
     test(`POST ${path} waits ${wait / 1000} seconds, then returns the current record`, async (context) => {
       const jobs = await account.parked();
-      let answered = false;
+      let hasEnded = false;
       const waiting = jobs.call("POST", path, { input: {} }).finally(() => {
-        answered = true;
+        hasEnded = true;
       });
       await expect.poll(async () => at((await jobs.health()).json, "jobs", "inQueue")).toBe(1);
       await target.advance(wait - 5_000, context);
       await new Promise((resolve) => setTimeout(resolve, 50));
-      expect(answered, "5 s before the wait ends").toBe(false);
+      expect(hasEnded, "5 s before the wait ends").toBe(false);
       await target.advance(6_000, context);
       expectResponse(await waiting, 200, { status: "IN_QUEUE" });
     });

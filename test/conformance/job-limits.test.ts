@@ -9,13 +9,13 @@ const target = await useTarget();
 const account = useAccount(target);
 const joined = useWorker(target, account);
 
-/** A submission of so many bytes. */
+/** A submission of `bytes` bytes. */
 function submission(bytes: number): string {
   const empty = JSON.stringify({ input: { text: "" } });
   return JSON.stringify({ input: { text: "x".repeat(bytes - empty.length) } });
 }
 
-// "MB" may mean 10^6 or 2^20 bytes: tests use sizes below both and above both.
+// "MB" may mean 10^6 or 2^20 bytes, so tests use sizes below both or above both.
 const limit = (megabytes: number) => ({ below: megabytes * 1_000_000, above: megabytes * 1024 * 1024 + 1 });
 
 const tooLarge = ["reading:megabyte", "reading:body-too-large"];
@@ -69,7 +69,7 @@ describe("Limits: payload and timing", () => {
   );
 
   test.for([["/run", 10] as const, ["/runsync", 20] as const])(
-    "%s maximum payload: an output of up to %i MB is stored, a larger one fails its job",
+    "%s maximum payload: an output of up to %i MB is stored, a larger output fails its job",
     {
       tags: ["reading:output-limit"],
     },

@@ -54,7 +54,7 @@ describe("Job operations: /runsync and /run", () => {
     },
   );
 
-  test("POST /run returns id and status IN_QUEUE at once", async (context) => {
+  test("POST /run returns id and status IN_QUEUE immediately", async (context) => {
     const jobs = await account.jobsOf("slow", context);
     const response = await jobs.run({ ms: 120_000 });
     expectResponse(response, 200, { status: "IN_QUEUE" });
@@ -84,7 +84,7 @@ describe("Job operations: /status", () => {
     const id = await jobs.submit({ ms: 120 });
     const response = await jobs.reaches(id, "COMPLETED");
     expectResponse(response, 200, { id, status: "COMPLETED", output: { slept: 120 } });
-    // Milliseconds: the handler slept 120 of them, and nothing here takes as long as a minute.
+    // The unit is milliseconds: the handler sleeps for 120 ms, and the job takes less than a minute.
     expect(Number(at(response.json, "executionTime"))).toBeGreaterThanOrEqual(110);
     expect(Number(at(response.json, "executionTime"))).toBeLessThan(60_000);
     expect(Number.isInteger(at(response.json, "delayTime"))).toBe(true);

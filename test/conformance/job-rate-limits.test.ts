@@ -15,11 +15,11 @@ const rates: [string, string, string, number, number][] = [
   ["/requests", "GET", "/requests", 10, 1],
 ];
 
-/** Sends `count` requests, at most `abreast` concurrently. Returns their statuses in the order of sending. */
-async function burst(count: number, abreast: number, request: () => Promise<RawResponse>): Promise<number[]> {
+/** Sends `count` requests, at most `concurrency` at once. Returns their statuses in the order of sending. */
+async function burst(count: number, concurrency: number, request: () => Promise<RawResponse>): Promise<number[]> {
   const statuses: number[] = [];
   while (statuses.length < count) {
-    const wave = Array.from({ length: Math.min(abreast, count - statuses.length) }, request);
+    const wave = Array.from({ length: Math.min(concurrency, count - statuses.length) }, request);
     statuses.push(...(await Promise.all(wave)).map(({ status }) => status));
   }
   return statuses;
@@ -38,15 +38,15 @@ function expectThrottled(response: RawResponse): void {
 describe("Rate limits (per endpoint and operation): rate", () => {
   test.for(rates)(
     "%s: %s %s returns 429 above %i requests per 10 seconds, and not before",
-    async ([_name, method, path, limit, abreast], context) => {
+    async ([_name, method, path, limit, concurrency], context) => {
       target.freezeClock(context);
       const jobs = await account.parked();
       const request = () => jobs.call(method, path, path === "/run" ? { input: {} } : undefined);
       const started = Date.now();
-      expect(throttled(await burst(limit, abreast, request)), "refused below the limit").toBe(0);
+      expect(throttled(await burst(limit, concurrency, request)), "rejections below the limit").toBe(0);
       const over = await request();
       if (target.isExternal)
-        expect(Date.now() - started, "ms for the burst: too slow a machine to reach the limit").toBeLessThan(10_000);
+        expect(Date.now() - started, "ms for the burst; a slow machine does not reach the limit").toBeLessThan(10_000);
       expectThrottled(over);
     },
   );
@@ -63,7 +63,7 @@ describe("Rate limits (per endpoint and operation): rate", () => {
   test("a limit lasts for 10 seconds", async (context) => {
     target.freezeClock(context);
     const purge = (jobs: JobApi) => jobs.call("POST", "/purge-queue");
-    // Four endpoints reach their limit a quarter of a second apart, which detects a window that moves in steps.
+    // Four endpoints reach their limit a quarter of a second apart, which detects a window with coarse steps.
     const several = await Promise.all([account.parked(), account.parked(), account.parked(), account.parked()]);
     for (const jobs of several) {
       await burst(2, 1, () => purge(jobs));
@@ -85,7 +85,7 @@ describe("Rate limits (per endpoint and operation): rate", () => {
 });
 
 describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["reading:running-workers"] }, () => {
-  test("idle workers raise the limit like busy ones", async (context) => {
+  test("idle workers raise the limit like busy workers", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const workers = 40;
     const ids = await Promise.all(Array.from({ length: workers }, () => worker.jobs.submit({})));
@@ -107,24 +107,24 @@ describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["rea
 });
 
 describe("Rate limits (per endpoint and operation): concurrent", () => {
-  /** Opens `count` concurrent requests. Returns the number of rejected ones. */
-  async function refusedOf(count: number, hold: (signal: AbortSignal) => Promise<RawResponse>): Promise<number> {
+  /** Opens `count` concurrent requests. Returns the number of rejected requests. */
+  async function countRejected(count: number, hold: (signal: AbortSignal) => Promise<RawResponse>): Promise<number> {
     const end = new AbortController();
-    let refused = 0;
+    let rejected = 0;
     const pending = Array.from({ length: count }, () =>
       hold(end.signal).then(
         ({ status }) => {
-          if (status === 429) refused += 1;
+          if (status === 429) rejected += 1;
         },
         () => undefined,
       ),
     );
-    // Rejections arrive immediately; the service holds the others.
-    await expect.poll(() => refused).toBeGreaterThan(0);
+    // Rejections arrive immediately; the other requests stay pending.
+    await expect.poll(() => rejected).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 200));
     end.abort();
     await Promise.all(pending);
-    return refused;
+    return rejected;
   }
 
   const holding = (jobs: JobApi, method: string, path: string, json?: unknown) => (signal: AbortSignal) =>
@@ -132,25 +132,25 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
 
   test("/runsync: the 401st concurrent request returns 429", async () => {
     const jobs = await account.parked();
-    expect(await refusedOf(401, holding(jobs, "POST", "/runsync?wait=60000", { input: {} }))).toBe(1);
+    expect(await countRejected(401, holding(jobs, "POST", "/runsync?wait=60000", { input: {} }))).toBe(1);
   });
 
   test("/stream: the 401st concurrent request returns 429", async () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
-    expect(await refusedOf(401, holding(jobs, "GET", `/stream/${id}`))).toBe(1);
+    expect(await countRejected(401, holding(jobs, "GET", `/stream/${id}`))).toBe(1);
   });
 
   test("/openai/*: the 401st concurrent request returns 429", async () => {
     const jobs = await account.parked();
-    expect(await refusedOf(401, holding(jobs, "POST", "/openai/v1/chat/completions", { model: "acme" }))).toBe(1);
+    expect(await countRejected(401, holding(jobs, "POST", "/openai/v1/chat/completions", { model: "acme" }))).toBe(1);
   });
 
   for (const [operation, path, concurrent] of [
     ["/run", "/run", 200],
     ["/cancel", "/cancel/nosuchjob", 20],
   ] as const) {
-    test(`${operation}: the ${concurrent + 1}st concurrent request returns 429, and the next one is accepted after another has ended`, async () => {
+    test(`${operation}: the ${concurrent + 1}st concurrent request returns 429, and the next request is accepted after another has ended`, async () => {
       const jobs = await account.parked();
       const uploads: OpenUpload[] = [];
       const refused = new Set<OpenUpload>();

@@ -21,7 +21,7 @@ async function readAll(jobs: JobApi, id: string, count: number): Promise<unknown
 }
 
 describe("Job operations: /stream", () => {
-  test("GET /stream/{job_id} returns a bare array of chunks with output and metrics, and an empty one once all are read", async (context) => {
+  test("GET /stream/{job_id} returns a bare array of chunks with output and metrics, and an empty array once all are read", async (context) => {
     const jobs = await account.jobsOf("stream", context);
     const id = await jobs.submit({ chunks: [{ text: ["a"] }] });
     await jobs.reaches(id, "COMPLETED");
@@ -34,7 +34,7 @@ describe("Job operations: /stream", () => {
     expect(later.duration).toBeLessThan(5000);
   });
 
-  test("repeated calls of GET /stream/{job_id} return all chunks in order and once", async (context) => {
+  test("repeated calls of GET /stream/{job_id} return all chunks in order and only once", async (context) => {
     const jobs = await account.jobsOf("stream", context);
     const chunks = Array.from({ length: 12 }, (_, n) => ({ n }));
     const id = await jobs.submit({ chunks, pause: 15 });
@@ -49,7 +49,7 @@ describe("Job operations: /stream", () => {
     await jobs.cancel(id);
   });
 
-  test("GET /stream/{job_id} holds an empty call until a chunk arrives", async (context) => {
+  test("GET /stream/{job_id} without new chunks waits until a chunk arrives", async (context) => {
     const jobs = await account.jobsOf("stream", context);
     await jobs.runsync({ chunks: [] });
     const id = await jobs.submit({ chunks: ["late"], pause: 1200 });
@@ -58,16 +58,16 @@ describe("Job operations: /stream", () => {
     expect(response.duration).toBeGreaterThan(400);
   });
 
-  test("GET /stream/{job_id} holds an empty call for about 10 s and returns an empty array", async (context) => {
+  test("GET /stream/{job_id} without new chunks waits for about 10 s and returns an empty array", async (context) => {
     target.localOnly(context, "how long an empty call is held is not part of the interface");
     const jobs = await account.parked();
     const id = await jobs.submit({});
-    let answered = false;
+    let hasEnded = false;
     const pending = jobs.call("GET", `/stream/${id}`).finally(() => {
-      answered = true;
+      hasEnded = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(answered, "held while there is nothing to tell").toBe(false);
+    expect(hasEnded, "pending without new chunks").toBe(false);
     await target.advance(11_000, context);
     const response = await pending;
     expectResponse(response, 200);
@@ -93,7 +93,7 @@ describe("Limits: payload and timing", () => {
     expect(read.length).toBeGreaterThanOrEqual(4);
     expect(
       read.join("") === `${"x".repeat(size)}end`,
-      `the parts make up the whole, ${read.map((part) => part.length)}`,
+      `the parts join to the whole, ${read.map((part) => part.length)}`,
     ).toBe(true);
   });
 });

@@ -8,33 +8,37 @@ const account = useAccount(target);
 const parked = await account.parked();
 const day = 86_400_000;
 
-/** Invalid bodies, and the word that the error must contain. */
-const refused: [string, string, unknown][] = [
+/** Invalid bodies, with the word that the error must contain. */
+const invalidBodies: [string, string, unknown][] = [
   ["no input", "input", {}],
-  ["input null", "input", { input: null }],
-  ["input a text", "input", { input: "ping" }],
-  ["input a list", "input", { input: ["ping"] }],
-  ["webhook no URL", "webhook", { input: {}, webhook: "not a url" }],
-  ["webhook of another protocol", "webhook", { input: {}, webhook: "ftp://127.0.0.1/x" }],
-  ["policy no object", "policy", { input: {}, policy: "fast" }],
+  ["null as input", "input", { input: null }],
+  ["a string as input", "input", { input: "ping" }],
+  ["a list as input", "input", { input: ["ping"] }],
+  ["a webhook that is not a URL", "webhook", { input: {}, webhook: "not a url" }],
+  ["a webhook with another protocol", "webhook", { input: {}, webhook: "ftp://127.0.0.1/x" }],
+  ["a policy that is not an object", "policy", { input: {}, policy: "fast" }],
   ["policy.executionTimeout below 5 s", "executionTimeout", { input: {}, policy: { executionTimeout: 4999 } }],
   [
     "policy.executionTimeout above 7 days",
     "executionTimeout",
     { input: {}, policy: { executionTimeout: 7 * day + 1 } },
   ],
-  ["policy.executionTimeout no integer", "executionTimeout", { input: {}, policy: { executionTimeout: 6000.5 } }],
-  ["policy.executionTimeout a text", "executionTimeout", { input: {}, policy: { executionTimeout: "6000" } }],
+  [
+    "policy.executionTimeout that is not an integer",
+    "executionTimeout",
+    { input: {}, policy: { executionTimeout: 6000.5 } },
+  ],
+  ["a string as policy.executionTimeout", "executionTimeout", { input: {}, policy: { executionTimeout: "6000" } }],
   ["policy.ttl below 10 s", "ttl", { input: {}, policy: { ttl: 9999 } }],
   ["policy.ttl above 7 days", "ttl", { input: {}, policy: { ttl: 7 * day + 1 } }],
-  ["policy.ttl a text", "ttl", { input: {}, policy: { ttl: "10000" } }],
-  ["policy.lowPriority no boolean", "lowPriority", { input: {}, policy: { lowPriority: "yes" } }],
-  ["s3Config no object", "s3Config", { input: {}, s3Config: "bucket" }],
-  ["s3Config.bucketName no text", "bucketName", { input: {}, s3Config: { bucketName: 7 } }],
+  ["a string as policy.ttl", "ttl", { input: {}, policy: { ttl: "10000" } }],
+  ["policy.lowPriority that is not a boolean", "lowPriority", { input: {}, policy: { lowPriority: "yes" } }],
+  ["an s3Config that is not an object", "s3Config", { input: {}, s3Config: "bucket" }],
+  ["s3Config.bucketName that is not a string", "bucketName", { input: {}, s3Config: { bucketName: 7 } }],
 ];
 
 describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
-  test.each(refused)(`POST ${path} with %s returns 400 and names %s`, async (_what, named, body) => {
+  test.each(invalidBodies)(`POST ${path} with %s returns 400 and names %s`, async (_what, named, body) => {
     const response = await parked.call("POST", path, body);
     expectResponse(response, 400);
     expect(stringAt(response, "error")).toMatch(new RegExp(`\\b${named}\\b`));
@@ -105,7 +109,7 @@ describe("Job submission body: accepted values", () => {
       await jobs.call("GET", `/stream/${id}`),
       await jobs.runsync({}, 1000, { s3Config }),
     );
-    // Refused for its last part only.
+    // Invalid only at its end.
     reported.push(await jobs.run({}, { s3Config, policy: { ttl: 1 } }), await jobs.call("POST", "/purge-queue"));
     for (const response of reported) expectResponse(response, [200, 400]);
     expect(reported.map(({ text }) => text).join()).not.toContain("very-quiet");

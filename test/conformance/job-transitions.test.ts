@@ -18,14 +18,14 @@ describe("States and transitions", () => {
     expectResponse(await jobs.status(id), 200, { id, status: "CANCELLED" });
   });
 
-  test("POST /cancel/{job_id} on a job IN_PROGRESS returns CANCELLED at once and stops the job", async (context) => {
+  test("POST /cancel/{job_id} on a job IN_PROGRESS returns CANCELLED immediately and stops the job", async (context) => {
     const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(id, "IN_PROGRESS");
     const response = await jobs.cancel(id);
     expectResponse(response, 200, { id, status: "CANCELLED" });
     expect(response.duration).toBeLessThan(60_000);
-    // One worker at most: another job runs only once the cancelled one is stopped.
+    // With at most one worker, another job runs only once the cancelled job is stopped.
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
     const later = await jobs.status(id);
     expectResponse(later, 200, { status: "CANCELLED" });
@@ -90,7 +90,7 @@ describe("States and transitions", () => {
     expect((await jobs.status(id)).json).toEqual(finished);
   });
 
-  test("POST /purge-queue removes queued jobs and does not affect the running one", async (context) => {
+  test("POST /purge-queue removes queued jobs and does not affect the running job", async (context) => {
     const jobs = await account.jobsOf("slow", context);
     const { input, end } = longJob(target, context);
     const running = await jobs.submit(input);
@@ -105,7 +105,7 @@ describe("States and transitions", () => {
 
 const retries = ["reading:automatic-retries"];
 
-describe("States and transitions: moves outside the table", () => {
+describe("States and transitions: transitions outside the table", () => {
   test("a handler that throws or returns {error} → FAILED with the message, and is not retried", {
     tags: retries,
   }, async (context) => {
@@ -122,7 +122,7 @@ describe("States and transitions: moves outside the table", () => {
   test("a worker that crashes → FAILED with the cause, not requeued forever", { tags: retries }, async (context) => {
     const jobs = await account.jobsOn("crash", context);
     const id = await jobs.submit({});
-    // Crashed workers are started again after a pause that grows.
+    // Crashed workers are restarted with exponential backoff.
     const stateLater = async (): Promise<unknown> => {
       await target.advance(500, context);
       return at((await jobs.status(id)).json, "status");

@@ -71,7 +71,7 @@ describe("Clients of the hosted service: the catalog", () => {
     return Array.isArray(list) ? list : [];
   };
 
-  test("gpuTypes have memory and a lowest price; a filter chooses one", async () => {
+  test("gpuTypes have memory and a lowest price; a filter selects a type", async () => {
     const lowest = "lowestPrice(input: { gpuCount: 1 }) { minimumBidPrice uninterruptablePrice stockStatus }";
     const fields = `id displayName memoryInGb secureCloud communityCloud securePrice ${lowest}`;
     expect((await rows(`{ gpuTypes { ${fields} } }`, "gpuTypes")).length).toBeGreaterThan(10);
@@ -205,7 +205,7 @@ describe("Clients of the hosted service: sent values", () => {
     });
   });
 
-  test("saveEndpoint with a nested template creates a serverless one without a volume", async () => {
+  test("saveEndpoint with a nested template creates a serverless template without a volume", async () => {
     const name = uniqueName("template");
     const { volumeInGb: _volume, isServerless: _serverless, ...template } = templateFields({ name });
     account.discardTemplate(name);
@@ -222,7 +222,7 @@ describe("Clients of the hosted service: sent values", () => {
     expectResponse(await account.rest("DELETE", `/networkvolumes/${created}`), 204);
   });
 
-  test("booleans of REST queries in capitals", async () => {
+  test("capitalised booleans in REST queries are accepted", async () => {
     const id = await account.endpoint();
     const response = await account.rest("GET", `/endpoints/${id}?includeTemplate=True&includeWorkers=False`);
     expectResponse(response, 200, { id });
@@ -250,7 +250,7 @@ describe("Clients of the hosted service: the account and its templates", () => {
     expect(message(await account.graphql(save, { input: null }))).toBe("input: is required, must be an object");
   });
 
-  test("podTemplates lists all templates, or the named ones", async () => {
+  test("podTemplates lists all templates, or the requested templates", async () => {
     const ids = [await account.template(), await account.template()];
     const query = "query ($input: PodTemplateFilter) { podTemplates(input: $input) { id name imageName } }";
     const all = at((await account.graphql(query)).json, "data", "podTemplates");

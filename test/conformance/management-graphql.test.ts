@@ -22,7 +22,7 @@ const saveEndpoint = (input: Fields) =>
 const deleteEndpoint = (id: string) => account.graphql("mutation ($id: String!) { deleteEndpoint(id: $id) }", { id });
 
 describe("GraphQL API: endpoints", () => {
-  test("saveEndpoint without id creates an endpoint that REST shows", async () => {
+  test("saveEndpoint without id creates an endpoint that REST returns", async () => {
     const input = await endpointInput();
     const response = await saveEndpoint(input);
     expectResponse(response, 200, { data: { saveEndpoint: { name: input["name"], templateId: input["templateId"] } } });
@@ -66,7 +66,7 @@ describe("GraphQL API: endpoints", () => {
     expect(stringAt(response, "errors", 0, "message")).toContain(field);
   });
 
-  test("updateEndpointTemplate swaps the template in place", async () => {
+  test("updateEndpointTemplate replaces the template in place", async () => {
     const endpointId = await account.endpoint();
     const templateId = await account.template();
     const input = literal({ endpointId, templateId });
@@ -77,7 +77,7 @@ describe("GraphQL API: endpoints", () => {
 });
 
 describe("GraphQL API: registry auths", () => {
-  test("saveRegistryAuth, updateRegistryAuth and deleteRegistryAuth act on the entries of myself, without the login", async () => {
+  test("saveRegistryAuth, updateRegistryAuth and deleteRegistryAuth act on the entries of myself, which contain no credentials", async () => {
     const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
     const created = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id name } }`);
     expectResponse(created, 200, { data: { saveRegistryAuth: { name: login.name } } });

@@ -77,7 +77,7 @@ describe.each(nouns)("REST management API: $path", (noun) => {
     };
   };
 
-  test(`POST ${path} returns the record, GET the same, and GET of all a bare array that contains it`, async () => {
+  test(`POST ${path} and GET return the record; GET of the collection returns a bare array that contains it`, async () => {
     const { own, shown } = await make();
     const [read, list] = [await account.rest("GET", own), await account.rest("GET", path)];
     expectResponse(read, 200, shown);

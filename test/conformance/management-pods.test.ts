@@ -13,7 +13,7 @@ const podFields = `id containerDiskInGb costPerHr desiredStatus dockerArgs docke
   containerRegistryAuthId machineId memoryInGb name podType port ports uptimeSeconds vcpuCount volumeInGb volumeMountPath
   runtime { uptimeInSeconds ports { ip isIpPublic privatePort publicPort type } gpus { id } } machine { gpuDisplayName location }`;
 
-describe("Pods, which this service does not have", () => {
+describe("Pods, which this service does not support", () => {
   test("GET /v1/pods returns an empty list, POST 501, and every pod is unknown", async () => {
     const list = await account.rest("GET", "/pods?computeType=GPU");
     expectResponse(list, 200);
@@ -65,7 +65,7 @@ describe("GraphQL API: creates of pods", () => {
 describe("GraphQL without a key", () => {
   const request = (query: string, tail = "") => send("POST", `${target.graphqlUrl}${tail}`, { json: { query } });
 
-  test("the catalog requires no key, but rejects a wrong one", async () => {
+  test("the catalog requires no key, but rejects a wrong key", async () => {
     expectResponse(await request("{ gpuTypes { id } dataCenters { id } }"), 200, {
       data: { gpuTypes: expect.any(Array) },
     });

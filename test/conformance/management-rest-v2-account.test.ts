@@ -28,7 +28,7 @@ describe("REST v2: SSH keys of the account", () => {
   });
 });
 
-describe("REST v2: billing, where nothing costs anything", () => {
+describe("REST v2: billing without costs", () => {
   const metadata = async (path: string): Promise<unknown> => {
     const response = await call("GET", `/billing${path}`);
     expectResponse(response, 200, { records: [] });
@@ -59,7 +59,7 @@ describe("REST v2: billing, where nothing costs anything", () => {
     expect(query).toMatchObject({ query: { startTime, endTime, bucketSize, serverlessId: "ep" } });
   });
 
-  test("an end on a boundary stays; lastN counts buckets up to the current one", async () => {
+  test("an end on a boundary is unchanged; lastN counts buckets up to the current bucket", async () => {
     const whole = await metadata("?startTime=2026-03-04T00:00:00Z&endTime=2026-03-06T00:00:00Z");
     expect(whole).toMatchObject({ query: { endTime: "2026-03-06T00:00:00.000Z" } });
     const query = at(await metadata("?lastN=3&bucketSize=hour"), "query");
@@ -88,7 +88,7 @@ describe("REST v2: unknown paths", () => {
     "/serverless/a/b",
   ];
 
-  test.each(paths)("GET /v2%s is 401 without a key and 404 with one", async (path) => {
+  test.each(paths)("GET /v2%s is 401 without a key and 404 with a key", async (path) => {
     expectProblem(await send("GET", `${v2}${path}`), 401, "missing bearer token");
     expectProblem(await send("POST", `${v2}${path}`, { key: "wrong", text: "{" }), 401, "invalid API key");
     expectProblem(await send("GET", `${v2}${path}`, { key: target.apiKey }), 404, "resource not found");

@@ -13,7 +13,7 @@ const a30 = `/catalog/gpus/${encodeURIComponent("NVIDIA A30")}`;
 /** The ids in a list of a response. */
 const ids = ({ json }: RawResponse, ...path: string[]): unknown[] => {
   const list = at(json, ...path);
-  return Array.isArray(list) ? list.map((one) => at(one, "id")) : [];
+  return Array.isArray(list) ? list.map((element) => at(element, "id")) : [];
 };
 
 describe("REST v2: the catalog", () => {
@@ -21,7 +21,7 @@ describe("REST v2: the catalog", () => {
     ["gpus", "NVIDIA A40", { pool: "AMPERE_48", memory: 48, manufacturer: "NVIDIA", maxCount: { secure: 8 } }],
     ["cpus", "cpu3c", { vcpu: { min: 2, max: 32 }, ramGbPerVcpu: 2 }],
     ["datacenters", "EU-RO-1", { region: "EUROPE", networkVolumeTypes: expect.arrayContaining(["STANDARD"]) }],
-  ])("GET /catalog/%s lists members, /{id} returns one, and 404 for an unknown one", async (list, id, fields) => {
+  ])("GET /catalog/%s lists members, /{id} returns one, and 404 for an unknown id", async (list, id, fields) => {
     const key = list === "datacenters" ? "dataCenters" : list;
     const all = await call("GET", `/catalog/${list}`);
     expect(Object.keys(Object(all.json))).toEqual([key]);
@@ -30,7 +30,7 @@ describe("REST v2: the catalog", () => {
     expectProblem(await call("GET", `/catalog/${list}/nosuch`), 404, "resource not found");
   });
 
-  test("GPU types have a serverless price if the price list has a pool with them", async () => {
+  test("GPU types have a serverless price if the price list contains their pool", async () => {
     expect(at((await call("GET", a40)).json, "price")).toEqual({ secure: 0, community: 0, serverless: 1.224 });
     expect(at((await call("GET", a30)).json, "price")).toEqual({ secure: 0, community: 0 });
   });
@@ -72,7 +72,7 @@ describe("REST v2: the catalog", () => {
     `${available}&countryCodes=Ro`,
     `${available}&cudaVersions=12`,
     `${available}&minCudaVersion=new`,
-  ])("GET /catalog/gpus?%s is 422, for a single type as well", async (query) => {
+  ])("GET /catalog/gpus?%s is 422, also for a single type", async (query) => {
     expectProblem(await call("GET", `/catalog/gpus?${query}`), 422);
     expectProblem(await call("GET", `${a40}?${query}`), 422);
   });

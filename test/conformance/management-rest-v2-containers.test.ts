@@ -19,7 +19,7 @@ describe("REST v2: the start command", () => {
     ["args as a command line", { args: "python 'my handler.py'" }, { entrypoint: [], cmd: both.cmd }],
     ["args in JSON", { args }, both],
     ["entrypoint and cmd", both, { ...both, args }],
-    ["args that say the same as both", { ...both, args }, { ...both, args }],
+    ["args equal to both", { ...both, args }, { ...both, args }],
     ["cmd alone", { cmd: both.cmd }, { entrypoint: [], cmd: both.cmd }],
     ["nothing", { entrypoint: [], cmd: [] }, { args: "", entrypoint: [], cmd: [] }],
   ])("%s: a response contains all three fields", async (_what, sent, shown) => {
@@ -28,7 +28,7 @@ describe("REST v2: the start command", () => {
     expectResponse(await call("POST", "/templates", body), 201, shown);
   });
 
-  test("a PATCH of one part keeps the other one; an empty value clears it", async () => {
+  test("a PATCH of one part keeps the other; an empty value clears it", async () => {
     for (const own of [
       `/serverless/${await make("/serverless", endpointBody(both))}`,
       `/templates/${await template(both)}`,
@@ -109,7 +109,7 @@ describe("REST v2: an endpoint and its template", () => {
     expect(response.json).not.toHaveProperty("templateId");
   });
 
-  test("a later change of the template does not reach the endpoint until it is named again", async () => {
+  test("a later change of the template does not affect the endpoint until a PATCH names the template again", async () => {
     const templateId = await template({ env: { A: "1" } });
     const id = await make("/serverless", endpointBody({ image: undefined, templateId }));
     await call("PATCH", `/templates/${templateId}`, { image: "conformance/next:2", env: { C: "3" } });

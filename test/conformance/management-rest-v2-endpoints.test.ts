@@ -9,7 +9,7 @@ const target = await useTarget({ templateRelease: 0 });
 const account = useAccount(target);
 const { call, make, endpointBody } = useRestV2(target, account);
 
-/** Scaling by requests, with an idle timeout, which queues do not have then. */
+/** Scaling by requests; queues with this scaling have no idle timeout. */
 const byCount = { scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { max: 0, idleTimeout: 9 } };
 
 describe("REST v2: POST /serverless", () => {
@@ -96,7 +96,7 @@ describe("REST v2: POST /serverless", () => {
     ["an unknown volume", { networkVolumes: ["nosuch"] }, /volume "nosuch" does not exist/],
     ["an unknown registry", { registry: "nosuch" }, /"nosuch" does not exist/],
     ["an unknown pool", { gpu: { pools: ["NO_POOL"] } }, /must be one of AMPERE_16/],
-    ["more workers at least than at most", { workers: { min: 2, max: 1 } }, /workersMax/],
+    ["a minimum of workers above the maximum", { workers: { min: 2, max: 1 } }, /workersMax/],
     [
       "both kinds of CUDA constraints",
       { gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"], minCudaVersion: "12.4" } },
@@ -107,18 +107,18 @@ describe("REST v2: POST /serverless", () => {
       { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA L4"] } },
       /none of the pools/,
     ],
-    ["no type left", { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA GeForce RTX 4090"] } }, /one type/],
+    ["no remaining type", { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA GeForce RTX 4090"] } }, /one type/],
     [
       "a number of CPUs that is not a power of two",
       { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 6 }] },
       /power of two/,
     ],
     [
-      "more CPUs than the flavour has",
+      "more CPUs than the flavour supports",
       { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 64 }] },
       /power of two up to 32/,
     ],
-    ["args and another cmd", { args: "python h.py", cmd: ["node", "h.mjs"] }, /same command/],
+    ["args and a different cmd", { args: "python h.py", cmd: ["node", "h.mjs"] }, /same command/],
   ])("with %s is 400", async (_what, fields, detail) => {
     expectProblem(await call("POST", "/serverless", endpointBody(fields)), 400, detail);
   });
@@ -171,7 +171,7 @@ describe("REST v2: PATCH /serverless/{id}", () => {
     expectResponse(response, 200, { gpu: { pools: ["AMPERE_24"], excludedTypes: [] } });
   });
 
-  test("without pools both stay, and blanks around excluded types are removed", async () => {
+  test("without pools both remain, and blanks around excluded types are removed", async () => {
     const gpu = { pools: ["AMPERE_24"], excludedTypes: [" NVIDIA L4 ", "NVIDIA L4"] };
     const id = await make("/serverless", endpointBody({ gpu }));
     const retained = { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2 };

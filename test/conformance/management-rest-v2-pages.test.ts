@@ -17,7 +17,7 @@ const paths: ListPath[] = ["/serverless", "/templates"];
 
 const idsIn = ({ json }: RawResponse, member: string): unknown[] => {
   const list = at(json, member);
-  return Array.isArray(list) ? list.map((one) => at(one, "id")) : [];
+  return Array.isArray(list) ? list.map((element) => at(element, "id")) : [];
 };
 
 describe("REST v2: pages", () => {
@@ -36,7 +36,7 @@ describe("REST v2: pages", () => {
       }
       query = `?limit=1&cursor=${encodeURIComponent(stringAt(response, "pagination", "nextCursor"))}`;
     }
-    expect(received.filter((id) => created.some((one) => one === id))).toEqual(created.reverse());
+    expect(received.filter((id) => created.some((createdId) => createdId === id))).toEqual(created.reverse());
     expect(new Set(received).size).toBe(received.length);
     expectResponse(await call("GET", path), 200, { pagination: { nextCursor: null, hasNextPage: false } });
   });

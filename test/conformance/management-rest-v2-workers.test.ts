@@ -8,7 +8,7 @@ const target = await useTarget({ templateRelease: 0 });
 const account = useAccount(target);
 const { call, make, endpointBody } = useRestV2(target, account);
 
-/** The events of an open stream, read until one holds `text`. */
+/** Reads the events of an open stream until an event contains `text`. */
 async function eventsUntil(path: string, text: string, headers: Record<string, string> = {}): Promise<string[]> {
   const closing = new AbortController();
   const response = await fetch(`${target.serverlessUrl}/v2${path}`, {
@@ -117,7 +117,7 @@ describe("REST v2: a worker's log", () => {
     expect(await eventsUntil(`${path}?tail=1`, "id: ")).toHaveLength(1);
     for (const lastEventId of ["42", "2026-11-26"])
       expectProblem(await call("GET", path, undefined, { "last-event-id": lastEventId }), 422);
-    // The worker ends, and its log with a last line.
+    // The worker ends, and writes a last line to its log.
     const resumed = eventsUntil(path, "worker ended", { "last-event-id": ts });
     await call("PATCH", `/serverless/${jobs.endpointId}`, { workers: { min: 0, max: 0 } });
     const lines = await resumed;

@@ -145,10 +145,10 @@ describe("REST v2: delegations of registries", () => {
   });
 });
 
-describe("REST v2: next to the job API", () => {
+describe("REST v2: shared paths with the job API", () => {
   test("its reserved words are not endpoint ids, and their job paths are 404 as problems", async () => {
     for (const word of ["serverless", "templates", "network-volumes", "registries", "catalog"]) {
-      // To some of them `run` is an id.
+      // Some of these routes interpret `run` as an id.
       expectResponse(await call("POST", `/${word}/run`, { input: {} }), [404, 405]);
       expectProblem(await call("GET", `/${word}/status/x`), 404);
     }
@@ -176,7 +176,7 @@ describe("REST v2: next to the job API", () => {
   });
 });
 
-describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
+describe.each(makers)("REST v2: objects created by $dialect", (maker) => {
   test("an endpoint is listed, read, updated and deleted", async () => {
     const id = await maker.endpoint({ image: "conformance/first:1" });
     const own = `/serverless/${id}`;
@@ -222,7 +222,7 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
     expectResponse(await call("DELETE", own), 204);
   });
 
-  test("registry credentials contain id and name only; templates silently lose them", async () => {
+  test("registry credentials contain id and name only; their deletion removes them from templates", async () => {
     const id = await maker.registry();
     const response = await call("GET", `/registries/${id}`);
     expect(Object.keys(response.json ?? {}).sort()).toEqual(["id", "name"]);

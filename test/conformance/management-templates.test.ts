@@ -105,7 +105,7 @@ describe("GraphQL API: saveTemplate", () => {
     },
   );
 
-  test("saveTemplate stores containerRegistryAuthId and rejects an unknown one", async () => {
+  test("saveTemplate stores containerRegistryAuthId and rejects an unknown id", async () => {
     const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
     const created = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id } }`);
     const containerRegistryAuthId = stringAt(created, "data", "saveRegistryAuth", "id");

@@ -10,9 +10,9 @@ import { tagPrefix } from "./readings.mjs";
 const words = new Map([
   ["passed", "holds"],
   ["failed", "**does not hold**"],
-  ["skipped", "not asked"],
-  ["pending", "not asked"],
-  ["todo", "not asked"],
+  ["skipped", "skipped"],
+  ["pending", "skipped"],
+  ["todo", "skipped"],
 ]);
 
 /** @param {string} text */
@@ -26,12 +26,12 @@ const readingsOf = ({ tags = [] }) =>
     .map((tag) => `[${tag.slice(tagPrefix.length)}](service.md#readings)`)
     .join(", ");
 
-/** The page: one table for each part of the interface, in the order of the file names. `asked` names the tested service,
+/** The page: one table for each part of the interface, in the order of the file names. `service` names the tested service,
  * `contract` is the section about the contract.
  * @param {Report} report
- * @param {string} asked
+ * @param {string} service
  * @param {string} contract */
-export function conformancePage(report, asked, contract) {
+export function conformancePage(report, service, contract) {
   /** @type {Map<string, string[]>} */
   const sections = new Map();
   for (const { name, assertionResults } of [...report.testResults].sort((a, b) => a.name.localeCompare(b.name))) {
@@ -50,7 +50,7 @@ export function conformancePage(report, asked, contract) {
       ([section, rows]) =>
         `## ${section}\n\n| row | test file | reading | result |\n|---|---|---|---|\n${rows.join("\n")}\n`,
     );
-  return `# Conformance\n\nWritten by \`node test/conformance/report.mjs\` from a run of the conformance tests against ${asked}:
+  return `# Conformance\n\nWritten by \`node test/conformance/report.mjs\` from a run of the conformance tests against ${service}:
 ${passed} of ${results.length} rows hold. Where the interface can be read in more than one way, a row names the
 [reading](service.md#readings) that it rests on.\n\n${contract}\n${tables.join("\n")}`;
 }

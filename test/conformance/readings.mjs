@@ -8,10 +8,10 @@ import { readFileSync } from "node:fs";
 
 const manual = new URL("../../docs/service.md", import.meta.url);
 
-/** Before a reading's name in the tag of a test that rests on it: `{ tags: ["reading:megabyte"] }`. */
+/** Prefix of a reading's name in the tag of a test that depends on it: `{ tags: ["reading:megabyte"] }`. */
 export const tagPrefix = "reading:";
 
-/** The readings in the order of the table. A tag that names none of them refuses the run (vitest.config.mts).
+/** The readings in the order of the table. A tag with an unknown reading fails the run (vitest.config.mts).
  * @returns {Reading[]} */
 export function readReadings(text = readFileSync(manual, "utf8")) {
   const section = /^## Readings\n([\s\S]*?)(?=^## )/m.exec(text)?.[1] ?? "";

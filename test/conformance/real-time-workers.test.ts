@@ -11,10 +11,10 @@ import type { JobApi } from "./support/job-api";
 import { joinAsWorker } from "./support/raw-worker";
 import { comesAfter, expectPassed } from "./support/real-time";
 
-// Concurrent, because each test mostly waits. Concurrent tests must take hooks and assertions from their own context.
+// Concurrent, because each test mostly waits. Concurrent tests must use the hooks and assertions of their own context.
 vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
 
-/** Waits for workers that a test plays. */
+/** Timings of workers that a test impersonates. */
 const shortTimings = {
   takeHold: 600,
   stopHold: 500,
@@ -23,11 +23,11 @@ const shortTimings = {
   secondLook: 100,
   lostJob: 500,
 };
-/** Timings of workers that the service starts. A loaded machine starts them late, so no short one depends on their start. */
+/** Timings of workers that the service starts. A loaded machine starts them late, so no short timing depends on their start. */
 const started = { pingInterval: 1234, stopGrace: 500, killGrace: 600, startBackoff: 300 };
 /** Timings of programs that never request a job. */
 const mute = { takeSilence: 400, startLimit: 700, secondLook: 100, startBackoff: 50 };
-/** A wait before the next worker that only its limit makes short. */
+/** A start backoff that only its limit shortens. */
 const capped = { startBackoff: 100_000, startBackoffMax: 300 };
 
 /** Image of a worker that never requests a job. */
@@ -35,7 +35,7 @@ const deaf = "conformance/deaf:1";
 const deafProgram = fileURLToPath(new URL("programs/deaf.mjs", import.meta.url));
 const images = { [deaf]: `"${process.execPath}" "${deafProgram}"` };
 
-/** A file's path in a folder that is gone after the test. */
+/** Path of a file in a folder that is removed after the test. */
 function scratchFile(context: TestContext, name: string): string {
   const folder = mkdtempSync(join(tmpdir(), "real-time-"));
   context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -98,7 +98,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     await comesAfter(startTime, wait, worker.jobs.health, noWorkers);
   });
 
-  test("lostJob: a job is requeued when its worker requests another one", async (context) => {
+  test("lostJob: a job is requeued when its worker requests another job", async (context) => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
     const startTime = Date.now();
@@ -158,13 +158,13 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     local.target.localOnly(context, "startBackoff is a setting of the local service");
     const file = scratchFile(context, "attempts");
     const jobs = await local.account.jobsOn("crash", context);
-    // The third crash fails it: two waits.
+    // The third crash fails the job, after two waits.
     await jobs.reaches(await jobs.submit({ file }), "FAILED");
     const attempts = readFileSync(file, "utf8").trim().split("\n").map(Number);
     expect(attempts).toHaveLength(3);
     const [first = 0, second = 0, third = 0] = attempts;
-    // Each attempt noted its time before it crashed. How much longer a start takes is the machine's affair; that the waits
-    // are exactly these is held by the test of the back-off.
+    // Each attempt records its time before it crashes. Only lower bounds are asserted, because starts take time;
+    // test/unit/service/workers/backoff.test.ts asserts the exact waits.
     for (const [wait, gap] of [[1, second - first] as const, [2, third - second] as const])
       expect(gap, `the start after crash ${wait}`).toBeGreaterThanOrEqual(wait * started.startBackoff - 5);
   });
@@ -173,7 +173,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     patient.target.localOnly(context, "startBackoffMax is a setting of the local service");
     const jobs = await patient.account.jobsOn("crash", context);
     const startTime = Date.now();
-    // The third crash fails it: two waits, which would be 5 minutes.
+    // The third crash fails the job, after two waits that would take 5 minutes without the limit.
     await jobs.reaches(await jobs.submit({}), "FAILED");
     expectPassed(startTime, 2 * capped.startBackoffMax, "the third crash");
     expect(Date.now() - startTime).toBeLessThan(capped.startBackoff);

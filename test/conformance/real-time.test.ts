@@ -6,7 +6,7 @@ import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { comesAfter, expectPassed } from "./support/real-time";
 
-// Concurrent, because each test mostly waits. Concurrent tests must take hooks and assertions from their own context.
+// Concurrent, because each test mostly waits. Concurrent tests must use the hooks and assertions of their own context.
 vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
 
 const timings = {
@@ -50,7 +50,7 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
     expectPassed(startTime, timings.streamHold, "/stream");
   });
 
-  test("a webhook's receiver that does not respond within webhookAnswer gets 2 more attempts, webhookDelay apart", async (context) => {
+  test("a webhook's receiver that does not respond within webhookAnswer receives 2 more attempts, webhookDelay apart", async (context) => {
     needsTimings(context);
     const times: number[] = [];
     const server = createServer((request) => {
@@ -65,7 +65,7 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
     const jobs = await account.parked();
     const startTime = Date.now();
     await jobs.cancel(await jobs.submit({}, { webhook: `http://127.0.0.1:${at(server.address(), "port")}/` }));
-    // With the defaults of either it takes 20 s.
+    // With either default, this takes 20 s.
     await context.expect.poll(() => times.length, { timeout: 18_000 }).toBe(3);
     const wait = 2 * (timings.webhookAnswer + timings.webhookDelay);
     expect(times.at(-1), "the third call").toBeGreaterThanOrEqual(startTime + wait - 5);

@@ -13,10 +13,10 @@ import { conformancePage } from "./page.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const file = join(root, "docs/conformance.md");
-const asked = process.env.CONFORMANCE_BASE_URL ? "a service that was up already" : "the local service";
+const service = process.env.CONFORMANCE_BASE_URL ? "a running service" : "the local service";
 const checking = process.argv.includes("--check");
 
-/** Runs them all and returns vitest's own report, and the records of test/support/contract-watch.ts. */
+/** Runs all conformance tests, and returns vitest's report and the records of test/support/contract-watch.ts. */
 function run() {
   const folder = mkdtempSync(join(tmpdir(), "conformance-report-"));
   const output = join(folder, "report.json");
@@ -27,7 +27,7 @@ function run() {
     const env = { ...process.env, CONTRACT_RECORD: traffic };
     spawnSync(process.execPath, [vitest, "run", ...flags], { cwd: root, stdio: "inherit", env });
     if (!existsSync(output))
-      throw new Error("the conformance tests wrote no report: the run failed before its first test");
+      throw new Error("the conformance tests wrote no report: the run failed before the first test");
     const read = (/** @type {string} */ path) => JSON.parse(readFileSync(path, "utf8"));
     const records = readdirSync(traffic).map((name) => read(join(traffic, name)));
     return { report: read(output), records };
@@ -38,7 +38,7 @@ function run() {
 
 const { report, records } = run();
 const { routes } = JSON.parse(readFileSync(join(root, "test/contract/rest-v2.json"), "utf8"));
-const page = conformancePage(report, asked, contractSection(routes, records));
+const page = conformancePage(report, service, contractSection(routes, records));
 const stale = checking && readFileSync(file, "utf8") !== page;
 if (stale) console.error("docs/conformance.md is outdated; run node test/conformance/report.mjs");
 if (!checking) writeFileSync(file, page);

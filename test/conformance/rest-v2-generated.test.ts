@@ -16,7 +16,7 @@ import {
 } from "./support/contract-requests";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
 
-/** Requests of each route; routes with a body get ten times as many. */
+/** Requests of each route; ten times as many for routes with a body. */
 const perRoute = process.env["FULL"] ? 7 : 1;
 const seed = 20_261_123;
 
@@ -39,7 +39,7 @@ const newSecret = (): Promise<string> => make("/account/secrets", { name: unique
 
 const repository = "arn:aws:ecr:us-east-1:123456789012:repository/team/worker";
 
-/** The id of a new object for one request of a route. Builds and workers are unknown: 404. */
+/** Creates an object for a request of a route, and returns its id. Builds and workers are unknown: 404. */
 async function idFor({ path }: Route, { body }: GeneratedRequest): Promise<string> {
   if (path.includes("{buildId}")) return "nosuch";
   if (path.startsWith("/v2/serverless")) {
@@ -104,7 +104,7 @@ const plausible = (body: unknown): boolean =>
 
 /**
  * Returns true if `args` contradicts `entrypoint` or `cmd`. The contract states this rule in prose and without a status.
- * Bodies with other faults are left to the schema.
+ * The schema covers bodies with other faults.
  */
 function contradicts(body: unknown): boolean {
   const [args, entrypoint, cmd] = [at(body, "args"), at(body, "entrypoint"), at(body, "cmd")];
@@ -143,7 +143,7 @@ describe("REST v2: requests generated from the contract", () => {
       const statuses = [...refusals(route, request), ...(contradicts(request.body) ? [400] : [])];
       if (!plausible(request.body)) continue;
       const response = await send(route, request);
-      // Builds are never there. Whether the object or the request is checked first is not stated.
+      // Builds never exist. The contract does not state whether the object or the request is checked first.
       if (response.status === 404 && route.path.includes("/builds")) continue;
       const what = `${request.fault}: ${response.status} ${response.text}`;
       expect(statuses, what).toContain(response.status);

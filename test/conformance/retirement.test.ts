@@ -6,7 +6,7 @@ const target = await useTarget({ retire: ["v1", "graphql"] });
 const { apiKey: key } = target;
 beforeEach((context) => target.localOnly(context, "the retirement is a setting of the local service"));
 
-describe("The day after the retirement of REST v1 and GraphQL", () => {
+describe("After the retirement of REST v1 and GraphQL", () => {
   test.each([
     ["GET", "/endpoints"],
     ["POST", "/endpoints"],

@@ -32,7 +32,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     expect(stringAt(next, "workerId")).toBe(stringAt(first, "workerId"));
   });
 
-  test("workersMax lowered to 0: the running job finishes, then no worker is left and jobs stay queued", async (context) => {
+  test("workersMax lowered to 0: the running job finishes, then no worker remains and jobs stay queued", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const { input, end } = longJob(target, context);
     const running = await jobs.submit(input);

@@ -10,14 +10,14 @@ const account = useAccount(target);
 const joined = useWorker(target, account);
 
 describe("Worker channel: taking jobs", () => {
-  test("GET job-take holds until a job arrives", async (context) => {
+  test("GET job-take waits until a job arrives", async (context) => {
     const worker = await joined(context);
-    let answered = false;
+    let hasEnded = false;
     const taking = worker.take().finally(() => {
-      answered = true;
+      hasEnded = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(answered, "held while the queue is empty").toBe(false);
+    expect(hasEnded, "pending while the queue is empty").toBe(false);
     const id = await worker.jobs.submit({});
     expectResponse(await taking, 200, { id });
     await worker.done(id, {});
@@ -171,7 +171,7 @@ describe("Worker channel: authentication", () => {
     await worker.jobs.cancel(id);
   });
 
-  test("a worker's token is not the API key and opens none of the user's APIs", async (context) => {
+  test("a worker's token is not the API key and is rejected by the user's APIs", async (context) => {
     const worker = await joined(context);
     expect(worker.token).not.toBe(target.apiKey);
     expectResponse(await send("GET", `${target.baseUrl}/endpoints`, { key: worker.token }), 401);
@@ -180,7 +180,7 @@ describe("Worker channel: authentication", () => {
     expectResponse(await send("POST", `${target.graphqlUrl}?api_key=${worker.token}`, query), 401);
   });
 
-  test("a worker's token opens no other endpoint", async (context) => {
+  test("a worker's token is rejected by other endpoints", async (context) => {
     const worker = await joined(context);
     const other = await account.parked();
     await other.submit({});

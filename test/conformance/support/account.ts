@@ -22,7 +22,7 @@ export const templateFields = (fields: Fields = {}): Fields => ({
 /** A name that is unique across runs. */
 export const uniqueName = (what: string): string => `conf-${what}-${randomBytes(5).toString("hex")}`;
 
-/** A value as GraphQL writes it inside a query: what JSON writes, with bare keys. */
+/** A value in the syntax of a GraphQL query: JSON with unquoted keys. */
 export function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (!(value instanceof Object)) return JSON.stringify(value ?? null);
@@ -30,29 +30,29 @@ export function literal(value: unknown): string {
   return `{${fields.map(([key, inner]) => `${key}: ${literal(inner)}`).join(", ")}}`;
 }
 
-/** The tests' account, by raw requests. Its objects are deleted after the file's last test. */
+/** The tests' account, accessed by raw requests. Its objects are deleted after the file's last test. */
 export interface Account {
-  /** A REST call with the right key. */
+  /** Sends a REST request with the valid key. */
   rest(method: string, path: string, json?: unknown): Promise<RawResponse>;
-  /** A GraphQL call in the interface's form: the key in the query parameter, `{query}` as the body. */
+  /** Sends a GraphQL request in the documented form: the key as a query parameter, `{query}` as the body. */
   graphql(query: string, variables?: Fields): Promise<RawResponse>;
   /** Creates a template by saveTemplate and returns its id. */
   template(fields?: Fields): Promise<string>;
-  /** Deletes a template that a test created in another way together with the account. */
+  /** Registers a template that a test created in another way for deletion with the account. */
   discardTemplate(name: string): void;
   /** Creates an endpoint by POST /endpoints and returns its id. Creates a template if `templateId` is missing. */
   endpoint(fields?: Fields): Promise<string>;
   volume(fields?: Fields): Promise<string>;
   secret(fields?: Fields): Promise<string>;
-  /** The job API of a new endpoint that runs the handler, one worker at most, started with the first job. */
+  /** The job API of a new endpoint that runs the handler with at most one worker, started by the first job. */
   jobsOn(handler: HandlerName, context: TestContext, fields?: Fields, template?: Fields): Promise<JobApi>;
-  /** As `jobsOn`, of one endpoint per handler for all tests of the file that do not depend on its settings and counters. */
+  /** Like `jobsOn`, with one endpoint per handler, for tests that do not depend on its settings and counters. */
   jobsOf(handler: HandlerName, context: TestContext): Promise<JobApi>;
-  /** The job API of a new endpoint that may have no worker: its jobs stay in the queue. */
+  /** The job API of a new endpoint without workers, whose jobs stay in the queue. */
   parked(fields?: Fields): Promise<JobApi>;
 }
 
-/** The mutation for any template, with the fields that the interface lists. */
+/** The mutation for any template, with the documented fields. */
 export const saveTemplate = `mutation Save($input: SaveTemplateInput!) { saveTemplate(input: $input) {
   id name imageName containerDiskInGb volumeInGb dockerArgs ports env { key value } readme volumeMountPath isServerless
 } }`;
@@ -127,7 +127,7 @@ export function useAccount(target: Target): Account {
     return jobs(await endpoint({ ...scaling, ...fields, templateId }));
   };
 
-  // A local service is thrown away whole.
+  // A local service is deleted completely.
   if (target.isExternal) {
     afterAll(async () => {
       for (const remove of [...endpoints, ...created]) await remove();

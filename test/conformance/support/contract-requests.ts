@@ -7,7 +7,7 @@ export type Route = (typeof contract.routes)[number];
 /** A request generated from a route's schemas. The path still contains its parameters, such as `{id}`. */
 export interface GeneratedRequest {
   query: Record<string, string>;
-  /** Undefined for none. */
+  /** Undefined for a request without a body. */
   body: unknown;
   /** The fault of an invalid request. */
   fault?: string;
@@ -19,7 +19,7 @@ const parameters = ({ query }: Route): Schema => schemaIn(query, "properties") ?
 const violationsOf = ({ method, path }: Route, { query, body }: GeneratedRequest) =>
   requestViolations({ method, path: path.replaceAll(/\{\w+\}/g, "some-id"), query, body });
 
-/** A cursor is valid only where a response gave it. */
+/** Parameters without generated values: a cursor is valid only if a response contained it. */
 const withoutMeaning = new Set(["cursor"]);
 
 function queriesOf(route: Route, known: KnownValues): fc.Arbitrary<Record<string, string>> {
@@ -41,7 +41,7 @@ export function shapedRequests(route: Route, known: KnownValues): fc.Arbitrary<G
   return fc.record({ query: queriesOf(route, known), body: body ? valuesOf(body, known) : fc.constant(undefined) });
 }
 
-/** Returns true for a request without a violation. */
+/** Returns true if a request has no violation. */
 export const isValid = (route: Route, request: GeneratedRequest): boolean => violationsOf(route, request).length === 0;
 
 /** Statuses that the contract allows for a request that breaks it; empty for a valid request. */
@@ -49,10 +49,10 @@ export const refusals = (route: Route, request: GeneratedRequest): number[] => [
   ...new Set(violationsOf(route, request).flatMap(({ status }) => status ?? [400, 422])),
 ];
 
-/** Values of a query parameter, some of which do not fit. */
+/** Values of a query parameter, some of them invalid. */
 const oddTexts = ["", "NO_SUCH", "0", "-1", "1.5", "99999999", "maybe"];
 
-/** Samples of a route's requests that show every optional property. */
+/** Samples of a route's requests that contain every optional property. */
 const samples = 60;
 
 /** Requests with one violation each: every fault of a body and of a query parameter, and forbidden combinations. */

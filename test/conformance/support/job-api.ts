@@ -4,7 +4,7 @@ import type { Target } from "../../support/target";
 /** States that a job leaves only by /retry or removal. */
 export const finalStates = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 
-/** The job operations of one endpoint, each one raw request with the right key. */
+/** The job operations of an endpoint, each as a raw request with the valid key. */
 export interface JobApi {
   endpointId: string;
   /** Root of the endpoint's job API. */
@@ -57,7 +57,7 @@ export function createJobApi(target: Target, endpointId: string): JobApi {
       expectResponse(response, 200);
       const state = String(at(response.json, "status"));
       if (!expected.includes(state))
-        throw new Error(`${response.request} answers ${response.text}, not ${expected.join(" or ")}`);
+        throw new Error(`${response.request} returned ${response.text}, expected ${expected.join(" or ")}`);
       return response;
     },
   };

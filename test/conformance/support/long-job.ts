@@ -11,7 +11,7 @@ export interface LongJob {
   end(): void;
 }
 
-/** A job that runs until the test ends it; for 12 s where the service does not see this machine's files. */
+/** A job that runs until the test ends it, or for 12 s if the service cannot read this machine's files. */
 export function longJob({ isExternal }: Target, context: TestContext): LongJob {
   if (isExternal) return { input: { ms: 12_000 }, end: () => undefined };
   const folder = mkdtempSync(join(tmpdir(), "long-job-"));

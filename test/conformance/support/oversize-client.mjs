@@ -8,7 +8,7 @@ for (let n = 0; n < times; n += 1) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   results.push(
     await fetch(url, { method: "POST", headers, body }).then(
-      async (answer) => `${answer.status} ${(await answer.text()) === "" ? "without a body" : "with a body"}`,
+      async (response) => `${response.status} ${(await response.text()) === "" ? "without a body" : "with a body"}`,
       (error) => `no answer: ${error.cause?.code ?? error.cause ?? error}`,
     ),
   );

@@ -4,10 +4,10 @@ import type { Target } from "../../support/target";
 import type { Account } from "./account";
 import type { JobApi } from "./job-api";
 
-/** The worker's side of an endpoint, spoken by raw requests. */
+/** The worker channel of an endpoint, as raw requests. */
 export interface RawWorker {
   jobs: JobApi;
-  /** GET job-take; holds until a job arrives or `signal` aborts. `pod` is the id of another worker of the endpoint. */
+  /** GET job-take; waits until a job arrives or `signal` aborts. `pod` is the id of another worker of the endpoint. */
   take(signal?: AbortSignal, pod?: string): Promise<RawResponse>;
   /** GET job-take-batch of up to `size` jobs. */
   takeBatch(size: number): Promise<RawResponse>;
@@ -44,7 +44,7 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
   expectResponse(record, 200, { status: "COMPLETED" });
   const variable = (name: string): string => {
     const value = at(record.json, "output", name);
-    if (typeof value !== "string" || value === "") throw new Error(`workers are not told ${name}: ${record.text}`);
+    if (typeof value !== "string" || value === "") throw new Error(`workers do not receive ${name}: ${record.text}`);
     return value;
   };
   await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
@@ -82,7 +82,7 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
   };
 }
 
-/** One worker for the tests of a file; each test ends the jobs that it takes. */
+/** Creates a worker for the tests of a file; each test ends the jobs that it takes. */
 export function useWorker(target: Target, account: Account): (context: TestContext) => Promise<RawWorker> {
   let joined: Promise<RawWorker> | undefined;
   return (context) => {

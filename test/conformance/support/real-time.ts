@@ -1,13 +1,13 @@
 import { expect } from "vitest";
 import { pollUntil, type RawResponse } from "../../support/raw-http";
 
-/** Timers and two readings of a clock may differ by that much, ms. */
+/** Maximum difference between timers and clock readings, ms. */
 const blur = 5;
 
 /** Asserts that at least `ms` have passed since `since`. */
 export function expectPassed(startTime: number, ms: number, what: string): void {
   const passed = Date.now() - startTime;
-  expect(passed, `${what} came after ${passed} ms`).toBeGreaterThanOrEqual(ms - blur);
+  expect(passed, `${what} happened after ${passed} ms`).toBeGreaterThanOrEqual(ms - blur);
 }
 
 /**

@@ -13,7 +13,7 @@ export function expectProblem(response: RawResponse, status: number, detail?: st
   if (detail !== undefined) expect(stringAt(response, "detail")).toMatch(detail);
 }
 
-/** A response has the form of the contract, and a request that breaks a rule of it is refused with the rule's status. */
+/** Asserts that a response conforms to the contract, and that an invalid request is rejected with the documented status. */
 function holdToContract(method: string, path: string, body: unknown, response: RawResponse): void {
   const { status, headers, text, request } = response;
   const sent = body === undefined ? "" : JSON.stringify(body);
@@ -28,17 +28,17 @@ function holdToContract(method: string, path: string, body: unknown, response: R
 export interface Maker {
   dialect: string;
   endpoint(fields: { image?: string }): Promise<string>;
-  /** A template for serverless endpoints. */
+  /** Creates a template for serverless endpoints. */
   template(fields: { image?: string }): Promise<string>;
   volume(): Promise<string>;
   registry(): Promise<string>;
 }
 
-/** REST v2 by raw requests, and makers of objects by each dialect. */
+/** REST v2 by raw requests, and functions that create objects in each dialect. */
 export interface RestV2 {
-  /** Sends a request; the response has to fit the contract, and so has every request that is not refused. */
+  /** Sends a request and checks it against the contract; the response and every accepted request must conform. */
   call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<RawResponse>;
-  /** The id of the object created by a POST. */
+  /** Creates an object with a POST, and returns its id. */
   make(path: string, json: Fields): Promise<string>;
   /** A body of POST /serverless; its endpoint has no workers. */
   endpointBody(fields?: Fields): Fields;

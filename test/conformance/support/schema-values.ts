@@ -70,20 +70,20 @@ function object(schema: Schema, values: KnownValues): fc.Arbitrary<unknown> {
   return fc.record(Object.fromEntries(members), { requiredKeys: requiredOf(schema), noNullPrototype: true });
 }
 
-/** A value with one fault, and where the fault is. */
+/** A value with one fault, and the path of the fault. */
 export interface Faulty {
   at: string;
   value: unknown;
 }
 
-/** Every way to break a schema at one place of a value that fits it. */
+/** Every violation of a schema at a single place of a valid value. */
 export function faultsOf(input: Schema, value: unknown, at = "$"): Faulty[] {
   const schema = branchOf(input, value);
   const here = ownFaults(schema, value).map((wrong) => ({ at: `${at} = ${shortened(wrong)}`, value: wrong }));
   if (Array.isArray(value)) {
     const items = schemaIn(schema, "items");
     const inner = items && value.length > 0 ? faultsOf(items, value[0], `${at}[0]`) : [];
-    return [...here, ...inner.map((one) => ({ ...one, value: [one.value, ...value.slice(1)] }))];
+    return [...here, ...inner.map((fault) => ({ ...fault, value: [fault.value, ...value.slice(1)] }))];
   }
   if (typeof value !== "object" || value === null) return here;
   const properties = schemaIn(schema, "properties") ?? {};
@@ -91,7 +91,7 @@ export function faultsOf(input: Schema, value: unknown, at = "$"): Faulty[] {
   const inner = Object.entries(value).flatMap(([name, member]) => {
     const ofMember = schemaIn(properties, name) ?? rest;
     const faults = ofMember ? faultsOf(ofMember, member, `${at}.${name}`) : [];
-    return faults.map((one) => ({ ...one, value: { ...value, [name]: one.value } }));
+    return faults.map((fault) => ({ ...fault, value: { ...value, [name]: fault.value } }));
   });
   const missing = requiredOf(schema).map((name) => ({
     at: `${at}.${name} left out`,
@@ -139,7 +139,7 @@ function isOfType(type: unknown, value: unknown): boolean {
   return typeof value === type;
 }
 
-/** The branch of a `oneOf` that a value has the keys of. */
+/** The branch of a `oneOf` whose keys a value has. */
 function branchOf(input: Schema, value: unknown): Schema {
   const schema = resolvedSchema(input);
   const branches = listOf(schema, "oneOf");

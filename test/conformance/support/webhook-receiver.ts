@@ -12,7 +12,7 @@ export interface Notification {
 }
 
 export interface WebhookReceiver {
-  /** Address for one job's `webhook`. Returns `statuses` in turn; the last one repeats. */
+  /** Address for the `webhook` of a job. Returns `statuses` in turn; the last repeats. */
   address(name: string, ...statuses: number[]): string;
   /** Calls to an address so far. */
   calls(name: string): Notification[];
@@ -20,7 +20,7 @@ export interface WebhookReceiver {
   call(name: string, nth?: number): Promise<Notification>;
 }
 
-/** A receiver of job notifications on a free port of this machine, closed after the file's last test. */
+/** Starts a receiver of webhooks on a free port of this machine, closed after the file's last test. */
 export async function useWebhookReceiver(): Promise<WebhookReceiver> {
   const responses = new Map<string, number[]>();
   const calls = new Map<string, Notification[]>();
@@ -54,14 +54,15 @@ export async function useWebhookReceiver(): Promise<WebhookReceiver> {
       for (;;) {
         const found = calls.get(name)?.[nth - 1];
         if (found) return found;
-        if (Date.now() > end) throw new Error(`no call ${nth} came to ${name}, ${calls.get(name)?.length ?? 0} came`);
+        if (Date.now() > end)
+          throw new Error(`${name} received ${calls.get(name)?.length ?? 0} calls, expected ${nth}`);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
   };
 }
 
-/** Skips the test where the service cannot reach this machine's loopback address. */
+/** Skips the test if the service cannot reach this machine's loopback address. */
 export function needsReachableReceiver(target: Target, context: TestContext): void {
   const { hostname } = new URL(target.serverlessUrl);
   if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) {
