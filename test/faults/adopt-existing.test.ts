@@ -8,7 +8,7 @@ import { stringAt } from "../support/raw-http";
 import { freshName, objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench();
-// Credentials cannot be changed by REST v2: dialects.test.ts has their refusal.
+// REST v2 cannot change credentials; dialects.test.ts tests their rejection.
 const cases = (await objectCases(bench)).filter(({ kind }) => dialect === "v1" || kind !== "ContainerRegistryAuth");
 
 describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf }) => {
@@ -26,7 +26,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
     const created = await lifecycle.create(inputs, bench.context());
     expect([created.id, await idsOf(name)]).toEqual([id, [id]]);
     expect(lifecycle.diff(created.outputs, inputs)).toEqual([]);
-    // Deleting it in a later run deletes it.
+    // A delete in a later run deletes the adopted object.
     await lifecycle.delete(id, created.outputs, bench.context());
     expect(await idsOf(name)).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe("an adopted object", () => {
     expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({
       imageName: "new:2",
       env: { B: "2" },
-      // REST v2 has no place for it.
+      // REST v2 has no such property.
       readme: dialect === "v1" ? "" : "by hand",
       // The start arguments of REST v2 are the whole start command.
       dockerEntrypoint: dialect === "v1" ? ["/start"] : [],
@@ -76,7 +76,7 @@ describe("an adopted object", () => {
     expect((await Template.read(id, outputs, bench.context()))?.outputs).toEqual(outputs);
   });
 
-  test("of an endpoint keeps its version; its suffix is not another name", async () => {
+  test("of an endpoint keeps its version, and its suffix is not a changed name", async () => {
     const name = freshName();
     const templateBody = (version: string) => ({ name: `${name}-t`, imageName: `a:${version}`, isServerless: true });
     const templateId = stringAt(await bench.rest("POST", "/templates", templateBody("1")), "id");
@@ -124,7 +124,7 @@ describe("an adopted object", () => {
     expect((await bench.rest("GET", `/networkvolumes/${id}`)).status).toBe(200);
   });
 
-  test("must be the only one of its name", async () => {
+  test("must be the only object with its name", async () => {
     const name = freshName();
     const body = { name, size: 50, dataCenterId: "EU-RO-1" };
     const ids = [await bench.rest("POST", "/networkvolumes", body), await bench.rest("POST", "/networkvolumes", body)];
@@ -134,7 +134,7 @@ describe("an adopted object", () => {
     );
   });
 
-  test("may be a secret in use, whatever its value was", async () => {
+  test("may be a secret in use, with any previous value", async () => {
     const name = freshName();
     await bench.graphql(`mutation { secretCreate(input: { name: "${name}", value: "old", description: "d" }) { id } }`);
     await bench.clock.advance(86_400_000);
@@ -148,7 +148,7 @@ describe("an adopted object", () => {
   });
 });
 
-test("adoptExisting requires a name that the program sets in full", () => {
+test("adoptExisting requires a complete name in the program", () => {
   const failuresOf = (news: Properties) =>
     kinds.Template.check({}, { imageName: "a:1", adoptExisting: true, ...news }, naming("t-dev-3fa9c1b")).failures;
   const failure = {

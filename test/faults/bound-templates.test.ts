@@ -29,7 +29,7 @@ describe("a template used by a REST v1 endpoint", () => {
     await expect(Template.delete(id, outputs, context)).rejects.toThrow(
       `template "${name}" cannot be deleted: endpoint "somebody-else" (${user}) still uses it and is not deleted by this deployment.`,
     );
-    // Only a second lookup, because a list may lag behind.
+    // Only a second lookup, because a list may be outdated.
     expect(context.clock.now() - start).toBeLessThan(3000);
     expect(bench.drainRequests().filter((request) => request.startsWith("DELETE")).length).toBeLessThanOrEqual(1);
   });
@@ -44,8 +44,8 @@ describe("a template used by a REST v1 endpoint", () => {
 
   test("is deleted by REST v2 once the endpoint uses another template", async () => {
     const { id, name, outputs, user } = await templateInUse("v2");
-    const other = await templateInUse("v2");
-    expectResponse(await bench.rest("PATCH", `/endpoints/${user}`, { templateId: other.id }), 200);
+    const otherTemplate = await templateInUse("v2");
+    expectResponse(await bench.rest("PATCH", `/endpoints/${user}`, { templateId: otherTemplate.id }), 200);
     const context = bench.context({}, "v2");
     await Template.delete(id, outputs, context);
     expect(context.progressMessages.at(-1)).toMatch(
@@ -55,7 +55,7 @@ describe("a template used by a REST v1 endpoint", () => {
   });
 });
 
-test("a REST v1 endpoint gets a copy of its template before REST v2 deletes the template", async () => {
+test("a REST v1 endpoint receives a copy of its template before REST v2 deletes the template", async () => {
   const { id: templateId, user } = await templateInUse("v1");
   const { ServerlessEndpoint } = kinds;
   const { inputs } = ServerlessEndpoint.check({}, { templateId, workersMax: 0 }, naming("mine"), [], "v1");

@@ -17,7 +17,7 @@ async function waitUntil(done: () => boolean): Promise<void> {
 const responseFaults: [string, Fault][] = [
   ["is dropped", { kind: "dropResponse" }],
   ["is replaced by a 502", { kind: "status", status: 502, applied: true }],
-  ["arrives by half", { kind: "halfBody" }],
+  ["is truncated", { kind: "halfBody" }],
 ];
 
 describe.each(cases)("a $kind whose create is cancelled", ({ kind, create, inputsOf, idsOf }) => {

@@ -9,7 +9,7 @@ import { expectResponse, send } from "../support/raw-http";
 const bench = await useLifecycleBench();
 const { ServerlessEndpoint, Template } = kinds;
 
-/** Flavours and virtual CPUs as programs write them, and the `cpu` list that REST v2 shows for them. */
+/** Flavours and virtual CPUs in programs, and the `cpu` list that REST v2 returns for them. */
 const programs: [wanted: Properties, shown: string[]][] = [
   [{ cpuFlavorIds: ["cpu3c-4", "cpu5c-8"] }, ["cpu3c 4", "cpu5c 8"]],
   [{ cpuFlavorIds: ["cpu3c", "cpu5c-8"] }, ["cpu3c 2", "cpu5c 8"]],
@@ -20,7 +20,7 @@ const programs: [wanted: Properties, shown: string[]][] = [
 ];
 
 let count = 0;
-/** A CPU endpoint of REST v2 with its own template. */
+/** Creates a CPU endpoint of REST v2 with its own template. */
 async function createEndpoint(desired: Properties) {
   const name = naming(`cpu-${++count}`);
   const context = bench.context({}, "v2");

@@ -13,14 +13,14 @@ interface Deployed {
   id: string;
   /** Inputs in the program, without defaults. */
   program: Properties;
-  /** That with its defaults. */
+  /** Inputs with their defaults. */
   inputs: Properties;
   outputs: Properties;
 }
 
 let count = 0;
 
-/** A stack as in state: one template with two endpoints, a volume, and a CPU endpoint. */
+/** Deploys a stack: a template with two endpoints, a volume, and a CPU endpoint. */
 async function deploy(dialect: Dialect): Promise<Record<"template" | "first" | "second" | "cpu" | "volume", Deployed>> {
   const run = count++;
   const make = async (kind: keyof typeof kinds, program: Properties): Promise<Deployed> => {
@@ -139,7 +139,7 @@ describe("an endpoint with a copy of its template", () => {
     expect(await drift(stack, "v2")).toEqual([]);
   });
 
-  test("gets its template's settings on adoption, without a message about a wait", async () => {
+  test("receives its template's settings on adoption, without a message about a wait", async () => {
     const { template, first } = await deploy("v2");
     const templateId = stringAt(await bench.rest("GET", `/endpoints/${first.id}`), "templateId");
     expectResponse(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
@@ -150,7 +150,7 @@ describe("an endpoint with a copy of its template", () => {
     expect(context.warnings).toEqual([]);
   });
 
-  test("keeps running when another endpoint of the template is deleted, and the template stays", async () => {
+  test("keeps running when another endpoint of the template is deleted, and the template remains", async () => {
     const stack = await deploy("v2");
     await kinds.ServerlessEndpoint.delete(stack.first.id, stack.first.outputs, bench.context({}, "v2"));
     expect(await imageOf(stack.second)).toBe("a:1");
@@ -159,7 +159,7 @@ describe("an endpoint with a copy of its template", () => {
 });
 
 test.each<Dialect>(["v1", "v2"])(
-  "drift of an endpoint that v2 created without gpuTypeIds is reverted by %s, and its GPUs stay",
+  "drift of an endpoint that v2 created without gpuTypeIds is reverted by %s, and its GPUs are unchanged",
   async (dialect) => {
     const { second, template } = await deploy("v2");
     const gpuTypeIds = async () =>

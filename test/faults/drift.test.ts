@@ -25,7 +25,7 @@ const detectable = cases.filter(
     (!requestPattern || input === "templateId") &&
     !["computeType", "dataCenterId", "size", "type", "replaceOnChange"].includes(input) &&
     !(dialect === "v1" && ["startSsh", "startJupyter", "isPublic", "category"].includes(input)) &&
-    // The description of REST v1 has no `flashboot` in an endpoint's record.
+    // The contract of REST v1 has no `flashboot` in an endpoint's record.
     !(dialect === "v1" && stripsResponses && input === "flashboot") &&
     !(kind === "Secret" && input === "name") &&
     kind !== "ContainerRegistryAuth",
@@ -43,7 +43,7 @@ const v2Bodies: Readonly<Record<string, (value: Value) => object>> = {
   flashbootType: (flashboot) => ({ flashboot }),
 };
 
-/** Changes one property past the provider, as a colleague with a browser does. */
+/** Changes a property outside Pulumi, like a colleague with a browser. */
 async function changeOutside({ kind, input, values: [, value], inResponse }: InputCase, id: string): Promise<void> {
   const v2Body = v2Bodies[input] ?? v2Bodies[`${kind} ${input}`];
   if (v2Body) {
@@ -60,7 +60,7 @@ async function changeOutside({ kind, input, values: [, value], inResponse }: Inp
     );
     return;
   }
-  // The REST API has the start arguments as words.
+  // The REST API returns the start arguments as a list.
   const body =
     input === "dockerArgs"
       ? { dockerStartCmd: String(value).split(" ") }
@@ -83,10 +83,10 @@ describe("a property that was changed outside the stack is found by a refresh an
     await changeOutside(inputCase, id);
     const readResult = await lifecycle.read(id, outputs, bench.context());
     const changes = lifecycle.diff(readResult?.outputs ?? {}, desired);
-    // A queue that scales by REQUEST_COUNT has no idle timeout in REST v2, so another scaler brings the service's default.
+    // A queue that scales by REQUEST_COUNT has no idle timeout in REST v2, so another scaler restores the service's default.
     const changedKeys = new Set(changes.map(({ path }) => path[0]));
     if (dialect === "v2" && input === "scalerType") changedKeys.delete("idleTimeout");
-    // The REST API shows a command without an entrypoint as a command line.
+    // The REST API returns a command without an entrypoint as a command line.
     if (input === "dockerStartCmd") changedKeys.delete("dockerArgs");
     expect([...changedKeys]).toEqual([input]);
 

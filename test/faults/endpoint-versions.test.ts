@@ -12,7 +12,7 @@ const bench = await useLifecycleBench({ templateRelease: 0 });
 const { ServerlessEndpoint } = kinds;
 
 let count = 0;
-/** An unmanaged endpoint whose template changed twice, so that it has version 3. */
+/** Creates an unmanaged endpoint whose template changed twice, so that it has version 3. */
 async function createUnmanagedEndpoint() {
   const name = `hand${count++}`;
   const template = (tag: number) => ({ name: `${name}-t`, imageName: `a:${tag}`, isServerless: true });
@@ -22,12 +22,12 @@ async function createUnmanagedEndpoint() {
   return { id, name, templateId };
 }
 
-/** REST v2 shows the version of an endpoint beside its releases only. */
+/** REST v2 returns the version of an endpoint only with its releases. */
 describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (dialect) => {
   const context = () => bench.context({}, dialect);
   const inputsOf = (inputs: Properties, name?: string) => ServerlessEndpoint.check({}, inputs, naming(name)).inputs;
 
-  test("is 1 for a new endpoint, also if the response to its create was lost", async () => {
+  test("is 1 for a new endpoint, even if the response to its create is lost", async () => {
     const { templateId } = await createUnmanagedEndpoint();
     const created = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `made${count}`), context());
     bench.proxy.inject({ method: "POST", path: /endpoints|serverless/ }, { kind: "dropResponse" });
@@ -36,7 +36,7 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
     expect([created.outputs["version"], found.outputs["version"]]).toEqual([1, 1]);
   });
 
-  test("is the service's for adopted, imported and looked-up endpoints; a lookup also returns the image", async () => {
+  test("is the service's version for adopted, imported and looked-up endpoints; a lookup also returns the image", async () => {
     const { id, name, templateId } = await createUnmanagedEndpoint();
     const imported = await ServerlessEndpoint.read(id, {}, context());
     expect(imported?.outputs["version"]).toBe(3);
@@ -45,7 +45,7 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
     expect((await ServerlessEndpoint.create(inputs, context())).outputs["version"]).toBe(3);
   });
 
-  test("costs a refresh no extra request", async () => {
+  test("requires no additional request in a refresh", async () => {
     const { templateId } = await createUnmanagedEndpoint();
     const inputs = inputsOf({ templateId, workersMax: 0, computeType: "CPU" }, `refreshed${count}`);
     const { id, outputs } = await ServerlessEndpoint.create(inputs, context());

@@ -18,13 +18,13 @@ const smallCounts: ObjectCounts = { templates: 12, endpoints: 9, volumes: 5, sec
 
 const images = { "acme/echo:1": handlerFile("echo") };
 const onePerPage = await useLifecycleBench({ pageSize: 1, templateRelease: 0, images });
-/** With many objects, one page for each takes 14,000 requests. */
+/** Many objects with one object per page require 14,000 requests. */
 const accounts: [string, ObjectCounts, LifecycleBench][] = isCrowded
   ? [
       ["1,200 objects", crowdedCounts, await useLifecycleBench({ templateRelease: 0, images })],
-      ["1,200 objects, one on a page", crowdedCounts, onePerPage],
+      ["1,200 objects, one per page", crowdedCounts, onePerPage],
     ]
-  : [["one object on a page", smallCounts, onePerPage]];
+  : [["one object per page", smallCounts, onePerPage]];
 
 describe.each(accounts)("an account with %s", (_name, others, bench) => {
   const context = () => bench.context({}, "v2");
@@ -59,7 +59,7 @@ describe.each(accounts)("an account with %s", (_name, others, bench) => {
     resource.outputs = await kinds[resource.kind].update(resource.id, resource.outputs, resource.inputs, context());
   }
 
-  // 1,200 objects, created one by one.
+  // The 1,200 objects are created sequentially.
   test("supports the lifecycle of every kind", { timeout: 240_000 }, async () => {
     const template = await create("Template", "chat", { imageName: "acme/echo:1" });
     const endpoint = (name: string, workersMax = 0) =>

@@ -45,7 +45,7 @@ afterEach(async () => {
 
 test("the table contains every input of every kind", () => {
   const outputs = new Set(["revision", "url", "version", "reference"]);
-  // It runs jobs, as JobInvoke does: verify.test.ts and job-runs.test.ts in test/unit/provider/resources have their changes.
+  // verify runs jobs, like JobInvoke: verify.test.ts and job-runs.test.ts in test/unit/provider/resources test their changes.
   const runsJobs = new Set(["verify"]);
   const inputs = Object.values(kinds).flatMap(({ kind, traits }) =>
     Object.entries(traits).flatMap(([key, { dialect: requiredDialect = dialect }]) =>
@@ -92,7 +92,7 @@ describe("a deployment does what its preview says", () => {
     expect([...new Set(changes.map(({ path }) => path[0]))]).toEqual(expected === "nothing" ? [] : [input]);
     expect(changes.some(({ replace }) => replace)).toBe(expected === "replace");
 
-    // The engine deletes first where the name has to be free.
+    // The engine deletes first if the name must be free.
     if (expected === "replace") {
       await lifecycle.delete(id, outputs, bench.context());
       created = { kind, ...(await lifecycle.create(news, bench.context())) };
@@ -108,7 +108,7 @@ describe("a deployment does what its preview says", () => {
     const object = (await bench.listObjects(collections[kind]))
       .map(propertiesIn)
       .find((each) => each["id"] === created?.id);
-    if (!object) throw new Error(`the service holds no ${kind} of the id ${created.id}`);
+    if (!object) throw new Error(`the service has no ${kind} with the id ${created.id}`);
     const { name, convert } = inputCase.inResponse ?? { name: input, convert: (value) => value };
     const kept = oldInputs[input];
     const absent = keepsValue && kept !== undefined ? convert(kept) : inputCase.absentValue;

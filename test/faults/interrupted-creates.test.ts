@@ -35,7 +35,7 @@ describe.each(await objectCases(bench))(
       const second = await lifecycle.create(inputs, context);
       expect(second.id).not.toBe(id);
       expect(context.warnings).toEqual([]);
-      // REST v2 endpoints also need the GPU catalog and the settings of their template.
+      // REST v2 endpoints also require the GPU catalog and the settings of their template.
       const isEndpointOfV2 = kind === "ServerlessEndpoint" && dialect === "v2";
       expect(bench.drainRequests()).toHaveLength(isEndpointOfV2 ? 3 : 1);
       await lifecycle.delete(second.id, second.outputs, bench.context());
@@ -54,7 +54,7 @@ describe.each(await objectCases(bench))(
         await lifecycle.delete(other, outputs, bench.context());
       }
       const adopting = lifecycle.create({ ...inputs, adoptExisting: true }, bench.context());
-      // REST v2 can neither show nor change credentials.
+      // REST v2 can neither return nor change credentials.
       if (dialect === "v2" && kind === "ContainerRegistryAuth")
         await expect(adopting).rejects.toThrow("adoptExisting cannot adopt");
       else expect((await adopting).id).toBe(id);

@@ -21,19 +21,19 @@ const required: Record<ObjectKind, Properties> = {
   ContainerRegistryAuth: { name: "chat-dev", username: "someone", password: "password-of-the-test" },
 };
 
-/** An optional property, and the values that the service may have; the last one is not the default. */
+/** An optional property, with possible values of the service; the last is not the default. */
 interface Row {
   kind: ObjectKind;
   property: string;
   values: readonly Value[];
-  /** Fields of a record that show a value; the property itself if absent, null if the dialect does not show it. */
+  /** Fields of a record for a value; the property itself by default, null if the dialect does not return it. */
   v1?: ((value: Value) => object) | null;
   v2?: ((value: Value) => object) | null;
   /** True if only records of CPU workers contain it. */
   onCpu?: true;
 }
 
-/** Rows of a kind: explicit ones, and one for each other plain property of its `fields`. */
+/** Rows of a kind: explicit rows, and a row for each other plain property of its `fields`. */
 function rowsOf(kind: ObjectKind, rows: Record<string, Omit<Row, "kind" | "property">>, fields: Fields = {}): Row[] {
   const plain = plainProperties(fields, [...Object.keys(rows), ...Object.keys(required[kind])]);
   const all = { ...rows, ...Object.fromEntries(plain.map(({ name, values }) => [name, { values }])) };
@@ -138,7 +138,7 @@ const rows: Row[] = [
   ...rowsOf("Secret", { description: { values: ["", "of the model hub"] } }),
 ];
 
-/** Properties that no response shows. */
+/** Properties that no response contains. */
 const unreportedProperties = ["name", "adoptExisting", "verify", "replaceOnChange"];
 const optional = (dialect: Dialect): string[] =>
   Object.values(kinds).flatMap(({ kind, inputs }) =>
@@ -149,7 +149,7 @@ const optional = (dialect: Dialect): string[] =>
     }),
   );
 
-/** How a dialect shows a property's value; undefined if it does not. */
+/** Fields for a property's value in a dialect; undefined if the dialect does not return it. */
 function responseFields({ kind, property, ...row }: Row, dialect: Dialect): ((value: Value) => object) | undefined {
   const schema = kinds[kind].inputs.shape[property];
   const { dialect: requiredDialect = dialect } = schema ? traitsOf(schema) : {};
@@ -159,7 +159,7 @@ function responseFields({ kind, property, ...row }: Row, dialect: Dialect): ((va
 }
 
 describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
-  /** State and inputs of a program, and the differences after a refresh that finds `fields` in the record. */
+  /** Returns the state and inputs of a program, and a function with the differences after a refresh that reads `fields`. */
   async function deployed(kind: ObjectKind, news: Properties) {
     const lifecycle = kinds[kind];
     const { inputs, failures } = lifecycle.check({}, news, naming(), [], dialect);
@@ -213,7 +213,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
   const withDefault = reportedRows.flatMap((row) => {
     const schema = kinds[row.kind].inputs.shape[row.property];
     const defaultValue = schema && propertyOf(schema).defaultValue;
-    // In REST v2 an empty list of GPU types accepts any, even if the program sets it.
+    // In REST v2 an empty list of GPU types accepts any type, even if the program sets it.
     const acceptsAny = dialect === "v2" && row.property === "gpuTypeIds";
     return defaultValue === undefined || acceptsAny ? [] : [{ ...row, defaultValue }];
   });

@@ -15,11 +15,11 @@ import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./sup
 
 const bench = await useLifecycleBench({ templateRelease: 600_000 });
 
-/** A service that returns lists and rejects every other request with `response`. */
+/** Starts a service that returns lists and rejects every other request with `response`. */
 let response = json({}, 500);
 const lists = dialect === "v1" ? [] : { networkVolumes: [] };
 const faultyServer = await startFaultyServer(({ method }) => (method === "GET" ? json(lists) : response));
-/** A refusal in the dialect's form. */
+/** A rejection in the dialect's form. */
 const problem = (message: string, status: number): Behaviour =>
   json(dialect === "v1" ? { message } : { title: "Problem", status, detail: message }, status);
 afterAll(() => faultyServer.close());
@@ -239,7 +239,7 @@ const golden: [fault: string, work: () => unknown][] = [
   ["a job that the service no longer stores", job(() => json({ error: "job not found" }, 404))],
 ];
 
-/** The message that `work` fails with: origins are HERE, ids are ID. */
+/** Returns the message of the failure of `work`, with origins as HERE and ids as ID. */
 async function messageOf(work: () => unknown): Promise<string> {
   const failure: unknown = await Promise.resolve()
     .then(work)
@@ -251,14 +251,14 @@ async function messageOf(work: () => unknown): Promise<string> {
   if (failure instanceof PartialFailure) ids.add(failure.id);
   const here = failure.message.replaceAll(/https?:\/\/(127\.0\.0\.1|nowhere\.invalid):\d+/g, "HERE");
   const known = [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
-  // REST v2 has other paths and prefixes its messages about missing objects.
+  // REST v2 has other paths, and a prefix in its messages about missing objects.
   return known
     .replaceAll(restPaths.volumes, "/v1/networkvolumes")
     .replaceAll("/v2", "/v1")
     .replaceAll("resource not found: ", "");
 }
 
-test("every message is the one in messages.md (npx vitest run -u writes it anew)", async () => {
+test("every message equals the message in messages.md (npx vitest run -u updates it)", async () => {
   const sections: string[] = [];
   for (const [fault, work] of golden) {
     const message = await messageOf(work);

@@ -24,7 +24,7 @@ const reads = {
   v2: ["GET /v2/account/limits", "GET /v2/catalog/gpus"],
 }[dialect];
 
-/** The plugin's checks in one deployment, and the warnings that the engine gets. */
+/** The plugin's checks in one deployment, and the warnings that the engine receives. */
 function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
   const { clients, clock, settings } = bench.context();
   const warnings: string[] = [];
@@ -78,7 +78,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     expect([warnings, requestsSent()]).toEqual([[], []]);
   });
 
-  test("sends one request for the stock and one for the quota, whatever the number of endpoints", async () => {
+  test("sends one request for the stock and one for the quota, for any number of endpoints", async () => {
     const { check, warnings } = deployment("warn");
     const names = Array.from({ length: 30 }, (_, index) => `chat-${index}`);
     const withoutPreflight = deployment("off");
@@ -95,7 +95,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     expect(warnings.filter((text) => text.includes("stock"))).toEqual(names.map(ofStock));
   });
 
-  test("names the data centre of a volume that the deployment has, and its name", async () => {
+  test("names the data centre and the name of a volume in the deployment", async () => {
     const { check, diffVolume, warnings } = deployment("warn");
     const volume = { name: "models", size: 10, dataCenterId: "EU-RO-1" };
     await diffVolume("vol1", volume);
@@ -117,7 +117,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     expect(warnings).toEqual(['chat gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where volume "new-models" is']);
   });
 
-  test("finds a lack of stock only if no allowed type has any in an allowed data centre", async () => {
+  test("reports a lack of stock only if no allowed type is in stock in an allowed data centre", async () => {
     const { check, warnings } = deployment("warn");
     await check({ gpuTypeIds: [l4] }, {}, "anywhere");
     await check({ gpuTypeIds: [l4], dataCenterIds: ["EU-RO-1", "US-KS-2"] }, {}, "second data centre");
@@ -133,7 +133,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     ]);
   });
 
-  test("with error, makes findings failures of their properties", async () => {
+  test("with the setting error, reports findings as failures of their properties", async () => {
     const { check, warnings } = deployment("error");
     const { failures } = await check({ gpuTypeIds: [a40], workersMax: 21 });
     expect(failures).toEqual([
@@ -158,10 +158,10 @@ describe(`preflight in dialect ${dialect}`, () => {
       "raised workersMax: 6 requested, 15 of 20 already allocated",
       "late workersMax: 1 requested, 20 of 20 already allocated",
     ]);
-    for (const one of created) await bench.rest("DELETE", `/endpoints/${stringAt(await one, "id")}`);
+    for (const response of created) await bench.rest("DELETE", `/endpoints/${stringAt(await response, "id")}`);
   });
 
-  test("sends no request for an endpoint whose placement stays the same and whose workersMax is not raised", async () => {
+  test("sends no request for an endpoint with unchanged placement and without a higher workersMax", async () => {
     const { check, warnings } = deployment("warn");
     const news = { gpuTypeIds: [a40], workersMax: 50, templateId: "old" };
     const { inputs } = await deployment("off").check(news);
@@ -172,7 +172,7 @@ describe(`preflight in dialect ${dialect}`, () => {
   test.each<[string, Fault, RegExp]>([
     ["the key lacks the permission", { kind: "status", status: 403 }, /the API key is valid but lacks a permission/],
     ["the network fails", { kind: "dropRequest" }, /the connection to \S+ was lost/],
-  ])("warns once about each read if %s, and goes on", async (_case, fault, reason) => {
+  ])("warns once about each read if %s, and continues", async (_case, fault, reason) => {
     const { check, warnings } = deployment("error");
     bench.proxy.inject({}, fault, 100);
     for (const name of ["one", "two"]) {
@@ -188,7 +188,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("warns once if there is no key, and goes on", async () => {
+  test("warns once if the key is missing, and continues", async () => {
     const { check, warnings } = deployment("error", {
       connect: () => {
         throw new Error("the API key is missing");
@@ -201,7 +201,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     expect(requestsSent()).toEqual([]);
   });
 
-  test("shows no secret value", async () => {
+  test("reveals no secret value", async () => {
     const { check } = deployment("error");
     const { failures } = await check({ gpuTypeIds: asSecret([a40]), workersMax: asSecret(21) });
     expect(JSON.stringify(failures)).not.toMatch(/A40|21/);

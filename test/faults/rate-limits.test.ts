@@ -6,13 +6,13 @@ import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { send } from "../support/raw-http";
 
-/** Requests that the local service takes of a user by REST v2 in a minute. */
+/** Limit of REST v2 requests per user and minute in the local service. */
 const limit = 1000;
 
 const bench = await useLifecycleBench();
 const context = () => bench.context({}, "v2");
 
-/** Uses up the limit by another client; returns the end of its window. */
+/** Exhausts the limit with another client; returns the end of its window. */
 async function useUp(): Promise<number> {
   const end = bench.clock.now() + 60_000;
   const { apiKey, baseUrl } = bench.addresses;
@@ -48,7 +48,7 @@ test("a call that cannot wait for the end of a limit fails and names the wait; a
   const { NetworkVolume } = kinds;
   const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("models-dev")).inputs;
   await NetworkVolume.create(inputs, one);
-  // The window's end, to a second: headers have whole ones.
+  // The end of the window to the second, because headers contain whole seconds.
   expect(bench.clock.now()).toBeGreaterThanOrEqual(end - 1000);
   expect(one.progressMessages).toEqual([expect.stringMatching(/^request failed; retrying in \d\d s \(attempt 2\)$/)]);
   // The list before the create was rejected once; no later request was.

@@ -15,41 +15,41 @@ interface Deployed {
   outputs: Properties;
 }
 
-/** Creates `count` objects of a kind at the same time. */
-function createMany(one: ObjectCase, count: number, context: Context): Promise<Deployed[]> {
-  const lifecycle = kinds[one.kind];
+/** Creates `count` objects of a kind concurrently. */
+function createMany(objectCase: ObjectCase, count: number, context: Context): Promise<Deployed[]> {
+  const lifecycle = kinds[objectCase.kind];
   const created = Array.from({ length: count }, async (_, index) => {
-    const inputs = lifecycle.check({}, one.news, naming(`n${index}-dev`)).inputs;
-    return { kind: one.kind, ...(await lifecycle.create(inputs, { ...context, hasUniqueName: true })) };
+    const inputs = lifecycle.check({}, objectCase.news, naming(`n${index}-dev`)).inputs;
+    return { kind: objectCase.kind, ...(await lifecycle.create(inputs, { ...context, hasUniqueName: true })) };
   });
   return Promise.all(created);
 }
 
-describe.each(cases)("requests for 10 of $kind", (one) => {
-  test("sends one per create, none without a change, one list per refresh, and one per delete, two for some kinds", async () => {
-    const lifecycle = kinds[one.kind];
+describe.each(cases)("requests for 10 of $kind", (objectCase) => {
+  test("sends one per create, none without a change, one list per refresh, and one or two per delete", async () => {
+    const lifecycle = kinds[objectCase.kind];
     bench.drainRequests();
-    const created = await createMany(one, 10, bench.context());
-    // REST v2 also needs the GPU catalog and the settings of the template, once each.
-    expect(bench.drainRequests()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 12 : 10);
+    const created = await createMany(objectCase, 10, bench.context());
+    // REST v2 also requires the GPU catalog and the settings of the template, once each.
+    expect(bench.drainRequests()).toHaveLength(dialect === "v2" && objectCase.kind === "ServerlessEndpoint" ? 12 : 10);
 
     for (const { outputs } of created)
       expect(
-        lifecycle.diff(outputs, lifecycle.check(outputs, one.news, naming(String(outputs["name"]))).inputs),
+        lifecycle.diff(outputs, lifecycle.check(outputs, objectCase.news, naming(String(outputs["name"]))).inputs),
       ).toEqual([]);
     expect(bench.drainRequests()).toEqual([]);
 
     const context = bench.context();
     await Promise.all(created.map(({ id, outputs }) => lifecycle.read(id, outputs, context)));
-    // Of endpoints REST v2 needs the catalog, and the templates that they have copies of.
-    expect(bench.drainRequests()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 3 : 1);
+    // For endpoints, REST v2 requires the catalog and the templates of their copies.
+    expect(bench.drainRequests()).toHaveLength(dialect === "v2" && objectCase.kind === "ServerlessEndpoint" ? 3 : 1);
 
     const deletes = bench.context();
     await Promise.all(created.map(({ id, outputs }) => lifecycle.delete(id, outputs, deletes)));
-    // The service deletes templates by name: the present one is read first. REST v2 deletes the template of an endpoint that REST v1
-    // made, so the endpoint is read first, for which the GPU catalog is needed once.
+    // The service deletes templates by name, so the current name is read first. REST v2 deletes the template of an endpoint that REST v1
+    // created, so the endpoint is read first, which requires the GPU catalog once.
     const ofEndpoints = dialect === "v2" ? 21 : 10;
-    const expected = { Template: 20, ServerlessEndpoint: ofEndpoints }[String(one.kind)] ?? 10;
+    const expected = { Template: 20, ServerlessEndpoint: ofEndpoints }[String(objectCase.kind)] ?? 10;
     expect(bench.drainRequests()).toHaveLength(expected);
   });
 });
@@ -57,7 +57,7 @@ describe.each(cases)("requests for 10 of $kind", (one) => {
 test("a refresh of 60 resources of four kinds in waves of 8 sends 4 requests, and v2 reads the catalog once", async () => {
   const four = cases.filter(({ kind }) => kind !== "ContainerRegistryAuth");
   const created: Deployed[] = [];
-  for (const one of four) created.push(...(await createMany(one, 15, bench.context())));
+  for (const objectCase of four) created.push(...(await createMany(objectCase, 15, bench.context())));
   bench.drainRequests();
   const context = bench.context();
   const mixed = Array.from({ length: 15 }, (_, index) =>
@@ -76,7 +76,7 @@ test("a refresh of 60 resources of four kinds in waves of 8 sends 4 requests, an
   for (const { kind, id, outputs } of [...mixed].reverse()) await kinds[kind].delete(id, outputs, context);
 });
 
-test("a refresh of CPU endpoints reads no catalog, and sends one list with v1, or one and the templates' with v2", async () => {
+test("a refresh of CPU endpoints reads no catalog, and sends one list with v1, or two with v2", async () => {
   const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
   if (!endpoint) throw new Error("unreachable");
   const { gpuTypeIds: _, ...news } = endpoint.news;
@@ -90,7 +90,7 @@ test("a refresh of CPU endpoints reads no catalog, and sends one list with v1, o
 });
 
 if (dialect === "v1")
-  test("an endpoint that must be scaled to zero first costs two more", async () => {
+  test("the delete of an endpoint that must be scaled to zero first sends two more requests", async () => {
     const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
     const news = { ...endpoint?.news, workersMax: 3 };
     const { ServerlessEndpoint } = kinds;
@@ -105,24 +105,28 @@ if (dialect === "v1")
     );
   });
 
-test("an update sends one request; a template in v1 two, because unchanged fields are read first", async () => {
-  for (const one of cases) {
-    const lifecycle = kinds[one.kind];
-    const [created] = await createMany(one, 1, bench.context());
+test("an update sends one request, or two for a template in v1, because unchanged fields are read first", async () => {
+  for (const objectCase of cases) {
+    const lifecycle = kinds[objectCase.kind];
+    const [created] = await createMany(objectCase, 1, bench.context());
     if (!created) throw new Error("unreachable");
     const change: Partial<Record<ObjectCase["kind"], Properties>> = {
       Template: dialect === "v1" ? { readme: "x" } : { startSsh: false },
       ServerlessEndpoint: { workersMax: 1 },
       NetworkVolume: { size: 99 },
       Secret: { value: "wwww" },
-      // REST v2 makes new ones instead.
+      // REST v2 replaces credentials instead.
       ...(dialect === "v1" ? { ContainerRegistryAuth: { password: "qqqq" } } : {}),
     };
-    if (!change[one.kind]) continue;
+    if (!change[objectCase.kind]) continue;
     bench.drainRequests();
-    const news = lifecycle.check(created.outputs, { ...one.news, ...change[one.kind] }, naming("n0-dev")).inputs;
+    const news = lifecycle.check(
+      created.outputs,
+      { ...objectCase.news, ...change[objectCase.kind] },
+      naming("n0-dev"),
+    ).inputs;
     await lifecycle.update(created.id, created.outputs, news, bench.context());
-    expect(bench.drainRequests()).toHaveLength(one.kind === "Template" && dialect === "v1" ? 2 : 1);
+    expect(bench.drainRequests()).toHaveLength(objectCase.kind === "Template" && dialect === "v1" ? 2 : 1);
     await lifecycle.delete(created.id, created.outputs, bench.context());
   }
 });

@@ -94,7 +94,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(good);
   });
 
-  test("after a manual rollback by the printed command, updates of the template still reach the endpoint", async () => {
+  test("after a manual rollback by the printed command, updates of the template still apply to the endpoint", async () => {
     const { Template } = kinds;
     const created = Template.check(
       {},
@@ -122,12 +122,12 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect((await ServerlessEndpoint.read(id, deployed, context()))?.inputs).toMatchObject({ templateId });
   });
 
-  /** The switch: an update of the endpoint with the new template. */
+  /** The rollout: an update of the endpoint with the new template. */
   const switching = { method: "PATCH", body: new RegExp(broken) };
 
-  test("a switch without a response is unverified: reverting it sends the old template", async () => {
+  test("a rollout without a response is unverified: reverting it sends the old template", async () => {
     bench.proxy.inject(switching, { kind: "dropResponse" }, 100);
-    // With REST v2 a read of the endpoint would show the switch.
+    // With REST v2, a read of the endpoint would show the rollout.
     bench.proxy.inject({ method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) }, { kind: "dropResponse" }, 100);
     const uncertain = await fail(deployed);
     expect(uncertain.message).toMatch(/may or may not have been updated\n[\s\S]*sends the settings again/);
@@ -140,7 +140,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(good);
   });
 
-  test("a switch that the service rejects fails without an unverified state", async () => {
+  test("a rollout that the service rejects fails without an unverified state", async () => {
     bench.proxy.inject(switching, { kind: "status", status: 403 });
     const failure: unknown = await ServerlessEndpoint.update(id, deployed, inputsOf(broken), context()).catch(
       (error: unknown) => error,
@@ -150,7 +150,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(good);
   });
 
-  test("a switch that never arrived is made by the next deployment, and rolled back if that fails", async () => {
+  test("a rollout that never arrived is repeated by the next deployment, and rolled back if that fails", async () => {
     bench.proxy.inject(switching, { kind: "dropRequest" }, 100);
     const uncertain = await fail(deployed);
     expect(await templateNow()).toBe(good);
@@ -161,7 +161,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(good);
   });
 
-  test("a switch of a killed process is found by a refresh and can be reverted", async () => {
+  test("a rollout of a killed process is detected by a refresh and can be reverted", async () => {
     bench.proxy.inject(switching, { kind: "clientGone", applied: true });
     await ServerlessEndpoint.update(id, deployed, inputsOf(broken), context()).catch(() => {});
     bench.proxy.clear();
@@ -172,10 +172,10 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(good);
   });
 
-  test("a Ctrl-C during the switch waits for its response, so that the state is correct", async () => {
+  test("a Ctrl-C during the rollout waits for its response, so that the state is correct", async () => {
     const stop = new AbortController();
     bench.proxy.inject(switching, { kind: "delayRequest", ms: 200 });
-    // The 2 s that a response is waited for are real ones.
+    // The wait of 2 s for a response elapses in real time.
     const cancelled = { ...context(), clock: systemClock, signal: stop.signal };
     const running = ServerlessEndpoint.update(id, deployed, inputsOf(broken), cancelled);
     await expect.poll(() => bench.proxy.pendingFaults(), { interval: 2 }).toBe(0);

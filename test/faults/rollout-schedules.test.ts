@@ -20,11 +20,11 @@ interface Version {
   breaks: (typeof faults)[number];
 }
 
-/** An endpoint with a template per version, so that a rollback is a switch. */
+/** An endpoint with a template per version, so that a rollback changes the template. */
 function programOf({ number, breaks }: Version, workers: object): Declared[] {
   const template = `Template-v${number}`;
   const env = { VERSION: String(number), ...(breaks === "" ? {} : { BREAKS: breaks }) };
-  // The time of service and lifecycles runs fast: a minute of it is 3 s.
+  // The clock of service and lifecycles is accelerated: a minute takes 3 s.
   const timeout = breaks === "" ? 1200 : 60;
   const verify = { input: {}, expect: { output: { version: String(number), works: true } }, timeout };
   return [
@@ -55,7 +55,7 @@ async function runningVersion(endpointId: string): Promise<unknown> {
 async function expectVersion(version: Version, deployment: Deployment): Promise<void> {
   const { state } = deployment;
   const held = await listServiceObjects(bench);
-  expect(held.map(({ id }) => id).sort(), "objects of the service, and of the state").toEqual(idsIn(deployment).sort());
+  expect(held.map(({ id }) => id).sort(), "objects of the service and of the state").toEqual(idsIn(deployment).sort());
   const endpoint = held.find(({ kind }) => kind === "ServerlessEndpoint");
   const inputs = state.resources.get("ServerlessEndpoint-api")?.outputs;
   expect(inputs?.["templateId"], "the template in state").toBe(state.resources.get(`Template-v${version.number}`)?.id);
@@ -92,7 +92,7 @@ async function schedule(seed: number, story: string[]): Promise<void> {
     if (killed) countOutcome("services killed");
     bench.proxy.clear();
     await removeLeftovers(bench, [deployment], undisturbed);
-    // The next deployment may roll back an interrupted or failed one if the state records it as unfinished.
+    // The next deployment may roll back an interrupted or failed deployment that the state records as unfinished.
     if (deployment.state.resources.get("ServerlessEndpoint-api")?.unfinished && random.chance(0.4)) {
       const back = await bring(good);
       story.push(`taken back: ${back}`);

@@ -9,7 +9,7 @@ import { endOf, expectAgreement, removeAll, seedsOf, withStory } from "./support
 
 const bench = await useLifecycleBench({ templateRelease: 1000, deleteNeedsScaleDown: true });
 
-/** A new process: clients without knowledge of earlier ones. */
+/** Starts a new process: clients without the state of earlier clients. */
 const startProcess = (random?: Random) => processOf(bench.context(), bench.proxy, random);
 
 type Operation = "up" | "refresh" | "destroy";
@@ -33,8 +33,8 @@ async function schedule(seed: number, story: string[]): Promise<void> {
     const end = await endOf(act(deployment, operation, programs.current(), run));
     story.push(`${operation} with ${injected.join(" ")}: ${end}${run.context.signal.aborted ? " (cancelled)" : ""}`);
     bench.proxy.clear();
-    const left = await removeLeftovers(bench, [deployment], () => startProcess());
-    if (end === "went well") expect(left, "leftovers of a deployment that succeeded").toEqual([]);
+    const leftovers = await removeLeftovers(bench, [deployment], () => startProcess());
+    if (end === "went well") expect(leftovers, "unfinished objects of a successful deployment").toEqual([]);
     // After another undisturbed run, the service matches the program.
     await act(deployment, operation, programs.current(), startProcess());
     await expectAgreement(bench, [deployment], startProcess());
@@ -45,7 +45,7 @@ async function schedule(seed: number, story: string[]): Promise<void> {
 afterEach(() => removeAll(bench, startProcess()));
 
 test.each(seedsOf({ short: 20, full: 600 }))(
-  "schedule %i: no duplicates, nothing unfinished after a successful run, and state equals service after one more",
+  "schedule %i: no duplicates, no unfinished objects after a successful run, and the state equals the service after another run",
   (seed) => withStory(seed, (story) => schedule(seed, story)),
   120_000,
 );

@@ -20,7 +20,7 @@ const bench = await useLifecycleBench({ logLevel: "debug", templateRelease: 0 })
 
 const long = longSecrets();
 
-/** Values that must not be found, not even in part, and one that must be found, as a check of the search. */
+/** Values that must not be found, even partially, and a value that must be found, as a check of the search. */
 const secrets = {
   value: `sesame-4d1f-"quoted"\n${long.pem}`,
   password: `open-up-77aa\nline ${long.jwt}`,
@@ -29,17 +29,18 @@ const secrets = {
 // REST v2 limits user names to 191 characters.
 const plantedText = `planted-c0ffee ${longSecrets().text}`.slice(0, 191);
 
-/** Everything visible to a user, by place. */
-const seen = new Map<string, string>();
-function note(place: string, what: unknown): void {
-  const text = typeof what === "string" ? what : inspect(what, { depth: 12, showHidden: true, maxStringLength: null });
-  seen.set(place, `${seen.get(place) ?? ""}\n${text}`);
+/** All output visible to a user, by place. */
+const textByPlace = new Map<string, string>();
+function recordText(place: string, value: unknown): void {
+  const text =
+    typeof value === "string" ? value : inspect(value, { depth: 12, showHidden: true, maxStringLength: null });
+  textByPlace.set(place, `${textByPlace.get(place) ?? ""}\n${text}`);
 }
 
 const findPlaces = (value: string): string[] =>
-  [...seen].flatMap(([place, text]) => (formsOf(value).some((form) => text.includes(form)) ? [place] : []));
+  [...textByPlace].flatMap(([place, text]) => (formsOf(value).some((form) => text.includes(form)) ? [place] : []));
 
-/** A service that rejects everything and echoes the request, and one that echoes only its beginning. */
+/** Services that reject every request and echo it, completely or only its beginning. */
 const echoes = await Promise.all(
   [1, 0.4].map((share) =>
     startFaultyServer(({ method, body }) =>
@@ -65,19 +66,19 @@ const faults: Fault[] = [
   { kind: "status", status: 429, retryAfter: "1" },
 ];
 
-/** Runs a verb. Notes its progress and errors; returns its result. */
-async function run<Result>(what: string, context: BenchContext, verb: Promise<Result>): Promise<Result | undefined> {
+/** Runs a verb, records its progress and errors, and returns its result. */
+async function run<Result>(label: string, context: BenchContext, verb: Promise<Result>): Promise<Result | undefined> {
   try {
     return await verb;
   } catch (error) {
-    note(`error of ${what}`, error);
+    recordText(`error of ${label}`, error);
     return undefined;
   } finally {
-    note(`progress of ${what}`, context.progressMessages);
+    recordText(`progress of ${label}`, context.progressMessages);
   }
 }
 
-/** Outputs that state stores as plain text: all except those marked secret. */
+/** Outputs that state stores as plain text, without outputs marked secret. */
 function plainState(kind: "Secret" | "ContainerRegistryAuth" | "Template", outputs: Properties): Properties {
   const { traits } = kinds[kind];
   return Object.fromEntries(Object.entries(outputs).filter(([key]) => !traits[key]?.secret));
@@ -88,7 +89,8 @@ async function noteStore(): Promise<void> {
   try {
     for (const file of await readdir(bench.dataFolder)) {
       if (file.startsWith("service.db")) await cp(join(bench.dataFolder, file), join(copy, file));
-      if (file.endsWith(".log")) note("logs of the service", await readFile(join(bench.dataFolder, file), "utf8"));
+      if (file.endsWith(".log"))
+        recordText("logs of the service", await readFile(join(bench.dataFolder, file), "utf8"));
     }
     const database = openDatabase(copy);
     const tables = database
@@ -96,7 +98,10 @@ async function noteStore(): Promise<void> {
       .all();
     for (const { name } of tables) {
       const place = ["secrets", "registry_auths"].includes(name) ? "the secret store" : `table ${name}`;
-      note(place, JSON.stringify(database.query(`SELECT * FROM "${name}"`, z.record(z.string(), z.unknown())).all()));
+      recordText(
+        place,
+        JSON.stringify(database.query(`SELECT * FROM "${name}"`, z.record(z.string(), z.unknown())).all()),
+      );
     }
     database.close();
   } finally {
@@ -119,8 +124,8 @@ test("no secret is in progress, errors, plain state, the service's logs, or its 
     const lifecycle = kinds[kind];
     for (const [index, fault] of faults.entries()) {
       const { inputs, failures } = lifecycle.check({}, news, naming(`${kind}-${index}-dev`));
-      note("checks", failures);
-      note(
+      recordText("checks", failures);
+      recordText(
         "checks",
         lifecycle.check({}, { ...news, nme: "x", value: 7, password: 7, ...later }, naming("x y")).failures,
       );
@@ -128,8 +133,8 @@ test("no secret is in progress, errors, plain state, the service's logs, or its 
       bench.proxy.inject({ method: "POST" }, fault);
       const context = bench.context();
       const created = await run(`${kind} create`, context, lifecycle.create(inputs, context));
-      if (!created) throw new Error(inspect(seen.get(`error of ${kind} create`)));
-      note("plain state", plainState(kind, created.outputs));
+      if (!created) throw new Error(inspect(textByPlace.get(`error of ${kind} create`)));
+      recordText("plain state", plainState(kind, created.outputs));
       if (index === 0) await noteStore();
       // A duplicate name, a wrong key, an unreachable service, and a service that echoes its input.
       const again = bench.context();
@@ -138,28 +143,28 @@ test("no secret is in progress, errors, plain state, the service's logs, or its 
       for (const lost of [wrongKey, ...[dead, ...echoes.map(({ origin }) => origin)].map((at) => contextAt(bench, at))])
         await run(`${kind} astray`, context, lifecycle.create(inputs, { ...lost, signal: context.signal }));
       const news2 = lifecycle.check(created.outputs, { ...news, ...later }, naming(`${kind}-${index}-dev`)).inputs;
-      note("changes", lifecycle.diff(created.outputs, news2));
+      recordText("changes", lifecycle.diff(created.outputs, news2));
       const changing = bench.context();
       const outputs = await run(
         `${kind} update`,
         changing,
         lifecycle.update(created.id, created.outputs, news2, changing),
       );
-      if (kind !== "Template") note("plain state", plainState(kind, outputs ?? {}));
+      if (kind !== "Template") recordText("plain state", plainState(kind, outputs ?? {}));
       const readResult = await lifecycle.read(created.id, outputs ?? {}, bench.context());
-      if (kind !== "Template") note("plain state", plainState(kind, readResult?.outputs ?? {}));
+      if (kind !== "Template") recordText("plain state", plainState(kind, readResult?.outputs ?? {}));
       await run(`${kind} bad update`, changing, lifecycle.update("nosuch", created.outputs, news2, bench.context()));
       if (index === 0) await noteStore();
       await run(`${kind} delete`, changing, lifecycle.delete(created.id, outputs ?? {}, bench.context()));
     }
   }
-  note("records of the proxy", bench.proxy.requests);
+  recordText("records of the proxy", bench.proxy.requests);
 
   expect(findPlaces(plantedText)).toEqual(expect.arrayContaining(["plain state", "the secret store"]));
   expect(findPlaces(secrets.value)).toEqual(["the secret store"]);
   expect(findPlaces(secrets.password)).toEqual(["the secret store"]);
-  // The service stores environment variables as plain text in its templates, and only there.
+  // The service stores environment variables as plain text only in its templates.
   expect(findPlaces(secrets.later).filter((place) => place !== "table templates")).toEqual(["the secret store"]);
   expect(findPlaces(bench.addresses.apiKey)).toEqual([]);
-  expect(seen.get("error of Secret astray")).toMatch(/the service rejected the request: .*\[secret\]/);
+  expect(textByPlace.get("error of Secret astray")).toMatch(/the service rejected the request: .*\[secret\]/);
 });

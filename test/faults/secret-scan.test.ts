@@ -27,7 +27,7 @@ describe("the scan of a service's folder", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** Runs a service with a secret in it and, beside it, a template whose readme is `readme`. */
+  /** Runs a service with a secret, and a template with this readme. */
   async function serve(secret: string, readme: string): Promise<void> {
     const { apiKey: key, baseUrl, graphqlUrl, stop } = await createService({ port: 0, dataFolder: folder });
     const query = `mutation { secretCreate(input: { name: "a", value: "${secret}" }) { id } }`;
@@ -69,10 +69,10 @@ describe("the scan of texts", () => {
   const specialValue = 'sesame "4d1f"\n&9b2e';
 
   test.each([
-    ["as it is", specialValue],
+    ["verbatim", specialValue],
     ["in JSON", JSON.stringify({ a: [specialValue] })],
     ["in JSON within JSON", JSON.stringify({ a: JSON.stringify({ b: specialValue }) })],
-    ["in an address", `http://127.0.0.1/?key=${encodeURIComponent(specialValue)}`],
+    ["in a URL", `http://127.0.0.1/?key=${encodeURIComponent(specialValue)}`],
     ["in base64", Buffer.from(specialValue).toString("base64")],
   ])("finds a secret %s and reports its place, not its value", (_how, text) => {
     const known = new Map([[specialValue, "the API key"]]);
@@ -87,19 +87,22 @@ describe("the scan of texts", () => {
     ).toEqual(["the API key is in here"]);
   });
 
-  test.each(Object.entries(longSecrets()))("finds a long secret (%s) that is cut at either end", (_name, secret) => {
-    const known = new Map([[secret, "the API key"]]);
-    for (const text of [
-      secret.slice(0, 60),
-      JSON.stringify(secret).slice(1, 78),
-      secret.slice(-60),
-      secret.slice(300, 360),
-    ])
-      expect(leaksIn([["here", `"${text}…`]], known)).toEqual(["the API key is in here"]);
-    expect(leaksIn([["here", longSecrets().text]], known)).toEqual([]);
-  });
+  test.each(Object.entries(longSecrets()))(
+    "finds a long secret (%s) that is truncated at either end",
+    (_name, secret) => {
+      const known = new Map([[secret, "the API key"]]);
+      for (const text of [
+        secret.slice(0, 60),
+        JSON.stringify(secret).slice(1, 78),
+        secret.slice(-60),
+        secret.slice(300, 360),
+      ])
+        expect(leaksIn([["here", `"${text}…`]], known)).toEqual(["the API key is in here"]);
+      expect(leaksIn([["here", longSecrets().text]], known)).toEqual([]);
+    },
+  );
 
-  test("uses no form shorter than 6 characters", () => {
+  test("ignores forms shorter than 6 characters", () => {
     expect(formsOf("short!").every((form) => form.length >= 6)).toBe(true);
   });
 
@@ -113,7 +116,7 @@ describe("the scan of texts", () => {
     ],
     ["an input", { query: "mutation { updateRegistryAuth(input: $i) { id } }", variables: { i: { password: "V" } } }],
     ["the document", { query: 'mutation { secretCreate(input: { name: "n", value: "V" }) { id } }' }],
-  ])("notes the secrets that requests carry in %s", (_where, body) => {
+  ])("registers the secrets that requests contain in %s", (_where, body) => {
     const secret = secretValue();
     registerSentSecrets(JSON.stringify(body).replace(/V(?=\\?")/, secret));
     expect(() => expectNoSecretIn([["a log", `so ${secret} it is`]])).toThrow("a secret value is in a log");
@@ -123,7 +126,7 @@ describe("the scan of texts", () => {
 });
 
 test("a run fails if its own output contains a secret", async () => {
-  // Below the repository, where the packages are found.
+  // In the repository, so that the packages resolve.
   const dataFolder = join(process.cwd(), ".serverless-compute");
   await mkdir(dataFolder, { recursive: true });
   const folder = await mkdtemp(join(dataFolder, "secret-run-"));

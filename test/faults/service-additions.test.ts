@@ -11,7 +11,7 @@ import type { ObjectKind } from "./support/kinds";
 const bench = await useLifecycleBench();
 
 describe("fields and values added by the service are not drift", () => {
-  /** Reads an object from a made-up response with the state of a deployment of `news`. Returns the differences. */
+  /** Reads an object from an artificial response with the state of a deployment of `news`. Returns the differences. */
   async function changesOf(kind: ObjectKind, news: Properties, response: object): Promise<string[]> {
     const id = String(propertiesIn(response)["id"]);
     const server = await startFaultyServer(({ url, body }) => {
@@ -36,7 +36,7 @@ describe("fields and values added by the service are not drift", () => {
 
   const endpoint = { templateId: "30zmvf89kd", gpuTypeIds: ["NVIDIA L4"] };
   const template = { imageName: "ghcr.io/acme/chat:1.4.2", containerDiskInGb: 20, env: { MODEL: "mistral-7b" } };
-  /** The properties of an endpoint that every record has. */
+  /** The properties that every record of an endpoint contains. */
   const required = { id: "jpnw0v75y3qoql", name: "chat-dev", ...endpoint };
   const described = { allowedCudaVersions: ["12.4"], executionTimeoutMs: 60_000, idleTimeout: 7 };
   const defaults = {
@@ -49,13 +49,13 @@ describe("fields and values added by the service are not drift", () => {
     executionTimeoutMs: 600_000,
     computeType: "GPU",
   };
-  /** Records of an endpoint, and inputs of its program besides `endpoint`. */
+  /** Records of an endpoint, and additional inputs of its program. */
   const endpoints: [string, object, Properties?][] = [
     ["the suffix -fb", endpointRecord({ name: "chat-dev-fb" })],
     ["no computeType", endpointRecord({ computeType: undefined })],
-    ["a computeType of null", endpointRecord({ computeType: null })],
-    ["all defaults spelled out", endpointRecord(defaults)],
-    ["nothing but what it must", required],
+    ["a null computeType", endpointRecord({ computeType: null })],
+    ["explicit defaults", endpointRecord(defaults)],
+    ["only required fields", required],
     [
       "only the fields that REST v1 describes",
       { ...required, networkVolumeId: "v1", ...described },
@@ -67,12 +67,12 @@ describe("fields and values added by the service are not drift", () => {
       { gpuTypeIds: [], computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu5c"], vcpuCount: 8 },
     ],
     [
-      "null for every list",
+      "null lists",
       endpointRecord({ dataCenterIds: null, allowedCudaVersions: null, networkVolumeIds: null, cpuFlavorIds: null }),
     ],
-    ["empty texts for nothing", endpointRecord({ networkVolumeId: "", minCudaVersion: "" })],
+    ["empty strings for absent values", endpointRecord({ networkVolumeId: "", minCudaVersion: "" })],
     [
-      "keys that nobody knows",
+      "unknown keys",
       endpointRecord({ env: {}, workers: [], template: {}, userId: "u", version: 7, createdAt: "x", aiKey: null }),
     ],
     ["lists in another order", endpointRecord({ dataCenterIds: ["B", "A"] }), { dataCenterIds: ["A", "B"] }],
@@ -83,9 +83,9 @@ describe("fields and values added by the service are not drift", () => {
     ],
   ];
   const others: [string, ObjectKind, object, Properties][] = [
-    ["nulls for what is empty", "Template", templateRecord(), template],
+    ["null for empty values", "Template", templateRecord(), template],
     [
-      "keys that nobody knows",
+      "unknown keys",
       "Template",
       templateRecord({ isPublic: false, category: "NVIDIA", startSsh: true, earned: 0, createdAt: "x" }),
       template,
@@ -97,14 +97,14 @@ describe("fields and values added by the service are not drift", () => {
       { ...template, ports: "80/http, 22/tcp" },
     ],
     [
-      "keys that nobody knows",
+      "unknown keys",
       "NetworkVolume",
       volumeRecord({ createdAt: 1, dataCenter: { id: "EU-RO-1" } }),
       { name: "models-dev", size: 100, dataCenterId: "EU-RO-1" },
     ],
     ["no description", "Secret", { id: "s1", name: "chat-dev", description: null, createdAt: 17 }, { value: "v" }],
     [
-      "keys that nobody knows",
+      "unknown keys",
       "ContainerRegistryAuth",
       { id: "r1", name: "chat-dev", username: "someone" },
       { username: "u", password: "p" },

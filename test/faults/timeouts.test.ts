@@ -47,7 +47,7 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, create, inputsOf 
     for (const [verb, run] of Object.entries(verbs)) {
       // REST v2 replaces credentials instead.
       if (dialect === "v2" && kind === "ContainerRegistryAuth" && verb === "update") continue;
-      // One call alone would try for longer than that.
+      // The retries of a single call would take longer.
       bench.proxy.inject(verb === "create" ? create : {}, { kind: "status", status: 500 }, 200);
       const { message, duration } = await measure(run);
       bench.proxy.clear();
@@ -59,7 +59,7 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, create, inputsOf 
 });
 
 test("a timeout during a create with a late response leaves no orphan of any kind", async () => {
-  // The clock leaps after the start: 3 s of real time are left for the requests, and 3 s for each lookup after them.
+  // The clock jumps after the start: 3 s of real time remain for the requests, and 3 s for each later lookup.
   const [timeout, left] = [50_000, 3000];
   const end = timeout - 5000;
   await Promise.all(
@@ -80,7 +80,7 @@ test("a timeout during a create with a late response leaves no orphan of any kin
   );
 });
 
-test("a timeout fails no other create that waits for the same list", async () => {
+test("a timeout does not fail another create that waits for the same list", async () => {
   const { NetworkVolume } = kinds;
   const context = bench.context({ clock: systemClock });
   const create = (timeout: number | undefined) =>

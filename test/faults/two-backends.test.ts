@@ -10,12 +10,12 @@ import { endOf, expectAgreement, idsIn, removeAll, seedsOf, withStory } from "./
 import { contextAt } from "./support/wrong-addresses";
 
 const bench = await useLifecycleBench({ templateRelease: 1000, deleteNeedsScaleDown: true });
-/** Each project's own way to the service: killing one process leaves the other alone. */
+/** A proxy for each project, so that killing one process does not affect the other. */
 const [shopProxy, officeProxy] = [await bench.startProxy(), await bench.startProxy()];
 
 type Operation = "up" | "refresh" | "destroy" | "nothing";
 
-/** A backend with the same project, stack and resource names as the other one, on the same account. */
+/** A backend with the same project, stack and resource names as the other backend, on the same account. */
 function createProject(name: string, proxy: RecordingProxy, random: Random) {
   const programs = createPrograms(random);
   const deployment = createDeployment("shop");
@@ -24,7 +24,7 @@ function createProject(name: string, proxy: RecordingProxy, random: Random) {
     name,
     deployment,
     change: () => programs.change(),
-    /** Runs an operation with injected faults; returns a description of its end. */
+    /** Runs an operation with injected faults; returns a description of its result. */
     async withFaults(operation: Operation): Promise<string> {
       if (operation === "nothing") return `${name}: nothing`;
       const injected = random.chance(0.7) ? injectFaults(proxy, random) : [];
@@ -42,7 +42,7 @@ function createProject(name: string, proxy: RecordingProxy, random: Random) {
   };
 }
 
-/** Runs without faults, past the projects' own proxies. */
+/** Runs without faults, on a separate proxy. */
 const undisturbed = (): Run => processOf(bench.context(), bench.proxy);
 
 async function interleaving(seed: number, story: string[]): Promise<void> {

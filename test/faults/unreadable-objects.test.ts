@@ -16,10 +16,12 @@ describe.each(cases)(
     /** Makes lists return these objects with a name of the wrong type. */
     const makeUnreadable = (...ids: string[]): void =>
       bench.proxy.alter(listMatch(collection), (response) =>
-        withLists(response, (list) => list.map((one) => (ids.includes(String(one["id"])) ? { ...one, name: 7 } : one))),
+        withLists(response, (list) =>
+          list.map((object) => (ids.includes(String(object["id"])) ? { ...object, name: 7 } : object)),
+        ),
       );
 
-    test("affects no create, refresh or delete of others, and is reported once", async () => {
+    test("does not affect creates, refreshes and deletes of other objects, and is reported once", async () => {
       const [stranger, created] = [await make(freshName()), await make(freshName())];
       makeUnreadable(stranger.id);
       const context = bench.context();
@@ -48,7 +50,9 @@ describe.each(cases)(
       const name = freshName();
       bench.proxy.inject(create, { kind: "dropResponse" });
       bench.proxy.alter(listMatch(collection), (response) =>
-        withLists(response, (list) => list.map((one) => (one["name"] === name ? { ...one, name: 7 } : one))),
+        withLists(response, (list) =>
+          list.map((object) => (object["name"] === name ? { ...object, name: 7 } : object)),
+        ),
       );
       await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow(
         new RegExp(`^${kind} "${name}": [\\s\\S]*lists an unreadable object that may be the created one`),

@@ -13,7 +13,7 @@ const templateId = stringAt(
   "id",
 );
 
-describe("an update leaves untouched", () => {
+describe("an update does not change", () => {
   const others = {
     isPublic: true,
     category: "AMD",
@@ -25,7 +25,7 @@ describe("an update leaves untouched", () => {
     config: { a: 1 },
   };
 
-  test("fields of a template that others set by GraphQL or REST", async () => {
+  test("fields of a template that other clients set by GraphQL or REST", async () => {
     const { Template } = kinds;
     const inputs = Template.check({}, { imageName: "a:1" }, naming("others-dev")).inputs;
     const { id, outputs } = await Template.create(inputs, bench.context());
@@ -72,10 +72,10 @@ describe("an update leaves untouched", () => {
 });
 
 describe("a service that supports fewer fields of a template", () => {
-  const asked: string[] = [];
+  const requestedFields: string[] = [];
   let saved: unknown;
   const server = startFaultyServer(({ body }) => {
-    asked.push(body);
+    requestedFields.push(body);
     const missing = ["startScript", "portsConfig"].find(
       (field) => body.includes("query podTemplate") && body.includes(field),
     );
@@ -98,9 +98,9 @@ describe("a service that supports fewer fields of a template", () => {
       readme: "x",
       env: [{ key: "MODEL", value: "mistral-7b" }],
     });
-    expect(asked).toHaveLength(4);
+    expect(requestedFields).toHaveLength(4);
     // An unsupported field is not requested again.
     await clients.management.updateTemplate("30zmvf89kd", { readme: "y" });
-    expect(asked).toHaveLength(6);
+    expect(requestedFields).toHaveLength(6);
   });
 });

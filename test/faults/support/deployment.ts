@@ -3,11 +3,11 @@ import { type Kind, kinds } from "../../../provider/resources";
 import { autoNaming } from "../../../provider/verbs/urn";
 import { dialect } from "../../support/dialect";
 
-/** One resource of a program; a value that is a function reads what other resources of it became. */
+/** A resource of a program; a value that is a function reads the deployed resources. */
 export interface Declared {
   name: string;
   kind: Exclude<Kind, "JobInvoke">;
-  /** 0 is deployed first; those of one level at the same time. */
+  /** Level 0 is deployed first; resources of one level are deployed concurrently. */
   level: number;
   inputs(deployed: (name: string) => { id: string; outputs: Properties }): Properties;
 }
@@ -18,18 +18,18 @@ export interface Deployed {
   level: number;
   id: string;
   outputs: Properties;
-  /** Its create or update did not end well: the next deployment updates it, changed or not. */
+  /** True if its create or update failed; the next deployment updates it even without a change. */
   unfinished?: boolean;
 }
 
 /** State that a deployment keeps between two runs. */
 export interface State {
   resources: Map<string, Deployed>;
-  /** Replaced objects that are still to be deleted. */
+  /** Replaced objects with a pending delete. */
   replaced: Deployed[];
 }
 
-/** One run of the engine in its own process, which may be killed at any moment. */
+/** A run of the engine in its own process, which may be killed at any moment. */
 export interface Run {
   context: Context;
   /** True if the process was killed; none of its later results reach the state. */
@@ -41,7 +41,7 @@ export function createDeployment(project = "shop") {
   const state: State = { resources: new Map(), replaced: [] };
   const urns = new Map<string, Declared["kind"]>();
 
-  /** Runs a verb and keeps its result, unless the process was killed. */
+  /** Runs a verb and stores its result unless the process was killed. */
   async function step<Result>(run: Run, verb: Promise<Result>, store: (result: Result) => void): Promise<void> {
     const result = await verb;
     if (run.killed()) throw new Error("killed");
@@ -56,9 +56,9 @@ export function createDeployment(project = "shop") {
     urns.set(urn, kind);
     const context: Context = { ...run.context, hasUniqueName: true, claimedIds };
     const programInputs = declared.inputs((otherName) => {
-      const found = state.resources.get(otherName);
-      if (!found) throw new Error(`${otherName} is not deployed`);
-      return found;
+      const other = state.resources.get(otherName);
+      if (!other) throw new Error(`${otherName} is not deployed`);
+      return other;
     });
     const check = (olds: Properties): Properties => {
       const { inputs, failures } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
@@ -75,7 +75,7 @@ export function createDeployment(project = "shop") {
           state.resources.set(name, { kind, level, id: old.id, outputs });
         });
       } else {
-        // A replacement is checked once more, as a new resource.
+        // A replacement is checked again as a new resource.
         await step(run, lifecycle.create(check({}), context), ({ id, outputs }) => {
           if (old) state.replaced.push(old);
           state.resources.set(name, { kind, level, id, outputs });
@@ -94,7 +94,7 @@ export function createDeployment(project = "shop") {
     await step(run, kinds[object.kind].delete(object.id, object.outputs, run.context), removeFromState);
   }
 
-  /** Works through levels, those of one level at the same time; stops after the first level in which anything failed. */
+  /** Deploys the levels in order, each concurrently, and stops after the first level with a failure. */
   async function runByLevel<Item extends { level: number }>(
     items: Item[],
     direction: 1 | -1,
@@ -131,7 +131,7 @@ export function createDeployment(project = "shop") {
 
   return {
     state,
-    /** URNs of all resources that were ever in the program, with their kinds. */
+    /** URNs of all resources of the program so far, with their kinds. */
     urns,
     async up(program: Declared[], run: Run): Promise<void> {
       const claimedIds: Context["claimedIds"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));

@@ -25,7 +25,7 @@ export function injectFaults(proxy: RecordingProxy, random: Random): string[] {
   const onlyKilled = random.chance(0.4);
   for (let count = onlyKilled ? 0 : random.int(0, 5); count > 0; count--) {
     plan.push(...Array.from({ length: random.int(0, 6) }, () => forwarded));
-    // Several in a row outlast the retries.
+    // Several consecutive faults exceed the retries.
     const fault = random.pick(faults);
     plan.push(...Array.from({ length: random.chance(0.15) ? 7 : 1 }, () => fault));
   }
@@ -37,7 +37,7 @@ export function injectFaults(proxy: RecordingProxy, random: Random): string[] {
   return plan.filter((fault) => fault !== forwarded).map((fault) => JSON.stringify(fault));
 }
 
-/** A run of the engine through a proxy, which may kill it. With `random` its user presses Ctrl-C now and then. */
+/** A run of the engine through a proxy, which may kill it. With `random`, random cancellations occur. */
 export function processOf(context: Context, proxy: RecordingProxy, random?: Random): Run {
   const stop = new AbortController();
   const { progress } = context;

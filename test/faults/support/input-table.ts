@@ -16,19 +16,19 @@ export interface InputCase {
   values: [Value, Value];
   /** Effect of a changed value. */
   change: "update" | "replace" | "nothing";
-  /** The object keeps the value when the program removes it. */
+  /** True if the object keeps the value when the program removes it. */
   keptWhenRemoved?: true;
-  /** Required inputs can be changed, not added or removed. */
+  /** True for a required input, which can be changed but not added or removed. */
   required?: true;
-  /** Value in responses after the input is removed: its default, or the current one for a name. `undefined` means no field. */
+  /** Value in responses after the input is removed: its default, or the current value for a name. `undefined` means no field. */
   absentValue?: Value | undefined;
   /** Name and form in responses; by default the same as in the program. */
   inResponse?: { name: string; convert(value: Value): Value | undefined };
-  /** Values that mean the same as absence. */
+  /** Values that are equivalent to absence. */
   equivalent?: Value[];
-  /** Not in responses: the request that writes it is checked instead. */
+  /** True for an input that no response contains; the request that writes it is checked instead. */
   requestPattern?: RegExp;
-  /** Inputs that have to go with it. */
+  /** Additional inputs that it requires. */
   relatedInputs?: Properties;
 }
 
@@ -54,7 +54,7 @@ interface References {
 async function createReferences(bench: LifecycleBench): Promise<References> {
   const create = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
-  // REST v2 returns an endpoint's settings, not its template: equal templates are indistinguishable.
+  // REST v2 returns an endpoint's settings, not its template: so equal templates are indistinguishable.
   const template = (name: string) => create("/templates", { name, imageName: `${name}:1`, isServerless: true });
   const volume = (name: string) => create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
   const auth = (name: string) => create("/containerregistryauth", { name, username: "u", password: "p" });
@@ -67,7 +67,7 @@ async function createReferences(bench: LifecycleBench): Promise<References> {
 
 type Row = [input: string, values: [Value, Value], more?: Partial<InputCase>];
 
-/** Cases of a kind's inputs: explicit rows, and one for each other plain property of its `fields`. */
+/** Cases of a kind's inputs: explicit rows, and a row for each other plain property of its `fields`. */
 function rowsOf(kind: ObjectKind, rows: Row[], fields: Fields = {}): InputCase[] {
   const explicitInputs = rows.map(([input]) => input);
   const plainRows = plainProperties(fields, explicitInputs).map(
@@ -94,18 +94,18 @@ const instancesOfSize = (vcpuCount: Value): Value => [instanceId("cpu3c", Number
 const omitSingle = (value: Value): Value =>
   dialect === "v2" && Array.isArray(value) && value.length === 1 ? [] : value;
 const pooledTypes = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] : [id]));
-/** Default GPU types of the service: REST v2 must name pools. */
+/** Default GPU types of the service, because REST v2 requires pools. */
 const anyType = dialect === "v1" ? [] : pooledTypes;
 const allExcept = (excluded: Value): Value =>
   pooledTypes.filter((type) => !(Array.isArray(excluded) && excluded.includes(type)));
 const queueType = (type: Value): Value => (type === "QUEUE" ? "QB" : "LB");
-/** REST v2 has no change of saved credentials. */
+/** REST v2 cannot change stored credentials. */
 const credentials: Partial<InputCase> =
   dialect === "v1"
     ? { requestPattern: /updateRegistryAuth/ }
     : { ...replaces, inResponse: { name: "password", convert: () => undefined } };
 
-/** Every input of every kind that makes an object, and for each kind the inputs to start from. */
+/** Every input of every kind that creates an object, and the initial inputs of each kind. */
 export async function inputTable(
   bench: LifecycleBench,
 ): Promise<{ cases: InputCase[]; bases: Record<ObjectKind, Properties> }> {
@@ -136,7 +136,7 @@ export async function inputTable(
         ...onlyIn("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absentValue: [] }]),
         ["isServerless", [false, true], { ...replaces, absentValue: true }],
         ["containerRegistryAuthId", auths],
-        // It has no effect by itself: the template stays unchanged.
+        // It has no effect on its own: the template is unchanged.
         [
           "replaceOnChange",
           [true, false],
@@ -180,7 +180,7 @@ export async function inputTable(
         ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absentValue: [] }],
         ["minCudaVersion", ["12.1", "12.4"], { absentValue: dialect === "v1" ? "" : undefined }],
         ["networkVolumeId", volumes],
-        // The service shows a single one by its other name, where REST v2 set it.
+        // If REST v2 sets a single volume, the service returns it under the other name.
         [
           "networkVolumeIds",
           [[volumes[0]], [...volumes]],

@@ -6,10 +6,10 @@ import { naming } from "../../support/naming";
 import { stringAt } from "../../support/raw-http";
 import type { Match } from "../../support/recording-proxy";
 
-/** A kind that makes an object in the service. */
+/** A kind that creates an object in the service. */
 export type ObjectKind = Exclude<Kind, "JobInvoke">;
 
-/** A kind with the data that tests need to create and find its objects. */
+/** A kind with the data to create and find its objects. */
 export interface ObjectCase extends KindFacts {
   /** Checked inputs of a resource whose default name is `name`. */
   inputsOf(name: string, more?: Properties): Properties;
@@ -21,12 +21,12 @@ interface KindFacts {
   kind: ObjectKind;
   /** Inputs without a name. */
   news: Properties;
-  /** Its create on the wire. */
+  /** Match of its create request. */
   create: Match;
   collection: CollectionName;
   /** True if no two objects may have the same name. */
   unique: boolean;
-  /** True if the service can read a single one by its id. */
+  /** True if the service can read a single object by its id. */
   readById: boolean;
 }
 
@@ -38,10 +38,10 @@ const listMatches: Record<CollectionName, Match> = {
   containerregistryauth: dialect === "v1" ? { body: /query registryCreds/ } : { method: "GET", path: "/v2/registries" },
 };
 
-/** The list of a kind on the wire. */
+/** Match of the request that lists a kind. */
 export const listMatch = (collection: CollectionName): Match => listMatches[collection];
 
-/** A response with changed lists: a bare one of REST, or those of a GraphQL account. */
+/** Changes the lists of a response: a bare list of REST, or the lists of a GraphQL account. */
 export function withLists(response: unknown, change: (list: Record<string, unknown>[]) => unknown[]): unknown {
   if (Array.isArray(response)) return change(response);
   if (typeof response !== "object" || response === null) return response;
@@ -52,7 +52,7 @@ let names = 0;
 /** A name that no other test of the file uses. */
 export const freshName = (): string => `thing${names++}-dev`;
 
-/** One case of each kind; the endpoints' template is created by raw HTTP. */
+/** A case of each kind; the endpoints' template is created by raw HTTP. */
 export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> {
   return (await kindFacts(bench)).map((facts) => ({
     ...facts,

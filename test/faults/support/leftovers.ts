@@ -5,7 +5,7 @@ import { kinds } from "../../../provider/resources";
 import { type CollectionName, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
 import type { Declared, Deployment, Run } from "./deployment";
 
-/** Each kind, and where the service lists its objects, in the order in which they can be deleted. */
+/** Each kind with the path of its list, in the order of deletion. */
 const lists: readonly { kind: Declared["kind"]; collection: CollectionName }[] = [
   { kind: "ServerlessEndpoint", collection: "endpoints" },
   { kind: "Template", collection: "templates" },

@@ -39,7 +39,7 @@ const changesInV1: readonly ((number: number) => Partial<Choices>)[] =
     ? [(number) => ({ password: `password-${number}` }), (number) => ({ readme: `readme ${number}` })]
     : [];
 
-/** One random, realistic change of a program. */
+/** A random, realistic change of a program. */
 function changed(choices: Choices, random: Random): Choices {
   const number = random.int(1, 1000);
   const change = random.pick<(now: Choices) => Partial<Choices>>([
@@ -52,7 +52,7 @@ function changed(choices: Choices, random: Random): Choices {
     () => ({ gpus: random.pick([["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], []]) }),
     ({ computeType }) => ({ computeType: computeType === "GPU" ? "CPU" : "GPU" }),
     ({ second }) => ({ second: !second }),
-    ...changesInV1.map((one) => () => one(number)),
+    ...changesInV1.map((change) => () => change(number)),
   ]);
   return { ...choices, ...change(choices) };
 }
@@ -95,7 +95,7 @@ function programOf(choices: Choices): Declared[] {
   return program.map(named);
 }
 
-/** Names are unique over all kinds, as URNs are: references find them by the short name. */
+/** Names are unique across all kinds, so that references resolve by the short name. */
 function named(declared: Declared): Declared {
   const kindOf: Record<string, string> = {
     token: "Secret",
@@ -109,7 +109,7 @@ function named(declared: Declared): Declared {
   };
 }
 
-/** A program that changes at random from step to step. */
+/** A program that changes randomly in each step. */
 export function createPrograms(random: Random) {
   let choices = first;
   return {

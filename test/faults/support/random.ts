@@ -1,6 +1,6 @@
-/** Random choices that are the same for the same seed. */
+/** Reproducible random choices for a seed. */
 export interface Random {
-  /** From 0 up to 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
   /** A whole number from `low` to `high`. */
   int(low: number, high: number): number;
@@ -8,7 +8,7 @@ export interface Random {
   chance(probability: number): boolean;
 }
 
-/** The generator mulberry32: small, and good enough to choose faults. */
+/** The generator mulberry32: small, and sufficient for choosing faults. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
@@ -23,7 +23,7 @@ export function randomFrom(seed: number): Random {
     int,
     pick: (choices) => {
       const chosen = choices[int(0, choices.length - 1)];
-      if (chosen === undefined) throw new Error("nothing to choose from");
+      if (chosen === undefined) throw new Error("the list of choices is empty");
       return chosen;
     },
     chance: (probability) => next() < probability,

@@ -130,7 +130,7 @@ function v1Response({ url, body }: ReceivedRequest, kind: ObjectKind, record: ob
   return json(/\/(e1|v1)(\?|$)/.test(url.replace("/v1/", "/")) ? record : [record]);
 }
 
-/** Clients of a service that shows one object as `record`; gone after the test. */
+/** Creates clients of a service that returns one object as `record`; closed after the test. */
 export async function clientsReturning(dialect: Dialect, kind: ObjectKind, record: object): Promise<Clients> {
   const respond = dialect === "v1" ? v1Response : v2Response;
   const server = await startFaultyServer((request) => respond(request, kind, record));

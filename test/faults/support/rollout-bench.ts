@@ -30,15 +30,15 @@ export interface RolloutBench extends Pick<LifecycleBench, "listObjects"> {
   now(): number;
   /** A verb's context with its own clients. */
   context(): Context;
-  /** A call of an endpoint's job API, past the proxy. */
+  /** Calls an endpoint's job API without the proxy. */
   job(method: string, endpointId: string, path: string, json?: unknown): Promise<RawResponse>;
-  /** A REST call, past the proxy. */
+  /** Sends a REST request without the proxy. */
   rest(method: string, path: string, json?: unknown): Promise<RawResponse>;
-  /** Ends the service by kill -9 and starts another one on its data. */
+  /** Kills the service (-9) and starts another service on its data. */
   kill(): Promise<void>;
 }
 
-/** Starts it for the tests of one file. */
+/** Starts the bench for the tests of a file. */
 export async function useRolloutBench(): Promise<RolloutBench> {
   const folder = await useFolder();
   const since = Date.now();

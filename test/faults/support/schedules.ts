@@ -11,7 +11,7 @@ export function seedsOf(count: { short: number; full: number }): number[] {
   return Array.from({ length: process.env["FULL"] ? count.full : count.short }, (_, index) => index + 1);
 }
 
-/** The end of an operation, for a story. */
+/** Result of an operation, for a story. */
 export const endOf = (operation: Promise<unknown>): Promise<string> =>
   operation.then(
     () => "went well",
@@ -53,7 +53,7 @@ export async function expectAgreement(
 
 const levels: Partial<Record<Declared["kind"], number>> = { ServerlessEndpoint: 2, Template: 1 };
 
-/** Deletes all objects of the service, because remains of a failed schedule must not fail the next one. */
+/** Deletes all objects of the service, because objects of a failed schedule must not fail the next schedule. */
 export async function removeAll(bench: Pick<LifecycleBench, "listObjects">, run: Run): Promise<void> {
   const { state, destroy } = createDeployment();
   for (const { kind, id } of await listServiceObjects(bench))

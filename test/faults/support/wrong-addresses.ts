@@ -7,7 +7,7 @@ import { json, startFaultyServer } from "../../support/faulty-server";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { unusedOrigin } from "../../support/loopback";
 
-/** Addresses of the three APIs under one origin, and the dialect of the first. */
+/** Addresses of the three APIs under one origin, and the dialect of the REST API. */
 const addressesUnder = (origin: string) => ({
   dialect,
   baseUrl: `${origin}${restPaths.root}`,
