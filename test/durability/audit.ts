@@ -19,7 +19,7 @@ const counterRow = z.object({
   retried: z.number(),
 });
 
-/** A stored change of a job's state; `before` is null for a new job, `after` for a removed one. */
+/** A stored change of a job's state; `before` is null for a new job, `after` for a removed job. */
 export type RecordedMove = z.output<typeof moveRow>;
 export type RecordedJob = z.output<typeof jobRow>;
 export type RecordedCounters = z.output<typeof counterRow>;
@@ -31,11 +31,10 @@ export interface JobRecordBook {
   counters: RecordedCounters[];
 }
 
-/** By the records: of moves within a few ms the tables see only the last. */
-export const timesQueuedAgain = ({ jobs }: JobRecordBook): number =>
-  jobs.reduce((sum, { retries }) => sum + retries, 0);
+/** Counts requeues by the records, because the tables contain only the last of several transitions within a few ms. */
+export const countRequeues = ({ jobs }: JobRecordBook): number => jobs.reduce((sum, { retries }) => sum + retries, 0);
 
-/** Makes the store of a data folder write down every move of a job that its tables see. No service may run. */
+/** Adds triggers to the store of a data folder that record every state transition of a job. No service may run. */
 export function installAudit(dataFolder: string): void {
   const database = openDatabase(dataFolder);
   const into = "INSERT INTO audit (job_id, before, after)";

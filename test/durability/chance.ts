@@ -1,21 +1,21 @@
 /** True if the long forms of the tests run: `npm run test:full`. */
 export const isFull = process.env["FULL"] === "1";
 
-/** Chance that can be repeated: the same seed gives the same numbers. */
+/** Reproducible random choices: the same seed produces the same numbers. */
 export interface Chance {
   readonly seed: number;
-  /** A whole number from `min` to `max`, both included. */
+  /** A whole number from `min` to `max`, inclusive. */
   whole(min: number, max: number): number;
-  /** True in so many of 100 cases. */
+  /** Returns true with this probability, in percent. */
   percent(share: number): boolean;
   /** Returns one of the values; undefined if there are none. */
   oneOf<Value>(values: readonly Value[]): Value | undefined;
 }
 
-/** The seed that DURABILITY_SEED names, to repeat a run; else a new one. */
+/** Returns the seed in DURABILITY_SEED, to repeat a run, or a new seed. */
 export const chosenSeed = (): number => Number(process.env["DURABILITY_SEED"] ?? Date.now() % 2 ** 31);
 
-/** Makes chance from a seed (mulberry32). */
+/** Creates random choices from a seed (mulberry32). */
 export function createChance(seed: number): Chance {
   let state = seed;
   const next = (): number => {

@@ -26,7 +26,7 @@ export const workImage = "durability/work:1";
 const health = ({ serverlessUrl, apiKey }: ServiceAccess, endpointId: string): Promise<RawResponse> =>
   send("GET", `${serverlessUrl}/v2/${endpointId}/health`, { key: apiKey });
 
-/** How many jobs of the endpoints are completed, by /health. */
+/** Number of completed jobs of the endpoints, from /health. */
 export async function countCompleted(service: ServiceAccess, endpointIds: string[]): Promise<number> {
   const responses = await Promise.all(endpointIds.map((id) => health(service, id)));
   return responses.reduce((sum, { json }) => sum + Number(at(json, "jobs", "completed")), 0);

@@ -10,7 +10,7 @@ export interface WorkInput {
   hangs?: boolean;
 }
 
-/** A job that the service said it has. */
+/** A job that the service has acknowledged. */
 export interface AcceptedJob {
   id: string;
   endpointId: string;
@@ -48,57 +48,58 @@ export interface LoadPlan {
   chance: Chance;
   knowledge: Knowledge;
   round: number;
-  /** The longest that a job works, ms. */
+  /** Maximum duration of a job, ms. */
   longestJob: number;
-  /** How many of 100 jobs a client cancels. */
+  /** Percentage of jobs that a client cancels. */
   cancels: number;
-  /** Ends the load; calls under way are finished or fail on their own. */
+  /** Ends the load; calls in flight complete or fail. */
   until: AbortSignal;
 }
 
 const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 
 /** Records the state in a response; a final state must never change. */
-function note(knowledge: Knowledge, job: AcceptedJob, { status, json, text }: RawResponse, asked: string): void {
+function recordState(knowledge: Knowledge, job: AcceptedJob, { status, json, text }: RawResponse, path: string): void {
   if (status === 429 || status === 503) return;
   const reported = { status: String(at(json, "status")), output: JSON.stringify(at(json, "output") ?? null) };
   const before = knowledge.reported.get(job.id);
-  if (status !== 200) knowledge.wrong.push(`${asked} of ${job.id} answered ${status} ${text.slice(0, 200)}`);
+  if (status !== 200) knowledge.wrong.push(`${path} of ${job.id} returned ${status} ${text.slice(0, 200)}`);
   else if (before && before.status !== reported.status)
-    knowledge.wrong.push(`${asked} of ${job.id} told ${reported.status}, but ${before.status} was told before`);
+    knowledge.wrong.push(`${path} of ${job.id} returned ${reported.status}, but ${before.status} before`);
   else if (finals.includes(reported.status)) knowledge.reported.set(job.id, reported);
 }
 
-/** One client: submits jobs one after the other, polls some and cancels some, until the load ends. */
+/** Runs a client that submits jobs sequentially, polls some and cancels some until the load ends. */
 async function runClient({ target, chance, knowledge, round, ...plan }: LoadPlan): Promise<void> {
   const { serverlessUrl, apiKey: key, endpointIds } = target;
-  const own: AcceptedJob[] = [];
+  const submitted: AcceptedJob[] = [];
   while (!plan.until.aborted) {
     const endpointId = chance.oneOf(endpointIds) ?? "";
     const root = `${serverlessUrl}/v2/${endpointId}`;
     const input = { n: chance.whole(0, 9999), ms: chance.whole(0, plan.longestJob), fails: chance.percent(15) };
-    const asked = chance.percent(20) ? chance.oneOf(own) : undefined;
-    const cancelled = chance.percent(plan.cancels) ? chance.oneOf(own) : undefined;
+    const polled = chance.percent(20) ? chance.oneOf(submitted) : undefined;
+    const cancelled = chance.percent(plan.cancels) ? chance.oneOf(submitted) : undefined;
     const pause = chance.whole(0, 20);
     try {
       const response = await send("POST", `${root}/run`, { key, json: { input } });
       const id = at(response.json, "id");
       if (response.status === 200 && typeof id === "string") {
         const job = { id, endpointId, input, round };
-        own.push(job);
+        submitted.push(job);
         knowledge.accepted.set(id, job);
       } else if (response.status === 429) knowledge.throttled++;
       else if (response.status !== 503)
-        knowledge.wrong.push(`/run answered ${response.status} ${response.text.slice(0, 200)}`);
-      const jobRoot = (job: AcceptedJob, what: string) => `${serverlessUrl}/v2/${job.endpointId}/${what}/${job.id}`;
-      if (asked) note(knowledge, asked, await send("GET", jobRoot(asked, "status"), { key }), "/status");
+        knowledge.wrong.push(`/run returned ${response.status} ${response.text.slice(0, 200)}`);
+      const jobUrl = (job: AcceptedJob, operation: string) =>
+        `${serverlessUrl}/v2/${job.endpointId}/${operation}/${job.id}`;
+      if (polled) recordState(knowledge, polled, await send("GET", jobUrl(polled, "status"), { key }), "/status");
       if (cancelled) {
-        const done = await send("POST", jobRoot(cancelled, "cancel"), { key });
+        const done = await send("POST", jobUrl(cancelled, "cancel"), { key });
         // An acknowledged cancellation has ended the job, unless it was already finished.
         if (done.status === 200 && !finals.includes(String(at(done.json, "status"))))
-          knowledge.wrong.push(`/cancel of ${cancelled.id} answered ${done.text.slice(0, 200)}`);
+          knowledge.wrong.push(`/cancel of ${cancelled.id} returned ${done.text.slice(0, 200)}`);
         if (done.status === 200)
-          note(knowledge, cancelled, { ...done, json: { status: at(done.json, "status") } }, "/cancel");
+          recordState(knowledge, cancelled, { ...done, json: { status: at(done.json, "status") } }, "/cancel");
       }
     } catch {
       // The service was killed; it acknowledged nothing.
@@ -115,7 +116,7 @@ export async function runHangingJob(
 ): Promise<void> {
   const { serverlessUrl, apiKey: key } = target;
   const input = { n: 7, ms: 0, fails: false, hangs: true };
-  // The load may have used up what may be submitted for now.
+  // The load may have exhausted the rate limit.
   const accepted = await pollUntil(
     () => send("POST", `${serverlessUrl}/v2/${endpointId}/run`, { key, json: { input } }),
     ({ status }) => status === 200,
@@ -128,7 +129,7 @@ export async function runHangingJob(
   );
 }
 
-/** Runs `clients` clients in parallel; resolves when the last one has ended. */
+/** Runs `clients` clients in parallel; resolves when all have ended. */
 export async function runLoad(clients: number, plan: LoadPlan): Promise<void> {
   await Promise.all(Array.from({ length: clients }, () => runClient(plan)));
 }

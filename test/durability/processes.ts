@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ids of the processes of this machine whose command line names `text`; read from /proc, so only on Linux. */
+/** Ids of the processes of this machine whose command line contains `text`; read from /proc, so only on Linux. */
 export function processesNaming(text: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -12,7 +12,7 @@ function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    // It ended in between.
+    // The process ended after the listing.
     return "";
   }
 }

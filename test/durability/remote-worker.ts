@@ -1,22 +1,22 @@
 import { at, send } from "../support/raw-http";
 
-/** A worker that the service did not start, and that outlives it. */
-export interface WorkerElsewhere {
-  /** How often it ran each job. */
+/** A worker that the service did not start and that survives its restarts. */
+export interface RemoteWorker {
+  /** Number of runs by job. */
   runs: Map<string, number>;
   ended: Promise<void>;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Does what handlers/work.mjs does, over the worker channel under `root`; a result is handed in until the service has it. */
-export function workElsewhere(root: string, token: string, name: string, until: AbortSignal): WorkerElsewhere {
+/** Runs jobs like handlers/work.mjs, over the worker channel under `root`; sends each result until it is acknowledged. */
+export function startRemoteWorker(root: string, token: string, name: string, until: AbortSignal): RemoteWorker {
   const headers = { authorization: token };
-  const worker: WorkerElsewhere = { runs: new Map(), ended: Promise.resolve() };
+  const worker: RemoteWorker = { runs: new Map(), ended: Promise.resolve() };
   const request = (method: string, path: string, json?: object) =>
     send(method, `${root}/${path}`, json === undefined ? { headers } : { headers, json }).catch(() => undefined);
 
-  async function handIn(id: string, result: object): Promise<void> {
+  async function sendResult(id: string, result: object): Promise<void> {
     while (!until.aborted && (await request("POST", `job-done/${name}/${id}?gpu=x`, result))?.status !== 200)
       await pause(20);
   }
@@ -33,7 +33,7 @@ export function workElsewhere(root: string, token: string, name: string, until: 
       const n = Number(at(response.json, "input", "n"));
       await pause(Number(at(response.json, "input", "ms")));
       const fails = at(response.json, "input", "fails") === true;
-      await handIn(id, fails ? { error: `no square of ${n}` } : { output: { square: n * n } });
+      await sendResult(id, fails ? { error: `no square of ${n}` } : { output: { square: n * n } });
     }
   }
   worker.ended = work();

@@ -6,12 +6,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { readWorkerToken } from "../../service/workers/tokens";
 import { freePort } from "../support/loopback";
 import { command, type StartedService, startService, useFolder } from "../unit/service/cli/command";
-import { installAudit, readRecordBook, timesQueuedAgain } from "./audit";
+import { countRequeues, installAudit, readRecordBook } from "./audit";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
-import { workElsewhere } from "./elsewhere";
 import { countCompleted, drained, makeEndpoint, type ServiceAccess, workImage } from "./endpoint";
 import { newKnowledge, runHangingJob, runLoad } from "./load";
 import { processesLeft } from "./processes";
+import { startRemoteWorker } from "./remote-worker";
 import { findBreaches } from "./verdict";
 
 const folder = await useFolder();
@@ -41,14 +41,14 @@ test(
     const flags = ["--port", String(await freePort()), "--image", `${workImage}=${handler}`];
     const first = await startService(data, ...flags);
     const endpointIds = [await makeEndpoint(accessOf(first), "two", 2), await makeEndpoint(accessOf(first), "one", 1)];
-    // One endpoint whose jobs are all run elsewhere.
+    // An endpoint whose jobs run only on remote workers.
     const far = await makeEndpoint(accessOf(first), "far", 0);
     endpointIds.push(far);
-    const leaving = new AbortController();
-    onTestFinished(() => leaving.abort());
+    const stopRemoteWorkers = new AbortController();
+    onTestFinished(() => stopRemoteWorkers.abort());
     const token = readWorkerToken(data, far) ?? "";
-    const elsewhere = ["far-1", "far-2"].map((name) =>
-      workElsewhere(`${first.addresses.serverlessUrl}/v2/${far}`, token, name, leaving.signal),
+    const remoteWorkers = ["far-1", "far-2"].map((name) =>
+      startRemoteWorker(`${first.addresses.serverlessUrl}/v2/${far}`, token, name, stopRemoteWorkers.signal),
     );
     const knowledge = newKnowledge();
     const orphans: string[] = [];
@@ -76,7 +76,7 @@ test(
       while ((await countCompleted(access, endpointIds)) - completedBefore < moment.completed && Date.now() < end)
         await pause(10);
       await pause(moment.late);
-      // On any machine, the first kill comes while a job runs.
+      // On any machine, the first kill happens while a job runs.
       if (round === 1) await runHangingJob({ target, knowledge, round }, endpointIds[0] ?? "");
       ending.abort();
       await kill(service, round);
@@ -89,19 +89,19 @@ test(
       service = await startService(data, ...flags);
     }
 
-    const left = await drained(accessOf(service), endpointIds, 120_000);
+    const remainingJobs = await drained(accessOf(service), endpointIds, 120_000);
     await kill(service, rounds + 1);
-    leaving.abort();
-    await Promise.all(elsewhere.map(({ ended }) => ended));
+    stopRemoteWorkers.abort();
+    await Promise.all(remoteWorkers.map(({ ended }) => ended));
     const book = readRecordBook(data);
-    const requeued = timesQueuedAgain(book);
-    const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${knowledge.accepted.size} jobs accepted, ${book.jobs.length} in the record, ${requeued} times queued again, ${knowledge.throttled} throttled; stderr: ${stderr}`;
+    const requeued = countRequeues(book);
+    const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${knowledge.accepted.size} jobs accepted, ${book.jobs.length} in the record, ${requeued} requeues, ${knowledge.throttled} throttled; stderr: ${stderr}`;
     console.info(reported);
-    expect([left, ...orphans, ...findBreaches(book, knowledge)].filter(Boolean), reported).toEqual([]);
+    expect([remainingJobs, ...orphans, ...findBreaches(book, knowledge)].filter(Boolean), reported).toEqual([]);
     expect(book.jobs.length, reported).toBeGreaterThanOrEqual(knowledge.accepted.size);
-    expect(requeued, `no kill came while a job ran; ${reported}`).toBeGreaterThan(0);
-    const runs = elsewhere.flatMap((worker) => [...worker.runs]);
-    expect(new Set(runs.map(([id]) => id)).size, `jobs ran elsewhere twice; ${reported}`).toBe(runs.length);
+    expect(requeued, `no kill happened while a job ran; ${reported}`).toBeGreaterThan(0);
+    const runs = remoteWorkers.flatMap((worker) => [...worker.runs]);
+    expect(new Set(runs.map(([id]) => id)).size, `jobs ran twice on remote workers; ${reported}`).toBe(runs.length);
     expect(runs.filter(([, times]) => times > 1)).toEqual([]);
     expect(runs.length).toBeGreaterThan(0);
   },

@@ -13,7 +13,7 @@ import { startLife } from "./history/parts";
 
 const endpointId = "plain";
 
-/** A dispatcher over the real job path, with one worker and one waiting job. */
+/** Creates a dispatcher over the real job path, with a worker and a queued job. */
 async function openDispatcher() {
   const folder = mkdtempSync(join(tmpdir(), "taking-worker-"));
   const database = openDatabase(folder);
@@ -43,7 +43,7 @@ async function openDispatcher() {
 test("a job taken by an ending worker waits for another worker", async () => {
   const { registry, dispatcher, worker, take, records, live } = await openDispatcher();
   const taking = take();
-  // The pool saw the end of the process before the store recorded that the job was taken.
+  // The pool detects the end of the process before the store records the assignment.
   await Promise.resolve();
   registry.remove(worker);
   dispatcher.dismiss(worker);
@@ -55,7 +55,7 @@ test("a job taken by an ending worker waits for another worker", async () => {
 test("a worker receives the stop of a job that was cancelled while it was taken", async () => {
   const { dispatcher, worker, take, jobs } = await openDispatcher();
   const taking = take();
-  // One turn later the take is on its way to the store, and both are in one commit.
+  // A turn later the assignment is pending, and both changes are in one commit.
   await Promise.resolve();
   await Promise.resolve();
   const cancelled = jobs.cancel(endpointId, "job");

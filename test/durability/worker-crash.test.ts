@@ -7,7 +7,7 @@ import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
 import { at, send } from "../support/raw-http";
 import { discardServiceFolder } from "../support/service-artefacts";
-import { installAudit, type JobRecordBook, readRecordBook, timesQueuedAgain } from "./audit";
+import { countRequeues, installAudit, type JobRecordBook, readRecordBook } from "./audit";
 import { chosenSeed, createChance, isFull } from "./chance";
 import { drained, makeEndpoint, workersReady, workImage } from "./endpoint";
 import { newKnowledge, runHangingJob, runLoad } from "./load";
@@ -20,7 +20,7 @@ const rounds = isFull ? 50 : 3;
 const perRound = 30_000;
 const timings = { startBackoff: 10, startBackoffMax: 50 };
 
-/** The ends of the workers' logs, for the report of a failure. */
+/** Last lines of the workers' logs, for the report of a failure. */
 async function workerLogs(data: string): Promise<string> {
   const logs = join(data, "logs");
   const names = await readdir(logs).catch((): string[] => []);
@@ -30,11 +30,11 @@ async function workerLogs(data: string): Promise<string> {
 
 /** Differences between the records and the counts of retried and finished jobs in /health. */
 function wrongHealth(endpointId: string, health: unknown, { jobs }: JobRecordBook): string[] {
-  const own = jobs.filter((job) => job.endpointId === endpointId);
+  const endpointJobs = jobs.filter((job) => job.endpointId === endpointId);
   const real = {
-    completed: own.filter(({ status }) => status === "COMPLETED").length,
-    failed: own.filter(({ status }) => status === "FAILED").length,
-    retried: own.reduce((sum, { retries }) => sum + retries, 0),
+    completed: endpointJobs.filter(({ status }) => status === "COMPLETED").length,
+    failed: endpointJobs.filter(({ status }) => status === "FAILED").length,
+    retried: endpointJobs.reduce((sum, { retries }) => sum + retries, 0),
     inProgress: 0,
     inQueue: 0,
   };
@@ -63,14 +63,14 @@ test(
         process.kill(pid, "SIGKILL");
         kills++;
       } catch {
-        // It ended by itself in between.
+        // The process ended after the listing.
       }
     }
 
     for (let round = 1; round <= rounds && stuck.length === 0; round++) {
       const ending = new AbortController();
       const target = { ...service, endpointIds };
-      // Workers of short jobs die while they request or finish jobs, workers of long ones during them.
+      // Workers of short jobs are killed while they request or finish jobs, workers of long jobs while they run them.
       const longestJob = chance.percent(50) ? 3 : 30;
       const load = runLoad(4, { target, chance, knowledge, round, longestJob, cancels: 5, until: ending.signal });
       for (let remaining = chance.whole(2, 5); remaining > 0; remaining--) {
@@ -79,34 +79,34 @@ test(
         await pause(chance.whole(0, 200));
         kill(chance.oneOf(processesNaming(handler)));
       }
-      // On any machine, one kill comes while a job runs.
+      // On any machine, one kill happens while a job runs.
       if (round === 1) {
         await runHangingJob({ target, knowledge, round }, endpointIds[0] ?? "");
         for (const pid of processesNaming(handler)) kill(pid);
       }
       ending.abort();
       await load;
-      const left = await drained(service, endpointIds, 120_000);
-      if (left) stuck.push(`round ${round}: ${left}`);
+      const remainingJobs = await drained(service, endpointIds, 120_000);
+      if (remainingJobs) stuck.push(`round ${round}: ${remainingJobs}`);
     }
 
-    const healthTold = await Promise.all(
+    const healthResponses = await Promise.all(
       endpointIds.map((id) => send("GET", `${service.serverlessUrl}/v2/${id}/health`, { key: service.apiKey })),
     );
     const logs = await workerLogs(data);
     await service.stop(0);
     const orphans = await processesLeft(handler, 5000);
     const book = readRecordBook(data);
-    const again = timesQueuedAgain(book);
-    const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${kills} workers killed, ${knowledge.accepted.size} jobs accepted, ${again} times queued again\n${logs}`;
+    const requeues = countRequeues(book);
+    const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${kills} workers killed, ${knowledge.accepted.size} jobs accepted, ${requeues} requeues\n${logs}`;
     console.info(reported.split("\n")[0]);
     expect([...stuck, ...findBreaches(book, knowledge)], reported).toEqual([]);
     expect(
-      healthTold.flatMap(({ json }, index) => wrongHealth(endpointIds[index] ?? "", json, book)),
+      healthResponses.flatMap(({ json }, index) => wrongHealth(endpointIds[index] ?? "", json, book)),
       reported,
     ).toEqual([]);
     expect(orphans, "workers outlived the service").toEqual([]);
-    expect(again, `no worker was killed while it ran a job; ${reported}`).toBeGreaterThan(0);
+    expect(requeues, `no worker was killed while it ran a job; ${reported}`).toBeGreaterThan(0);
   },
   rounds * perRound + 180_000,
 );

@@ -12,9 +12,9 @@ import { type Chance, chosenSeed, createChance, isFull } from "./chance";
 import { drained, type ServiceAccess } from "./endpoint";
 import { processesNaming } from "./processes";
 
-const own = await mkdtemp(join(tmpdir(), "workers-max-"));
-afterAll(() => discardServiceFolder(own));
-const handler = join(own, "storm.mjs");
+const folder = await mkdtemp(join(tmpdir(), "workers-max-"));
+afterAll(() => discardServiceFolder(folder));
+const handler = join(folder, "storm.mjs");
 await copyFile(fileURLToPath(new URL("handlers/storm.mjs", import.meta.url)), handler);
 const image = "durability/storm:1";
 
@@ -26,9 +26,9 @@ const starts = 20;
 interface Watched {
   id: string;
   templateId: string;
-  /** Stands in the command line of its workers. */
+  /** Text in the command lines of its workers. */
   mark: string;
-  /** Each workersMax that it had, and when it was over. */
+  /** Each workersMax so far, with the end of its validity. */
   maxima: { value: number; until: number }[];
 }
 
@@ -45,23 +45,23 @@ async function makeWatched(service: ServiceAccess, workersMax: number, fields: o
   return { id, templateId, mark, maxima: [{ value: workersMax, until: Number.POSITIVE_INFINITY }] };
 }
 
-/** How old a workersMax may be that a worker was started by, ms: the time between two looks on a busy machine. */
+/** Maximum age of the workersMax of a worker start, ms: the time between two polls on a busy machine. */
 const memory = 500;
 
 /** Polls the processes until stopped, and records each worker beyond the limit. */
 function watch(endpoints: Watched[]) {
   const pids = new Set<number>();
   const breaches: string[] = [];
-  let looking = true;
-  const over = (async () => {
-    for (let startTime = Date.now(); looking; ) {
+  let polling = true;
+  const ended = (async () => {
+    for (let startTime = Date.now(); polling; ) {
       const before = Date.now();
       for (const { id, mark, maxima } of endpoints) {
         const alive = processesNaming(mark);
         const fresh = alive.filter((pid) => !pids.has(pid));
         const max = Math.max(...maxima.filter(({ until }) => until > startTime - memory).map(({ value }) => value));
         if (fresh.length > 0 && alive.length > max)
-          breaches.push(`${fresh.join(", ")} of ${id} came, which made ${alive.length} workers of ${max}`);
+          breaches.push(`${fresh.join(", ")} of ${id} started, so ${alive.length} workers exceed workersMax ${max}`);
         for (const pid of fresh) pids.add(pid);
       }
       startTime = before;
@@ -72,13 +72,13 @@ function watch(endpoints: Watched[]) {
     breaches,
     pids,
     stop(): Promise<void> {
-      looking = false;
-      return over;
+      polling = false;
+      return ended;
     },
   };
 }
 
-/** One thing that may start or end workers. */
+/** Makes a random change that may start or end workers. */
 async function stir(service: ServiceAccess, endpoint: Watched, chance: Chance): Promise<void> {
   const { id, templateId, mark, maxima } = endpoint;
   const call = (method: string, url: string, json: object) => send(method, url, { key: service.apiKey, json });
@@ -106,7 +106,7 @@ async function stir(service: ServiceAccess, endpoint: Watched, chance: Chance): 
       try {
         if (pid !== undefined) process.kill(pid, chance.percent(50) ? "SIGKILL" : "SIGTERM");
       } catch {
-        // It ended by itself in between.
+        // The process ended after the listing.
       }
       return;
     }
@@ -132,7 +132,7 @@ test(
   async () => {
     const chance = createChance(chosenSeed());
     const timings = { stopGrace: 200, killGrace: 200, startBackoff: 10, startBackoffMax: 50 };
-    const data = join(own, "data");
+    const data = join(folder, "data");
     const service = await createService({ port: 0, dataFolder: data, images: { [image]: handler }, timings });
     try {
       const byCount = { scalerType: "REQUEST_COUNT", scalerValue: 1 };

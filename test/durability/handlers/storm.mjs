@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-// Every second one is slow to go.
+// Every second run stops slowly.
 if (process.pid % 2 === 0) process.on("SIGTERM", () => undefined);
 
 /** Works, crashes, requests its replacement, or ignores its cancellation. */

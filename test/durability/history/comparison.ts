@@ -5,7 +5,7 @@ import type { Player } from "./player";
 /** Compares the entire state of the job path with the model. */
 export function compare(player: Player): void {
   const { model, life, now } = player;
-  expect(life.faults, "the supervisor had no faults").toEqual([]);
+  expect(life.faults, "faults of the supervisor").toEqual([]);
   for (const job of model.jobs.values()) compareRecord(job, model, life, now);
   for (const endpointId of Object.keys(endpointLimits)) {
     compareQueue(endpointId, model, life);
@@ -50,16 +50,16 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
   const live = life.live.get(job.id);
   const { hasOutput: _hasOutput, ...remembered } = { hasOutput: false, ...(live ?? found) };
   const { hasOutput: _stored, ...written } = { hasOutput: false, ...found };
-  expect(remembered, `what is remembered of ${job.id} is what is written`).toEqual(written);
+  expect(remembered, `${job.id} in memory and in the store`).toEqual(written);
   const received = life.records.find(job.endpointId, job.id) !== undefined;
-  expect(received, `clients see ${job.id}`).toBe(model.isVisible(job, now));
+  expect(received, `visibility of ${job.id}`).toBe(model.isVisible(job, now));
 }
 
-/** The queue has the waiting jobs, each once, in their order. */
+/** Asserts that the queue contains each queued job once, in order. */
 function compareQueue(endpointId: string, model: Model, life: Player["life"]): void {
   const ids = [...life.live.queue(endpointId).jobsForScaling].map(({ id }) => id);
   expect(ids, `the queue of ${endpointId}`).toEqual(model.queued(endpointId).map(({ id }) => id));
   const waiters = model.waiters.get(endpointId)?.length ?? 0;
-  expect(life.live.queue(endpointId).hasWaiter, `whether workers wait at ${endpointId}`).toBe(waiters > 0);
-  if (waiters > 0) expect(ids, `${waiters} workers wait at ${endpointId}, so no job does`).toEqual([]);
+  expect(life.live.queue(endpointId).hasWaiter, `workers waiting at ${endpointId}`).toBe(waiters > 0);
+  if (waiters > 0) expect(ids, `${waiters} workers wait at ${endpointId}, so no job is queued`).toEqual([]);
 }

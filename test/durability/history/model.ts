@@ -1,6 +1,6 @@
 import type { JobStatus } from "serverless-compute-api/shapes";
 
-/** A job by the rules of the interface, without store, queue or events. */
+/** A job under the rules of the interface, without store, queue or events. */
 export interface ModelJob {
   id: string;
   endpointId: string;
@@ -17,11 +17,11 @@ export interface ModelJob {
   retries: number;
   crashes: number;
   output: string | undefined;
-  /** Text that the record's error has to hold. */
+  /** Text that the record's error must contain. */
   error: string | undefined;
-  /** Its turn in the queue: the lower, the earlier. */
+  /** Position in the queue: lower is earlier. */
   arrival: number;
-  /** Expired in the queue when a worker requested it. */
+  /** True if the job had expired in the queue when a worker requested it. */
   passedOver: boolean;
 }
 
@@ -39,10 +39,10 @@ export type NewModelJob = Pick<
 const minute = 60_000;
 const retention = { run: 30 * minute, runsync: minute };
 const defaultExecution = 10 * minute;
-/** Execution limits that endpoints of the histories have themselves. */
+/** Execution limits of the endpoints in the histories. */
 export const endpointLimits: Record<string, number | undefined> = { plain: undefined, strict: 20_000 };
 
-/** Returns true if a worker survives the service: one is remote. */
+/** Returns true for the remote worker, which survives the service. */
 export const outlives = (workerId: string): boolean => workerId === "worker-2";
 
 /** Reference model of the job path: records of jobs under simple rules. */
@@ -54,7 +54,7 @@ export class Model {
   /** Workers waiting at the endpoints' queues, and their deliveries as "<job> <worker>". */
   readonly waiters = new Map<string, string[]>();
   input: string[] = [];
-  /** Endpoints with a requeued job, which a waiting worker gets at the end of the turn. */
+  /** Endpoints with a requeued job, which a waiting worker receives at the end of the turn. */
   #unserved: string[] = [];
   #arrivals = 0;
 
@@ -68,7 +68,7 @@ export class Model {
     return copy;
   }
 
-  /** A job in one of these states; any job so far, including removed ones, if there is none or no state is named. */
+  /** Returns a job in one of these states, or any job so far, including removed jobs, if none matches. */
   pick(at: number, states: ModelJob["status"][]): ModelJob | undefined {
     const all = [...this.jobs.values()];
     const fitting = all.filter(({ status }) => states.includes(status));
@@ -80,9 +80,9 @@ export class Model {
     return this.counters.get(endpointId) ?? { completed: 0, failed: 0, retried: 0 };
   }
 
-  #count(job: ModelJob, what: keyof ModelCounters): void {
+  #count(job: ModelJob, counter: keyof ModelCounters): void {
     const counted = this.countersOf(job.endpointId);
-    this.counters.set(job.endpointId, { ...counted, [what]: counted[what] + 1 });
+    this.counters.set(job.endpointId, { ...counted, [counter]: counted[counter] + 1 });
   }
 
   #end(job: ModelJob, status: JobStatus, now: number, output: string | undefined, error?: string): true {
@@ -93,19 +93,19 @@ export class Model {
     return true;
   }
 
-  #queueAgain(job: ModelJob): true {
+  #requeue(job: ModelJob): true {
     const nothing = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined };
     Object.assign(job, { ...nothing, error: undefined, status: "IN_QUEUE", passedOver: false });
     this.#unserved.push(job.endpointId);
     return true;
   }
 
-  /** A worker begins to wait at a queue; served in its turn when the queue has jobs. */
+  /** A worker starts to wait at a queue; while the queue contains jobs, it is served in turn. */
   wait(endpointId: string, workerId: string): void {
     this.waiters.set(endpointId, [...(this.waiters.get(endpointId) ?? []), workerId]);
   }
 
-  /** The first waiting job goes to the worker that began to wait last. */
+  /** Assigns the first queued job to the worker that started to wait last. */
   serve(endpointId: string, now: number): void {
     const workers = this.waiters.get(endpointId) ?? [];
     const worker = workers.at(-1);
@@ -121,7 +121,7 @@ export class Model {
     this.#unserved = [];
   }
 
-  /** Jobs that stand in the queue. */
+  /** Jobs in the queue. */
   queued(endpointId: string): ModelJob[] {
     return this.waiting(endpointId).filter(({ passedOver }) => !passedOver);
   }
@@ -145,7 +145,7 @@ export class Model {
     return true;
   }
 
-  /** The first waiting job goes to a worker, past those whose time is over. */
+  /** Assigns the first queued job that has not expired to a worker. */
   takeFirst(endpointId: string, workerId: string, now: number): string[] {
     for (const job of this.queued(endpointId)) {
       if (this.take(job, workerId, now)) return [job.id];
@@ -176,7 +176,7 @@ export class Model {
       job.retries++;
       this.#count(job, "retried");
     }
-    return this.#queueAgain(job);
+    return this.#requeue(job);
   }
 
   refuse(job: ModelJob, now: number, error: string): boolean {
@@ -199,7 +199,7 @@ export class Model {
     if (!this.isVisible(job, now) || (job.status !== "FAILED" && job.status !== "TIMED_OUT")) return false;
     Object.assign(job, { queuedAt: now, crashes: 0, retries: job.retries + 1, arrival: this.#arrivals++ });
     this.#count(job, "retried");
-    return this.#queueAgain(job);
+    return this.#requeue(job);
   }
 
   purge(endpointId: string): number {
@@ -224,7 +224,7 @@ export class Model {
     return next.at < outlive.at ? next : outlive;
   }
 
-  /** When time does something to a job next. */
+  /** Time of the next expiry or timeout of any job. */
   nextDue(): number | undefined {
     const present = [...this.jobs.values()].filter(({ status }) => status !== "REMOVED");
     return present.length === 0 ? undefined : Math.min(...present.map((job) => this.#deadline(job).at));
@@ -240,21 +240,21 @@ export class Model {
     }
   }
 
-  /** The service starts again: what ran waits again, unless its worker still runs it. */
+  /** Restarts the service: running jobs are requeued unless their worker still runs them. */
   recover(): void {
     const present = [...this.jobs.values()];
     for (const job of present) {
       if (job.status !== "IN_PROGRESS" || outlives(job.workerId ?? "")) continue;
       job.retries++;
       this.#count(job, "retried");
-      this.#queueAgain(job);
+      this.#requeue(job);
     }
     for (const job of present) job.passedOver = false;
     this.waiters.clear();
     this.#unserved = [];
   }
 
-  /** The waiting jobs in take order. */
+  /** Queued jobs in the order of assignment. */
   waiting(endpointId: string): ModelJob[] {
     const waiting = [...this.jobs.values()].filter((job) => job.endpointId === endpointId && job.status === "IN_QUEUE");
     return waiting.sort((a, b) => a.arrival - b.arrival);

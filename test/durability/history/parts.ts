@@ -4,17 +4,17 @@ import { defaultTimings } from "../../../service/jobs/timings";
 import type { Database } from "../../../service/store/database";
 import { endpointLimits, outlives } from "./model";
 
-/** One life of the job path over a store that outlives it. */
+/** A run of the job path over a store that survives it. */
 export type Life = JobQueue & {
-  /** Ends with the life. */
+  /** Aborted at the end of the run. */
   signal: AbortSignal;
-  /** Errors that the supervisor met. */
+  /** Errors of the supervisor. */
   faults: unknown[];
   /** Kills the process: pending changes are lost. */
   die(): Promise<void>;
 };
 
-/** Starts the job path as the service does: first what ran waits again, then the queues are read. */
+/** Starts the job path as the service does: requeues running jobs, then reads the queues. */
 export function startLife(database: Database, clock: Clock, punctual: boolean): Life {
   const dead = new AbortController();
   const faults: unknown[] = [];

@@ -13,7 +13,7 @@ interface Call {
   what: string;
 }
 
-/** The states in which something can be done to a job. */
+/** Job states to which each operation applies. */
 const fits: Record<Extract<Operation, { at: number }>["kind"], ModelJob["status"][]> = {
   done: ["IN_PROGRESS"],
   fail: ["IN_PROGRESS"],
@@ -25,7 +25,7 @@ const fits: Record<Extract<Operation, { at: number }>["kind"], ModelJob["status"
   setTtl: ["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"],
 };
 
-/** Returns true if a worker ends with the service and starts a waiting job before that is committed, as the service's own workers do. */
+/** Returns true if a worker ends with the service and starts a queued job before the start is committed, like the service's own workers. */
 const startsEarly = (worker: number): boolean => worker === 1;
 
 /** Lets pending work finish: a commit and its consequences take a few turns. */
@@ -69,14 +69,14 @@ export class Player {
       if (this.#punctual) return;
       const next = await this.#life.supervisor.pass();
       this.#model.settle(this.now);
-      expect(next, "when the supervisor wants to look again").toBe(this.#model.nextDue());
+      expect(next, "time of the supervisor's next pass").toBe(this.#model.nextDue());
       return;
     }
     if (step.dies) return this.#killedDuring(step.operations);
     const calls = this.#startAll(step.operations, this.#model);
     await quiet();
     this.#model.endTurn(this.now);
-    expect(this.#given, "what waiting workers got").toEqual(this.#model.input);
+    expect(this.#given, "deliveries to waiting workers").toEqual(this.#model.input);
     // A shorter ttl may have expired, so that the timer fires immediately.
     if (this.#punctual) this.#model.settle(this.now);
     for (const call of calls) expect(await call.response, call.what).toEqual(call.expected);
@@ -167,7 +167,7 @@ export class Player {
           void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
         const isServed = live.queue(endpointId).size > 0 && !this.#startedEarly.has(operation);
         jobs.assignOrWait(endpointId, { workerId, deliver, endsWithService: startsEarly(operation.worker) });
-        // With a job in the queue it is served in its turn, otherwise by the next job that comes.
+        // If the queue contains a job, the worker is served in turn; otherwise it receives the next job.
         if (isServed) model.serve(endpointId, now);
         return undefined;
       }
@@ -206,13 +206,13 @@ export class Player {
       case "refuse":
         return call(jobs.reject(id, "refused"), model.refuse(job, now, "refused"), id);
       case "cancel": {
-        const response = jobs.cancel(endpointId, id).then((found) => found?.status);
+        const response = jobs.cancel(endpointId, id).then((cancelled) => cancelled?.status);
         const received = model.isVisible(job, now);
         model.cancel(job, now);
         return call(response, received ? job.status : undefined, id);
       }
       case "retry": {
-        const response = jobs.retry(endpointId, id).then((found) => found?.retried);
+        const response = jobs.retry(endpointId, id).then((retry) => retry?.retried);
         const received = model.isVisible(job, now);
         const retried = model.retry(job, now);
         return call(response, received ? retried : undefined, id);

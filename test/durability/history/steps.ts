@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { limits } from "serverless-compute-api/shapes";
 
 /**
- * An action of a client or a worker. `at` selects a job: a possible target if `fitting`, otherwise any job so far, for
- * which a worker may be unknown.
+ * An action of a client or a worker. `at` selects a job: a possible target if `fitting`, otherwise any job so far, whose
+ * worker may be unknown.
  */
 export type Operation =
   | {
@@ -26,7 +26,7 @@ export type Step =
   /** Operations of one turn of the event loop; with `dies` the service is killed before they are durable. */
   | { kind: "turn"; operations: Operation[]; dies: boolean }
   | { kind: "time"; ms: number }
-  /** The supervisor looks, where it does not look by itself. */
+  /** A pass of the supervisor, in a history without its own alarm. */
   | { kind: "pass" };
 
 const kind = <Kind extends string>(...kinds: Kind[]) => fc.constantFrom(...kinds);
@@ -84,10 +84,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const submitted = { ttl: 10_000, executionTimeout: undefined, hasWebhook: false, operation: "run" } as const;
 const toFirst = { at: 0, fitting: false } as const;
 
-/** Histories that went wrong once and are too rare to be met each time. */
+/** Histories that once failed and are too rare for random generation. */
 export const knownHistories: { punctual: boolean; steps: Step[] }[] = [
   {
-    // The job was queued anew while a worker that had it from the queue was on its way to the store.
+    // The job was requeued while its assignment to a worker was not yet committed.
     punctual: false,
     steps: [
       { kind: "turn", operations: [{ kind: "run", endpointId: "plain", ...submitted }], dies: false },
@@ -112,7 +112,7 @@ export const knownHistories: { punctual: boolean; steps: Step[] }[] = [
   },
 ];
 
-/** A whole history. `punctual`: the supervisor is woken by its own alarm, else only by the steps that say so. */
+/** A whole history. `punctual`: the supervisor runs by its own alarm; otherwise only the steps `pass` run it. */
 export const histories = fc.record({
   punctual: fc.boolean(),
   steps: fc.array(step, { minLength: 1, maxLength: 40, size: "max" }),
