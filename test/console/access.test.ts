@@ -7,7 +7,7 @@ import { resultIs, shows, submit, useConsole } from "./rig";
 const rig = await useConsole(afterAll);
 const id = await rig.endpoint("greeter");
 
-test("a link opens the console once, and leaves no trace in address, history or anything that scripts can read", async () => {
+test("a link opens the console once, and leaves no trace in the address, the history or script-readable cookies", async () => {
   const { serverlessUrl, apiKey } = rig.service;
   const link = await rig.newLink();
   const page = await rig.visit(link);
@@ -21,10 +21,10 @@ test("a link opens the console once, and leaves no trace in address, history or 
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/console" });
   expect(cookie?.value).not.toContain(apiKey);
 
-  const other = await rig.visit(link);
-  await other.getByRole("heading", { name: "This browser has no session" }).waitFor();
-  await shows(other, "pre", "npx --no serverless-compute-local open");
-  expect(await other.getByRole("link", { name: /greeter/ }).count()).toBe(0);
+  const secondPage = await rig.visit(link);
+  await secondPage.getByRole("heading", { name: "This browser has no session" }).waitFor();
+  await shows(secondPage, "pre", "npx --no serverless-compute-local open");
+  expect(await secondPage.getByRole("link", { name: /greeter/ }).count()).toBe(0);
 });
 
 /** Attacks from a page of another origin. Returns the result of each attempt. */
@@ -98,7 +98,7 @@ test.each(hosts)("a page of another origin (%s) has no access, although the brow
   expect(texts.join("")).not.toContain("Serverless Compute");
   const jobs = await send("GET", `${serverlessUrl}/v2/${id}/requests`, { key: apiKey });
   expect(at(jobs.json, "requests")).toEqual([]);
-  // The session itself is as good as before.
+  // The session itself is still valid.
   await page.goto(serverlessUrl);
   await page.getByRole("link", { name: /greeter/ }).waitFor();
 });
@@ -113,5 +113,5 @@ test("the console survives a restart of the service: the page reconnects in the 
   await resultIs(page, "COMPLETED");
   await shows(page, "#result pre", "Hello, after!");
   await shows(page, ".log p", "said after");
-  expect(await page.locator(".log p").filter({ hasText: "said before" }).count(), "lines are not doubled").toBe(1);
+  expect(await page.locator(".log p").filter({ hasText: "said before" }).count(), "lines are not duplicated").toBe(1);
 });

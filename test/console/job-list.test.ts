@@ -7,20 +7,20 @@ import { accessibilityProblems, contentTimeout, resultIs, shows, submit, useCons
 
 const rig = await useConsole(afterAll);
 
-/** Ids of the rows, from the first. */
+/** Ids of the rows, in order. */
 const shownIds = (page: Page): Promise<(string | null)[]> =>
   page.locator(".jobs .id").evaluateAll((buttons) => buttons.map((button) => button.getAttribute("title")));
 
 const expectIds = (page: Page, ids: string[]): Promise<void> => expect.poll(() => shownIds(page)).toEqual(ids);
 
-/** Waits until a job is over. */
+/** Waits until a job has ended. */
 async function ran(endpointId: string, input: object, status: string): Promise<string> {
   const id = await rig.run(endpointId, input);
   await expect.poll(() => rig.status(endpointId, id), { timeout: contentTimeout }).toBe(status);
   return id;
 }
 
-test("the list is filtered by state, id and error over all pages, live, and the address keeps the filter", async () => {
+test("the list is filtered by state, id and error over all pages, live, and the address contains the filter", async () => {
   const id = await rig.endpoint("filtered");
   const oom = await ran(id, { fail: "CUDA out of memory" }, "FAILED");
   const missing = await ran(id, { fail: "the model is not there" }, "FAILED");
@@ -93,7 +93,7 @@ test("a row shows both times and the error, and links to the stack in the log an
   expect(await cell.textContent()).toMatch(/^Error: the model is not there: x+$/);
   expect(await cell.getAttribute("title")).toContain("the model is not there");
   const cut = await cell.evaluate((span) => span.scrollWidth > span.clientWidth && span.getClientRects().length === 1);
-  expect(cut, "one line that is cut").toBe(true);
+  expect(cut, "one truncated line").toBe(true);
 
   await row.getByRole("button", { name: "Log" }).click();
   await shows(page, ".log .found", `job ${jobId} failed: Error: the model is not there`);

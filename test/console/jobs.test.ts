@@ -8,7 +8,7 @@ import { contentTimeout, resultIs, shows, submit, useConsole } from "./rig";
 const rig = await useConsole(afterAll);
 
 describe("a job run from the console", () => {
-  test("is shown as queued, running and finished, with its input and output on demand; one of /runsync in one request; an invalid input is not sent", async () => {
+  test("is shown as queued, running and finished, with its input and output on demand; /runsync requires one request; an invalid input is not sent", async () => {
     const id = await rig.endpoint("shown");
     const page = await rig.open();
     await page.getByRole("link", { name: /shown/ }).click();
@@ -58,7 +58,7 @@ describe("a job run from the console", () => {
     await resultIs(page, "FAILED");
   });
 
-  test("shows the end of a retried job in its open details, even if the list never shows it running", async () => {
+  test("shows the final state of a retried job in its open details, even if the list never shows it running", async () => {
     const id = await rig.endpoint("retried");
     const job = await rig.run(id, { fail: "the model is not there" });
     await expect.poll(() => rig.status(id, job), { timeout: contentTimeout }).toBe("FAILED");
@@ -125,7 +125,7 @@ describe("a job run from the console", () => {
     await shows(page, ".log p", "a line of the log");
     const toEnd =
       "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector('.log'))";
-    expect(Number(await page.evaluate(toEnd)), "the log follows its end").toBeLessThan(10);
+    expect(Number(await page.evaluate(toEnd)), "the log scrolls to its end").toBeLessThan(10);
     expect(await page.locator(".chunks li").count()).toBe(1);
     await writeFile(file, "");
     await shows(page, ".chunks li", "second");
@@ -133,7 +133,7 @@ describe("a job run from the console", () => {
   });
 });
 
-test("the last input of an endpoint is restored without its secrets, and copied as a working curl command without the key", async () => {
+test("the last input of an endpoint is restored without its secrets, and can be copied as a curl command without the key", async () => {
   const { serverlessUrl, apiKey } = rig.service;
   const id = await rig.endpoint("remembered");
   const page = await rig.open(`#/endpoints/${id}`, { permissions: ["clipboard-read", "clipboard-write"] });

@@ -32,7 +32,7 @@ test("an endpoint's page contains its URL, scaling, template and volume, local t
   expect(await page.locator("[aria-current='page']").allTextContents()).toEqual(["Resources"]);
 });
 
-test("a load balancer's page contains its URL and a request to send, and nothing about jobs", async () => {
+test("a load balancer's page contains its URL and a sample request, but no job controls", async () => {
   const { url, serverlessUrl, apiKey: key } = rig.service;
   const json = {
     name: "server",
@@ -58,7 +58,7 @@ test("a load balancer's page contains its URL and a request to send, and nothing
   expect(await accessibilityProblems(page)).toEqual([]);
 });
 
-test("an endpoint's page has an address with its name; endpoints of one name are a list to choose from", async () => {
+test("the address of an endpoint's page contains its name; an ambiguous name shows a list of endpoints", async () => {
   const id = await rig.endpoint("my chat");
   const page = await rig.open("#/endpoints/my%20chat");
   await shows(page, ".title code", id);

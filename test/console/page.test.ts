@@ -4,7 +4,7 @@ import { resultIs, shows, submit, useConsole } from "./rig";
 
 const rig = await useConsole(afterAll);
 
-test("charts have axes, a label for screen readers, the values of a step at the pointer, and ranges up to a day", async () => {
+test("charts have axes, a label for screen readers, the values at the pointer, and ranges up to a day", async () => {
   const page = await rig.open(`#/endpoints/${await rig.endpoint("measured")}`);
   await submit(page, { name: "you" });
   await resultIs(page, "COMPLETED");
@@ -22,7 +22,7 @@ test("charts have axes, a label for screen readers, the values of a step at the 
   expect(await step.count()).toBe(1);
 });
 
-test("an empty page contains the commands of the next step, which can be copied and run", async () => {
+test("an empty page contains the commands of the next step, which can be copied", async () => {
   const rig = await useConsole(onTestFinished);
   const page = await rig.open("", { permissions: ["clipboard-read", "clipboard-write"] });
   const copied = async (name: RegExp): Promise<string> => {
@@ -60,7 +60,7 @@ test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps t
       if (String(await focused()).includes(text)) return;
       await page.keyboard.press("Tab");
     }
-    throw new Error(`no Tab leads to ${text}, but to ${await focused()}`);
+    throw new Error(`Tab does not reach ${text}; the focus is on ${await focused()}`);
   };
   await tabTo("keyboard");
   await page.keyboard.press("Enter");
@@ -68,7 +68,7 @@ test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps t
   await tabTo("input");
   await page.keyboard.press("Control+a");
   await page.keyboard.type('{"name": ');
-  // A job of another client, so that the page is redrawn in between.
+  // A job of another client, so that the page is updated.
   await rig.run(id, { name: "other" });
   await page.locator(".jobs .id").waitFor();
   await page.keyboard.type('"keys"}');

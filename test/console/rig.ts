@@ -22,17 +22,17 @@ export const contentTimeout = 100_000;
 export interface ConsoleRig {
   readonly service: Service;
   readonly dataFolder: string;
-  /** Makes an endpoint whose workers run the handler; resolves with its id. */
+  /** Creates an endpoint whose workers run the handler, and returns its id. */
   endpoint(name: string, fields?: object, image?: string): Promise<string>;
-  /** Submits a job through the job API; resolves with its id. */
+  /** Submits a job through the job API, and returns its id. */
   run(endpointId: string, input: object): Promise<string>;
   /** The state of a job. */
   status(endpointId: string, jobId: string): Promise<string>;
-  /** A link that opens the console once. */
+  /** Creates a single-use link of the console. */
   newLink(): Promise<string>;
-  /** A page in its own browser context, with a session, at `hash`. */
+  /** Opens a page at `hash` in its own browser context, with a session. */
   open(hash?: string, options?: BrowserContextOptions): Promise<Page>;
-  /** A page in its own browser context, without a session. */
+  /** Opens a page in its own browser context, without a session. */
   visit(url: string): Promise<Page>;
   /** Stops the service, calls `between`, and starts it again at the same address. */
   restart(between: () => Promise<void>): Promise<void>;
@@ -129,10 +129,10 @@ export async function useConsole(
   };
 }
 
-/** Submits an input by the form. */
-export async function submit(page: Page, input: object, way = "run"): Promise<void> {
+/** Submits an input through the form. */
+export async function submit(page: Page, input: object, operation = "run"): Promise<void> {
   await page.getByLabel("Input (JSON)").fill(JSON.stringify(input));
-  await page.getByRole("radio", { name: way, exact: true }).check();
+  await page.getByRole("radio", { name: operation, exact: true }).check();
   await page.getByRole("button", { name: "Run job" }).click();
 }
 
@@ -145,13 +145,13 @@ export const shows = (page: Page, selector: string, text: string | RegExp): Prom
   page.locator(selector).filter({ hasText: text }).first().waitFor();
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const found = z.array(z.object({ id: z.string(), nodes: z.array(z.string()) }));
+const problemShape = z.array(z.object({ id: z.string(), nodes: z.array(z.string()) }));
 
-/** Accessibility problems of the page by axe-core's rules, or by some of them, each with its elements. */
+/** Accessibility problems of the page under all or some of axe-core's rules, each with its elements. */
 export async function accessibilityProblems(page: Page, ...rules: string[]): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe);
   const options = rules.length > 0 ? { runOnly: rules } : {};
-  const problems = found.parse(
+  const problems = problemShape.parse(
     await page.evaluate(`axe.run(${JSON.stringify(options)}).then(({ violations }) => violations
       .map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 150)) })))`),
   );

@@ -4,12 +4,12 @@ import { findChromium } from "../../scripts/chromium.mjs";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Address of the browser; undefined where there is none. */
+    /** Address of the browser; undefined if none is available. */
     browser: string | undefined;
   }
 }
 
-/** Starts one browser for all files. Returns its end. */
+/** Starts a browser for all files, and returns the function that closes it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const executablePath = findChromium();
   if (executablePath === undefined) {
@@ -19,7 +19,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = await chromium.launchServer({
     executablePath,
     host: "127.0.0.1",
-    // Pages may load from this machine only.
+    // Pages may load only from this machine.
     args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
     timeout: 60_000,
   });

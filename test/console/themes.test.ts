@@ -13,11 +13,11 @@ import {
   useConsole,
 } from "./rig";
 
-/** Folder for the pictures of docs/console.md, which are written on request only. */
+/** Folder for the pictures of docs/console.md, which are written only on request. */
 const pictures = process.env["SCREENSHOTS"];
 
-/** Makes something of everything to show. Returns the id of the endpoint `greeter`, which has no job yet. */
-async function furnish(rig: ConsoleRig): Promise<string> {
+/** Creates an object of every kind. Returns the id of the endpoint `greeter`, which has no jobs. */
+async function createObjects(rig: ConsoleRig): Promise<string> {
   const { baseUrl, graphqlUrl, apiKey: key } = rig.service;
   const volume = { name: "models", size: 100, dataCenterId: "EU-RO-1" };
   const { text } = await send("POST", `${baseUrl}/networkvolumes`, { key, json: volume });
@@ -46,12 +46,12 @@ test("has no accessibility problem in both themes and fits widths of 400 and 128
   const rig = await useConsole(onTestFinished);
   const page = await rig.open();
   const goTo = (hash: string) => page.goto(`${rig.service.serverlessUrl}/${hash}`);
-  async function look(state: string, picture?: "whole" | "viewport"): Promise<void> {
+  async function inspect(state: string, picture?: "whole" | "viewport"): Promise<void> {
     for (const width of [400, 1280]) {
       await page.setViewportSize({ width, height: 900 });
       await expectNoOverflow(page);
       for (const colorScheme of ["light", "dark"] as const) {
-        // Themes differ in colours only.
+        // Themes differ only in colours.
         const rules = isFull || colorScheme === "light" ? [] : ["color-contrast"];
         if (!isFull && width === 400) continue;
         await page.emulateMedia({ colorScheme });
@@ -64,14 +64,14 @@ test("has no accessibility problem in both themes and fits widths of 400 and 128
     }
   }
   await shows(page, ".empty", "There is no endpoint yet");
-  await look("no-endpoint");
-  const greeter = await furnish(rig);
+  await inspect("no-endpoint");
+  const greeter = await createObjects(rig);
   await shows(page, ".card .warning", "ghcr.io/acme/chat:1.4.2");
-  await look("endpoints");
+  await inspect("endpoints");
 
   await goTo("#/endpoints/greeter");
   await shows(page, ".next", "No jobs yet");
-  if (isFull) await look("no-job");
+  if (isFull) await inspect("no-job");
   await runJobs(rig, greeter);
   rig.service.faults(greeter, { delay: 250, tooManyRequests: 3 });
   await submit(page, { until: "." }, "stream");
@@ -79,26 +79,26 @@ test("has no accessibility problem in both themes and fits widths of 400 and 128
   await page.getByText("Inject a fault").click();
   await shows(page, ".faults", "Delay requests by 250 ms");
   await shows(page, ".jobs .error", "CUDA out of memory");
-  await look("endpoint", "whole");
+  await inspect("endpoint", "whole");
   await page.getByRole("button", { name: "Log" }).first().click();
   await page.locator(".found").first().waitFor();
   await page.locator(".jobs tr").filter({ hasText: "the model is not there" }).locator(".id").click();
   await shows(page, ".detail .bad", "the model is not there");
-  await look("an open job");
+  await inspect("an open job");
   await goTo("#/endpoints/greeter?search=nothing");
   await shows(page, ".next", "No job matches the filter");
-  if (isFull) await look("no match");
+  if (isFull) await inspect("no match");
 
   await goTo("#/endpoints/greeter?state=FAILED&search=CUDA");
   await page.getByRole("button", { name: "Retry all failed…" }).click();
   await page.getByRole("dialog", { name: "Retry 2 jobs?" }).waitFor();
-  await look("retry", "viewport");
+  await inspect("retry", "viewport");
   await page.getByRole("button", { name: "Retry 2 jobs" }).click();
   await page.getByRole("dialog", { name: "2 of 2 jobs queued again" }).waitFor();
-  await look("result of retries");
+  await inspect("result of retries");
 
   await goTo("#/resources");
   for (const name of ["models", "hub-token", "ghcr", "GREETING"]) await shows(page, "td", name);
   expect(await page.content()).not.toMatch(/not-to-be-shown|somebody/);
-  await look("resources");
+  await inspect("resources");
 });

@@ -6,7 +6,7 @@ import { dynamicWay as way } from "./way";
 const warningsOf = ({ diagnostics }: Run): string[] =>
   diagnostics.filter(({ severity }) => severity === "warning").map(({ message }) => message.trim());
 
-it("a key without --secret and an address without encryption are warnings of the preview; with --secret the exported state has no key", async () => {
+it("a key without --secret and an address without encryption are warnings of the preview; with --secret the exported state does not contain the key", async () => {
   const service = await useEngineService();
   const { SERVERLESS_COMPUTE_API_KEY: _key, ...environment } = service.environment;
   const stack = await way.createStack(environment);

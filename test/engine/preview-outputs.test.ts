@@ -4,7 +4,7 @@ import { deployedInputs, previewPlan as planOf } from "../support/preview-plan";
 import type { Stack } from "../support/pulumi";
 import { dynamicWay } from "./way";
 
-/** The steps of a preview, and the env that the template `watcher` will have. */
+/** The steps of a preview, and the planned env of the template `watcher`. */
 async function plan(stack: Stack): Promise<{ steps: Record<string, string>; env: unknown }> {
   const { steps, inputs } = await planOf(stack);
   return { steps, env: inputs["watcher"]?.["env"] };
@@ -12,7 +12,7 @@ async function plan(stack: Stack): Promise<{ steps: Record<string, string>; env:
 /** The deployed env of the template `watcher`. */
 const deployedEnv = async (stack: Stack): Promise<unknown> => (await deployedInputs(stack, "watcher"))?.["env"];
 
-describe("outputs that the classes know before the provider", () => {
+describe("outputs that the classes compute before the provider", () => {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe("outputs that the classes know before the provider", () => {
   new Template("watcher", { imageName: "${image("echo")}", env: { URL: api.url, REVISION: worker.revision } });
 `;
 
-  it("a new revision is known in the preview and equals the deployed one", async () => {
+  it("a new revision is known in the preview and equals the deployed revision", async () => {
     await stack.command(["config", "set", "serverless-compute:serverlessUrl", `${service.proxy.origin}///`]);
     await stack.writeProgram(program());
     const up = await stack.up();
@@ -57,7 +57,7 @@ describe("outputs that the classes know before the provider", () => {
     expect(await deployedEnv(stack)).toEqual(env);
   });
 
-  it("the address follows the stack's config, in the provider's form", async () => {
+  it("the address follows the stack's config, normalised as by the provider", async () => {
     await stack.writeProgram(program({ idle: 6 }));
     const { steps, env } = await plan(stack);
     expect(steps).toMatchObject({ api: "update" });
@@ -75,7 +75,7 @@ describe("outputs that the classes know before the provider", () => {
     expect(await plan(stack)).toEqual({ steps: { worker: "same", api: "same", watcher: "same" }, env: before });
   });
 
-  it("the address is unknown in the preview of an endpoint with an explicit provider, its own or inherited", async () => {
+  it("the address is unknown in the preview of an endpoint with an explicit provider, even an inherited provider", async () => {
     const settings = JSON.stringify({
       "serverless-compute:apiKey": service.service.apiKey,
       "serverless-compute:serverlessUrl": service.proxy.origin,
@@ -86,7 +86,7 @@ describe("outputs that the classes know before the provider", () => {
       const up = await stack.up();
       expect(up.code, up.output).toBe(0);
       await stack.writeProgram(program({ options, idle: 7 }));
-      // Unknown: the program cannot see the other provider's address.
+      // Unknown, because the program cannot read the other provider's address.
       expect((await plan(stack)).steps).toMatchObject({ api: "update", watcher: "update" });
       const changed = await stack.up();
       expect(changed.operations, changed.output).toMatchObject({ "Template watcher": ["same"] });

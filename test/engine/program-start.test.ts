@@ -7,7 +7,7 @@ import { dynamicWay } from "./way";
 
 describeUnsupportedNode(dynamicWay);
 
-it("a program that declares resources loads the package, but neither shapes nor a client", async () => {
+it("a program that declares resources loads the package, but neither shapes nor clients", async () => {
   const file = join(inject("packed"), "program-start.cjs");
   await writeFile(file, 'require("pulumi-serverless-compute"); console.log(Object.keys(require.cache).join("\\n"));');
   const { code, stdout, stderr } = await run(process.execPath, [file], { timeout: 60_000 });

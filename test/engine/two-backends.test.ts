@@ -8,11 +8,11 @@ import { registerSecret } from "../support/secret-scan";
 import { killStackProcesses, restoreCheckpoint } from "../support/stack-processes";
 import { dynamicWay } from "./way";
 
-/** Random steps; BACKEND_STEPS=n plays n, BACKEND_SEED=n draws others. */
+/** Random steps; BACKEND_STEPS=n sets their number, BACKEND_SEED=n the seed. */
 const steps = Number(process.env["BACKEND_STEPS"] ?? 20);
 const seed = Number(process.env["BACKEND_SEED"] ?? 1);
 
-/** Two backends of two people: the same project, stack and resource names, and one account. */
+/** Two backends with the same project, stack and resource names, and one account. */
 interface Backend {
   stack: Stack;
   secret: string;
@@ -56,7 +56,7 @@ const program = ({ secret, version }: Backend): string => `
 
 const listedShape = z.array(z.looseObject({ id: z.string() }));
 
-/** All objects of the account by id. The readiness of workers changes by itself. */
+/** All objects of the account by id, without the readiness of workers, which changes on its own. */
 async function objects(): Promise<Map<string, object>> {
   const { endpoints, volumes, templates, secrets } = await service.listObjects();
   const registries = listedShape.parse(await service.rest("GET", "/containerregistryauth"));
@@ -80,7 +80,7 @@ async function upAndKill(stack: Stack, random: Random): Promise<void> {
   await stack.command(["cancel", "--yes"]);
 }
 
-/** Deletes endpoints that no state contains, as a person does with the list of `recover`: they hold a volume. */
+/** Deletes endpoints that no state contains, as a user does with the list of `recover`, because they use a volume. */
 async function removeUnfinishedEndpoints(): Promise<void> {
   const states = await Promise.all(backends.map(({ stack }) => stack.resources()));
   const knownIds = new Set(states.flat().map(({ id }) => id));
@@ -90,7 +90,7 @@ async function removeUnfinishedEndpoints(): Promise<void> {
 
 const random = randomFrom(seed);
 for (let step = 1; step <= steps; step++)
-  it(`step ${step} of seed ${seed}: what one backend does leaves the objects of the other as they are`, async () => {
+  it(`step ${step} of seed ${seed}: the commands of one backend do not change the objects of the other`, async () => {
     const [own, other] = random.chance(0.5) ? [backends[0], backends[1]] : [backends[1], backends[0]];
     const action = random.pick(["up", "killed up", "refresh", "destroy", "killed up, recover"]);
     const schedule = `${own.secret === "sesame-77a1" ? "first" : "second"} backend, ${action}`;

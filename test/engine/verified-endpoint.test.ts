@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.remove());
 
-it("a VerifiedEndpoint is a template and an endpoint that ran its job, and has their outputs", async () => {
+it("a VerifiedEndpoint creates a template and a verified endpoint, and has their outputs", async () => {
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   const { output } = await stack.command(["stack", "output", "--json"]);

@@ -24,7 +24,7 @@ async function start(options: { env?: Record<string, string>; cwd?: string } = {
   return plugin;
 }
 
-it("needs no Node: it starts with an empty PATH, prints only its port, and ends when the engine cancels it", async () => {
+it("requires no Node: it starts with an empty PATH, prints only its port, and ends when the engine cancels it", async () => {
   const { child, output, call } = await start({ env: { PATH: "" } });
   expect((await call("GetPluginInfo")).toString()).toContain(pluginVersion);
   expect((await call("Configure")).length).toBeGreaterThan(0);
@@ -42,12 +42,12 @@ it("reads nothing from its working folder: neither .env nor bunfig.toml nor a pr
   const { output, call } = await start({ cwd: folder });
   expect((await call("CheckConfig")).toString()).not.toContain("of-the-folder");
   expect(output()).toMatch(/^\d+\n$/);
-  // As it would look.
+  // The same setting in the environment is visible, so the check above can fail.
   const configured = await start({ env: { SERVERLESS_COMPUTE_DIALECT: "of-the-folder" } });
   expect((await configured.call("CheckConfig")).toString()).toContain("of-the-folder");
 });
 
-it("never becomes Bun's command line, whatever the environment contains", async () => {
+it("never behaves as Bun's command line, even with BUN variables in the environment", async () => {
   const { output, call } = await start({ env: { BUN_BE_BUN: "1" } });
   expect(output()).toMatch(/^\d+\n$/);
   expect((await call("GetPluginInfo")).toString()).toContain(pluginVersion);

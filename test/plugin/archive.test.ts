@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(archives, { recursive: true, force: true });
 });
 
-it("the archive installs with Pulumi's own command, and programs need no line in Pulumi.yaml", async () => {
+it("the archive installs with Pulumi's own command, and programs require no line in Pulumi.yaml", async () => {
   const archive = await archivePlugin(archives);
   const version = /-v([^/]+)\.tar\.gz$/.exec(archive)?.[1] ?? "";
   const install = ["plugin", "install", "resource", "serverless-compute", version, "--file", archive];

@@ -13,7 +13,7 @@ const schemaPath = fileURLToPath(new URL("../../schema.json", import.meta.url));
 /** Generators are built once, which takes minutes without a cache. */
 const timeout = 600_000;
 
-/** Fetches Pulumi's library for Java with its dependencies by Maven; returns the class path. */
+/** Fetches Pulumi's library for Java and its dependencies with Maven; returns the class path. */
 async function pulumiForJava(folder: string): Promise<string> {
   await mkdir(folder);
   const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -133,7 +133,7 @@ describe("the schema's examples match the generated SDKs", () => {
         [classPath],
       );
       expect(compiledPackage.code, lastLines(compiledPackage)).toBe(0);
-      // Every example has the class App, so each gets a package of its own.
+      // Every example has the class App, so each has a separate package.
       for (const [index, program] of programs.entries())
         await writeFile(program, `package example${index};\n${await readFile(program, "utf8")}`);
       const compiled = await javac(programs, [classPath, classes]);

@@ -17,7 +17,7 @@ if (!hasPython)
     "The READMEs of examples/python-worker and examples/pytest are not followed: there is no Python with venv.",
   );
 
-/** The examples whose README is followed from a copy of their folder; the rest with FULL=1. */
+/** The examples whose README is followed in a copy of their folder; the others with FULL=1. */
 const examples = [
   { page: "examples/minimal/README.md", onlyFull: true },
   ...(hasPython ? [{ page: "examples/python-worker/README.md", onlyFull: true }] : []),
@@ -34,7 +34,7 @@ const isFull = Boolean(process.env["FULL"]);
 describe("a reader who follows the README of an example", () => {
   it.each(examples.filter(({ onlyFull }) => isFull || !onlyFull))("$page", async ({ page }) => {
     const environment = await environmentWithPackages();
-    // As in a clone, whose provider an example may link to.
+    // Links as in a clone, because an example may link to its provider.
     const folder = join(environment.folder, dirname(page));
     await mkdir(dirname(folder));
     await cp(join(repository, dirname(page)), folder, {

@@ -111,7 +111,7 @@ describe.skipIf(yaml.missing !== undefined)(
     it("are destroyed completely", async () => {
       const destroy = await stack.destroy();
       expect(destroy.code, destroy.output).toBe(0);
-      // Only the objects created for the lookups are left.
+      // Only the objects created for the lookups remain.
       expect(await service.listObjects()).toMatchObject({
         templates: [{ name: "chat-prod" }],
         endpoints: [{ name: "chat-prod" }],

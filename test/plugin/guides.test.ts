@@ -42,7 +42,7 @@ outputs:
   url: \${chat.url}
 `;
 
-/** The same with a secret of the stack's config, which the workers are given. */
+/** The same with a secret of the stack's config, which the workers receive. */
 const projectWithSecret = project
   .replace("resources:\n", "configuration:\n  hubToken: { type: string, secret: true }\nresources:\n")
   .replace("env: {}", `env: { HUB_TOKEN: "\${token.reference}" }`)
@@ -61,7 +61,7 @@ interface Guide {
   subfolder?: string;
   /** Preparation by the reader, in bash. */
   before?: string;
-  /** Creates unmanaged objects that the guide presupposes. */
+  /** Creates unmanaged objects that the guide requires. */
   objects?(service: EngineService, environment: CleanRoom): Promise<void>;
   env?: Record<string, string>;
   skip?: PageOptions["skip"];
@@ -89,7 +89,7 @@ async function createChat(service: EngineService): Promise<RecordedIds> {
   return { volume, template, endpoint, registry: "", secret: "" };
 }
 
-/** The guides whose commands are run as they stand, and what their readers have before they begin. */
+/** The guides whose commands are run unchanged, with the prerequisites of their readers. */
 const guides: Record<string, Guide> = {
   "docs/guides/secrets.md": {
     program: projectWithSecret,
@@ -102,7 +102,7 @@ const guides: Record<string, Guide> = {
     before: `pulumi stack init dev && pulumi up &&
       sed -i "s/echo:1/echo:2/; s/workersMax: 1/workersMax: 3/" Pulumi.yaml`,
     after: async (service, environment, secondPreview) => {
-      // The page deployed the change at its end: another one, previewed twice of the same state.
+      // The page deploys the change at its end, so another change is previewed twice from the same state.
       await secondPreview(
         "sed -i 's/echo:2/echo:3/' Pulumi.yaml && sh preview.sh dev && cp comment.md first.md && sh preview.sh dev",
       );
@@ -148,7 +148,7 @@ const guides: Record<string, Guide> = {
         deployment: z.looseObject({ resources: z.array(z.looseObject({ type: z.string() })) }),
       });
       const { deployment } = state.parse(JSON.parse(recordedStates["the official Pulumi provider"]?.text(ids) ?? ""));
-      // Only the objects that the page names, without properties that have no counterpart.
+      // Only the objects named by the page, without properties that have no counterpart.
       const movedProject = deployment.resources.filter(({ type }) => /:(NetworkVolume|Template|Endpoint)$/.test(type));
       const resources = movedProject.map((resource) => ({ ...resource, inputs: {} }));
       await environment.write("old.json", JSON.stringify({ deployment: { resources } }));
@@ -181,14 +181,23 @@ const testedGuides = Object.entries(guides).filter(([, { onlyFull }]) => !onlyFu
 if (yaml.missing === undefined)
   describe("a reader who follows a guide", () => {
     it.each(testedGuides)("%s", async (page, guide) => {
-      const { program = project, subfolder = ".", fillsAccount, before, objects, env: own = {}, skip, after } = guide;
-      for (const value of Object.values(own)) registerSecret(value, "a value of the guide");
+      const {
+        program = project,
+        subfolder = ".",
+        fillsAccount,
+        before,
+        objects,
+        env: guideEnv = {},
+        skip,
+        after,
+      } = guide;
+      for (const value of Object.values(guideEnv)) registerSecret(value, "a value of the guide");
       const images = { "acme/echo": echo };
       const service = await (fillsAccount ? useEngineService({ images }) : useCrowdedService({ images }));
       const environment = await environmentWithPackages();
       await environment.write("Pulumi.yaml", program);
       const path = [yaml.path, environment.env["PATH"]].join(delimiter);
-      const env = { ...environment.env, ...service.environment, ...own, PATH: path };
+      const env = { ...environment.env, ...service.environment, ...guideEnv, PATH: path };
       const runIn = async (folder: string, commands: string): Promise<string> => {
         const options = {
           cwd: join(environment.folder, folder),

@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.remove());
 
-/** Each dialect and each language once, in full runs in every combination. */
+/** Each dialect and each language once; every combination in full runs. */
 const cases = [
   ["v1", "yaml"],
   ["v2", "typescript"],
@@ -73,7 +73,7 @@ if (goSdk && "folder" in goSdk && (await missingGo()) === undefined) {
   if ("folder" in host) cases.push(["v2", "go"]);
 }
 
-/** Installs the packages of a project in languages that need more than the Node SDK. */
+/** Installs the packages of a project in languages that require more than the Node SDK. */
 const installers: Record<string, (folder: string) => Promise<void>> = {
   python: (folder) => symlink(python?.venv ?? "", join(folder, "venv")),
   go: async (folder) => {

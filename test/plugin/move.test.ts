@@ -10,7 +10,7 @@ let service: EngineService;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
-  // The plugin is named from the start; dynamic resources take no notice of it.
+  // The program names the plugin from the start; dynamic resources ignore it.
   stack = await createStack(service.environment, { plugin: pluginFolder() });
 });
 afterAll(() => stack.remove());

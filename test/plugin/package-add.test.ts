@@ -34,7 +34,7 @@ it("`pulumi package add` accepts the plugin's schema and generates an SDK with e
     PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
   });
   const result = await run(inject("cli").command, ["package", "add", plugin], { cwd: folder, env, timeout: 120_000 });
-  // The hosts that are built from published modules are older than this command; there it ends after the schema.
+  // Hosts built from published modules are older than this command, which then ends after the schema.
   if (isHostTooOld.test(result.stderr)) return expect(result.code).not.toBe(0);
   expect(result.code, result.stderr).toBe(0);
   const { resources } = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));

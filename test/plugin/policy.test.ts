@@ -77,7 +77,7 @@ describe.each(process.env["FULL"] ? variants : variants.slice(0, 1))(
   `;
     const validStack = { image: "acme/echo:1", token: "hub.reference", workersMin: 0, workersMax: 2, protect: true };
 
-    it("fails a preview that breaks the rules, and names each of them", async () => {
+    it("fails a preview that violates the rules, and names each violated rule", async () => {
       const invalidStack = { image: "acme/echo", token: '"plain-5d1c"', workersMin: 1, workersMax: 3, protect: false };
       await stack.writeProgram(program(invalidStack));
       const { code, output } = await stack.preview({ args });
@@ -93,7 +93,7 @@ describe.each(process.env["FULL"] ? variants : variants.slice(0, 1))(
       expect(output).not.toContain("plain-5d1c");
     });
 
-    it("fails a preview with a cost that is unknown", async () => {
+    it("fails a preview with an unknown cost", async () => {
       await stack.writeProgram(program(validStack).replace("NVIDIA L4", "NVIDIA B200"));
       const { code, output } = await stack.preview({ args });
       expect(code).not.toBe(0);
@@ -102,7 +102,7 @@ describe.each(process.env["FULL"] ? variants : variants.slice(0, 1))(
       );
     });
 
-    it("passes a preview that keeps the rules, with an active worker in production", async () => {
+    it("passes a preview that follows the rules, with an active worker in production", async () => {
       await writeFile(
         rules,
         JSON.stringify({ "hourly-budget": { maxHourly: 2, ...prices }, "idle-workers": { production: ["dev"] } }),

@@ -46,7 +46,7 @@ it("a certificate in NODE_EXTRA_CA_CERTS is trusted", async () => {
 });
 
 if (process.env["FULL"]) {
-  it("deletes over the same connection settings", async () => {
+  it("the same connection settings apply to deletes", async () => {
     const destroy = await stack.destroy({ env: { NODE_EXTRA_CA_CERTS: proxy.certificate } });
     expect(destroy.code, destroy.output).toBe(0);
   });

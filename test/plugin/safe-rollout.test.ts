@@ -16,7 +16,7 @@ if (yaml.missing === undefined)
   describe("a reader of the safe rollout example", () => {
     it("deploys, sees the guide's failure and rollback of a broken image, and reverts the change", async () => {
       const environment = await environmentWithPackages();
-      // As in a clone, whose provider the example links to.
+      // Links as in a clone, because the example links to its provider.
       const folder = join(environment.folder, dirname(readme));
       await mkdir(dirname(folder));
       const isCopied = (path: string): boolean => !/[\\/](node_modules|Pulumi\.\w+\.yaml)$/.test(path);

@@ -16,7 +16,7 @@ const { description } = schemaShape.parse(
 );
 const laterDescription = description.toUpperCase();
 
-/** The engine caches the schema of a plugin with a version, and then starts no process to get it. */
+/** The engine caches the schema of a plugin with a version, so that it starts no process to read it. */
 describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a version in the plugin's lines,", () => {
   let service: EngineService;
   let stack: Stack;
@@ -32,11 +32,11 @@ describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a v
   const install = (): Promise<void> =>
     cp(join(inject("packed"), "node_modules", packageName), installed, {
       recursive: true,
-      // Other tests' programs use the same package; this one changes its own.
+      // Other tests use the installed package; this test changes a copy.
       filter: (path) => !basename(path).startsWith("schema-serverless-compute-"),
     });
 
-  /** Turns the installed package into another release, by the description in its schema. */
+  /** Changes the installed package into another release, with a different description in its schema. */
   const writeLaterVersion = async (): Promise<void> => {
     const folder = join(installed, "dist");
     for (const name of await readdir(folder)) {

@@ -31,11 +31,11 @@ describe.skipIf(missing !== undefined)("the generated SDK for Go", () => {
     for (const [index, { text }] of examples.entries()) {
       const folder = join(module, `example${index}`);
       await mkdir(folder);
-      // As a library an example is compiled but not linked, which would take longer than all the rest.
+      // Examples are compiled as libraries, because linking would take longer than everything else.
       await writeFile(join(folder, "main.go"), text.replace(/^package main$/m, "package example"));
     }
     await go("mod", "tidy");
-    // With the flags that the CLI was built with, so that what both compile is compiled once.
+    // The same flags as in the build of the CLI, so that shared packages are compiled only once.
     await go("build", "-trimpath", "./...", `${path}/...`);
   });
 });

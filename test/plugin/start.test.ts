@@ -12,7 +12,7 @@ import { pluginWay } from "./support/way";
 
 describeUnsupportedNode(pluginWay);
 
-/** A copy of the installed package, whose files the tests change. */
+/** A copy of the installed package whose files the tests change. */
 let folder: string;
 const started = new Set<PluginProcess>();
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function start(): Promise<PluginProcess> {
   return plugin;
 }
 
-// A use of all of zod (`z.core` as a value) or of graphql brings a fifth more, which every command would load.
+// Using all of zod (`z.core` as a value) or graphql adds a fifth of code that every command would load.
 it.each([
   ["deployment.js", 285_000],
   ["deployment-clients.js", 380_000],
@@ -53,7 +53,7 @@ it("responds as soon as the port is printed", async () => {
   expect((await call("GetPluginInfo")).toString()).toContain(version);
 });
 
-/** Milliseconds of the fastest start up to the port, and of the fastest bare Node from start to end. */
+/** Fastest start until the port is printed, and fastest run of a bare Node, ms. */
 async function fastest(pairs: number, previous = { plugin: Number.POSITIVE_INFINITY, node: Number.POSITIVE_INFINITY }) {
   const fastestPair = { ...previous };
   for (let pair = 0; pair < pairs; pair += 1) {
@@ -69,10 +69,10 @@ async function fastest(pairs: number, previous = { plugin: Number.POSITIVE_INFIN
   return fastestPair;
 }
 
-// A ratio of times: only in full runs, which have the machine for themselves.
+// A ratio of times is stable only in full runs, without other load on the machine.
 if (process.env["FULL"])
   it("prints its port within 1.3 times the run of a bare Node", async () => {
-    // The fastest of many, started in turns: what else the machine does meets both, and only ever adds.
+    // The fastest of many alternating starts, because other load affects both and only slows them.
     let fastestPair = await fastest(15);
     for (let round = 0; round < 10 && fastestPair.plugin / fastestPair.node > 1.3; round += 1)
       fastestPair = await fastest(15, fastestPair);
@@ -100,7 +100,7 @@ it("reports a damaged installation in the response to every call, and ends with 
   try {
     await writeFile(path, "throw new Error('half a file')");
     const { child, call, output, errorOutput } = await start();
-    // As the engine, which keeps its connection: every call shares it.
+    // All calls share one connection, as in the engine.
     const engine = new Client(`127.0.0.1:${Number(output())}`, credentials.createInsecure());
     await new Promise((resolve) => engine.waitForReady(Date.now() + 60_000, resolve));
     const message = `pulumi-serverless-compute: ${path} cannot be loaded (half a file); reinstall the package`;
@@ -116,12 +116,12 @@ it("reports a damaged installation in the response to every call, and ends with 
   }
 });
 
-/** Megabytes. A bare Node 22 has 4 more than Node 20, and its compilers some more. */
+/** Memory limit in MB. A bare Node 22 uses 4 MB more than Node 20, and its compilers use more. */
 const allowed = process.versions.node.startsWith("20.") ? 70 : 77;
 
-it.runIf(existsSync("/proc/self"))(`needs less than ${allowed} MB`, async () => {
+it.runIf(existsSync("/proc/self"))(`uses less than ${allowed} MB`, async () => {
   const { call, pid } = await start();
-  // Which everything is loaded for that a deployment without requests needs.
+  // Loads everything that a deployment without requests requires.
   await call("Configure");
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024).toBeLessThan(allowed);
@@ -139,7 +139,7 @@ it("returns a schema that Pulumi accepts", async () => {
   expect(checked.stdout + checked.stderr).toBe("");
   expect(checked.code).toBe(0);
   const committed = await readFile(new URL("../../schema.json", import.meta.url), "utf8");
-  // The engine leaves empty lists out.
+  // The engine omits empty lists.
   const full = (_key: string, value: unknown) => (Array.isArray(value) && value.length === 0 ? undefined : value);
   expect(JSON.parse(messages.stdout, full)).toMatchObject(Object(JSON.parse(committed, full)));
 });

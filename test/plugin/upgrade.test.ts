@@ -29,7 +29,7 @@ const ownResources = (state: string): Resources =>
     .parse(JSON.parse(state))
     .deployment.resources.filter(({ type }) => type.startsWith("serverless-compute:index:"));
 
-/** A value without the ciphertext of secrets; only the variable RAW of a template needs its value again. */
+/** A value without the ciphertext of secrets; only the variable RAW of a template requires its plain value. */
 const plain = (value: unknown, name = ""): unknown => {
   if (isSecret(value)) return name === "RAW" ? "test-raw-value" : `test-${name}-of-the-fixture`;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
@@ -114,7 +114,7 @@ if (process.env["FULL"]) {
     expect(idsOf(await stack.resources())).toEqual(idsOf(ownResourceList));
   });
 
-  it("objects of that time are updated in place", async () => {
+  it("objects of version 0.1.0 are updated in place", async () => {
     const program = await readFile(join(fixture, "program.cjs"), "utf8");
     const changedProgram = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
     const module = JSON.stringify(pluginWay.module);
@@ -133,7 +133,7 @@ if (process.env["FULL"]) {
     });
   });
 
-  it("objects of that time are destroyed", async () => {
+  it("objects of version 0.1.0 are destroyed", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });

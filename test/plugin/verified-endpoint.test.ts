@@ -44,7 +44,7 @@ outputs:
   const component = "serverless-compute:index:VerifiedEndpoint";
   const typesOf = ({ urn }: { urn: string }): string => urn.split("::").slice(2).join(" ");
 
-  it("creates a template and an endpoint below it, and returns their outputs", async () => {
+  it("creates a child template and a child endpoint, and returns their outputs", async () => {
     await stack.writeProgram(program("echo"));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);

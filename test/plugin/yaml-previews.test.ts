@@ -90,13 +90,13 @@ ${(parts.requestsDuring ?? allRemoved).map((reference) => `          - \${${refe
 
   const revision = expect.stringMatching(/^[0-9a-f]{16}$/);
 
-  it("of a create knows that an omitted optional input will have no value", async () => {
+  it("of a create shows that an omitted optional input has no value", async () => {
     const { steps, diagnostics } = await deploy(program({ env: "{ A: '1', B: '2' }" }));
     expect(steps).toEqual({ worker: "create", api: "create", watcher: "create" });
     expect(diagnostics).toEqual([null, { A: "1", B: "2" }, revision, null]);
   });
 
-  it("of an update knows added and removed optional inputs, also in maps", async () => {
+  it("of an update shows added and removed optional inputs, also in maps", async () => {
     const worker = [`containerRegistryAuthId: ${credentials}`];
     const added = await deploy(
       program({ env: "{ A: '1', B: '2' }", worker, api: ["minCudaVersion: '12.4'", "executionTimeoutMs: 60000"] }),
@@ -116,7 +116,7 @@ ${(parts.requestsDuring ?? allRemoved).map((reference) => `          - \${${refe
     expect(removed.diagnostics).toEqual([null, { A: "9" }, revision, null]);
   });
 
-  it("of a change without effect on another resource shows no change of it", async () => {
+  it("of a change without effect on a dependent resource shows no change of that resource", async () => {
     const requestsDuring = ["worker.env", "worker.revision", "api.url"];
     await deploy(program({ env: "{ A: '9' }", requestsDuring }));
     expect((await previewPlan()).steps).toEqual({ worker: "same", api: "same", watcher: "same" });

@@ -9,7 +9,7 @@ import type { Run, Stack } from "../support/pulumi";
 import { hasProc, isEngine, isProvider, killStackProcesses, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
 
-/** Deployments with every class of failure, and the deployments after them; each step continues from the previous one. */
+/** Deployments with every class of failure, and the deployments after them; each step continues from the previous step. */
 export function describeFailures(way: Way): void {
   let service: EngineService;
   let stack: Stack;
@@ -27,7 +27,7 @@ export function describeFailures(way: Way): void {
     }
   });
   afterAll(async () => {
-    // Processes that Pulumi itself leaves behind when its engine is killed: the language host and the program.
+    // Processes that Pulumi leaves behind when its engine is killed: the language host and the program.
     if (hasProc) await killStackProcesses(stack.folder);
     await stack.remove();
   });
@@ -86,7 +86,7 @@ export function describeFailures(way: Way): void {
     expect(run.output).not.toContain("planted-6f1c");
   });
 
-  it("reports a wrong key by one line and stores nothing in state", async () => {
+  it("reports a wrong key in one line and stores nothing in state", async () => {
     await stack.writeProgram(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "not-the-key" } });
     expect(up.code).not.toBe(0);
@@ -115,18 +115,18 @@ export function describeFailures(way: Way): void {
   `;
   const volumes = { method: "GET", path: restPaths.volumes };
   const pong = { input: { text: "pong" }, expect: { output: { text: "pong" } } };
-  /** Jobs that complete, by /run and by /runsync, under the names of jobs that failed. */
+  /** Jobs that complete, with /run and /runsync, under the names of jobs that failed. */
   const validProgram: Record<string, [handler: string, args: object]> = {
     throws: ["echo", pong],
     differs: ["echo", { ...pong, mode: "sync" }],
   };
 
   it("reports each failed resource, and keeps an object that was created but not finished in state", async () => {
-    // A running worker takes a job immediately; starting one may take longer than the job's limit.
+    // A running worker takes a job immediately; a worker start may exceed the job's time limit.
     await expect
       .poll(() => service.job("GET", endpoints["slow"] ?? "", "/health"))
       .toMatchObject({ workers: { idle: 1 } });
-    // The first create never arrives; after the second one, the list cannot say whether there are two.
+    // The first create never arrives; after the second create, the list is inconclusive.
     service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "dropRequest" });
     service.proxy.inject(volumes, { kind: "delayRequest", ms: 0 }, 3);
     service.proxy.inject(volumes, { kind: "status", status: 500 }, 100);
@@ -213,12 +213,12 @@ export function describeFailures(way: Way): void {
     expect(await kindsInState()).not.toContain("JobInvoke long");
   };
 
-  it("cancels the job at one Ctrl-C and ends before the engine kills the provider", async () => {
+  it("cancels the job after one Ctrl-C and ends before the engine kills the provider", async () => {
     await stack.writeProgram(withLongJob());
     service.proxy.clear();
     const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
     expect(up.code).not.toBe(0);
-    // The provider ended by itself; a kill by the engine causes another error.
+    // The provider ended on its own; a kill by the engine causes another error.
     expect(errorOf(up, "JobInvoke long")).toContain("the deployment was cancelled");
     await expectCancelled();
   });

@@ -78,7 +78,7 @@ export function describeKeyRotation(way: Way): void {
       .map(({ message }) => message)
       .join("\n");
 
-  it("refresh and destroy use the key of the last up and state that", async () => {
+  it("refresh and destroy use the key of the last up, and their error explains this", async () => {
     await rotate();
     for (const { urn } of await stack.resources()) {
       for (const command of ["refresh", "destroy"] as const) {
@@ -92,7 +92,7 @@ export function describeKeyRotation(way: Way): void {
     }
   });
 
-  it("both use the new one with --run-program, and after an up", async () => {
+  it("both use the new key with --run-program, and after an up", async () => {
     const refresh = await stack.refresh({ args: ["--run-program"] });
     expect(refresh.code, refresh.output).toBe(0);
     const up = await stack.up();

@@ -33,7 +33,7 @@ const killPoints = ["not carried out", "carried out, no response", "response sen
 
 /**
  * An engine that is killed during creates: `recover` lists every object that the deployment left, the next deployment
- * succeeds with and without it, and nothing of another stack is changed or deleted.
+ * succeeds with and without `recover`, and nothing of another stack is changed or deleted.
  */
 export function describeKillSchedules(way: Way): void {
   let service: EngineService;
@@ -124,7 +124,7 @@ export function describeKillSchedules(way: Way): void {
       const up = await stack.up();
       expect(up.code, `${schedule}\n${up.output}`).toBe(0);
       expect(await stack.resources(), schedule).toHaveLength(4);
-      // Without `recover`, the objects remain until they are deleted by hand.
+      // Without `recover`, the objects remain until the user deletes them.
       expect(await leftObjects(), schedule).toEqual(recovers ? [] : leftovers);
       if (!recovers) await service.remove(new Set(leftovers));
 

@@ -11,7 +11,7 @@ import type { Way } from "./way";
 
 const listedShape = z.array(z.looseObject({ id: z.string(), name: z.string() }));
 
-/** The lifecycle of one stack with every kind of resource; each step continues from the previous one. */
+/** The lifecycle of one stack with every kind of resource; each step continues from the previous step. */
 export function describeLifecycle(way: Way): void {
   let service: EngineService;
   let stack: Stack;
@@ -119,7 +119,7 @@ export function describeLifecycle(way: Way): void {
     pod: changeWithoutRevision,
   };
 
-  it("updates in place; the preview needs neither key nor service and knows the outputs, so that only dependents of a changed one change", async () => {
+  it("updates in place; the preview requires neither key nor service, and only dependents of changed outputs change", async () => {
     const before = await service.listObjects();
     await stack.writeProgram(program(changed));
     const unusedAddress = {
@@ -136,7 +136,7 @@ export function describeLifecycle(way: Way): void {
     });
     for (const [name, [operation]] of Object.entries(ownResources(up.operations)))
       expect(planned.steps[name.split(" ")[1] ?? ""], name).toBe(operation);
-    // The plan contains the values, none of them unknown.
+    // The plan contains only known values.
     for (const name of ["quiet", "loud"])
       expect(planned.inputs[name]?.["env"], name).toEqual((await deployedInputs(stack, name))?.["env"]);
     const after = await service.listObjects();
@@ -148,7 +148,7 @@ export function describeLifecycle(way: Way): void {
     expect(ids(after)).toEqual(ids(before));
   });
 
-  it("a refresh reports outside changes and deletions, property by property, and nothing else", async () => {
+  it("a refresh reports exactly the outside changes and deletions, by property", async () => {
     const { templates, endpoints } = await service.listObjects();
     await service.rest("DELETE", `/endpoints/${find(endpoints, "api-dev")?.id}`);
     await service.rest("PATCH", `/endpoints/${find(endpoints, "spare-dev")?.id}`, { idleTimeout: 60 });
@@ -206,7 +206,7 @@ export function describeLifecycle(way: Way): void {
       "NetworkVolume models": replacement,
       "ServerlessEndpoint api": replacement,
       "ContainerRegistryAuth registry": replacement,
-      // The program sets its name, which is unique, so the old one is deleted first.
+      // The program sets its name, which is unique, so the old object is deleted first.
       "Template pod": ["delete-replaced", "replace", "create-replacement"],
       // A job cannot be replaced; it runs again on the new endpoint.
       "JobInvoke smoke": ["update"],
@@ -237,7 +237,7 @@ export function describeLifecycle(way: Way): void {
     expect(await registries()).toEqual([expect.not.objectContaining({ id: registry?.id })]);
   });
 
-  it("reads existing objects by resources with an id, and by functions, which reject missing ones", async () => {
+  it("reads existing objects by resources with an id, and by functions, which reject missing objects", async () => {
     const { templates, endpoints } = await service.listObjects();
     const id = find(templates, "worker-dev")?.id;
     const endpointId = find(endpoints, "api-dev")?.id;

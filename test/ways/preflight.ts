@@ -39,7 +39,7 @@ export function describePreflight(way: Way): void {
       });
   `);
 
-  it("reports stock and quota of each endpoint in a preview, with two requests, and leaves the state as it is", async () => {
+  it("reports stock and quota of each endpoint in a preview, with two requests, and does not change the state", async () => {
     await program([]);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
@@ -58,7 +58,7 @@ export function describePreflight(way: Way): void {
     expect(await stack.resources()).toEqual(state);
   });
 
-  it("fails a preview with error, and sends no request with off", async () => {
+  it("fails a preview with the setting error, and sends no request with the setting off", async () => {
     const preview = await stack.preview({ env: { SERVERLESS_COMPUTE_PREFLIGHT: "error" } });
     expect(preview.code).not.toBe(0);
     for (const text of ["NVIDIA L4 has no stock in EU-RO-1", "3 requested, 18 of 20 already allocated"])

@@ -4,7 +4,7 @@ import { type EngineService, useEngineService } from "../support/engine-service"
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
-/** A service that is reachable only through a proxy, by unencrypted addresses. */
+/** A service that is reachable only through a proxy, at unencrypted addresses. */
 export function describeProxies(way: Way): void {
   let service: EngineService;
   let proxy: ConnectProxy;

@@ -14,7 +14,7 @@ const isFull = Boolean(process.env["FULL"]);
 const longValues = longSecrets();
 const open = longSecrets();
 
-/** Secret values that must not be found; the plain values of the same forms below must be, which proves the search. */
+/** Secret values that must not be found. The search must find the plain values of the same forms below. */
 const secrets = {
   value: "sesame-4d1f",
   prompt: "whisper-77aa",
@@ -24,7 +24,7 @@ const secrets = {
   token: longValues.jwt,
   text: longValues.text,
 };
-/** Without the prefixes and suffixes that all keys and tokens share. */
+/** The values without the prefixes and suffixes that all keys and tokens share. */
 const plantedSecrets = ["planted-c0ffee", open.pem.split("\n").slice(2, -2).join("\n"), open.jwt.slice(60), open.text];
 
 /** Asserts that no readable text contains a key or a secret value. */
@@ -56,7 +56,7 @@ export function describeSecrecy(way: Way): void {
     return code;
   }
 
-  const note = JSON.stringify(plantedSecrets.join(" "));
+  const plantedText = JSON.stringify(plantedSecrets.join(" "));
   const program = (job: string): string => `
   const pulumi = require("@pulumi/pulumi");
   const { ContainerRegistryAuth, JobInvoke, Secret, ServerlessEndpoint, Template } = require("${way.module}");
@@ -65,8 +65,8 @@ export function describeSecrecy(way: Way): void {
   const hidden = (key) => config.requireSecret(key).apply((value) => value.slice(1));
   const token = new Secret("token", { value: config.require("value").slice(1) });
   const template = new Template("worker", {
-    imageName: "${image("echo")}", ${dialect === "v1" ? `readme: ${note},` : ""}
-    env: { ${dialect === "v2" ? `NOTE: ${note},` : ""} TOKEN: token.reference, RAW: config.requireSecret("env"), KEY: hidden("key") },
+    imageName: "${image("echo")}", ${dialect === "v1" ? `readme: ${plantedText},` : ""}
+    env: { ${dialect === "v2" ? `NOTE: ${plantedText},` : ""} TOKEN: token.reference, RAW: config.requireSecret("env"), KEY: hidden("key") },
   });
   new Secret("long", { value: open("token"), description: "a long one" });
   new ContainerRegistryAuth("registry", { username: "me", password: config.require("password").slice(1) });
@@ -175,7 +175,7 @@ export function describeSecrecy(way: Way): void {
     });
   }
 
-  it("a changed secret appears nowhere, whether the program or an outside change caused it", async () => {
+  it("a secret that the program or an outside change replaces appears nowhere", async () => {
     const [template] = (await service.listObjects()).templates;
     const driftedValue = { RAW: "whisper-3c1e" };
     await service.rest("PATCH", `/templates/${template?.id}`, { env: driftedValue });

@@ -3,7 +3,7 @@ import { type EngineService, image, useEngineService } from "../support/engine-s
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
-/** The wait for the release of a template that was in use, with the service's own two minutes. */
+/** The wait for the release of a template that was in use, with the service's default of two minutes. */
 export function describeTemplateRelease(way: Way): void {
   const release = 120_000;
   let service: EngineService;
@@ -22,7 +22,7 @@ export function describeTemplateRelease(way: Way): void {
   });
   afterAll(() => stack.remove());
 
-  it("destroy waits for the release, shows the seconds, and ends soon after it", async () => {
+  it("destroy waits for the release, reports the seconds, and ends soon after it", async () => {
     let endpointDeletedAt = 0;
     const watch = setInterval(() => {
       const isDeleted = service.proxy.requests.some(({ method, status }) => method === "DELETE" && status === 204);

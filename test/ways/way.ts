@@ -4,7 +4,7 @@ import type { Stack } from "../support/pulumi";
 export interface Way {
   /** Module that a program requires for the resource classes, whose names are the same in both variants. */
   module: string;
-  /** Creates a stack whose programs use this variant; the default name of its project is "shop". */
+  /** Creates a stack whose programs use this variant; its project is named "shop" by default. */
   createStack(environment: Record<string, string>, project?: { name: string }): Promise<Stack>;
   /** The program text of an explicit provider that uses this API key, an expression. */
   provider(key: string): string;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Yields a word, waits for a file, and yields another one. */
+/** Yields a word, waits for a file, and yields another word. */
 async function* words(file) {
   yield "first";
   while (!existsSync(file)) await pause(20);

@@ -6,7 +6,7 @@ import { repository } from "./sdk";
 
 /**
  * An empty folder, deleted after the test, with our packages as installed and links to their dependencies, because an
- * installation would take longer than the page.
+ * installation would be slower than the page.
  */
 export async function environmentWithPackages(): Promise<CleanRoom> {
   const environment = await createCleanRoom(process.execPath);

@@ -13,11 +13,11 @@ export interface ProgramLanguage {
   example: string;
   /** Installs the dependencies listed in the example's README, other than the plugin, into the copied folder. */
   install?(folder: string): Promise<void>;
-  /** Added to the environment of the engine's commands. */
+  /** Additional variables for the engine's commands. */
   environment?: Record<string, string>;
 }
 
-/** Tests of an example's life, unchanged from the repository: each step depends on the previous one. */
+/** Tests of the lifecycle of an unchanged example of the repository; each step depends on the previous step. */
 export function lifecycleIn(language: ProgramLanguage): void {
   const example = fileURLToPath(new URL(`../../../examples/${language.example}`, import.meta.url));
   let service: EngineService;

@@ -4,7 +4,7 @@ import { delimiter, dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { Client, credentials } from "@grpc/grpc-js";
 
-/** A plugin process that was started like the engine starts it and has printed its port. */
+/** A plugin process, started as by the engine, that has printed its port. */
 export interface PluginProcess {
   child: ChildProcessByStdio<null, Readable, Readable>;
   pid: number;
@@ -49,7 +49,7 @@ function callPlugin(port: number, call: string): Promise<Buffer> {
   return new Promise<Buffer>((resolve, reject) => {
     const path = `/pulumirpc.ResourceProvider/${call}`;
     client.makeUnaryRequest(path, identity, identity, Buffer.alloc(0), (error, response) =>
-      error || !response ? reject(error ?? new Error(`${call} has no answer`)) : resolve(response),
+      error || !response ? reject(error ?? new Error(`${call} returned no response`)) : resolve(response),
     );
   }).finally(() => client.close());
 }

@@ -17,7 +17,7 @@ export interface Python {
   venv: string;
   /** PATH for the engine's commands. */
   path: string;
-  /** The tool that this machine lacks: programs cannot run. */
+  /** The missing tool, without which programs cannot run. */
   missing?: string;
 }
 
@@ -32,7 +32,7 @@ async function createEnvironment(sdk: string, venv: string): Promise<void> {
   const [version = ""] = await readdir(join(venv, "lib"));
   const site = (root: string): string => join(root, "lib", version, "site-packages");
   await writeFile(join(site(venv), "packages.pth"), `${site(dirname(dirname(python)))}\n`);
-  // The build writes into the folder it builds from, which is the test's own.
+  // The build writes into its source folder, which belongs to the test.
   const flags = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--no-build-isolation"];
   await runChecked(join(venv, "bin", "python"), ["-m", "pip", "install", ...flags, sdk]);
 }
@@ -58,6 +58,6 @@ export async function findPython(sdk: GeneratedSdk): Promise<Python> {
     if (error instanceof ToolMissing) return withoutPip(error.message);
     throw error;
   }
-  // The host that builds from published modules does not see the project's `virtualenv`: it runs the Python on PATH.
+  // The host built from published modules ignores the project's `virtualenv` and runs the Python on PATH.
   return { venv, path: [join(venv, "bin"), host.folder, PATH].join(delimiter) };
 }

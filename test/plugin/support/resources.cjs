@@ -1,4 +1,4 @@
-// The resource classes of the plugin for Node programs, made of schema.json: what a generated SDK would be.
+// The resource classes of the plugin for Node programs, created from schema.json in place of a generated SDK.
 const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
 const pulumi = require("@pulumi/pulumi");
@@ -19,7 +19,7 @@ for (const token of Object.keys(schema.functions ?? {})) {
   exports[nameOf(token)] = (args, options) => pulumi.runtime.invoke(token, args, options);
 }
 
-/** An account of its own, for the `provider` option. */
+/** A separate account, for the `provider` option. */
 exports.Provider = class extends pulumi.ProviderResource {
   constructor(name, args, options) {
     super(schema.name, name, args, options);

@@ -7,7 +7,7 @@ import { createProgress } from "../../../scripts/progress.mjs";
 export interface Yaml {
   /** PATH for the engine's commands. */
   path: string;
-  /** The tool that this machine lacks: programs cannot run. */
+  /** The missing tool, without which programs cannot run. */
   missing?: string;
 }
 
