@@ -15,18 +15,18 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = "examples/docker/README.md";
 const fileOf = (name: string): Promise<string> => readFile(join(root, "examples/docker", name), "utf8");
 
-/** The lines of the page's commands that are run here, block by block. */
+/** The lines of the page's commands that the test runs, by block. */
 async function commandBlocks(): Promise<string[][]> {
   const { blocks } = parsePage(page, await readFile(join(root, page), "utf8"));
   const ours = blocks.filter(({ mark }) => mark?.kind === "run" && mark.by === "test/docker/example.test.ts");
   return ours.map(({ text }) => text.trim().split("\n"));
 }
 
-/** The Dockerfile with a Python of this machine that has the SDK in place of the two lines that fetch these. */
+/** The Dockerfile with this machine's Python and SDK instead of the two lines that fetch them. */
 async function dockerfileOn(base: string): Promise<string> {
   const [from = "", install, ...rest] = (await fileOf("Dockerfile")).trim().split("\n");
   expect(from).toMatch(/^FROM python:3\.\d+-slim$/);
-  expect(install, "the SDK that the tests have").toBe(`RUN pip install --no-cache-dir runpod==${versions.pythonSdk}`);
+  expect(install, "the version of the SDK").toBe(`RUN pip install --no-cache-dir runpod==${versions.pythonSdk}`);
   return [`FROM ${base}`, ...rest].join("\n");
 }
 
@@ -38,7 +38,7 @@ async function useExample(context: TestContext) {
   onTestFinished(() => rm(folder, { recursive: true }));
   await cp(join(root, "examples/docker/handler.py"), join(folder, "handler.py"));
   await writeFile(join(folder, "Dockerfile"), await dockerfileOn(base));
-  // The container engine may be shared with the user, so image names of the page are not used as they are.
+  // The container engine may be shared with the user, so image names of the page are replaced.
   const imageOf = (tag: string): string => `serverless-compute-test/${process.pid}-${tag}`;
   async function build(tag: string): Promise<void> {
     const words = ["--host", host, "build", "-t", imageOf(tag), "."];
@@ -79,7 +79,7 @@ test("the commands of the page build the image, deploy it and print its containe
   // The test already provides the service, its environment and the stack.
   const input = /^(npx --no serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|pulumi stack init)/;
   expect(first.filter((line) => input.test(line))).toHaveLength(3);
-  for (const line of first.filter((one) => !input.test(one))) await follow(line);
+  for (const line of first.filter((command) => !input.test(command))) await follow(line);
   expect(JSON.parse(shown)).toEqual({ text: "Hello, world!" });
   expect(await readFile(join(root, page), "utf8")).toContain(`prints \`${JSON.stringify(JSON.parse(shown))}\``);
 
@@ -110,11 +110,11 @@ test("the same program previews with the settings of the hosted service and depl
   const preview = await stack.preview();
   expect(preview.code, preview.output).toBe(0);
 
-  // Nothing may reach the hosted service: local addresses, with the dialect of the target.
+  // Local addresses with the dialect of the target, so that no request reaches the hosted service.
   await stack.command(["config", "rm", "serverless-compute:target"]);
   const { graphqlUrl, serverlessUrl } = service;
-  const here = { dialect: "v2", baseUrl: `${serverlessUrl}/v2`, graphqlUrl, serverlessUrl };
-  for (const [name, value] of Object.entries(here))
+  const localSettings = { dialect: "v2", baseUrl: `${serverlessUrl}/v2`, graphqlUrl, serverlessUrl };
+  for (const [name, value] of Object.entries(localSettings))
     await stack.command(["config", "set", `serverless-compute:${name}`, value]);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);

@@ -19,13 +19,13 @@ print(json.dumps({**found, "version": version}))
 /** Tools that a base image requires in addition to Node (service/Dockerfile). */
 const tools = ["/bin/sh", "/usr/bin/grep", "/usr/bin/sleep", "/usr/bin/rm"];
 
-/** Makes an image of this Node, the few commands of a small system, and the programs of this folder. */
+/** Builds an image of this Node, basic commands and the programs of this folder. */
 export const importNode = (host: string, image: string): Promise<void> =>
   inFolder(async (root) => {
     await copyTo(root, process.execPath, "/usr/bin/node");
     const there = tools.map((path) => realpathSync(existsSync(path) ? path : path.replace("/usr", "")));
     for (const [index, path] of tools.entries()) await copyTo(root, there[index] ?? path, path);
-    // The service's database, which service-image.test.ts puts onto this base.
+    // Libraries of the service's database, for the image in service-image.test.ts.
     const database = fileURLToPath(new URL("../../node_modules/@libsql", import.meta.url));
     const modules = (await readdir(database, { recursive: true })).filter((file) => file.endsWith("-gnu/index.node"));
     await copyLinked(root, [process.execPath, ...there, ...modules.map((file) => join(database, file))]);
@@ -37,7 +37,7 @@ export const importNode = (host: string, image: string): Promise<void> =>
     await importFolder(host, image, root, ["ENV PATH=/usr/bin", 'CMD ["node", "/programs/worker.mjs"]']);
   });
 
-/** Makes an image of a virtual environment's Python, its packages, and the handlers of the SDK's tests. */
+/** Builds an image of a virtual environment's Python, its packages, and the handlers of the SDK's tests. */
 export const importPython = (host: string, image: string, python: string): Promise<void> =>
   inFolder(async (root) => {
     const paths = pythonPaths.parse(JSON.parse(await runChecked(python, ["-c", askPaths])));
@@ -55,7 +55,7 @@ export const importPython = (host: string, image: string, python: string): Promi
     await importFolder(host, image, root, [...words, 'CMD ["python3", "-u", "/handlers/plain.py"]']);
   });
 
-/** Runs with a new folder that has what every image needs, and removes it. */
+/** Calls a function with a new folder that contains the files of every image, and removes the folder. */
 async function inFolder(make: (root: string) => Promise<void>): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), "image-"));
   try {
@@ -68,7 +68,7 @@ async function inFolder(make: (root: string) => Promise<void>): Promise<void> {
 
 async function copyTo(root: string, from: string, to: string, filter = (_path: string) => true): Promise<void> {
   await mkdir(dirname(root + to), { recursive: true });
-  // With other times, Python would compile every module anew in every container.
+  // With other times, Python would recompile every module in every container.
   await cp(from, root + to, { recursive: true, dereference: true, preserveTimestamps: true, filter });
 }
 
@@ -77,13 +77,13 @@ async function sharedLibraries(folder: string): Promise<string[]> {
   return files.filter((file) => /\.so[.\d]*$/.test(file)).map((file) => join(folder, file));
 }
 
-/** Copies what programs and libraries are linked with, to the same paths. */
+/** Copies the linked libraries of programs and libraries to the same paths. */
 async function copyLinked(root: string, files: string[]): Promise<void> {
   const linked = new Set((await runChecked("ldd", files)).match(/(?<=^\t(?:\S+ => )?)\/\S+(?= \()/gm) ?? []);
   for (const path of linked) await copyTo(root, path, path);
 }
 
-/** Makes an image of a folder's content. */
+/** Builds an image of a folder's content. */
 async function importFolder(host: string, image: string, folder: string, changes: string[]): Promise<void> {
   const words = changes.flatMap((change) => ["--change", change]);
   const tar = spawn("tar", ["-c", "-C", folder, "."], { stdio: ["ignore", "pipe", "inherit"] });

@@ -21,14 +21,14 @@ test("only the worker routes respond inside a container, with the endpoint's own
   expect(await call(ping)).toMatchObject({ status: 200 });
   expect(await call(ping, {})).toMatchObject({ status: 401 });
   expect(await call(`${origin}/v2/${other}/ping/somebody`)).toMatchObject({ status: 401 });
-  // Backwards, so that the key is in no job's input.
+  // Reversed, so that no job's input contains the key.
   const key = { backwards: [...`Bearer ${rig.service.apiKey}`].reverse().join("") };
   const paths = ["/v1/endpoints", "/v1/templates", `/v2/${id}/health`, `/v2/${id}/requests`, "/graphql", "/"];
   for (const path of paths) expect(await call(origin + path, key), path).toMatchObject({ status: 404 });
   expect(await call(`${origin}/v2/${id}/run`, key, "POST")).toMatchObject({ status: 404 });
   expect(await call(`${origin}/graphql`, key, "POST")).toMatchObject({ status: 404 });
 
-  // The users' side, and any other server on this machine's loopback.
+  // The users' API, and any other server on this machine's loopback.
   const loopback = createServer((_request, response) => response.end("here"));
   await new Promise<void>((resolve) => loopback.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void loopback.close());
@@ -44,8 +44,8 @@ test("a container contains no variable, file or socket of this machine, and gain
   const rig = await startRig(context);
   const id = await rig.endpoint({ env: { MINE: "1" } });
   const env = variables.parse(await rig.output(id, { do: "env" }));
-  const own = Object.keys(env).filter((name) => !name.startsWith("RUNPOD_"));
-  expect(own.sort()).toEqual(["HOME", "HOSTNAME", "MINE", "PATH", "PYTHONUNBUFFERED"]);
+  const containerVariables = Object.keys(env).filter((name) => !name.startsWith("RUNPOD_"));
+  expect(containerVariables.sort()).toEqual(["HOME", "HOSTNAME", "MINE", "PATH", "PYTHONUNBUFFERED"]);
   expect(await rig.output(id, { do: "files", path: "/" })).not.toContain("root");
   const mounts = z.string().parse(await rig.output(id, { do: "read", path: "/proc/self/mountinfo" }));
   expect(mounts).not.toContain(rig.dataFolder);
@@ -71,5 +71,5 @@ test("a network volume is a folder at /runpod-volume and at volumeMountPath, and
   expect((await remove(`/networkvolumes/${volume}`)).status).toBe(204);
   await expect.poll(() => existsSync(folder)).toBe(false);
   await expect.poll(async () => (await rig.containers()).length).toBe(0);
-  await expect(client.call("GET", `/images/${rig.image}/json`), "an image that was there stays").resolves.toBeDefined();
+  await expect(client.call("GET", `/images/${rig.image}/json`), "an existing image remains").resolves.toBeDefined();
 });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { startHttpLoad } from "../support/http-load";
 import { startRig } from "./rig";
 
-/** Requests of a load; a full run sends more. */
+/** Minimum number of requests of a load; higher in full runs. */
 const least = process.env["FULL"] ? 10_000 : 200;
 
 const workerList = z.object({ workers: z.array(z.looseObject({ isStale: z.boolean(), status: z.string() })) });

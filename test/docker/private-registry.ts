@@ -5,7 +5,7 @@ import { z } from "zod";
 
 const created = z.looseObject({ id: z.string() });
 
-/** A registry on this machine that refuses everybody, in its own words. */
+/** Starts a registry on this machine that rejects all credentials with its own message. */
 export async function startPrivateRegistry() {
   const registry = createServer((_request, response) => {
     response.writeHead(401, { "www-authenticate": 'Basic realm="test"', "content-type": "application/json" });
@@ -16,7 +16,7 @@ export async function startPrivateRegistry() {
   return { host: `127.0.0.1:${(registry.address() as AddressInfo).port}` };
 }
 
-/** Stores credentials in a service, by raw HTTP; resolves with their id. */
+/** Stores credentials in a service by raw HTTP, and returns their id. */
 export async function storeCredentials(
   service: { baseUrl: string; apiKey: string },
   credentials: { name: string; username: string; password: string },

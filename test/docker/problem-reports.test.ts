@@ -7,13 +7,13 @@ import { runLine } from "../unit/service/cli/command";
 import { startPrivateRegistry, storeCredentials } from "./private-registry";
 import { useTestEngine } from "./rig";
 
-/** A container that does not do its work. */
+/** A container with a problem. */
 interface Broken {
   /** Fields of its template and its job, and fields of its endpoint. */
   template: Record<string, unknown>;
   endpoint?: object;
   input?: object;
-  /** How its job ends, and the error of the job's record, where the job fails. */
+  /** Final state of its job, and the error in the record of a failed job. */
   status: "FAILED" | "CANCELLED";
   /** Explanation in /health, in the log and in the command line's status, on one line. */
   why: RegExp;
@@ -74,7 +74,7 @@ test("/status, /health, the status command and JobInvoke explain a container tha
   onTestFinished(() => stack.remove());
   await stack.writeProgram(programOf(broken));
 
-  // All five are to fail, so none may end the deployment of the others.
+  // All five fail, so a failure must not end the deployment of the others.
   const up = await stack.up({ args: ["--continue-on-error", "--parallel", "20"] });
   expect(up.code).not.toBe(0);
   const table = await runLine("status", "--data", service.dataFolder);

@@ -23,7 +23,7 @@ async function quickstartOn(image: string): Promise<string> {
 
 test("the quickstart's program runs on a container image, and destroy removes everything", async (context) => {
   const { image, client } = useTestEngine(context);
-  // Images of tests that run at the same time come and go.
+  // Concurrent tests create and delete images.
   const isOfTests = (tags: string[]): boolean =>
     tags.length > 0 && tags.every((tag) => tag.startsWith("serverless-compute-test/"));
   const images = async (): Promise<string[]> =>

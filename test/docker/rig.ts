@@ -22,11 +22,11 @@ export interface EndpointOptions {
   env?: Record<string, string>;
   containerRegistryAuthId?: string;
   volumeMountPath?: string;
-  /** More fields of the endpoint. */
+  /** Additional fields of the endpoint. */
   endpoint?: object;
 }
 
-/** The engine of the tests; the test is skipped where there is none. */
+/** The engine of the tests; without an engine, the test is skipped. */
 export function useTestEngine(context: TestContext) {
   const engine = inject("engine");
   if ("missing" in engine) {
@@ -37,7 +37,7 @@ export function useTestEngine(context: TestContext) {
   return { ...engine, client: createEngineClient(findEngine({ DOCKER_HOST: engine.host })) };
 }
 
-/** The image of Python with the public SDK; the test is skipped where this machine has no Python. */
+/** The image of Python with the public SDK; without Python on this machine, the test is skipped. */
 export function usePythonImage(context: TestContext): string {
   const { python } = useTestEngine(context);
   if ("missing" in python) return context.skip(python.missing);
@@ -51,7 +51,7 @@ export async function containersOf(client: EngineClient, dataFolder: string): Pr
   return z.array(containerShape).parse(await client.call("GET", "/containers/json", { query: { all: "1", filters } }));
 }
 
-/** A service whose workers are containers, stopped after the test. A failing test prints its logs. */
+/** Starts a service whose workers are containers, stopped after the test. A failing test prints its logs. */
 export async function startRig(context: TestContext, options: ServiceOptions = {}) {
   const engine = useTestEngine(context);
   const dataFolder = await mkdtemp(join(tmpdir(), "docker-"));
@@ -70,7 +70,7 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
     clients,
     containers: () => containersOf(engine.client, dataFolder),
     endpoint: (of: EndpointOptions = {}) => createEndpoint(service, { image: engine.image, ...of }),
-    /** The output of one job. */
+    /** Runs a job and returns its output. */
     async output(endpointId: string, input: Record<string, unknown>): Promise<unknown> {
       const record = await clients.jobs.runsync(endpointId, { input });
       if (record.status !== "COMPLETED") throw new Error(`the job is ${record.status}: ${record.error}`);
@@ -82,7 +82,7 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
 
 type Addresses = Pick<Service, "apiKey" | "baseUrl" | "graphqlUrl">;
 
-/** Makes a template and an endpoint by raw HTTP, as any client sends it. */
+/** Creates a template and an endpoint by raw HTTP, and returns the endpoint's id. */
 export async function createEndpoint(service: Addresses, of: EndpointOptions): Promise<string> {
   const { image = "", dockerArgs = "", env = {}, volumeMountPath = "", containerRegistryAuthId = "" } = of;
   const call = async (url: string, body: object): Promise<unknown> => {

@@ -42,7 +42,7 @@ const composeShape = z.strictObject({
   volumes: z.strictObject({ data: z.null() }),
 });
 
-/** Builds the image by its own Dockerfile on a local base, because none can be pulled; removed after the test. */
+/** Builds the image from its Dockerfile on a local base, because none can be pulled; removed after the test. */
 async function buildImage(host: string, base: string, client: EngineClient): Promise<string> {
   const image = `serverless-compute-test/service:${process.pid}`;
   const folder = await mkdtemp(join(tmpdir(), "service-image-"));
@@ -89,7 +89,7 @@ test("the service's image runs as in compose.yaml: the quickstart deploys from o
     await client.call("DELETE", `/networks/${name}`);
     await client.call("DELETE", `/volumes/${volumeName}`);
   });
-  // The first container of a network has the address after its gateway's; names are for containers only.
+  // The first container of a network has the address after its gateway's; only containers resolve names.
   const [config] = networkShape.parse(await client.call("GET", `/networks/${name}`)).IPAM.Config;
   const address = (config?.Gateway ?? "").replace(/\.1$/, ".2");
   const start = async (Cmd: string[]): Promise<string> => {
@@ -122,21 +122,23 @@ test("the service's image runs as in compose.yaml: the quickstart deploys from o
       .poll(async () => (await inspect(id)).State.Health?.Status, { timeout: 60_000, interval: 200 })
       .toBe("healthy");
 
-  // It does not start without an allowed host for its address.
-  const refused = await start(["--json"]);
+  // The service does not start without an allowed host for its address.
+  const rejectedContainer = await start(["--json"]);
   const { StatusCode } = z
     .looseObject({ StatusCode: z.number() })
-    .parse(await client.call("POST", `/containers/${refused}/wait`));
+    .parse(await client.call("POST", `/containers/${rejectedContainer}/wait`));
   expect(StatusCode).toBe(1);
-  const said = await run("docker", ["--host", host, "logs", refused]);
-  expect(said.stderr).toContain("--allow-host HOST");
-  await client.call("DELETE", `/containers/${refused}`);
+  const logs = await run("docker", ["--host", host, "logs", rejectedContainer]);
+  expect(logs.stderr).toContain("--allow-host HOST");
+  await client.call("DELETE", `/containers/${rejectedContainer}`);
 
   const first = await start([...command, "--allow-host", address]);
   await isHealthy(first);
   const { State, NetworkSettings } = await inspect(first);
   expect(NetworkSettings.Networks[name]?.IPAddress).toBe(address);
-  expect(await readFile(`/proc/${State.Pid}/status`, "utf8"), "not root").toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m);
+  expect(await readFile(`/proc/${State.Pid}/status`, "utf8"), "the user is not root").toMatch(
+    /^Uid:\t1000\t1000\t1000\t1000$/m,
+  );
   const origin = `http://${address}:7337`;
   expect(await statusFor(`${origin}/v1/endpoints`, "evil.example")).toBe(421);
   expect(await statusFor(`${origin}/v1/endpoints`, "serverless-compute:7337")).toBe(401);

@@ -36,7 +36,7 @@ async function startService(host: string, dataFolder: string) {
   return { ...addresses, apiKey, end };
 }
 
-test(`${rounds} kills (-9) of the service with three containers leave no container, lose no job and run no job twice at once`, async (context) => {
+test(`${rounds} kills (-9) of the service with three containers leave no container, lose no job and run no job twice concurrently`, async (context) => {
   const { host, image, client } = useTestEngine(context);
   const dataFolder = await mkdtemp(join(tmpdir(), "docker-kills-"));
   let service = await startService(host, dataFolder);
@@ -45,7 +45,7 @@ test(`${rounds} kills (-9) of the service with three containers leave no contain
     expect(await containersOf(client, dataFolder)).toEqual([]);
     await discardServiceFolder(dataFolder);
   });
-  // Each run of a job notes in the volume when it begins and ends.
+  // Each run of a job records its beginning and end in the volume.
   const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
   const body = JSON.stringify({ name: "runs", size: 10, dataCenterId: "EU-RO-1" });
   const volume = await fetch(`${service.baseUrl}/networkvolumes`, { method: "POST", headers, body });
@@ -67,7 +67,7 @@ test(`${rounds} kills (-9) of the service with three containers leave no contain
     expect(before.length).toBe(3);
     await service.end("SIGKILL");
     service = await startService(host, dataFolder);
-    // The service listens once they are gone, or are about to be: it starts no worker before.
+    // The service starts no worker before the old containers are removed.
     const old = new Set(before.map(({ Id }) => Id));
     await expect
       .poll(async () => (await containersOf(client, dataFolder)).filter(({ Id }) => old.has(Id)), { timeout: 20_000 })
@@ -90,7 +90,7 @@ test(`${rounds} kills (-9) of the service with three containers leave no contain
   for (const jobId of ids) {
     let running: string | undefined;
     for (const { what, worker } of runs.filter(({ job }) => job === jobId)) {
-      // A beat by another worker after this one began means that the first one is gone.
+      // A record of another worker after the beginning means that the first worker has ended.
       if (what === "begin") running = worker;
       else expect(worker, `${what} of job ${jobId}`).toBe(running);
     }

@@ -8,7 +8,7 @@ import { importNode, importPython } from "./images";
 /** An image of Python with the public SDK, the missing requirement, or the failure to build it. */
 export type PythonImage = { image: string } | { missing: string } | { failure: string };
 
-/** An engine for the tests, with an image of Node and the programs of this folder; or why there can be none here. */
+/** An engine for the tests, with an image of Node and the programs of this folder, or the reason for its absence. */
 export type TestEngine = { host: string; image: string; python: PythonImage } | { missing: string };
 
 declare module "vitest" {
@@ -17,7 +17,7 @@ declare module "vitest" {
   }
 }
 
-/** Uses this machine's engine or starts one. Its objects are removed at the end. */
+/** Uses this machine's engine or starts an engine. Its objects are removed at the end. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const missing = engineMissing();
   if (missing !== undefined) {

@@ -15,7 +15,7 @@ import { type CleanRoom, codeOf, createCleanRoom } from "./support/clean-room";
 import { compilers, forms, programAs, resolutions } from "./support/consumers";
 import { findNode } from "./support/node";
 
-/** The lowest Node that the packages allow, and the next line of long-term support. */
+/** The lowest Node version that the packages allow, and the next LTS version. */
 const pinned = ["20.19.0", "22.23.3"];
 const installations = await Promise.all(
   pinned.map(async (version) => ({ version, installations: await findNode(version) })),
@@ -54,7 +54,7 @@ async function runChecked(
   return result.stdout;
 }
 
-/** Starts the service that the room has, in the room. */
+/** Starts the service installed in the room. */
 async function startLocalService(room: CleanRoom, node: string, ...more: string[]) {
   const command = join("node_modules", ".bin", "serverless-compute-local");
   const args = [command, "start", "--port", "0", "--json", "--data", "data", ...more];
@@ -74,7 +74,7 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
       room = await createCleanRoom(node);
     });
     afterAll(async () => {
-      // Where an earlier step failed, there is none.
+      // Undefined if an earlier step failed.
       const data = join(room.folder, "data");
       if (existsSync(data)) await discardServiceFolder(data).finally(room.remove);
       else await room.remove();
@@ -128,7 +128,7 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
       expect(Object.keys(output.resources).sort()).toEqual(Object.keys(resources).sort());
     });
 
-    // Once, for types are the same under every Node.
+    // Once, because types are the same under every Node.
     const first = runtimes.find((runtime) => runtime.node !== "");
     if (version === first?.version)
       it.each(resolutions)(
@@ -157,7 +157,7 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
         },
       );
 
-    // Each Node deploys another form of the program first; every form is run under every Node.
+    // Each Node deploys a different form of the program first; every form runs under every Node.
     const firstForm = runtimes.findIndex((runtime) => runtime.version === version) % forms.length;
     const [deployed, ...others] = [...forms.slice(firstForm), ...forms.slice(0, firstForm)];
     it(`starts the service and deploys the README's program (${deployed?.file}) against it, from create to destroy`, async () => {
@@ -204,7 +204,7 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
       expect(await readFile(join(room.folder, "data", "service.log"), "utf8")).toMatch(/"msg":"stopped"\}\s*$/);
     });
 
-    it("stops the service when npx is stopped, which signals only its shell", async () => {
+    it("stops the service when npx is stopped, although npx signals only its shell", async () => {
       const args = ["serverless-compute-local", "start", "--port", "0", "--json", "--data", "data"];
       const npx = spawn("npx", args, { cwd: room.folder, env: room.env, stdio: ["ignore", "pipe", "ignore"] });
       const [line] = await once(createInterface({ input: npx.stdout }), "line");

@@ -25,7 +25,7 @@ const server = createServer((request, response) => {
   request.on("data", (part: Buffer) => segments.push(part));
   request.on("end", () => {
     const name = decodeURIComponent((request.url ?? "").slice(1));
-    const existing = published.find((one) => one.name === name);
+    const existing = published.find((request) => request.name === name);
     if (request.method !== "PUT") return existing ? respond(200, existing) : respond(404, { error: "not found" });
     published.push(publicationShape.parse(JSON.parse(Buffer.concat(segments).toString())));
     return respond(201, { ok: true });
@@ -43,7 +43,7 @@ beforeAll(async () => {
     `registry=${origin}/\n${origin.replace("http:", "")}/:_authToken=of-this-test\n`,
   );
   // With its own cache, because the machine's may contain responses of an earlier registry on the same port.
-  // Silent, as npm is in CI.
+  // Silent, like npm in CI.
   const settings = {
     loglevel: "silent",
     userconfig: join(folder, "npmrc"),
@@ -62,7 +62,7 @@ const order = ["serverless-compute-api", "pulumi-serverless-compute", "serverles
 const resultsOf = async (flags: string[]) =>
   (await publishPackages(folder, { flags, env })).map(({ file, done }) => [file.replace(/-\d.*/, ""), done]);
 
-it("a dry run packs and checks every package, and sends none", async () => {
+it("a dry run packs and checks every package, and publishes none", async () => {
   expect(await resultsOf(["--dry-run"])).toEqual(order.map((name) => [name, "published"]));
   expect(published).toEqual([]);
 });

@@ -17,7 +17,7 @@ const archive = (os: string, arch: string): string =>
   `pulumi-resource-serverless-compute-v${version}-${os}-${arch}.tar.gz`;
 const platforms = ["linux", "darwin", "windows"].flatMap((os) => ["amd64", "arm64"].map((arch) => [os, arch] as const));
 
-/** The release's files, and beside them a Pulumi home for each test. */
+/** The folder of the release's files, and of a Pulumi home for each test. */
 const folder = await mkdtemp(join(tmpdir(), "release-"));
 const assets = join(folder, "assets");
 const sdks = join(folder, "sdks");
@@ -129,7 +129,7 @@ async function pulumi(home: string, args: string[]) {
     PULUMI_HOME: join(folder, home),
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    // Otherwise it looks the name up in its registry on the internet.
+    // Otherwise the CLI looks the name up in the online registry.
     PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
   };
   return run(inject("cli").command, args, { cwd: folder, timeout: 60_000, env });
@@ -142,7 +142,7 @@ async function expectToServe(home: string): Promise<void> {
 }
 
 const install = ["plugin", "install", "resource", "serverless-compute", version];
-/** This machine as Pulumi names it. */
+/** Pulumi's name of this platform. */
 const os = process.platform === "win32" ? "windows" : process.platform;
 const arch = process.arch === "arm64" ? "arm64" : "amd64";
 
@@ -152,7 +152,7 @@ it("a release contains an archive for this machine that installs from its file a
   await expectToServe("from-file");
 });
 
-it("a release is found by Pulumi by the plugin's name", async () => {
+it("Pulumi finds a release by the plugin's name", async () => {
   const requested: string[] = [];
   const server = createServer(async (request, response) => {
     const name = request.url?.slice(1) ?? "";

@@ -9,13 +9,13 @@ import { repository } from "../plugin/support/sdk";
 /** Sources of the site: pages, and scripts that its configuration imports. */
 const sources = ["docs", "scripts", "publisher.json"];
 
-/** The file of the site that an address without its anchor leads to, as a server of files finds it. */
+/** The site's file for an address without its anchor, as resolved by a file server. */
 function fileAt(site: string, path: string): string | undefined {
   const names = [path, `${path}.html`, posix.join(path, "index.html")].map((name) => join(site, name));
   return names.find((name) => /\.\w+$/.test(name) && existsSync(name));
 }
 
-/** Links of a page that lead to no file of the site, or to no place in it. */
+/** Links of a page to missing files or missing anchors of the site. */
 function deadLinks(site: string, page: string): string[] {
   const text = readFileSync(join(site, page), "utf8");
   const targets = [...text.matchAll(/<a [^>]*?href="([^"]*)"/g)].map(([, target = ""]) => target);
@@ -39,7 +39,7 @@ describe("the site of docs", () => {
     expect(deadLinks(site, "guides/index.html")).toEqual(["../a#two", "../c"]);
   });
 
-  // Its tools are 100 MB that only the site needs, so not in every run.
+  // Its tools are 100 MB and used only by the site, so they are not installed in every run.
   if (process.env["FULL"])
     it("builds from a clean clone without dead links", { timeout: 300_000 }, async () => {
       const folder = await mkdtemp(join(tmpdir(), "site-"));
@@ -59,7 +59,7 @@ describe("the site of docs", () => {
       const site = join(folder, "docs", ".vitepress", "dist");
       const pages = readdirSync(site, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"));
       expect(pages.length).toBeGreaterThan(35);
-      // The links of the 404 page are created in the browser.
+      // The links of the 404 page exist only in the browser.
       const deadTargets = pages
         .filter((name) => name !== "404.html")
         .map((name) => [name, deadLinks(site, name)] as const);

@@ -10,11 +10,11 @@ import { missingGo, repository } from "../plugin/support/sdk";
 import { followPage } from "../support/page-runner";
 import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 
-/** The pages, and what each needs beside Node, npm and the CLI. */
+/** The pages, with their requirements besides Node, npm and the CLI. */
 const pages: { page: string; sdk?: SdkLanguage; host?: MoreHosts; onlyFull?: boolean }[] = [
   { page: "docs/start/typescript.md" },
   { page: "docs/start/yaml.md", host: "yaml" },
-  // They generate SDKs and download Pulumi's; without caches, the one for Go compiles for minutes.
+  // They generate SDKs and download Pulumi's SDKs; without caches, the SDK for Go compiles for minutes.
   { page: "docs/start/python.md", host: "python", sdk: "python", onlyFull: true },
   { page: "docs/start/go.md", host: "go", sdk: "go", onlyFull: true },
 ];
@@ -70,7 +70,7 @@ describe("a reader who follows a page of Start in an empty folder", () => {
     seconds[page] = Math.round((Date.now() - started) / 1000);
     expect(runs.length).toBeGreaterThan(1);
     expect(existsSync(join(environment.folder, "handler.mjs"))).toBe(true);
-    // The page promises two minutes; downloads and a busy machine come on top.
+    // The page promises two minutes; downloads and a busy machine take longer.
     expect(seconds[page]).toBeLessThan(600);
   });
 });

@@ -12,7 +12,7 @@ describe(`PyPI dstack ${versions.dstack}: client of its runpod backend`, () => {
   it("validate_api_key, create_container_registry_credentials, list_container_registry_credentials, delete_container_registry_credentials, create_network_volume, get_network_volume, delete_network_volume, get_pod, terminate_pod, delete_cluster", async (context) => {
     const python = pythonOf(pythonSearch, context);
     await using rig = await startRig();
-    // The key goes by standard input: an argument would show in the list of processes.
+    // The key is passed by standard input, because arguments are visible in the list of processes.
     const input = `${rig.service.apiKey}\n`;
     const env = { PATH: process.env["PATH"], HOME: "/nowhere" };
     const { stdout, stderr } = await run(python, [program, rig.service.serverlessUrl], { env, input });

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, type TestContext, test } from "v
 import { checkOf, type FaultClient, faultTable } from "../support/fault-table";
 import { type SdkRig, startRig } from "./rig";
 
-/** Calls of a client. Each one submits or follows a job and returns its end as text, or rejects. */
+/** Calls of a client. Each submits or follows a job and returns its result as text, or rejects. */
 export interface FaultCalls {
   submit(endpointId: string): Promise<unknown>;
-  /** Waits for the end of the submitted job, at most `timeout` seconds. */
+  /** Waits at most `timeout` seconds for the end of the submitted job. */
   follow(endpointId: string, timeout: number): Promise<string>;
   /** Submits a job and waits for its end, in one call of the client. */
   sync(endpointId: string, timeout: number): Promise<string>;
 }
 
-/** Text that both ways to run a job end with, and the state of the one job that came of each; undefined for no job. */
+/** Results of both ways to run a job, and the state of the resulting job; undefined for no job. */
 export interface Expected {
   text: RegExp;
   job: "completed" | "failed" | "inQueue" | undefined;
@@ -43,7 +43,7 @@ export function describeFaults(
           const text = await call(endpointId, () => rig.service.faults(endpointId, faults)).catch(String);
           expect(text).toMatch(expected.text);
           for (const [name, left] of Object.entries(rig.service.faults(endpointId)))
-            if (typeof left === "number" && name !== "delay") expect(left, `${name} left`).toBe(0);
+            if (typeof left === "number" && name !== "delay") expect(left, `remaining ${name}`).toBe(0);
           const noResult = { completed: 0, failed: 0, inProgress: 0, inQueue: 0 };
           await expect
             .poll(async () => (await rig.clients.jobs.health(endpointId)).jobs)

@@ -16,10 +16,10 @@ const program = fileURLToPath(new URL("flash.py", import.meta.url));
 describe(`PyPI runpod-flash ${versions.flash}`, () => {
   it("NetworkVolume.deploy, ServerlessEndpoint.deploy, ServerlessEndpoint.undeploy, get_gpu_lowest_price_stock_status, get_cpu_specific_stock_status, endpoint_exists, get_template", async (context) => {
     const python = pythonOf(pythonSearch, context);
-    // On disk the scan for secrets would find the key, which flash sets in the environment of its template.
+    // On disk, the secret scan would find the key, which flash sets in the environment of its template.
     const service = await createService({ port: 0, ephemeral: true });
     onTestFinished(() => service.stop(0));
-    // It writes its state into the current folder.
+    // flash writes its state into the current folder.
     const folder = await mkdtemp(join(tmpdir(), "flash-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const client = spawn(python, [program], {
@@ -35,7 +35,7 @@ describe(`PyPI runpod-flash ${versions.flash}`, () => {
       },
       stdio: ["pipe", "pipe", "pipe"],
     });
-    // The key goes by standard input: an argument would show in the list of processes.
+    // The key is passed by standard input, because arguments are visible in the list of processes.
     client.stdin.end(`${service.apiKey}\n`);
     const [said, complaint] = await Promise.all([text(client.stdout), text(client.stderr)]);
     expect(said, complaint).not.toBe("");

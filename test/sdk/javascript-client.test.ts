@@ -11,7 +11,7 @@ afterAll(() => rig[Symbol.asyncDispose]());
 
 function sdk(endpointId: string) {
   const endpoint = runpod(rig.service.apiKey, { baseUrl: `${rig.service.serverlessUrl}/v2` }).endpoint(endpointId);
-  if (!endpoint) throw new Error("the SDK made no endpoint");
+  if (!endpoint) throw new Error("the SDK created no endpoint");
   return endpoint;
 }
 

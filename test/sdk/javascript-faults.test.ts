@@ -22,7 +22,7 @@ describeFaults(
   ({ service }) => {
     const endpointOf = (id: string) => {
       const endpoint = runpod(service.apiKey, { baseUrl: `${service.serverlessUrl}/v2` }).endpoint(id);
-      if (!endpoint) throw new Error("the SDK made no endpoint");
+      if (!endpoint) throw new Error("the SDK created no endpoint");
       return endpoint;
     };
     const submitted = new Map<string, string>();

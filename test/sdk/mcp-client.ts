@@ -4,14 +4,14 @@ import { at } from "../support/raw-http";
 import { findMcpServer } from "./programs";
 import type { SdkRig } from "./rig";
 
-/** The MCP server as a client of it sees it: tools by their names. */
+/** Client of the MCP server: tools by name. */
 export interface McpServer {
   /** Returns a tool's result, parsed. Rejects with the tool's error text. */
   call(tool: string, input?: object): Promise<unknown>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a version of the unmodified server for a service, speaking JSON-RPC over its standard streams; `rest` is the REST version that it uses. */
+/** Starts a version of the unmodified server for a service, with JSON-RPC over its standard streams; `rest` is its REST version. */
 export async function startMcpServer({ service }: SdkRig, version: string, rest: "v1" | "v2"): Promise<McpServer> {
   const installed = await findMcpServer(version);
   const child = spawn(process.execPath, [installed.path], {

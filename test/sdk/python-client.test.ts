@@ -18,7 +18,7 @@ describe(`PyPI runpod ${versions.pythonSdk}: synchronous client`, () => {
       env: { PATH: process.env["PATH"], RUNPOD_ENDPOINT_BASE_URL: `${rig.service.serverlessUrl}/v2` },
       stdio: ["pipe", "pipe", "pipe"],
     });
-    // The key goes by standard input: an argument would show in the list of processes.
+    // The key is passed by standard input, because arguments are visible in the list of processes.
     client.stdin.end(`${rig.service.apiKey}\n`);
     const [said, complaint] = await Promise.all([text(client.stdout), text(client.stderr)]);
     expect(said, complaint).not.toBe("");

@@ -36,7 +36,7 @@ describeFaults(
       stdio: ["pipe", "pipe", "ignore"],
     });
     end = () => client.stdin.end();
-    // The key goes by standard input: an argument would show in the list of processes.
+    // The key is passed by standard input, because arguments are visible in the list of processes.
     client.stdin.write(`${service.apiKey}\n`);
     const lines = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
     const call = async (...words: [name: string, endpointId: string, timeout: number]): Promise<string> => {

@@ -71,7 +71,7 @@ export function describePythonWorker(title: string, useRig: (context: TestContex
       const first = await rig.clients.jobs.runsync(endpoint, { input: { turn: 1 } }, { wait });
       const second = await rig.clients.jobs.runsync(endpoint, { input: { turn: 2 } }, { wait });
       expect([first.status, second.status]).toEqual(["COMPLETED", "COMPLETED"]);
-      // The SDK takes refresh_worker out and sends the rest.
+      // The SDK removes refresh_worker and sends the remaining output.
       expect(first.output).toEqual({ job_results: { process: expect.any(String) } });
       expect(second.output).not.toEqual(first.output);
     });

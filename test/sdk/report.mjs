@@ -26,7 +26,7 @@ function run() {
       stdio: "inherit",
       env: { ...process.env, FULL: "1" },
     });
-    if (!existsSync(output)) throw new Error("the tests wrote no report: the run failed before its first test");
+    if (!existsSync(output)) throw new Error("the tests wrote no report: the run failed before the first test");
     return JSON.parse(readFileSync(output, "utf8"));
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -24,7 +24,7 @@ describe.skipIf("missing" in program)(title, () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  /** Runs a command line. The program looks up the host of a file relay at each start, which takes 5 s where no name server responds. */
+  /** Runs a command line. The program resolves the host of a file relay at each start, which takes 5 s if no name server responds. */
   const call = (...args: string[]): Promise<Finished> =>
     run("path" in program ? program.path : "", args, {
       env: {

@@ -1,4 +1,4 @@
-/** The published packages that the tests run, pinned; package.json pins the first two. */
+/** Pinned versions of the published packages in the tests; package.json pins the first two. */
 export const versions = {
   javascriptSdk: "1.1.2",
   aiSdkProvider: "1.4.0",

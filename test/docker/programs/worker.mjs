@@ -24,7 +24,7 @@ const operations = {
     await pause(ms);
     return { workerId: id };
   },
-  // Notes in a file that all workers share that it runs, every few milliseconds.
+  // Records in a file shared by all workers that it runs, every few milliseconds.
   trace: async ({ ms }, job) => {
     const note = (what) => appendFileSync("/runpod-volume/trace", `${what} ${job} ${id} ${Date.now()}\n`);
     note("begin");

@@ -6,13 +6,13 @@ import { type Finished, run } from "../../../scripts/child.mjs";
 import { withCliOnPath } from "../../../scripts/cli/cli.mjs";
 import { repository } from "../../plugin/support/sdk";
 
-/** An empty folder outside the repository, whose commands find one version of Node and nothing of the repository. */
+/** An empty folder outside the repository, whose commands find one version of Node and no files of the repository. */
 export interface CleanRoom {
   folder: string;
   /** Environment of its commands. */
   env: NodeJS.ProcessEnv;
   write(name: string, text: string): Promise<void>;
-  /** Runs a command in the folder; a bare name is looked up on PATH. */
+  /** Runs a command in the folder; a bare name is resolved on PATH. */
   run(command: string, args: string[], env?: Record<string, string>): Promise<Finished>;
   remove(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface CleanRoom {
 /** Creates a room whose `node` is that executable; npm is this run's, under that Node. */
 export async function createCleanRoom(node: string): Promise<CleanRoom> {
   const folder = await mkdtemp(join(tmpdir(), "clean-room-"));
-  // Keeps only variables that locate the registry, none that npm and the test runner set for this repository.
+  // Keeps only the variables that locate the registry, without those of npm and the test runner.
   const runSpecificNames =
     /^(npm_(package|lifecycle|command|config_(local_)?prefix)|INIT_CWD|NODE_|VITEST|TEST|SERVERLESS_|PULUMI_)/;
   const inheritedVariables = Object.entries(process.env).filter(([name]) => !runSpecificNames.test(name));

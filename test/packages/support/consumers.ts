@@ -9,7 +9,7 @@ export const compilers = [
   { folder: "typescript-5.9", version: "5.9.3", checksLibraries: false },
 ];
 
-/** How a compiler finds the types of a package, and the files that it compiles so. */
+/** A module resolution of the compiler, and the files compiled with it. */
 export const resolutions = [
   {
     resolution: "node16",
@@ -27,12 +27,12 @@ export const resolutions = [
   },
 ];
 
-/** Variants of the README's program, by file. The first is deployed; the others then change nothing. */
+/** Variants of the README's program, by file. The first is deployed; the others change nothing. */
 export const forms = [
   { file: "index.ts", module: undefined },
   { file: "program.mjs", module: ts.ModuleKind.ESNext },
   { file: "program.cjs", module: ts.ModuleKind.CommonJS },
 ];
-/** The program in that form. */
+/** The program in this variant. */
 export const programAs = (text: string, module: ts.ModuleKind | undefined): string =>
   module === undefined ? text : ts.transpile(text, { module, target: ts.ScriptTarget.ES2022 });

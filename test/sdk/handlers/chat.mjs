@@ -17,7 +17,7 @@ async function* chat({ id, input: { openai_input } }) {
   yield { ...chunk({}, "stop"), usage };
 }
 
-/** A model for OpenAI's clients that repeats the last message, word by word if it streams; it transcribes audio as its size. */
+/** A model for OpenAI's clients that repeats the last message, word by word if it streams; transcriptions of audio contain its size. */
 export default (job) => {
   const { audio_base64: audio } = job.input;
   return audio === undefined ? chat(job) : { text: `${Buffer.from(audio, "base64").length} bytes`, language: "en" };
