@@ -91,7 +91,7 @@ const requestOf = (path: string, headers: Record<string, string>): string =>
 async function measureService({ serverlessUrl, endpointIds, headers, ...service }: MeasuredService): Promise<BurstRow> {
   const port = Number(new URL(serverlessUrl).port);
   const [warmUp = "", ...requests] = endpointIds.map((id) => requestOf(`/v2/${id}/run`, headers));
-  // Its own limits are used up; the limits of the other endpoints are not.
+  // Its limits are exhausted, but the limits of the other endpoints are not.
   await Promise.all(Array.from({ length: 100 }, () => send(port, warmUp, 50)));
   await service.drained();
   const completedBefore = await service.count("completed");
@@ -101,7 +101,7 @@ async function measureService({ serverlessUrl, endpointIds, headers, ...service 
   return row;
 }
 
-/** Baseline: the time that the machine and Node take for the same requests without processing them. */
+/** Baseline: the time of the machine and Node for the same requests without processing. */
 async function measureBareServer(): Promise<BurstRow> {
   const program = `require("node:http").createServer((request, response) => {
     request.resume().on("end", () => response.end('{"id":"00000000-0000-0000-0000-000000000000","status":"IN_QUEUE"}'));

@@ -6,7 +6,7 @@ const nextId = (): string => `floor${(createdCount++).toString(36).padStart(9, "
 
 /**
  * Lifecycle without I/O that returns immediately; only engine, transport and process remain. State is the same as with
- * the real lifecycle, because all resources of a kind have the defaults of its first one.
+ * the real lifecycle, because all resources of a kind have the defaults of its first resource.
  */
 function floorOf(lifecycle: Lifecycle): Lifecycle {
   let defaults: Properties | undefined;

@@ -12,7 +12,7 @@ const operations = ["/runsync", "/run + /status"] as const;
 const body = JSON.stringify({ input: { prompt: "ping" } });
 const createdShape = z.object({ id: z.string() });
 
-/** One way to run jobs with a number of clients; medians over the rounds. */
+/** Result of a way to run jobs with a number of clients; medians over the rounds. */
 export interface JobRow {
   operation: "/runsync" | "/run + /status";
   by: "local workers" | "SDK workers" | "the SDK's own server";

@@ -14,7 +14,7 @@ export interface LoadResult {
   errors: number;
 }
 
-/** One load: connections that each send the next request after a response. */
+/** A load: connections that each send the next request after a response. */
 export interface Load {
   url: string;
   headers: Record<string, string>;

@@ -13,7 +13,7 @@ export interface QueueRow {
   queued: number;
   /** Jobs that /run accepts per second at this length, 64 clients. */
   submittedPerSecond: number;
-  /** Median time of one job-take by an external worker, ms. */
+  /** Median time of a job-take by an external worker, ms. */
   takeSeconds: number;
   /** Resident memory of the service, MiB. */
   memory: number;

@@ -97,7 +97,7 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
   const healthOf = async (id: string) =>
     health.parse(await (await fetch(`${serverlessUrl}/v2/${id}/health`, { headers })).json());
   const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-  // The workers' start is not part of the loads.
+  // The loads exclude the start of the workers.
   for (const id of endpointIds) while (((await healthOf(id)).workers["idle"] ?? 0) < count) await pause(50);
 
   const service: MeasuredService = {
@@ -109,8 +109,8 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
     endpointIds,
     headers,
     async count(name) {
-      const answers = await Promise.all(endpointIds.map(healthOf));
-      return answers.reduce((sum, { jobs }) => sum + (jobs[name] ?? 0), 0);
+      const healthCounts = await Promise.all(endpointIds.map(healthOf));
+      return healthCounts.reduce((sum, { jobs }) => sum + (jobs[name] ?? 0), 0);
     },
     async drained() {
       const startTime = performance.now();

@@ -4,5 +4,5 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * share) / 100))] ?? Number.NaN;
 }
 
-/** The median; of an even count the upper middle value. */
+/** The median; for an even count, the upper middle value. */
 export const median = (values: readonly number[]): number => percentile(values, 50);

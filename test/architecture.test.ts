@@ -7,7 +7,7 @@ const sources = readSources(fileURLToPath(new URL("..", import.meta.url)));
 
 const findRule = rules.map((rule) => [rule.description, rule] as const);
 
-describe("the sources hold the architecture", () => {
+describe("the sources follow the architecture", () => {
   test("finds sources of every package", () => {
     for (const folder of ["api/", "provider/", "service/", "test/"]) {
       expect(
@@ -23,7 +23,7 @@ describe("the sources hold the architecture", () => {
   });
 });
 
-/** Files that break a rule, by the rule's sentence; each is a breach alone, named by its path. */
+/** Files that violate a rule, by the rule's sentence; each file is a violation on its own, named by its path. */
 const violatingFiles: Record<string, [path: string, text: string][]> = {
   "api imports nothing else of ours": [
     ["api/a.ts", 'import { x } from "pulumi-serverless-compute";'],
@@ -118,7 +118,7 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
   "nothing is cast by way of unknown": [["api/a.ts", "export const x = 1 as unknown as string;"]],
 };
 
-/** Files that resemble a violation and conform. */
+/** Files that resemble a violation but conform. */
 const validFiles: [path: string, text: string][] = [
   [
     "service/a.ts",
@@ -150,7 +150,7 @@ describe("the rules detect violations", () => {
   test.each(findRule)("%s: reports every violation", (sentence, { violations }) => {
     const bad = (violatingFiles[sentence] ?? []).map(([path, text]) => parseSource(path, text));
     const seen = violations(bad);
-    expect(bad.length, "a sample that breaks the rule").toBeGreaterThan(0);
+    expect(bad.length, "a sample that violates the rule").toBeGreaterThan(0);
     for (const { path } of bad) expect(seen.join("\n")).toContain(path);
   });
 

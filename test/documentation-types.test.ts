@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readPages } from "../scripts/docs/pages.mjs";
 import { typeFaults } from "./support/type-check";
 
-// The compiler reads the packages and Pulumi's, which takes its time on a busy machine.
+// The compiler reads our packages and Pulumi's packages, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -29,7 +29,7 @@ const declaredNames: Record<string, string> = {
 const exported =
   /\b(Template|ServerlessEndpoint|NetworkVolume|Secret|ContainerRegistryAuth|JobInvoke|invokeJob|get(?:Template|ServerlessEndpoint|NetworkVolume|Secret|GpuTypes|DataCenters|EndpointHealth))\b/g;
 
-/** Completes a block to a program: a part of one gets the imports and the resources that it uses. */
+/** Completes a block to a program: a partial program receives the imports and the resources that it uses. */
 function programOf(text: string): string {
   const declares = (name: string): boolean =>
     new RegExp(
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("the TypeScript programs of all pages compile against the packages, and an invalid one does not", async () => {
+test("the TypeScript programs of all pages compile against the packages, and an invalid program does not", async () => {
   const blocks = readPages(root)
     .flatMap((page) => page.blocks)
     .filter(({ language, mark }) => mark === undefined && ["ts", "typescript"].includes(language));

@@ -84,7 +84,7 @@ describe("the pages", () => {
     expect(pages.flatMap(({ faults }) => faults)).toEqual([]);
   });
 
-  test("name a test that reads them or contains the same lines, for each block that a test runs", () => {
+  test("name, for each block that a test runs, a test that reads the page or contains the same lines", () => {
     expect(blocks.flatMap(runFaults)).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
-/** Test files that only `npm run test:full` runs. docs/testing.md names the tests of `npm test` that hold the same rules. */
+/** Test files that only `npm run test:full` runs. docs/testing.md names the tests of `npm test` that cover the same rules. */
 export const fullOnly = [
-  // Rules that tests in process hold, once more through an engine.
+  // Rules that in-process tests cover, again through an engine.
   "engine/ways-long",
   "engine/preview-outputs",
   "engine/program-stacks",
@@ -24,11 +24,11 @@ export const fullOnly = [
   "plugin/sdk-go",
   "plugin/sdk-python",
   "plugin/sdk-typescript",
-  // Packages under several versions of Node, the release, the pages of Start.
+  // Packages under several versions of Node, the release, and the pages of Start.
   "packages/clean-room",
   "packages/release",
   "packages/start-pages",
-  // Clients other than those in JavaScript, and the clients under injected faults.
+  // Clients in other languages than JavaScript, and clients under injected faults.
   "sdk/dstack",
   "sdk/flash",
   "sdk/javascript-faults",
@@ -42,7 +42,7 @@ export const fullOnly = [
   "sdk/runpodctl",
   // The speed of the console's page with many jobs.
   "console/many-jobs",
-  // Containers and images other than those of test/docker/container-workers and load-balancer.
+  // Containers and images, except test/docker/container-workers and load-balancer.
   "docker/broken-containers",
   "docker/example",
   "docker/isolation",

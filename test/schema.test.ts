@@ -31,7 +31,7 @@ describe("schema.json", () => {
     expect(username?.description).toContain("With REST v2 a change replaces.");
   });
 
-  it("describes every input and output, including those of lookups and nested types", () => {
+  it("describes every input and output, including lookups and nested types", () => {
     const missing = (owner: string, specs: Record<string, { description?: string }>): string[] =>
       Object.entries(specs).flatMap(([name, { description }]) => (description ? [] : [`${owner}.${name}`]));
     expect([

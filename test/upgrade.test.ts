@@ -76,7 +76,7 @@ const host = {
   setConfiguration: () => {},
   beginDeployment: () => {},
   connect: () => {
-    throw new Error("a preview of what did not change must not ask the service");
+    throw new Error("a preview without changes must not call the service");
   },
   dialect: (): "v1" => "v1",
   preflight: (): "off" => "off",

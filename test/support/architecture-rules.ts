@@ -1,7 +1,7 @@
 import { longestChain, importTarget as target } from "./import-graph";
 import type { Source } from "./sources";
 
-/** One rule of the architecture: a sentence, and what in the sources breaks it. */
+/** A rule of the architecture: a sentence, and its violations in the sources. */
 export interface Rule {
   description: string;
   /** One line per violation: file and fault. */
@@ -14,7 +14,7 @@ const pulumiPackages = /^@pulumi\//;
 const isIn = (source: Source, ...folders: string[]): boolean =>
   folders.some((folder) => source.path === folder || source.path.startsWith(`${folder}/`));
 
-/** Breaches of a rule about what some files may import; types count as much as values. */
+/** Violations of a rule about the imports of some files, including imports of types. */
 const badImports =
   (appliesTo: (source: Source) => boolean, forbidden: (target: string) => boolean) =>
   (sources: Source[]): string[] =>
@@ -34,7 +34,7 @@ const isUnder =
 /** Folders of the service, the highest first. */
 const serviceLayers = ["cli", "seed", "console", "metrics", "api", "workers", "jobs", "resources", "faults", "store"];
 
-/** Folders that both ways into Pulumi share, below them, the highest first. */
+/** Folders that both provider variants share, the highest first. */
 const providerLayers = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
 
 /** The rules that docs/architecture.md describes, in the order of its picture. */
@@ -217,7 +217,7 @@ export const rules: Rule[] = [
   },
 ];
 
-/** Returns true if a path of the repository holds code; package.json and the like may be read from anywhere. */
+/** Returns true if a path of the repository contains code; files such as package.json may be read from anywhere. */
 function isCodePath(path: string): boolean {
   return [...packages, "examples", "test", "scripts", "bench"].some((folder) => isUnder(folder)(path));
 }

@@ -17,7 +17,7 @@ export function reset(request: IncomingMessage): void {
   request.socket.resetAndDestroy();
 }
 
-/** Sends the head and half of the body, then ends the connection; without a body, just ends it. */
+/** Sends the head and half of the body, then ends the connection; without a body, only ends it. */
 export function sendHalf(response: ServerResponse, scripted: ScriptedResponse & { chunked?: boolean }): void {
   const body = Buffer.from(scripted.body ?? "");
   if (body.length === 0) return void response.socket?.destroy();

@@ -13,7 +13,7 @@ export interface Rig extends FaultyServer {
   clock: ManualClock;
   /** Advances the clock through retry delays until the call ends. Returns its result. */
   result<Result>(call: Promise<Result>): Promise<Result>;
-  /** Same for a call that must fail. */
+  /** Advances the clock until the call fails. Returns its error. */
   failure(call: Promise<unknown>): Promise<ApiError>;
 }
 
@@ -23,7 +23,7 @@ export const recordRetryDelays = () => {
   return { delays, onRetry: ({ delay }: { delay: number }) => void delays.push(delay) };
 };
 
-/** Advances the clock until the call ends; the clock stands still during requests. */
+/** Advances the clock until the call ends; the clock does not advance during requests. */
 export async function runClock<Result>(clock: ManualClock, call: Promise<Result>): Promise<Result> {
   let isDone = false;
   const markDone = () => {

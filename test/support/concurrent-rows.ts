@@ -1,10 +1,10 @@
 import { beforeAll } from "vitest";
 
-/** Time that all rows together may take on a busy machine, ms. */
+/** Timeout of all rows together on a busy machine, ms. */
 const timeout = 180_000;
 
 /**
- * Runs all rows of a table at the same time, before the first test, because they mostly wait for workers. Returns a function with
+ * Runs all rows of a table concurrently before the first test, because they mostly wait for workers. Returns a function with
  * the outcome of a row, which rejects if the row failed.
  */
 export function runConcurrently<Row, Outcome>(

@@ -11,7 +11,7 @@ export interface ConnectProxy {
   close(): Promise<void>;
 }
 
-/** Starts it. Every tunnel leads to `target` (`http://127.0.0.1:port`) regardless of its host; a status rejects all tunnels. */
+/** Starts the proxy. Every tunnel leads to `target` (`http://127.0.0.1:port`) regardless of its host; a status rejects all tunnels. */
 export async function startConnectProxy(target: string | number): Promise<ConnectProxy> {
   const requests: ConnectProxy["requests"] = [];
   const server = createServer((_request, response) => response.writeHead(405).end());

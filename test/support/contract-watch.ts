@@ -59,7 +59,7 @@ export function watchResponse(request: WatchedRequest, { status, headers = {}, b
     for (const name of propertyPaths(parseBody(body))) properties.add(`${route} receives ${name}`);
   }
   recordViolations("response", responseViolations({ method, path, status, headers, body }));
-  // The service may ignore a body that the contract does not have.
+  // The service may ignore a body that the contract does not describe.
   const faults = requestViolations({ method, path, body: parseBody(request.body) });
   if (status < 400)
     recordViolations(
@@ -94,7 +94,7 @@ export function drainViolations(): string[] {
 
 function failOnViolations(): void {
   const lines = drainViolations();
-  if (lines.length > 0) throw new Error(`REST traffic breaks the contract:\n${lines.join("\n")}`);
+  if (lines.length > 0) throw new Error(`REST traffic violates the contract:\n${lines.join("\n")}`);
 }
 
 afterEach(failOnViolations);

@@ -9,7 +9,7 @@ export interface Violation {
   /** The property, such as `body.gpu.pools`, `query.limit`, `status` or `headers.RateLimit`. */
   property: string;
   rule: string;
-  /** Expected status of the response to a request with this fault; null where the contract states none. */
+  /** Expected status of the response to a request with this fault; null if the contract states none. */
   status: number | null;
 }
 
@@ -66,7 +66,7 @@ function openContract(name: string, schemaFaultStatus: number) {
   const root = `urn:contract:${name}`;
   ajv.addSchema(schema.parse(text), root);
   const file = contractFile.parse(text);
-  // A path without parameters takes precedence over one with them.
+  // A literal path takes precedence over a path with parameters.
   const routes = file.routes
     .map((route, index) => ({ ...route, index, pattern: pathPattern(route.path) }))
     .sort((schema, other) => Number(schema.path.includes("{")) - Number(other.path.includes("{")));
@@ -147,7 +147,7 @@ export function resolvedSchema(schema: Schema, { schemas }: Pick<Contract, "sche
   return target;
 }
 
-/** The schema of a JSON response, and its contract; undefined where the contract describes no body. */
+/** The schema of a JSON response, and its contract; undefined if the contract describes no body. */
 export function responseSchema(method: string, path: string, status: number) {
   const { contract, route } = findRoute(method, path);
   const schema = route?.responses[String(status)];

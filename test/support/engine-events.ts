@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The parts of engine events that tests read. */
+/** Parts of engine events that tests read. */
 const eventShape = z.looseObject({
   diagnosticEvent: z
     .looseObject({
@@ -37,7 +37,7 @@ const shortName = (urn: string): string => {
   return `${types.split(":").at(-1) ?? ""} ${name.join("::")}`;
 };
 
-/** Reads the engine's event log: one JSON object per line. With `isPreview`, the operations are the planned ones. */
+/** Reads the engine's event log: one JSON object per line. With `isPreview`, the operations are planned operations. */
 export function readEvents(log: string, isPreview: boolean): Events {
   const lines = log.split("\n").filter((line) => line.trim() !== "");
   const events = lines.map((line) => eventShape.parse(JSON.parse(line)));

@@ -37,7 +37,7 @@ export interface EngineService {
   dataFolder: string;
   /** The provider's settings: through the proxy. */
   environment: Record<string, string>;
-  /** Requests through the proxy to REST v1 or GraphQL, which retire. In dialect v2 there must be none. */
+  /** Requests through the proxy to the retiring APIs, REST v1 and GraphQL. In dialect v2 there must be none. */
   retiredRequests(): string[];
   /** Reads its objects; the proxy does not record these requests. */
   listObjects(): Promise<AccountObjects>;
@@ -92,7 +92,7 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
     const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
     const response = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${url} answered ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`${method} ${url} returned ${response.status}: ${text}`);
     return text === "" ? undefined : JSON.parse(text);
   };
   const graphql: EngineService["graphql"] = (query) => call("POST", service.graphqlUrl, { query });
@@ -145,7 +145,7 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
 /** Like `useEngineService`; in full runs with 1,200 other objects in the account and one object per page of a list. */
 export async function useCrowdedService(options: ServiceOptions = {}): Promise<EngineService> {
   if (!isCrowded) return useEngineService(options);
-  // Pages of one object need more requests than the limits allow.
+  // Pages of one object require more requests than the limits allow.
   const service = await useEngineService({ ...options, pageSize: 1, rateLimits: "off" });
   await fillAccount(service, crowdedCounts);
   return service;

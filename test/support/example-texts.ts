@@ -2,7 +2,7 @@ import type { PackageSchema } from "../../scripts/generate/schema/package-schema
 
 /** An example in a description of the package schema. */
 export interface ExampleText {
-  /** Of the resource or function. */
+  /** Token of the resource or function. */
   token: string;
   title: string;
   language: string;

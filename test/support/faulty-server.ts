@@ -44,7 +44,7 @@ export const json = (body: unknown, status = 200, headers: Record<string, string
   body: JSON.stringify(body),
 });
 
-/** Starts it on a free port. `behaviours` returns the reaction to a request, or lists reactions in order; the last one repeats. */
+/** Starts the server on a free port. `behaviours` returns the reaction to a request, or lists reactions in order; the last one repeats. */
 export async function startFaultyServer(
   behaviours: Behaviour[] | ((request: ReceivedRequest, count: number) => Behaviour),
 ): Promise<FaultyServer> {
@@ -59,7 +59,7 @@ export async function startFaultyServer(
     const { method = "", url = "", headers } = request;
     const received: ReceivedRequest = { method, url, headers, body: "" };
     requests.push(received);
-    // Plans that check bodies require the whole body; only the reaction `hang up unread` does not read it.
+    // Plans that check bodies require the complete body; only the reaction `hang up unread` does not read it.
     if (Array.isArray(behaviours) && behaviourFor(received).action === "hang up unread") return hangUp(request);
     received.body = (await readBody(request)).toString("utf8");
     const behaviour = behaviourFor(received);

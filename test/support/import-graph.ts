@@ -31,7 +31,7 @@ export function longestChain(sources: Source[]): string[] {
   const chainFrom = (part: string): string[] => {
     const knownChain = knownChains.get(part);
     if (knownChain) return knownChain;
-    // A circle ends here: Biome reports it.
+    // A cycle ends here, because Biome reports it.
     knownChains.set(part, []);
     const chains = [...(importsByPart.get(part) ?? [])].map(chainFrom);
     const chain = [part, ...(chains.sort((a, b) => b.length - a.length)[0] ?? [])];

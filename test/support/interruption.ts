@@ -18,7 +18,7 @@ export async function interruptAfter(
     return run;
   });
   while (!proxy.requests.some((request) => request.method === method && path.test(request.path) && request.status)) {
-    if (finished) throw new Error(`it ended before ${method} ${path}:\n${finished.output}`);
+    if (finished) throw new Error(`the command ended before ${method} ${path}:\n${finished.output}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   controller.abort();

@@ -62,7 +62,7 @@ export const autoAdvancingClock = (clock: OffsetClock): Clock => ({
 export const handlerFile = (name: string): string =>
   fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
 
-/** Starts it for one test file; after the last test, it stops and its files are deleted. */
+/** Starts the bench for a test file; after the last test, it stops and its files are deleted. */
 export async function useLifecycleBench(options: ServiceOptions = {}): Promise<LifecycleBench> {
   const dataFolder = await mkdtemp(join(tmpdir(), "lifecycle-"));
   const clock = new OffsetClock();
@@ -81,7 +81,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
   afterAll(async () => {
     for (const proxy of proxies) await proxy.close();
     await service.stop(0);
-    expectNoSecretIn([["what verbs told", messages.join("\n")]]);
+    expectNoSecretIn([["output of verbs", messages.join("\n")]]);
     await discardServiceFolder(dataFolder);
   });
 
@@ -118,7 +118,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
         ...addresses,
         dialect: clientDialect,
         baseUrl: `${proxy.origin}/${clientDialect}`,
-        // REST v2 needs no GraphQL: no server listens there.
+        // REST v2 requires no GraphQL, so no server listens at this address.
         ...(clientDialect === "v2" ? { graphqlUrl: "http://127.0.0.1:1/graphql" } : {}),
         clock: clientClock,
         random: () => 0.5,
@@ -148,7 +148,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
     rest,
     graphql,
     async listObjects(kind) {
-      // Read by REST v2, because REST v1 does not contain the type.
+      // Read with REST v2, because REST v1 does not return the type.
       if (kind === "networkvolumes") {
         const list = await send("GET", `${service.serverlessUrl}/v2/network-volumes`, { key: service.apiKey });
         return listIn(at(list.json, "networkVolumes"));

@@ -6,7 +6,7 @@ export interface LongSecrets {
   pem: string;
   /** A signed token: three parts in base64url, one line. */
   jwt: string;
-  /** 2,000 characters of plain text, blanks and quotes among them. */
+  /** 2,000 characters of plain text with blanks and quotes. */
   text: string;
 }
 
@@ -17,7 +17,7 @@ function newToken(): string {
   return `${signedText}.${createHmac("sha256", randomBytes(32)).update(signedText).digest("base64url")}`;
 }
 
-/** Creates one of each form. */
+/** Creates a secret of each form. */
 export function longSecrets(): LongSecrets {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const words = Array.from(

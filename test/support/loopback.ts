@@ -27,7 +27,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** An origin without a server. */
+/** Returns an origin without a server. */
 export const unusedOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
 /** Stops a server immediately, even with requests in flight. */

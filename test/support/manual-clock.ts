@@ -5,7 +5,7 @@ interface Sleeper {
   wake(): void;
 }
 
-/** A clock that stands still until a test advances it. */
+/** A clock that advances only when a test advances it. */
 export class ManualClock implements Clock {
   #now: number;
   #sleepers: Sleeper[] = [];
@@ -39,7 +39,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** Advances the time by `ms`, waking sleepers in order; work started by one runs before the next one wakes. */
+  /** Advances the time by `ms`, waking sleepers in order; work started by a sleeper runs before the next sleeper wakes. */
   async advance(ms: number): Promise<void> {
     const endTime = this.#now + ms;
     for (;;) {

@@ -1,6 +1,6 @@
 import type { Naming } from "../../provider/lifecycle/contract";
 
-/** Naming with a generated name that no other object has, or without a default name. Suffixes are zeros. */
+/** Naming with a unique generated name, or without a default name. Suffixes are zeros. */
 export const naming = (name?: string): Naming => ({
   defaultName: name === undefined ? undefined : { name, isUnique: true },
   seed: new Uint8Array(32),

@@ -7,7 +7,7 @@ const rejectStart = (): never => {
   );
 };
 
-/** Holds the fastest tier, `npm run test:unit`, to its rule: no process but vitest's own. */
+/** Enforces the rule of the fastest tier, `npm run test:unit`: no processes except those of vitest. */
 for (const name of ["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"] as const)
   Object.assign(childProcess, { [name]: rejectStart });
 syncBuiltinESMExports();

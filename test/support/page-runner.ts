@@ -49,7 +49,7 @@ const update = [
   "pulumi up --diff | grep -i '~ workersMax'",
   noChanges,
 ].join("\n");
-/** The service's default port, which the addresses in pages have. */
+/** The service's default port, used by the addresses in pages. */
 const defaultPort = "7337";
 
 /**
@@ -94,7 +94,7 @@ export async function followPage(
     SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:${port}/v2`,
     SERVERLESS_COMPUTE_GRAPHQL_URL: `http://127.0.0.1:${port}/graphql`,
     SERVERLESS_COMPUTE_SERVERLESS_URL: `http://127.0.0.1:${port}`,
-    // A running service takes precedence over one that the page starts.
+    // A running service takes precedence over a service started by the page.
     ...env,
   };
   const runBlock = async (block: Block): Promise<void> => {
@@ -116,7 +116,7 @@ export async function followPage(
         // Variables persist across blocks, as in one terminal.
         "set -aeo pipefail",
         `[ ! -f ${shell}/env ] || { . ${shell}/env; cd "$(cat ${shell}/cwd)"; }`,
-        // Commands that only read do not ask for confirmation and reject the option to skip it.
+        // Read-only commands require no confirmation and reject the option to skip it.
         readsOnly.test(block.text) ? "unset PULUMI_SKIP_CONFIRMATIONS" : "export PULUMI_SKIP_CONFIRMATIONS=true",
         commands,
         `export -p >${shell}/env; pwd >${shell}/cwd`,

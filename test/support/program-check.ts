@@ -24,7 +24,7 @@ const programShape = z.looseObject({
 const invokeShape = z.looseObject({ function: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
 type Properties = Record<string, unknown>;
 
-/** The properties that are unknown or missing among those given. */
+/** Faults of a resource's properties: unknown and missing properties. */
 function propertyFaults(
   subject: string,
   properties: Properties,
@@ -39,14 +39,14 @@ function propertyFaults(
   ];
 }
 
-/** Every text in a value, however deep. */
+/** Every string in a value, at any depth. */
 const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap(textsIn);
 };
 
-/** The calls of functions in a value, however deep. */
+/** The function calls in a value, at any depth. */
 const invokesIn = (value: unknown): z.output<typeof invokeShape>[] => {
   if (typeof value !== "object" || value === null) return [];
   const ownInvokes = "fn::invoke" in value ? [invokeShape.parse(value["fn::invoke"])] : [];

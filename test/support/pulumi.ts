@@ -13,15 +13,15 @@ export interface Run extends Events {
   code: number | null;
   /** Standard output and standard error. */
   output: string;
-  /** When it started and ended, by Date.now(). */
+  /** Times of its start and end, by Date.now(). */
   startTime: number;
   endTime: number;
 }
 
 export interface RunOptions {
-  /** Added to the stack's environment. */
+  /** Additional variables for the stack's environment. */
   env?: Record<string, string>;
-  /** Aborting is a Ctrl-C. */
+  /** An abort sends Ctrl-C. */
   interrupt?: AbortSignal;
   args?: string[];
 }
@@ -34,7 +34,7 @@ const resourceShape = z.looseObject({
   outputs: z.record(z.string(), z.unknown()).optional(),
   initErrors: z.array(z.string()).optional(),
 });
-/** A resource as the state file holds it. */
+/** A resource in the state file. */
 export type StateResource = z.output<typeof resourceShape>;
 const stateShape = z.looseObject({
   checkpoint: z.looseObject({
@@ -67,7 +67,7 @@ export interface Stack {
   files(): Promise<Map<string, string>>;
   /** Gives this program its own copy of the package, changed by `edit` in its folder. */
   upgrade(name: string, edit: (folder: string) => Promise<void>): Promise<void>;
-  /** Removes it; fails if its output or files, except the program, contain a secret. */
+  /** Removes the stack; fails if its output or files, except the program, contain a secret. */
   remove(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export const withoutDebugMessages = (text: string): string =>
 
 /** Settings of a stack's project; by default a Node program with dynamic resources. */
 export interface Project {
-  /** Name of the project; "shop" when absent. */
+  /** Name of the project; "shop" by default. */
   name?: string;
   /** Folder of the plugin that serves the resources. */
   plugin?: string;
@@ -165,7 +165,7 @@ export async function createStack(environment: Record<string, string>, project: 
   };
 
   const init = await command(["stack", "init", "dev"]);
-  if (init.code !== 0) throw new Error(`the stack could not be made:\n${init.output}`);
+  if (init.code !== 0) throw new Error(`the stack could not be created:\n${init.output}`);
 
   const files = async (): Promise<Map<string, string>> => {
     const paths = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -35,7 +35,7 @@ function parseJson(text: string): unknown {
 
 const withoutKey = (url: string): string => url.replace(/api_key=[^&]*/, "api_key=…");
 
-/** Sends one request without our client, a retry or a redirect. */
+/** Sends a request without our client, retries or redirects. */
 export async function send(method: string, url: string, options: RequestOptions = {}): Promise<RawResponse> {
   const body = options.text ?? (options.json === undefined ? undefined : JSON.stringify(options.json));
   const startTime = Date.now();
@@ -69,7 +69,7 @@ export interface OpenUpload {
   abort(): void;
 }
 
-/** Sends the head of a POST and all of its JSON body but the last byte. */
+/** Sends the head of a POST and its JSON body without the last byte. */
 export async function openUpload(url: string, key: string, json: unknown): Promise<OpenUpload> {
   const body = Buffer.from(JSON.stringify(json));
   const headers = {
@@ -100,7 +100,7 @@ export function expectResponse(response: RawResponse, status: number | number[],
   if (body !== undefined) expect(response.json, description).toMatchObject(body instanceof Object ? body : { body });
 }
 
-/** The value at a path of a parsed body, undefined where the path ends early. */
+/** The value at a path of a parsed body; undefined if the path does not exist. */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner instanceof Object ? Reflect.get(inner, key) : undefined), value);
 }
@@ -110,7 +110,7 @@ export function stringAt(response: RawResponse, ...path: (string | number)[]): s
   const value = at(response.json, ...path);
   if (typeof value === "string") return value;
   throw new Error(
-    `${response.request} answered ${response.status} ${response.text.slice(0, 400)}: no string at ${path.join(".")}`,
+    `${response.request} returned ${response.status} ${response.text.slice(0, 400)}: no string at ${path.join(".")}`,
   );
 }
 
@@ -126,7 +126,7 @@ export async function pollUntil(
     if (done(response)) return response;
     if (Date.now() > deadline) {
       throw new Error(
-        `after ${timeout} ms ${response.request} still answers ${response.status} ${response.text.slice(0, 400)}`,
+        `after ${timeout} ms ${response.request} still returns ${response.status} ${response.text.slice(0, 400)}`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, 20));

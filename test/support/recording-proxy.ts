@@ -38,9 +38,9 @@ export type Fault =
 /** Selects requests; omitted fields match any request. */
 export interface Match {
   method?: string;
-  /** Against the path without its query. */
+  /** Matches the path without its query. */
   path?: string | RegExp;
-  /** Against the body, such as the name of a GraphQL operation. */
+  /** Matches the body, such as the name of a GraphQL operation. */
   body?: RegExp;
 }
 
@@ -49,7 +49,7 @@ export interface RecordedRequest {
   /** Time of its arrival, by Date.now(). */
   at: number;
   method: string;
-  /** Without its query, which could hold a key. */
+  /** Path without the query, which may contain a key. */
   path: string;
   /** Kind of the injected fault, if any. */
   fault: Fault["kind"] | undefined;

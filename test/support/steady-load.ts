@@ -7,7 +7,7 @@ export interface JobResult {
   /** The job's state, or the status of a failed request; "lost" if the service has no record of it. */
   status: string;
   output: unknown;
-  /** When it was submitted, ms since the epoch. */
+  /** Time of its submission, ms since the epoch. */
   submittedAt: number;
   /** Ms from its submission to its end. */
   duration: number;
@@ -17,9 +17,9 @@ export interface JobResult {
 export interface SteadyLoad {
   /** Jobs that have ended so far. */
   readonly results: readonly JobResult[];
-  /** Waits until a job was run by that version. */
+  /** Waits until that version has run a job. */
   completedBy(version: string): Promise<void>;
-  /** Stops submitting, waits for all submitted jobs and returns their ends. */
+  /** Stops submitting, waits for all submitted jobs and returns their results. */
   stop(): Promise<readonly JobResult[]>;
 }
 

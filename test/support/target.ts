@@ -11,7 +11,7 @@ import { discardServiceFolder } from "./service-artefacts";
 export const handlers = ["echo", "fail", "slow", "stream", "crash", "env"] as const;
 export type HandlerName = (typeof handlers)[number];
 
-/** The service under test: the one named by the CONFORMANCE_ variables, otherwise a local one for this file. */
+/** The service under test: selected by the CONFORMANCE_ variables, otherwise a local service for this file. */
 export interface Target {
   readonly baseUrl: string;
   readonly graphqlUrl: string;
@@ -81,7 +81,7 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
   const clock = new OffsetClock();
   const handlerImages = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
   const images = { ...handlerImages, ...options.images };
-  // Workers of cancelled jobs are replaced at once; by default that takes 5 s.
+  // Workers of cancelled jobs are replaced immediately; by default this takes 5 s.
   const timings = { stopGrace: 100, ...options.timings };
   const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options, images, timings });
   afterEach(async (context) => {
@@ -108,7 +108,7 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
   };
 }
 
-/** The service under test, stopped after the last test of the file. `options` apply to a local one. */
+/** The service under test, stopped after the last test of the file. `options` apply to a local service. */
 export async function useTarget(options: ServiceOptions = {}): Promise<Target> {
   return process.env["CONFORMANCE_BASE_URL"] ? externalTarget() : localTarget(options);
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { run } from "../../scripts/child.mjs";
 import { closeServer, listenOnLoopback } from "./loopback";
 
-/** A TLS server in front of another one, with a self-signed certificate. */
+/** A TLS server with a self-signed certificate in front of another server. */
 export interface TlsProxy {
   origin: string;
   /** The certificate's file, in PEM. */
@@ -35,7 +35,7 @@ export async function startTlsProxy(target: string, folder: string): Promise<Tls
     "-out",
     certificate,
   ]);
-  if (openssl.code !== 0) throw new Error(`openssl made no certificate: ${openssl.stderr}`);
+  if (openssl.code !== 0) throw new Error(`openssl created no certificate: ${openssl.stderr}`);
   const server = createServer(
     { key: await readFile(key), cert: await readFile(certificate) },
     (clientRequest, clientResponse) => {

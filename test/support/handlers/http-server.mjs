@@ -10,7 +10,7 @@ if (BREAKS === "start") {
   process.exit(3);
 }
 
-// Open requests are lost: the service has to wait for them before it stops the worker.
+// Open requests are lost, so the service must wait for them before it stops the worker.
 process.on("SIGTERM", () => process.exit(0));
 
 let checks = 0;
