@@ -1,7 +1,6 @@
 import { type Bounds, expectation, rangeRule, showValue } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "./errors";
-import { JsonTextError, memberTexts } from "./json-text";
 
 /** Properties whose values must not appear in messages, at any depth. */
 const hiddenProperties = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
@@ -51,26 +50,4 @@ function valueAt(root: unknown, path: PropertyKey[]): unknown {
     current = Object.getOwnPropertyDescriptor(current, step)?.value;
   }
   return current;
-}
-
-/** The members of a body as texts; throws a ServiceError `invalid` if the body is not a JSON object. */
-export function readMembers(body: string): ReadonlyMap<string, string> {
-  try {
-    const members = body.trim() === "" ? undefined : memberTexts(body);
-    if (members) return members;
-  } catch (error) {
-    if (error instanceof JsonTextError) throw new ServiceError("invalid", `body: ${error.message}`);
-    throw error;
-  }
-  throw new ServiceError("invalid", "body: must be a JSON object");
-}
-
-/** Parses the members that the service itself uses. */
-export function parseMembers(members: ReadonlyMap<string, string>, names: string[]): Record<string, unknown> {
-  const entries: [string, unknown][] = [];
-  for (const name of names) {
-    const text = members.get(name);
-    if (text !== undefined) entries.push([name, JSON.parse(text)]);
-  }
-  return Object.fromEntries(entries);
 }

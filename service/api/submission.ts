@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type Bounds, jobSubmission, limits } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import type { JobOperation, NewJob } from "../jobs/job";
-import { isObjectText } from "../json-text";
-import { outOfBounds, parseInput, parseMembers, readMembers } from "../validation";
+import { isObjectText, parseMembers, readMembers } from "../json-text";
+import { outOfBounds, parseInput } from "../validation";
 
 /** Reads a number of milliseconds from a query; undefined if it is absent. */
 export function readMilliseconds(query: unknown, field: string, bounds: Bounds): number | undefined {

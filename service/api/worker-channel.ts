@@ -5,7 +5,7 @@ import { notFound, ServiceError } from "../errors";
 import type { JobOperation } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
-import { readMembers } from "../validation";
+import { readMembers } from "../json-text";
 import type { Dispatcher } from "../workers/dispatcher";
 import type { WorkerPresence } from "../workers/presence";
 import { jobText, readResult, rejectedResult, resultLimit } from "../workers/results";

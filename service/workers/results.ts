@@ -2,7 +2,8 @@ import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { JobDelivery, JobOperation } from "../jobs/job";
 import type { JobOutcome } from "../jobs/jobs";
-import { parseInput, parseMembers } from "../validation";
+import { parseMembers } from "../json-text";
+import { parseInput } from "../validation";
 
 /** Maximum size of a result, bytes: the largest output (interface: Limits) and the JSON around it. */
 export const resultLimit = limits.runsyncPayload + 1024 * 1024;
