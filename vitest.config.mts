@@ -61,7 +61,7 @@ const withProcesses = [
   "provider/resources/verify",
   "provider/resources/requests",
   "service/faults/*",
-  "service/metrics/*",
+  "service/api/meters",
   "service/jobs/openai",
 ].map((name) => `test/unit/${name}.test.ts`);
 

@@ -1,14 +1,17 @@
 import { steadyClock } from "serverless-compute-api/clock";
 import { createAuth } from "./api/auth";
+import { createEndpointRoutes } from "./api/endpoint-routes";
+import { createMetrics } from "./api/metrics";
 import { roots } from "./api/responses";
+import { nounsOf } from "./api/rest-v2-nouns";
+import { createPager } from "./api/rest-v2-pages";
 import { createServer } from "./api/server";
 import { createUserRateLimit } from "./api/user-rate-limit";
 import { createConsole } from "./console";
 import { ServiceError, StartError } from "./errors";
 import { createJobPath } from "./job-path";
-import { rootOf } from "./listening";
+import { listenError, rootOf } from "./listening";
 import { openLog } from "./log";
-import { createMetrics } from "./metrics";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoint-table";
 import type { Seed } from "./seed/seed-file";
@@ -90,22 +93,32 @@ async function startService(
     settings,
     endpoints: resources.lookup,
     events: resources.events,
-    auth,
     log,
+    onNotice: settings.onNotice,
     serverlessUrl: () => root,
     listenForWorkers: (address) => server.listenForWorkers(address),
   });
   const logFile = (endpointId: string): string => workerLogPath(workerLogFolder(dataFolder), endpointId);
-  const { consoleRoutes: jobRoutes, view, workers } = jobPath;
+  const { view } = jobPath;
+  const endpointRoutes = createEndpointRoutes({
+    auth,
+    clock,
+    endpoints: resources.lookup,
+    events: resources.events,
+    ...jobPath,
+    settings,
+  });
+  const pager = createPager(settings.pageSize);
+  const nouns = nounsOf({ resources, pager, serverlessUrl: () => root });
   const console = settings.console
     ? createConsole({
         apiKey,
-        auth,
+        checkKey: auth.checkRest,
         clock,
         resources,
         logFile,
-        jobRoutes,
-        view: { ...view, workers },
+        jobRoutes: endpointRoutes.consoleJobs,
+        view,
         faults: jobPath.faults,
         serverlessUrl: () => root,
       })
@@ -113,19 +126,19 @@ async function startService(
   const server = createServer({
     auth,
     resources,
-    rest: { deleteNeedsScaleDown, workers },
+    rest: { deleteNeedsScaleDown, workers: view.workers },
     restV2: {
+      nouns,
+      pager,
       clock,
-      pageSize: settings.pageSize,
       strict: settings.strict,
-      view: { workers, logFile },
+      view: { workers: view.workers, logFile },
       rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(steadyClock(clock)),
-      serverlessUrl: () => root,
     },
-    jobs: jobPath,
+    endpointRoutes,
     local: {
       faults: jobPath.faults,
-      status: async () => (await import("./console/overview.js")).endpointsOverview(resources, { ...view, workers }),
+      status: async () => (await import("./console/overview.js")).endpointsOverview(resources, view),
     },
     metrics: createMetrics({
       events: view.events,
@@ -144,7 +157,7 @@ async function startService(
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
   const applySeedFile = async (input: Seed): Promise<Record<string, string>> => {
     const { applySeed } = await import("./seed/seeding.js");
-    const { created, differences, endpointIds } = applySeed(input, resources, environmentValue);
+    const { created, differences, endpointIds } = applySeed(input, resources, nouns, environmentValue);
     log.info({ created, differences }, "seed file: applied");
     for (const difference of differences)
       settings.onNotice(`${input.file}: ${difference}; the existing object is not changed`);
@@ -198,7 +211,7 @@ async function startService(
     log.info({ host: listening.host, port, pid: process.pid }, "started");
   } catch (error) {
     await stop(0);
-    throw listenError(error, settings) ?? error;
+    throw listenError(error, listening.host, settings.port) ?? error;
   }
 
   let stopped: Promise<void> | undefined;
@@ -228,12 +241,4 @@ async function startService(
       return stopped;
     },
   };
-}
-
-/** The StartError for an address on which the service cannot listen; undefined for any other error. */
-function listenError(error: unknown, { port, listening: { host } }: ServiceSettings): StartError | undefined {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
-  const remedy = "stop the program that uses it or choose another port with --port (0 selects a free port)";
-  return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${remedy}`) : undefined;
 }

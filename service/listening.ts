@@ -39,6 +39,14 @@ export function checkListening({ host, allowHosts }: Listening): Listening {
   return { host, allowHosts };
 }
 
+/** The StartError for an address on which the service cannot listen; undefined for any other error. */
+export function listenError(error: unknown, host: string, port: number): StartError | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
+  const remedy = "stop the program that uses it or choose another port with --port (0 selects a free port)";
+  return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${remedy}`) : undefined;
+}
+
 /** Returns the root URL of the APIs for clients on this machine. */
 export function rootOf(host: string, port: number): string {
   if (host === "0.0.0.0") return `http://127.0.0.1:${port}`;

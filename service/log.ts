@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { type Logger, pino, stdTimeFunctions } from "pino";
-import type { ServiceSettings } from "./settings";
+import { type LevelWithSilent, type Logger, pino, stdTimeFunctions } from "pino";
 import { createLogFile } from "./workers/logs";
 
 const secretFields = ["apiKey", "value", "password", "env", "input", "output", "authorization"];
@@ -11,11 +10,10 @@ const mask = "[secret]";
  * Redacts fields that may be secret, and the API key anywhere in a line.
  */
 export function openLog(
-  settings: Pick<ServiceSettings, "dataFolder" | "logLevel">,
+  { dataFolder, logLevel }: { dataFolder: string; logLevel: LevelWithSilent },
   apiKey: string,
   maxBytes?: number,
 ): { log: Logger; close(): void } {
-  const { dataFolder, logLevel } = settings;
   if (logLevel === "silent") return { log: pino({ level: "silent" }), close: () => undefined };
   const file = createLogFile(join(dataFolder, "service.log"), maxBytes);
   let isOpen = true;

@@ -34,17 +34,16 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
     ["service/b.ts", 'export * from "pulumi-serverless-compute";'],
     ["service/c.ts", 'const x = await import("serverless-compute-api/shapes/job");'],
   ],
-  "folders of the service import downwards only: cli, seed, console, metrics, api, workers, jobs, resources, faults, store":
-    [
-      ["service/api/a.ts", 'import { createConsole } from "../console";'],
-      ["service/jobs/b.ts", 'import type { ConsoleView } from "../console/overview";'],
-      ["service/resources/a.ts", 'import { registerRestRoutes } from "../api/rest";'],
-      ["service/resources/b.ts", 'import type { Job } from "../jobs/job";'],
-      ["service/jobs/a.ts", 'import type { Worker } from "../workers/registry";'],
-      ["service/faults/a.ts", 'import type { Job } from "../jobs/job";'],
-      ["service/workers/a.ts", 'import { roots } from "../api/responses";'],
-      ["service/store/a.ts", 'import type { Job } from "../jobs/job";'],
-    ],
+  "folders of the service import downwards only: cli, seed, console, api, workers, jobs, resources, faults, store": [
+    ["service/api/a.ts", 'import { createConsole } from "../console";'],
+    ["service/jobs/b.ts", 'import type { ConsoleView } from "../console/overview";'],
+    ["service/resources/a.ts", 'import { registerRestRoutes } from "../api/rest";'],
+    ["service/resources/b.ts", 'import type { Job } from "../jobs/job";'],
+    ["service/jobs/a.ts", 'import type { Worker } from "../workers/registry";'],
+    ["service/faults/a.ts", 'import type { Job } from "../jobs/job";'],
+    ["service/workers/a.ts", 'import { roots } from "../api/responses";'],
+    ["service/store/a.ts", 'import type { Job } from "../jobs/job";'],
+  ],
   "only cli imports the settings and the wiring of the service": [
     ["service/workers/a.ts", 'import type { ServiceSettings } from "../settings";'],
     ["service/api/b.ts", 'import { createService } from "../index";'],

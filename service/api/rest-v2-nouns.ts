@@ -44,7 +44,10 @@ const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
 const readBody = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
   parseInput(shape, body, "unprocessable");
 
-/** Operations by path. */
+/** The operations of each kind of object, by path. */
+export type Nouns = ReturnType<typeof nounsOf>;
+
+/** Creates the operations of each kind of object, by path. `serverlessUrl` is the root of the job API without a trailing slash. */
 export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUrl(): string }) {
   const { resources, pager, serverlessUrl } = deps;
   const { endpoints, endpointContainers, templates, volumes, registryAuths, secrets } = resources;

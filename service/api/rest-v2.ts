@@ -10,8 +10,8 @@ import { registerAccountRoutes } from "./rest-v2-account";
 import { registerBillingRoutes } from "./rest-v2-billing";
 import { registerCatalogRoutes } from "./rest-v2-catalog";
 import { registerDelegationRoutes } from "./rest-v2-delegations";
-import { type Noun, nounsOf } from "./rest-v2-nouns";
-import { createPager } from "./rest-v2-pages";
+import type { Noun, Nouns } from "./rest-v2-nouns";
+import type { Pager } from "./rest-v2-pages";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
 
 /** Registers REST v2 under the root of the job API. */
@@ -20,28 +20,25 @@ export function registerRestV2Routes(
   {
     admissionFault,
     resources,
+    nouns,
+    pager,
     view,
     clock,
-    pageSize,
     strict,
     log,
-    serverlessUrl,
   }: {
     /** Returns the error of a request without a valid key or above the rate limit; sets the rate limit's headers. */
     admissionFault(request: FastifyRequest, reply: FastifyReply): ServiceError | undefined;
     resources: Resources;
+    nouns: Nouns;
+    pager: Pager;
     view: WorkerView;
     clock: Clock;
-    /** Default page size. */
-    pageSize: number;
     /** True to reject contract violations that published clients are known to commit. */
     strict: boolean;
     log: Pick<Logger, "warn">;
-    /** Root of the job API without a trailing slash; called once the server listens. */
-    serverlessUrl(): string;
   },
 ): void {
-  const pager = createPager(pageSize);
   const methods = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {
     for (const routeMethod of [method].flat()) methods.set(url, new Set([...(methods.get(url) ?? []), routeMethod]));
@@ -52,8 +49,8 @@ export function registerRestV2Routes(
   });
   checkTexts(app, "unprocessable");
   type Id = { Params: { id: string } };
-  const nouns: [string, Noun][] = Object.entries(nounsOf({ resources, pager, serverlessUrl }));
-  for (const [path, { list, get, create, update, remove, bodyLimit }] of nouns) {
+  const operations: [string, Noun][] = Object.entries(nouns);
+  for (const [path, { list, get, create, update, remove, bodyLimit }] of operations) {
     const options = bodyLimit === undefined ? {} : { bodyLimit };
     app.get(path, async ({ query }) => list(query));
     app.post(path, options, async ({ body }, reply: FastifyReply) => reply.status(201).send(create(body)));

@@ -5,8 +5,10 @@ import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
+import type { EndpointRoutes } from "./endpoint-routes";
 import { type LocalOperations, registerLocalRoutes } from "./local";
-import { type MetricsText, registerMetricsRoute } from "./metrics";
+import type { MetricsText } from "./meters";
+import { registerMetricsRoute } from "./metrics";
 import { checkTexts, discardBody } from "./request-body";
 import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
@@ -36,13 +38,8 @@ export function createServer(deps: {
     /** Undefined without a rate limit. */
     rateLimit: UserRateLimit | undefined;
   };
-  /** Routes of the job API and the worker channel, which check keys themselves. `countUserRequests` is applied to users' routes. */
-  jobs: {
-    routes(app: FastifyInstance, countUserRequests: (scope: FastifyInstance) => void): void;
-    workerRoutes(app: FastifyInstance): void;
-    /** Routes of load balancing endpoints. */
-    loadBalancerRoutes(app: FastifyInstance): void;
-  };
+  /** Routes of endpoints, which check keys themselves. */
+  endpointRoutes: EndpointRoutes;
   /** Routes of the console, which authenticate requests themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
   local: LocalOperations;
@@ -56,7 +53,7 @@ export function createServer(deps: {
   /** Maximum time to receive the head and body of a request, ms; then the response is 408. */
   requestLimit: number;
 }) {
-  const { auth, resources, rest, restV2, jobs, listening, retire, log, requestLimit } = deps;
+  const { auth, resources, rest, restV2, endpointRoutes, listening, retire, log, requestLimit } = deps;
   let requests = 0;
   let isReady = false;
   let isStopping = false;
@@ -88,18 +85,21 @@ export function createServer(deps: {
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
     Number(new URL(await server.listen({ port, host, backlog })).port);
 
-  const stopping = (): ServiceError => new ServiceError("stopping", "the service is stopping", { connection: "close" });
   const checkHost = createHostCheck(listening);
-  /** Counts a user's request. Calls of workers are not counted, and accepted until the last worker has ended. */
-  function countUser(): void {
+  /** Counts a user's request; returns the error while the service is stopping. Workers' calls are accepted until the last worker has ended. */
+  function countUser(): ServiceError | undefined {
     requests += 1;
-    if (isStopping) throw stopping();
+    return isStopping ? new ServiceError("stopping", "the service is stopping", { connection: "close" }) : undefined;
   }
-  const countUserRequests = (scope: FastifyInstance): void =>
-    void scope.addHook("onRequest", (_request, _reply, done) => {
-      countUser();
-      done();
-    });
+  /** Registers routes for users. */
+  const registerForUsers = (prefix: string, register: (scope: FastifyInstance) => void): void =>
+    void app.register(
+      async (scope) => {
+        scope.addHook("onRequest", (_request, _reply, done) => done(countUser()));
+        register(scope);
+      },
+      { prefix },
+    );
 
   const admissionFault = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined =>
     auth.restV2Fault(request) ?? restV2.rateLimit?.admit(reply);
@@ -109,35 +109,21 @@ export function createServer(deps: {
   // Unknown paths are rejected before the body is read, because its errors do not matter.
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
-    requests += 1;
-    if (isStopping) return done(stopping());
+    const fault = countUser();
+    if (fault) return done(fault);
     const isEndpoint = (id: string): boolean => resources.endpoints.find(id) !== undefined;
     rejectUnknownRoute(request, reply, { isEndpoint, admissionFault });
   });
   acceptEmptyJson(app);
-  app.register(
-    async (scope) => {
-      countUserRequests(scope);
-      if (retire.includes("v1")) return rejectRetired(scope, "REST v1", ["/", "/*"]);
-      scope.addHook("onRequest", async (request) => auth.checkRest(request));
-      checkTexts(scope, "invalid");
-      registerRestRoutes(scope, resources, rest);
-    },
-    { prefix: roots.rest },
-  );
-  app.register(
-    async (scope) => {
-      countUserRequests(scope);
-      registerRestV2Routes(scope, { ...restV2, admissionFault, resources, log });
-    },
-    { prefix: roots.jobs },
-  );
-  app.register(async (scope) => {
-    countUserRequests(scope);
-    jobs.loadBalancerRoutes(scope);
+  registerForUsers(roots.rest, (scope) => {
+    if (retire.includes("v1")) return rejectRetired(scope, "REST v1", ["/", "/*"]);
+    scope.addHook("onRequest", async (request) => auth.checkRest(request));
+    checkTexts(scope, "invalid");
+    registerRestRoutes(scope, resources, rest);
   });
-  app.register(async (scope) => {
-    countUserRequests(scope);
+  registerForUsers(roots.jobs, (scope) => registerRestV2Routes(scope, { ...restV2, admissionFault, resources, log }));
+  registerForUsers("", endpointRoutes.loadBalancers);
+  registerForUsers("", (scope) => {
     if (retire.includes("graphql")) return rejectRetired(scope, "GraphQL", [roots.graphql]);
     scope.addHook("onRequest", async (request) => {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
@@ -152,11 +138,9 @@ export function createServer(deps: {
       return reply.status(response.status).send(response.body);
     });
   });
-  app.register(async (scope) => jobs.routes(scope, countUserRequests), { prefix: roots.jobs });
-  app.register(async (scope) => {
-    countUserRequests(scope);
-    registerLocalRoutes(scope, auth, deps.local);
-  });
+  registerForUsers(roots.jobs, endpointRoutes.jobs);
+  app.register(async (scope) => endpointRoutes.workerChannel(scope), { prefix: roots.jobs });
+  registerForUsers("", (scope) => registerLocalRoutes(scope, auth, deps.local));
   // Probes require no key and are not counted as users' requests.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async () => {
@@ -165,10 +149,7 @@ export function createServer(deps: {
     return { status: "ok" };
   });
   registerMetricsRoute(app, auth, deps.metrics);
-  app.register(async (scope) => {
-    countUserRequests(scope);
-    deps.console?.routes(scope);
-  });
+  registerForUsers("", (scope) => deps.console?.routes(scope));
   setErrorHandler(app);
   function setErrorHandler(server: FastifyInstance): void {
     server.setErrorHandler(async (error: FastifyError | ServiceError, request, reply) => {
@@ -183,7 +164,7 @@ export function createServer(deps: {
   const workerServers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
   function openWorkerServer(address: string): Promise<number> {
     const server = newServer();
-    server.register(async (scope) => jobs.workerRoutes(scope), { prefix: roots.jobs });
+    server.register(async (scope) => endpointRoutes.workerChannel(scope), { prefix: roots.jobs });
     server.setNotFoundHandler((request, reply) => rejectUnknownRoute(request, reply));
     setErrorHandler(server);
     const port = listen(server, 0, address);

@@ -1,6 +1,5 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
-import type { Auth } from "../api/auth";
 import type { Faults } from "../faults/faults";
 import type { JobEvents } from "../jobs/events";
 import type { Resources } from "../resources";
@@ -16,7 +15,7 @@ const sampleInterval = 1000;
 /** The web page of the service. At start, only the metrics are collected; all other code is loaded with the first page. */
 export function createConsole({
   apiKey,
-  auth,
+  checkKey,
   clock,
   resources,
   view,
@@ -26,7 +25,8 @@ export function createConsole({
   serverlessUrl,
 }: {
   apiKey: string;
-  auth: Pick<Auth, "checkRest">;
+  /** Throws a ServiceError unless a request has the API key. */
+  checkKey(request: FastifyRequest): void;
   clock: Clock;
   resources: Resources;
   view: ConsoleView & { events: JobEvents; waiting(endpointId: string): number };
@@ -50,7 +50,7 @@ export function createConsole({
   };
   return {
     routes: (app: FastifyInstance): void =>
-      registerConsoleRoutes(app, { sessions, auth, content, faults, exists, jobRoutes, serverlessUrl }),
+      registerConsoleRoutes(app, { sessions, checkKey, content, faults, exists, jobRoutes, serverlessUrl }),
     /** A link that opens the console once, within an hour. */
     newLink: (): string => linkTo(serverlessUrl(), sessions.newLink()),
     /** Stops counting. */

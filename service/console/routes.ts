@@ -1,9 +1,7 @@
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { jobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import type { Auth } from "../api/auth";
-import { disconnectSignal } from "../api/client-disconnect";
 import { notFound } from "../errors";
 import type { Faults } from "../faults/faults";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
@@ -40,7 +38,7 @@ export function registerConsoleRoutes(
   app: FastifyInstance,
   {
     sessions,
-    auth,
+    checkKey,
     content,
     faults,
     exists,
@@ -48,7 +46,8 @@ export function registerConsoleRoutes(
     serverlessUrl,
   }: {
     sessions: ConsoleSessions;
-    auth: Pick<Auth, "checkRest">;
+    /** Throws a ServiceError unless a request has the API key. */
+    checkKey(request: FastifyRequest): void;
     /** Loaded at the first request that uses it. */
     content(): Promise<ConsoleContent>;
     faults: Pick<Faults, "read" | "replace">;
@@ -81,7 +80,7 @@ export function registerConsoleRoutes(
   app.get<{ Params: { name: string } }>("/console/:name", ({ params }, reply) => sendFile(reply, params.name));
   // For `open`, which has the key.
   app.post("/console/links", async (request) => {
-    auth.checkRest(request);
+    checkKey(request);
     return { url: linkTo(serverlessUrl(), sessions.newLink()) };
   });
 
@@ -94,7 +93,9 @@ export function registerConsoleRoutes(
     scope.get("/console/api/events", async ({ query }, reply) => {
       const { endpoint, ...filter } = parseInput(eventsQuery, query);
       if (endpoint !== undefined && !exists(endpoint)) throw notFound("endpoint", endpoint);
-      const events = (await content()).events(endpoint, filterOf(filter), disconnectSignal(reply));
+      const closed = new AbortController();
+      reply.raw.once("close", () => closed.abort());
+      const events = (await content()).events(endpoint, filterOf(filter), closed.signal);
       return reply.type("text/event-stream").send(Readable.from(events));
     });
     scope.get<EndpointRoute>("/console/api/endpoints/:endpointId/jobs", async ({ params, query }) => {

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { showValue } from "serverless-compute-api/shapes";
-import { type Noun, nounsOf } from "../api/rest-v2-nouns";
-import { createPager } from "../api/rest-v2-pages";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import { isHidden } from "../validation";
@@ -21,12 +19,18 @@ interface Seeded {
 type Fields = Record<string, unknown>;
 type Row = { id: string; name: string };
 
+/** Operations of REST v2 for a kind of object. */
+interface Operations {
+  get(id: string): unknown;
+  create(body: unknown): unknown;
+}
+
 /** An object of the file. */
 interface Entry {
   /** Its path in the file. */
   path: string;
   name: string;
-  noun: Pick<Noun, "get" | "create">;
+  noun: Operations;
   /** Id of the existing object; undefined if there is none. */
   id: string | undefined;
   /** Returns the body of the create request, without the name. */
@@ -50,11 +54,11 @@ function findId(rows: Row[], path: string, name: string): string | undefined {
 export function applySeed(
   seed: Seed,
   resources: Resources,
+  nouns: Record<"/account/secrets" | "/network-volumes" | "/templates" | "/serverless", Operations>,
   /** Returns the value of an environment variable. */
   environmentValue: (name: string) => string | undefined,
 ): Seeded {
   const { secrets, volumes, templates, endpoints, transaction } = resources;
-  const nouns = nounsOf({ resources, pager: createPager(1), serverlessUrl: () => "" });
 
   const referencedId = (rows: Row[], path: string, noun: string, name: string): string => {
     const id = findId(rows, path, name);

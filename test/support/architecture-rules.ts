@@ -32,7 +32,7 @@ const isUnder =
     path === folder || path.startsWith(`${folder}/`);
 
 /** Folders of the service, the highest first. */
-const serviceLayers = ["cli", "seed", "console", "metrics", "api", "workers", "jobs", "resources", "faults", "store"];
+const serviceLayers = ["cli", "seed", "console", "api", "workers", "jobs", "resources", "faults", "store"];
 
 /** Folders that both provider variants share, the highest first. */
 const providerLayers = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
@@ -55,7 +55,7 @@ export const rules: Rule[] = [
   },
   {
     description:
-      "folders of the service import downwards only: cli, seed, console, metrics, api, workers, jobs, resources, faults, store",
+      "folders of the service import downwards only: cli, seed, console, api, workers, jobs, resources, faults, store",
     violations: (sources) =>
       serviceLayers.flatMap((folder, layer) =>
         badImports(
@@ -68,7 +68,7 @@ export const rules: Rule[] = [
     description: "only cli imports the settings and the wiring of the service",
     violations: badImports(
       (source) => serviceLayers.slice(1).some((folder) => isIn(source, `service/${folder}`)),
-      (target) => /^service\/(index|job-path|endpoint-removal|settings)(\.ts)?$/.test(target),
+      (target) => /^service\/(index|job-path|settings)(\.ts)?$/.test(target),
     ),
   },
   {

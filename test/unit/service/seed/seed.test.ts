@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { nounsOf } from "../../../../service/api/rest-v2-nouns";
+import { createPager } from "../../../../service/api/rest-v2-pages";
 import { StartError } from "../../../../service/errors";
 import type { Resources } from "../../../../service/resources";
 import { readSeedFile } from "../../../../service/seed/seed-file";
@@ -57,7 +59,8 @@ async function startWith(text: string, options: ServiceOptions = {}): Promise<{ 
 /** Applies a seed file to the resources of a store. */
 function apply(text: string, resources: Resources): void {
   writeFileSync(file, text);
-  applySeed(readSeedFile(file), resources, (name) => (name === "SEED_TEST_TOKEN" ? "hidden-value" : undefined));
+  const nouns = nounsOf({ resources, pager: createPager(1), serverlessUrl: () => "" });
+  applySeed(readSeedFile(file), resources, nouns, (name) => (name === "SEED_TEST_TOKEN" ? "hidden-value" : undefined));
 }
 const call = (service: Service, method: string, path: string, json?: object) =>
   send(method, `${service.url}/v2${path}`, { key: service.apiKey, json });

@@ -1,7 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { EndpointHealth } from "serverless-compute-api/shapes";
-import type { MetricsText } from "../api/metrics";
 import { delayTime, executionTime, type FinalJob } from "../jobs/job";
+
+/** Metrics in the Prometheus text format. */
+export interface MetricsText {
+  contentType: string;
+  text: string;
+}
 
 /** Sources of values that are read by each scrape. */
 export interface MeterSources {

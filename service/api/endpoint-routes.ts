@@ -1,0 +1,87 @@
+import type { FastifyInstance } from "fastify";
+import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { type Faults, noRequestFaults } from "../faults/faults";
+import type { JobQueue } from "../jobs";
+import type { JobTimings } from "../jobs/timings";
+import type { EndpointLookup } from "../resources/endpoint-lookup";
+import type { EndpointEvents } from "../resources/endpoint-table";
+import type { Workers } from "../workers";
+import { type Admission, createAdmission, createRateLimits, noRateLimits } from "./admission";
+import type { Auth } from "./auth";
+import { registerJobRoutes } from "./jobs";
+import { registerLoadBalancerRoutes } from "./load-balancers";
+import { registerOpenaiRoute } from "./openai";
+import { registerChannelRoutes } from "./worker-channel";
+
+/** The routes of endpoints, by caller. */
+export type EndpointRoutes = ReturnType<typeof createEndpointRoutes>;
+
+/** The routes of endpoints: jobs and load balancers for users, jobs for the console, and the channel for workers. */
+export function createEndpointRoutes({
+  auth,
+  endpoints,
+  events,
+  queue,
+  workers,
+  faults,
+  clock,
+  settings,
+}: {
+  auth: Pick<Auth, "checkJobs">;
+  endpoints: Pick<EndpointLookup, "get">;
+  events: EndpointEvents;
+  queue: JobQueue;
+  workers: Workers;
+  faults: Faults;
+  clock: Clock;
+  settings: { rateLimits: "on" | "off"; stream: "auto" | "array" | "envelope"; timings: JobTimings };
+}) {
+  const { balancer, dispatcher, presence, tokens, health } = workers;
+  const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
+  // Waits of this process must not depend on changes of the system time.
+  const monotonicClock = steadyClock(clock);
+  const rateLimits =
+    settings.rateLimits === "off" ? noRateLimits : createRateLimits(monotonicClock, workers.countRunning);
+  events.on("endpointDeleted", rateLimits.removeEndpoint);
+
+  function registerJobs(app: FastifyInstance, admit: Admission, streamForm: typeof settings.stream): void {
+    registerJobRoutes(app, { queue, health, clock, admit, streamForm });
+    registerOpenaiRoute(app, { queue, clock, admit });
+  }
+
+  return {
+    /** Registers the job API. */
+    jobs: (app: FastifyInstance): void =>
+      registerJobs(app, createAdmission(auth, typeOf, rateLimits, faults), settings.stream),
+
+    /** Registers the job API without keys and rate limits, for requests that are already authenticated. */
+    consoleJobs: (app: FastifyInstance): void =>
+      registerJobs(
+        app,
+        createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits, noRequestFaults),
+        "envelope",
+      ),
+
+    /** Registers the worker channel. */
+    workerChannel: (app: FastifyInstance): void =>
+      registerChannelRoutes(app, {
+        dispatcher,
+        presence,
+        jobs: queue.jobs,
+        stream: queue.stream,
+        token: (endpointId) => (typeOf(endpointId) === "QB" ? tokens.tokenOf(endpointId) : undefined),
+        operationOf: (endpointId, jobId) => queue.records.find(endpointId, jobId)?.job.operation,
+      }),
+
+    /** Registers the routes of load balancing endpoints. */
+    loadBalancers: (app: FastifyInstance): void =>
+      registerLoadBalancerRoutes(app, {
+        auth,
+        typeOf,
+        balancer,
+        faults,
+        clock: monotonicClock,
+        timings: settings.timings,
+      }),
+  };
+}
