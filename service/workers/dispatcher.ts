@@ -177,12 +177,13 @@ export function createDispatcher({
       stopPolls.end(worker);
     },
 
-    /** Stops assigning jobs. */
-    close(): void {
+    /** Stops assigning jobs; waits up to `deadline` ms for running jobs. */
+    async close(deadline: number): Promise<void> {
       closed = true;
       for (const worker of registry.all()) stopSending(worker);
       jobPolls.endAll();
       stopPolls.endAll();
+      await runningJobs.waitForEnd(deadline);
     },
   };
 }

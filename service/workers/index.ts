@@ -22,7 +22,7 @@ import { servePipe } from "./pipe";
 import { createWorkerPool } from "./pool";
 import { createWorkerPresence } from "./presence";
 import { createReaper } from "./reaper";
-import { countRunning, createWorkerRegistry, stateOf, type WorkerState, waitForRunningJobs } from "./registry";
+import { countRunning, createWorkerRegistry, stateOf, type WorkerState } from "./registry";
 import { createWorkerTokens } from "./tokens";
 
 /** Settings of workers. */
@@ -121,7 +121,7 @@ export function createWorkers({
   const pool = createWorkerPool({
     registry,
     dispatcher,
-    jobs: { ...jobs, reject: async (id, error) => balancer.reject(id, error) || jobs.reject(id, error) },
+    reject: async (id, error) => balancer.reject(id, error) || jobs.reject(id, error),
     events,
     waitingWork,
     serve,
@@ -218,8 +218,7 @@ export function createWorkers({
 
     /** Waits up to `deadline` ms for running jobs and requests. No worker takes another job. */
     async drain(deadline: number): Promise<void> {
-      dispatcher.close();
-      await Promise.all([waitForRunningJobs({ registry, events, clock }, deadline), balancer.close(deadline)]);
+      await Promise.all([dispatcher.close(deadline), balancer.close(deadline)]);
     },
 
     /** Cleans up after the workers once the pool has stopped. */

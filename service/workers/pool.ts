@@ -3,7 +3,6 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
 import type { JobEvents } from "../jobs/events";
 import type { QueuedJob } from "../jobs/job";
-import type { Jobs } from "../jobs/jobs";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoint-table";
@@ -28,7 +27,7 @@ const outdatedReason = "has an outdated configuration";
 export function createWorkerPool({
   registry,
   dispatcher,
-  jobs,
+  reject,
   events,
   waitingWork,
   serve,
@@ -42,7 +41,8 @@ export function createWorkerPool({
 }: {
   registry: WorkerRegistry;
   dispatcher: Pick<Dispatcher, "dismiss" | "requeueAll">;
-  jobs: Pick<Jobs, "reject">;
+  /** Fails a waiting job or request because its endpoint's workers do not start. */
+  reject(id: string, error: string): Promise<boolean>;
   events: JobEvents;
   /** The waiting jobs of an endpoint that may start workers. */
   waitingWork(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
@@ -71,7 +71,7 @@ export function createWorkerPool({
     starter,
     problems,
     registry,
-    jobs,
+    reject,
     events,
     waitingWork,
     clock,

@@ -1,6 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "serverless-compute-api/clock";
-import type { JobEvents } from "../jobs/events";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
 
@@ -128,23 +126,6 @@ export function createWorkerRegistry() {
       if (workers.size === 0) endpoints.delete(worker.endpointId);
     },
   };
-}
-
-/** Waits up to `deadline` ms until no worker runs a job; ignores workers that have not called since the service's start. */
-export async function waitForRunningJobs(
-  { registry, events, clock }: { registry: Pick<WorkerRegistry, "all">; events: JobEvents; clock: Clock },
-  deadline: number,
-): Promise<void> {
-  const isRunning = (): boolean =>
-    registry.all().some(({ returnDeadline, jobs }) => returnDeadline === undefined && jobs.size > 0);
-  const done = new AbortController();
-  const check = (): void => {
-    if (!isRunning()) done.abort();
-  };
-  // The worker's jobs are updated after the event.
-  events.on("ended", () => setImmediate(check));
-  events.on("queued", () => setImmediate(check));
-  if (isRunning()) await clock.sleep(deadline, done.signal).catch(() => undefined);
 }
 
 /** A worker of an endpoint. */

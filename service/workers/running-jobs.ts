@@ -85,6 +85,20 @@ export function createRunningJobs({
       }
     },
 
+    /** Waits up to `deadline` ms until no worker runs a job; ignores workers that have not called since the service's start. */
+    async waitForEnd(deadline: number): Promise<void> {
+      const isRunning = (): boolean =>
+        registry.all().some((worker) => worker.returnDeadline === undefined && worker.jobs.size > 0);
+      const done = new AbortController();
+      const check = (): void => {
+        if (!isRunning()) done.abort();
+      };
+      // The worker's jobs are updated after the event.
+      events.on("ended", () => setImmediate(check));
+      events.on("queued", () => setImmediate(check));
+      if (isRunning()) await clock.sleep(deadline, done.signal).catch(() => undefined);
+    },
+
     /** Requeues all jobs of a worker that has ended; `error` returns the error of a job that has crashed too many workers. */
     async requeueAll(worker: Worker, reason: RequeueReason, error: () => string): Promise<void> {
       for (const jobId of [...worker.jobs.keys()])

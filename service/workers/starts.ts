@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../jobs/events";
 import type { QueuedJob } from "../jobs/job";
-import type { Jobs } from "../jobs/jobs";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoint-table";
 import { createStartBackoff } from "./backoff";
@@ -17,7 +16,7 @@ export function createWorkerStarts({
   starter,
   problems,
   registry,
-  jobs,
+  reject,
   events,
   waitingWork,
   mayReject,
@@ -30,7 +29,8 @@ export function createWorkerStarts({
   starter: WorkerStarter;
   problems: WorkerProblems;
   registry: Pick<WorkerRegistry, "find">;
-  jobs: Pick<Jobs, "reject">;
+  /** Fails a waiting job or request. */
+  reject(id: string, error: string): Promise<boolean>;
   events: JobEvents;
   /** The waiting jobs of an endpoint that may start workers: all except low-priority jobs, which wait for any worker. */
   waitingWork(endpointId: string): Iterable<Pick<QueuedJob, "id">>;
@@ -77,7 +77,7 @@ export function createWorkerStarts({
   }
   function rejectWaitingJobs(endpointId: string, error: string): void {
     for (const { id } of [...waitingWork(endpointId)]) {
-      jobs.reject(id, error).catch((fault) => log.error({ err: fault, job: id }, "job: cannot be failed"));
+      reject(id, error).catch((fault) => log.error({ err: fault, job: id }, "job: cannot be failed"));
     }
   }
 
