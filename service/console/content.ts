@@ -1,12 +1,13 @@
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
+import { retryRejection } from "../jobs/job";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
+import type { Jobs } from "../jobs/jobs";
 import type { Resources } from "../resources";
 import { createLogTail, type LogTail } from "../workers/log-tail";
 import type { JobMetrics } from "./metrics";
 import { type ConsoleView, endpointsOverview, jobRow, resourcesOverview } from "./overview";
 import { readPageFile } from "./page-files";
-import { retryAll } from "./retries";
 
 /** Poll intervals of an endpoint's log and of all other content, ms. */
 const logPollInterval = 250;
@@ -128,4 +129,26 @@ export function createConsoleContent({
 async function readNewLines(tail: LogTail | undefined): Promise<string[]> {
   const lines = (await tail?.readNew()) ?? [];
   return lines.length > 0 ? [`event: log\ndata: ${JSON.stringify(lines.slice(-maxPastLines))}\n\n`] : [];
+}
+
+/** A job that was not retried. */
+interface FailedRetry {
+  id: string;
+  reason: string;
+}
+
+/** Queues failed jobs again, all in one transaction; resolves with those that were not. */
+export async function retryAll(retry: Jobs["retry"], endpointId: string, ids: string[]): Promise<FailedRetry[]> {
+  const results = await Promise.all(
+    ids.map(async (id): Promise<FailedRetry | undefined> => {
+      try {
+        const result = await retry(endpointId, id);
+        if (!result) return { id, reason: "does not exist; its retention is over" };
+        return result.retried ? undefined : { id, reason: retryRejection(result.job) };
+      } catch (error) {
+        return { id, reason: error instanceof Error ? error.message : String(error) };
+      }
+    }),
+  );
+  return results.filter((result) => result !== undefined);
 }

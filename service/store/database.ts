@@ -92,13 +92,7 @@ function openLocked(dataFolder: string, faults: StoreFaults): Database {
   try {
     const connection = connect(dataFolder);
     connection.transaction(() => createTables(versionOf(connection), (sql) => void connection.exec(sql)))();
-    const store = createStore(connection, dataFolder, faults);
-    return {
-      ...store,
-      close: () => {
-        if (store.close()) unlock();
-      },
-    };
+    return createStore(connection, { dataFolder, faults, unlock });
   } catch (error) {
     unlock();
     throw error;
@@ -117,12 +111,10 @@ function connect(dataFolder: string): Libsql.Database {
   return connection;
 }
 
-/** The open store; `close` returns whether it was open. */
 function createStore(
   connection: Libsql.Database,
-  dataFolder: string,
-  faults: StoreFaults,
-): Omit<Database, "close"> & { close(): boolean } {
+  { dataFolder, faults, unlock }: { dataFolder: string; faults: StoreFaults; unlock(): void },
+): Database {
   let isOpen = true;
   let isInTransaction = false;
   let hasBegun = false;
@@ -214,7 +206,7 @@ function createStore(
       else callback();
     },
     close: () => {
-      if (!isOpen) return false;
+      if (!isOpen) return;
       isOpen = false;
       // The driver closes the file when its statements are collected, which may be never, so the log is moved into the file now.
       try {
@@ -223,7 +215,7 @@ function createStore(
         // The disk is full or read-only. The log keeps the changes for the next start.
       }
       connection.close();
-      return true;
+      unlock();
     },
   };
 }

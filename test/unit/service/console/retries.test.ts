@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { retryAll } from "../../../../service/console/retries";
+import { retryAll } from "../../../../service/console/content";
 import { openJobsRig } from "../jobs/support/jobs-rig";
 
 test("jobs are retried in their order; jobs in other states, unknown jobs and write failures are reported", async () => {
