@@ -19,7 +19,7 @@ it("invokeJob in a deployed program fails with its message only", async () => {
   const up = await stack.up();
   expect(up.code).not.toBe(0);
   expect(up.output).toContain('endpoint "nobody" is unknown to the service');
-  // A stack would lead into this package, and the engine's host takes half a minute to colour it.
+  // A stack trace would point into this package, and the engine's host needs half a minute to colour it.
   expect(up.output).not.toMatch(/^ +at /m);
 });
 

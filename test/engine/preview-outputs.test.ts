@@ -64,7 +64,7 @@ describe("outputs that the classes compute before the provider", () => {
     expect(env).toMatchObject({ URL: expect.stringMatching(new RegExp(`^${service.proxy.origin}/v2/\\w+$`)) });
   });
 
-  it("an unchanged endpoint keeps the address in state, whatever the current config is", async () => {
+  it("an unchanged endpoint keeps the address in state, regardless of the current config", async () => {
     const before = await deployedEnv(stack);
     await stack.command(["config", "set", "serverless-compute:serverlessUrl", "http://127.0.0.1:9"]);
     await stack.writeProgram(program({ idle: 6 }));

@@ -51,7 +51,7 @@ it("a correct program compiles, and mistakes do not", async () => {
     new Template("a", { imageName: "i", volumeInGB: 0 });
     // @ts-expect-error a required input is missing
     new Template("b", {});
-    // @ts-expect-error a word that is none of the allowed ones
+    // @ts-expect-error a word that is not one of the allowed values
     new ServerlessEndpoint("c", { templateId: "t", scalerType: "REQUESTS" });
     // @ts-expect-error a text where a number belongs
     new NetworkVolume("d", { size: "10", dataCenterId: "EU-RO-1" });

@@ -57,7 +57,7 @@ test("the table contains every input of every kind", () => {
   expect(cases.map(({ kind, input }) => `${kind} ${input}`).sort()).toEqual(inputs.sort());
 });
 
-describe("a deployment does what its preview says", () => {
+describe("a deployment matches its preview", () => {
   test.each(rows)("$kind: $input $step", async ({ kind, input, oldInputs, newInputs, inputCase }) => {
     const lifecycle = kinds[kind];
     // Only an object whose name the program sets can be adopted.

@@ -87,7 +87,7 @@ it("lists the objects of a kind for `pulumi do`", async () => {
 /** In REST v2 credentials are replaced. */
 const unreturned = { v1: ["update"], v2: ["delete-replaced", "replace", "create-replacement"] }[dialect];
 
-it("finds no change in a program with the imported properties, except unreadable ones", async () => {
+it("finds no change in a program with the imported properties, except unreadable properties", async () => {
   const of = (kind: string): string => JSON.stringify(inputs[kind]);
   await stack.writeProgram(`
     const sc = require("${pluginWay.module}");

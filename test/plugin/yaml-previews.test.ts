@@ -35,7 +35,7 @@ describe.skipIf(yaml.missing !== undefined)("a preview of a program in YAML", ()
 
   const allRemoved = ["worker.containerRegistryAuthId", "worker.env", "worker.revision", "api.minCudaVersion"];
 
-  /** `watcher` depends on outputs of the others, including optional ones. */
+  /** `watcher` depends on outputs of the other resources, including optional outputs. */
   const program = (parts: { worker?: string[]; api?: string[]; env: string; requestsDuring?: string[] }): string => `
 resources:
   worker:

@@ -64,7 +64,7 @@ describe.each(["v1", "v2"] as const)(
     it("create-endpoint, get-endpoint, list-endpoints, update-endpoint, set-endpoint-gpus, delete-endpoint", async () => {
       const template = { name: `mcp-endpoint-${version}`, imageName: "acme/echo:1", isServerless: true, volumeInGb: 0 };
       const templateId = idOf(await mcp.call("create-template", template));
-      // With REST v2 this client takes an image, no template.
+      // With REST v2, this client accepts an image but no template.
       const noun =
         version === "v1"
           ? { templateId, gpuTypeIds: ["NVIDIA L4"] }

@@ -43,7 +43,7 @@ const recordFolder = process.env["CONTRACT_RECORD"];
 /** Accepts the violations of this test file whose line matches: the file sends bad requests on purpose, or alters responses. */
 export const tolerateViolations = (line: RegExp): void => void toleratedPatterns.push(line);
 
-/** Checks a request that a client must send correctly, whatever the response is. */
+/** Checks a request that a client must send correctly, regardless of the response. */
 export function watchRequest({ method, path, body }: WatchedRequest): void {
   if (isDescribed(path)) recordViolations("request", requestViolations({ method, path, body: parseBody(body) }));
 }

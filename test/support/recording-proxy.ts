@@ -30,8 +30,8 @@ export type Fault =
   /** The origin applies the request; half of its response arrives. */
   | { kind: "halfBody" }
   /**
-   * The client was killed: this request, applied or not, and all later ones end without a response until `clear`. The
-   * origin receives none of the later ones.
+   * The client was killed: this request, applied or not, and all later requests end without a response until `clear`. The
+   * origin receives no later requests.
    */
   | { kind: "clientGone"; applied?: boolean };
 

@@ -11,7 +11,7 @@ function sampleValues(shape: z.core.$ZodType): { values: [Value, Value]; empty: 
   return { values: ["one", "two"], empty: "" };
 }
 
-/** Properties of a kind that have the same name and form in every API, except the `special` ones. */
+/** Properties of a kind that have the same name and form in every API, without the `special` properties. */
 export const plainProperties = (fields: Fields, special: readonly string[]) =>
   Object.entries(fields).flatMap(([name, shape]) => {
     const { dialect, v2, optionalInGraphql, keptWhenRemoved } = traitsOf(shape);

@@ -3,8 +3,8 @@ import type { Properties } from "../../../provider/lifecycle/contract";
 import { hasUnknown } from "../../../provider/lifecycle/properties/values";
 
 /**
- * Fails unless a preview has the real outputs, except exactly the `unknownOutputs` ones. Properties that will be absent are null in a
- * preview, because programs treat missing ones as unknown.
+ * Fails unless a preview has the real outputs, except exactly the `unknownOutputs`. Properties that will be absent are null in a
+ * preview, because programs treat missing properties as unknown.
  */
 export function expectPreviewOutputs(
   previewed: Properties,

@@ -2,7 +2,7 @@ import ts from "typescript";
 
 /**
  * Compilers: this TypeScript version and the previous one, by folder in the room. Checking the types of every library
- * takes longest, so only one of them does.
+ * takes longest, so only one compiler does this.
  */
 export const compilers = [
   { folder: "typescript", version: "6.0.3", checksLibraries: true },

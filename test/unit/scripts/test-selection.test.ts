@@ -26,7 +26,7 @@ describe("the tests that run a Pulumi CLI", () => {
 });
 
 describe("without a CLI", () => {
-  test("the others run, and the summary lists the omitted ones with the reason", () => {
+  test("the others run, and the summary lists the omitted tests with the reason", () => {
     const withoutEngineTests = withoutEngine(
       ["--reporter=json"],
       new CliMissing(["build with Go: there is no `go` on PATH"], true),

@@ -26,7 +26,7 @@ async function move(state: string, out: string) {
 }
 
 it("a state that runpod/runpod 1.x recorded becomes a program, and a report of the attributes that it lacks", async () => {
-  // The requests of the provider: an endpoint gets the image of its template_id, but no other setting of the template.
+  // The requests of the provider: an endpoint receives the image of its template_id, but no other setting of the template.
   const volume = await create("network-volumes", { name: "models", size: 10, dataCenter: "EU-RO-1", type: "STANDARD" });
   const template = await create("templates", {
     name: "worker-7",

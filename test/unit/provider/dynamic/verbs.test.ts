@@ -29,7 +29,7 @@ describe("the results of the verbs", () => {
     expect(outs).toMatchObject({ echo: asSecret("heard") });
   });
 
-  it("are JSON, whatever a lifecycle returns", async () => {
+  it("are JSON for any values that a lifecycle returns", async () => {
     const unsupported: object = {
       missing: undefined,
       list: [undefined, Number.NaN],

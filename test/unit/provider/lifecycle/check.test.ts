@@ -204,7 +204,7 @@ describe("a value that is unknown before deployment", () => {
 });
 
 describe("an omitted value", () => {
-  test("gets its default, also when nested", () => {
+  test("receives its default, even if nested", () => {
     const { inputs } = checkInputs(
       jobInvokeInputs,
       {},

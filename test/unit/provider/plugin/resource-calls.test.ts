@@ -103,7 +103,7 @@ test("a check's failure names its property in Pulumi's property path syntax", as
   expect(await properties("ServerlessEndpoint", { templateId: "t", gpuTypeIds: ["a", 4] })).toEqual(["gpuTypeIds[1]"]);
 });
 
-test("a verb's message contains no secret, in whatever form the service echoes it", async () => {
+test("a verb's message contains no secret, in any form that the service echoes", async () => {
   const properties = engineProperties({ name: asSecret(secret), size: 10, dataCenterId: "EU-RO-1" });
   const request = { urn: urnOf("NetworkVolume"), properties, timeout: 0, preview: false };
   const message = await failureOf(calls.create(request));

@@ -89,7 +89,7 @@ test("streams a list of messages, also an empty list", async () => {
   expect(await received("/s/Empty")).toEqual([]);
 });
 
-test("a failure keeps its text, whatever it contains", async () => {
+test("a failure keeps its text, including special characters", async () => {
   await expect(call("/s/Throw", Buffer.alloc(0))).rejects.toMatchObject({
     code: status.UNKNOWN,
     details: "50 % of it:\nüber „Straße“ \ufffd",

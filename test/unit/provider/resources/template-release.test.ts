@@ -24,7 +24,7 @@ async function createUnmanagedEndpoint(templateId: string, name: string): Promis
 const names = async (): Promise<unknown[]> =>
   (await bench.listObjects("templates")).map((template) => propertiesIn(template)["name"]);
 
-test("the delete of a template that gets a new endpoint during the wait fails at the limit and names the endpoint", async () => {
+test("the delete of a template that receives a new endpoint during the wait fails at the limit and names the endpoint", async () => {
   const context = bench.context({ settings: { templateReleaseLimit: 40_000 } });
   const { id, outputs } = await makeTemplate("late-dev", context);
   const first = await createUnmanagedEndpoint(id, "first");

@@ -84,7 +84,7 @@ describe("an invalid request is rejected in the form of its API", () => {
   });
 });
 
-test("requestCount counts every user request, including rejected ones", async () => {
+test("requestCount counts every user request, including rejected requests", async () => {
   const before = rig.service().requestCount();
   await rig.rest("GET", "/endpoints");
   await rig.rest("GET", "/nosuch");

@@ -11,7 +11,7 @@ let tail: LogTail;
 beforeEach(() => {
   const folder = mkdtempSync(join(tmpdir(), "log-tail-"));
   file = join(folder, "a.log");
-  // A file holds three lines of ten characters.
+  // A file contains three lines of ten characters.
   log = createLogFile(file, 30);
   tail = createLogTail(file);
   onTestFinished(async () => {
