@@ -20,7 +20,7 @@ const unstorablePart = (text: string): string | undefined => {
   return /\p{Surrogate}/u.test(text) ? "an unpaired surrogate" : undefined;
 };
 
-/** The faults that no shape finds: texts that the store would change, and a key that zod omits. */
+/** The faults that no shape finds: texts that the store would change, and the variable that zod omits from `env`. */
 const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
   if (typeof value === "string") {
     const part = unstorablePart(value);
@@ -28,7 +28,9 @@ const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) =>
-    key === "__proto__" ? [`${[...path, key].join(".")}: is not allowed`] : textFaults(member, [...path, key]),
+    key === "__proto__" && path.at(-1) === "env"
+      ? [`${[...path, key].join(".")}: is not allowed`]
+      : textFaults(member, [...path, key]),
   );
 };
 

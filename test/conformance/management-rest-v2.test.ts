@@ -40,7 +40,7 @@ describe("REST v2: requests and errors", () => {
     expectProblem(response, 400, /JSON/);
   });
 
-  test("a text that is not valid Unicode or contains a null character, and the key __proto__, are 422", async () => {
+  test("a text that is not valid Unicode or contains a null character, and a variable __proto__, are 422", async () => {
     for (const [path, , body] of nouns) {
       for (const [name, fault] of [
         ["a\0b", "name: must not contain a null character"],
