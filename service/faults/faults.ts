@@ -72,7 +72,7 @@ export function createFaults({
     const remaining = faults?.[fault] ?? 0;
     if (remaining === 0) return false;
     endpoints.set(endpointId, { ...faults, [fault]: remaining - 1 });
-    logNotice(endpointId, `injected fault: ${text}; ${fault} ${remaining - 1} left`);
+    logNotice(endpointId, `injected fault: ${text}; remaining ${fault}: ${remaining - 1}`);
     return true;
   }
 
@@ -114,7 +114,7 @@ export function createFaults({
     workerProgram(endpointId: string): { file: string; args: string[]; channel: false } | undefined {
       const { workers } = endpoints.get(endpointId) ?? {};
       if (workers === undefined) return undefined;
-      logNotice(endpointId, `injected fault: a worker starts that will ${workers}`);
+      logNotice(endpointId, `injected fault: a worker starts with the fault "${workers}"`);
       return { file: process.execPath, args: ["--eval", workerPrograms[workers]], channel: false };
     },
     /** The injected lack of stock; undefined without this fault. */

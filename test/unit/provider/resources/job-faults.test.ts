@@ -257,14 +257,14 @@ describe("a cancelled deployment", () => {
     await expect(JobInvoke.create(inputsOf(), { ...context, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(calls).toEqual([]);
   });
+});
 
-  test("a poll that fails permanently does not leave the job running", async () => {
-    const { context, calls } = await startJobApi({
-      run: () => job("IN_QUEUE"),
-      status: () => json({ error: "invalid" }, 400),
-      cancel: () => job("CANCELLED"),
-    });
-    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toContain('JobInvoke on endpoint "e1": ');
-    expect(calls).toEqual(["run", "status", "cancel"]);
+test("a poll that fails permanently does not leave the job running", async () => {
+  const { context, calls } = await startJobApi({
+    run: () => job("IN_QUEUE"),
+    status: () => json({ error: "invalid" }, 400),
+    cancel: () => job("CANCELLED"),
   });
+  expect(await failureOf(JobInvoke.create(inputsOf(), context))).toContain('JobInvoke on endpoint "e1": ');
+  expect(calls).toEqual(["run", "status", "cancel"]);
 });

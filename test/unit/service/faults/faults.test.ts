@@ -59,8 +59,8 @@ describe("an injected fault", () => {
     expect(responses[0]?.headers.get("retry-after")).toBe("1");
     expect(responses[1]?.json).toEqual({ error: "injected fault: internal server error" });
     expect(service.faults(id)).toEqual({ tooManyRequests: 0, serverErrors: 0 });
-    expectMarked(id, "injected fault: a request gets 429; tooManyRequests 0 left");
-    expectMarked(id, "injected fault: a request gets 500; serverErrors 1 left");
+    expectMarked(id, "injected fault: a request gets 429; remaining tooManyRequests: 0");
+    expectMarked(id, "injected fault: a request gets 500; remaining serverErrors: 1");
     expect((await call("GET", `/v2/serverless/${id}`)).status, "the management API is not affected").toBe(200);
   });
 
@@ -70,7 +70,7 @@ describe("an injected fault", () => {
     const { json } = await call("GET", `/v2/${id}/requests`);
     await final(String(at(json, "requests", 0, "id")));
     expect(at(json, "requests")).toHaveLength(1);
-    expectMarked(id, "injected fault: a response is dropped; dropResponses 0 left");
+    expectMarked(id, "injected fault: a response is dropped; remaining dropResponses: 0");
   });
 
   test("failJobs fails the next jobs, and no more", async () => {
@@ -78,14 +78,14 @@ describe("an injected fault", () => {
     const first = await final(await run());
     expect(first.json).toMatchObject({ status: "FAILED", error: "injected fault: the job fails" });
     expect((await final(await run())).json).toMatchObject({ status: "COMPLETED" });
-    expectMarked(id, `injected fault: job ${stringAt(first, "id")} fails; failJobs 0 left`);
+    expectMarked(id, `injected fault: job ${stringAt(first, "id")} fails; remaining failJobs: 0`);
   });
 
   test("crashJobs kills the worker of a job, which runs again", async () => {
     const { id, run, final } = await endpointWith({ crashJobs: 1 });
     const job = await run();
     expect((await final(job)).json).toMatchObject({ status: "COMPLETED", retries: 1 });
-    expectMarked(id, `injected fault: a worker crashes at job ${job}; crashJobs 0 left`);
+    expectMarked(id, `injected fault: a worker crashes at job ${job}; remaining crashJobs: 0`);
   });
 
   test("workers: crash fails jobs with a reason", async () => {
@@ -93,7 +93,7 @@ describe("an injected fault", () => {
     const failed = await final(await run());
     expect(failed.json).toMatchObject({ status: "FAILED" });
     expect(stringAt(failed, "error")).toContain("injected fault: the worker crashes");
-    expectMarked(id, "injected fault: a worker starts that will crash");
+    expectMarked(id, 'injected fault: a worker starts with the fault "crash"');
     expect(readFileSync(join(folder, "data/logs", `${id}.log`), "utf8")).toMatch(
       /Z local-[0-9a-f]+ injected fault: the worker crashes\n/,
     );
@@ -108,7 +108,7 @@ describe("an injected fault", () => {
     );
     expect(at(health.json, "jobs", "inQueue")).toBe(1);
     expect((await call("GET", `/v2/${id}/status/${job}`)).json).toMatchObject({ status: "IN_QUEUE" });
-    expectMarked(id, "injected fault: a worker starts that will hang");
+    expectMarked(id, 'injected fault: a worker starts with the fault "hang"');
   });
 
   test("noStock prevents worker starts until it is removed", async () => {
