@@ -95,4 +95,4 @@ test(`${rounds} kills (-9) of the service with three containers leave no contain
       else expect(worker, `${what} of job ${jobId}`).toBe(running);
     }
   }
-}, 300_000);
+}, 900_000);

@@ -37,11 +37,11 @@ describe(`PyPI runpod-flash ${versions.flash}`, () => {
     });
     // The key is passed by standard input, because arguments are visible in the list of processes.
     client.stdin.end(`${service.apiKey}\n`);
-    const [said, complaint] = await Promise.all([text(client.stdout), text(client.stderr)]);
-    expect(said, complaint).not.toBe("");
-    expect(JSON.parse(said)).toEqual({
+    const [stdout, stderr] = await Promise.all([text(client.stdout), text(client.stderr)]);
+    expect(stdout, stderr).not.toBe("");
+    expect(JSON.parse(stdout)).toEqual({
       volume: { id: expect.any(String), name: "flash-volume", size: 20, dataCenterId: "EU-RO-1" },
-      python: true,
+      found: true,
       stock: "High",
       cpu_stock: "High",
       exists: true,
