@@ -37,11 +37,27 @@ function sendProblem(reply: FastifyReply, error: ServiceError): void {
     .send(JSON.stringify(problemOf(error)));
 }
 
+/** Names in REST v2 of the properties in messages of rules that all APIs share. */
+const v2Names = new Map([
+  ["containerRegistryAuthId", "registry"],
+  ["isServerless", "serverless"],
+  ["networkVolumeId", "networkVolumes"],
+  ["networkVolumeIds", "networkVolumes"],
+  ["volumeInGb", "mounts.persistent.size"],
+  ["workersMax", "workers.max"],
+  ["workersMin", "workers.min"],
+]);
+
+/** A message with the names of REST v2. Values are quoted and stay unchanged. */
+const withV2Names = (message: string): string =>
+  message.replace(/"(?:[^"\\]|\\.)*"|\b\w+\b/g, (part) => v2Names.get(part) ?? part);
+
 /** The error body of REST v2. `errors` contains the messages with property and value. */
 function problemOf({ code, message, status, faults }: ServiceError): object {
-  const { detail } = errorKindOf(code);
-  const errors = faults.length === 0 && detail !== undefined ? [message] : faults;
-  return { title: STATUS_CODES[status], status, detail: detail ?? message, ...(errors.length > 0 && { errors }) };
+  const text = withV2Names(message);
+  const { detail = text } = errorKindOf(code);
+  const errors = faults.length === 0 && detail !== text ? [text] : faults.map(withV2Names);
+  return { title: STATUS_CODES[status], status, detail, ...(errors.length > 0 && { errors }) };
 }
 
 /** The error body of the other APIs. */

@@ -93,10 +93,18 @@ describe("REST v2: POST /serverless", () => {
   test.each<[string, Fields, RegExp]>([
     ["neither gpu nor cpu", { gpu: undefined }, /exactly one/],
     ["both gpu and cpu", { cpu: [{ id: "cpu3c", vcpuCount: 2 }] }, /exactly one/],
-    ["an unknown volume", { networkVolumes: ["nosuch"] }, /volume "nosuch" does not exist/],
-    ["an unknown registry", { registry: "nosuch" }, /"nosuch" does not exist/],
+    [
+      "an unknown volume",
+      { networkVolumes: ["workersMax"] },
+      /^networkVolumes: network volume "workersMax" does not exist/,
+    ],
+    ["an unknown registry", { registry: "nosuch" }, /^registry: .*"nosuch" does not exist/],
     ["an unknown pool", { gpu: { pools: ["NO_POOL"] } }, /must be one of AMPERE_16/],
-    ["a minimum of workers above the maximum", { workers: { min: 2, max: 1 } }, /workersMax/],
+    [
+      "a minimum of workers above the maximum",
+      { workers: { min: 2, max: 1 } },
+      /^workers\.max: 1 is not allowed, must not be lower than workers\.min$/,
+    ],
     [
       "both kinds of CUDA constraints",
       { gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"], minCudaVersion: "12.4" } },
