@@ -251,10 +251,11 @@ async function messageOf(work: () => unknown): Promise<string> {
   if (failure instanceof PartialFailure) ids.add(failure.id);
   const here = failure.message.replaceAll(/https?:\/\/(127\.0\.0\.1|nowhere\.invalid):\d+/g, "HERE");
   const known = [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
-  // REST v2 has other paths, and a prefix in its messages about missing objects.
+  // REST v2 has other paths and names, and a prefix in its messages about missing objects.
   return known
     .replaceAll(restPaths.volumes, "/v1/networkvolumes")
     .replaceAll("/v2", "/v1")
+    .replaceAll("networkVolumes: ", "networkVolumeId: ")
     .replaceAll("resource not found: ", "");
 }
 

@@ -1,5 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { readStore } from "../../../../service/store/database";
 import { ManualClock } from "../../../support/manual-clock";
@@ -82,7 +84,10 @@ test("a stream whose job fails after its first event ends with an error event an
 
 test("a stream whose worker is lost ends with an error event, because the next worker would start over", async () => {
   const jobs = await rig.endpoint("llm");
-  const { text } = await openStream(jobs, { words: ["a"], ends: "crash" });
+  const folder = await mkdtemp(join(tmpdir(), "crashed-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const marker = join(folder, "once");
+  const { text } = await openStream(jobs, { words: ["a"], ends: "crash once", marker });
   const all = await text();
   expect(all).toMatch(/^data: \{"word":"a"\}\n\ndata: \{"error"/);
   expect(errorEvent(all)).toEqual(failure("server_error", "job_failed", expect.stringContaining("worker")));

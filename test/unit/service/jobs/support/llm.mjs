@@ -1,11 +1,17 @@
+import { existsSync, writeFileSync } from "node:fs";
+
 /** Behaves like a worker behind an OpenAI-compatible API: streams a list of words, returns other output as a whole. */
-async function* words({ words = [], raw = [], size = 0, count = 0, ends }, signal) {
+async function* words({ words = [], raw = [], size = 0, count = 0, ends, marker }, signal) {
+  const untilCancelled = () => new Promise((resolve) => signal.addEventListener("abort", resolve));
   for (const word of words) yield { word };
   for (const text of raw) yield text;
   for (let at = 0; at < count; at++) yield `${at}:${"x".repeat(size)}`;
   if (ends === "fail") throw new Error("out of memory");
-  if (ends === "crash") process.exit(1);
-  if (ends === "wait") await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  if (ends === "crash once" && !existsSync(marker)) {
+    writeFileSync(marker, "");
+    process.exit(1);
+  }
+  if (ends === "wait" || ends === "crash once") await untilCancelled();
 }
 
 export default async ({ input: { openai_route: route, openai_input: body }, signal }) => {
