@@ -120,7 +120,9 @@ describe("the worker quota", () => {
     expect(rejected).toMatchObject({ status: 400, json: { message: reason } });
     const body = { name: "v2", image: "tool", type: "QUEUE", gpu: { pools: ["AMPERE_24"] }, workers: { max: 2 } };
     const scaling = { type: "QUEUE_DELAY", queueDelay: 1 };
-    expect((await call("POST", "/v2/serverless", { ...body, scaling })).json).toMatchObject({ detail: reason });
+    expect((await call("POST", "/v2/serverless", { ...body, scaling })).json).toMatchObject({
+      detail: reason.replace("workersMax", "workers.max"),
+    });
     const { json: second } = await endpoint({ workersMax: 1 });
     const ids = `id: "${at(second, "id")}", templateId: "${at(second, "templateId")}"`;
     const saved = await graphql(
