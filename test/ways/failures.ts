@@ -150,7 +150,7 @@ export function describeFailures(way: Way): void {
       /^endpoint "nowhere" is unknown to the service .*Check endpointId/,
     );
     expect(errorOf(up, "JobInvoke late")).toMatch(
-      /^job \S+ on endpoint "\w+" was still IN_PROGRESS after 2 s; it was cancelled\nendpoint: jobs .*\n.*Raise timeout/,
+      /^job \S+ on endpoint "\w+" was still IN_PROGRESS after \d+ s; it was cancelled\nendpoint: jobs .*\n.*Raise timeout/,
     );
     const cancelled = service.proxy.requests
       .find(({ path }) => path.includes("/cancel/"))
