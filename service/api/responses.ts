@@ -55,9 +55,9 @@ const withV2Names = (message: string): string =>
 /** The error body of REST v2. `errors` contains the messages with property and value. */
 function problemOf({ code, message, status, faults }: ServiceError): object {
   const text = withV2Names(message);
-  const { detail = text } = errorKindOf(code);
-  const errors = faults.length === 0 && detail !== text ? [text] : faults.map(withV2Names);
-  return { title: STATUS_CODES[status], status, detail, ...(errors.length > 0 && { errors }) };
+  const { detail } = errorKindOf(code);
+  const errors = faults.length === 0 && detail !== undefined ? [text] : faults.map(withV2Names);
+  return { title: STATUS_CODES[status], status, detail: detail ?? text, ...(errors.length > 0 && { errors }) };
 }
 
 /** The error body of the other APIs. */

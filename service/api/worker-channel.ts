@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
+import { disconnectSignal, onAbort } from "../client-disconnect";
 import { notFound, ServiceError } from "../errors";
 import type { JobOperation } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
@@ -9,7 +10,6 @@ import { readMembers } from "../json-text";
 import type { Dispatcher } from "../workers/dispatcher";
 import type { WorkerPresence } from "../workers/presence";
 import { jobText, readResult, rejectedResult, resultLimit } from "../workers/results";
-import { disconnectSignal, onAbort } from "./client-disconnect";
 import { bodyText, keepBodyText } from "./request-body";
 
 const takeQuery = z.object({

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { jobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { disconnectSignal } from "../client-disconnect";
 import { notFound } from "../errors";
 import type { Faults } from "../faults/faults";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
@@ -93,9 +94,7 @@ export function registerConsoleRoutes(
     scope.get("/console/api/events", async ({ query }, reply) => {
       const { endpoint, ...filter } = parseInput(eventsQuery, query);
       if (endpoint !== undefined && !exists(endpoint)) throw notFound("endpoint", endpoint);
-      const closed = new AbortController();
-      reply.raw.once("close", () => closed.abort());
-      const events = (await content()).events(endpoint, filterOf(filter), closed.signal);
+      const events = (await content()).events(endpoint, filterOf(filter), disconnectSignal(reply));
       return reply.type("text/event-stream").send(Readable.from(events));
     });
     scope.get<EndpointRoute>("/console/api/endpoints/:endpointId/jobs", async ({ params, query }) => {

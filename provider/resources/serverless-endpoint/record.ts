@@ -84,7 +84,7 @@ function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Prop
 export function fromRecord(
   record: EndpointRecord,
   desired: Properties,
-  context: Context,
+  context: Pick<Context, "clients">,
 ): ReportedObject<Inputs, Outputs> {
   const {
     flashboot: _f,

@@ -1,6 +1,6 @@
 import { createClients, type EndpointRecord, systemClock } from "serverless-compute-api";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Context, Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/lifecycle/contract";
 import { bareName, fromRecord } from "../../../../provider/resources/serverless-endpoint/record";
 import { inPlaceWarnings, triggersChanged } from "../../../../provider/resources/serverless-endpoint/unverified";
 
@@ -23,15 +23,7 @@ const clients = createClients({
   clock: systemClock,
 });
 afterAll(() => clients.close());
-const context: Context = {
-  clients,
-  clock: systemClock,
-  signal: new AbortController().signal,
-  progress: () => undefined,
-  warn: () => undefined,
-  claimedIds: new Map(),
-  settings: { templateReleaseLimit: 1 },
-};
+const context = { clients };
 const inputsOf = (reported: Partial<EndpointRecord>, desired: Properties = {}) =>
   fromRecord({ ...record, ...reported }, desired, context).inputs;
 
