@@ -87,7 +87,7 @@ const renameKeys = (record: object, names: ReadonlyMap<string, string>): object 
   Object.fromEntries(Object.entries(record).map(([key, value]) => [names.get(key) ?? key, value]));
 
 /** Pairs of a property's name and its name in REST v2, without properties that only REST v1 supports. */
-const namesInV2 = (fields: Fields): [name: string, inV2: string][] =>
+export const namesInV2 = (fields: Fields): [name: string, inV2: string][] =>
   Object.entries(fields).flatMap(([name, field]): [string, string][] => {
     const { v2 = name, dialect } = traitsOf(field);
     return dialect === "v1" ? [] : [[name, v2]];

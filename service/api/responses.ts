@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { namesInV2, templateFields } from "serverless-compute-api/shapes";
 import { errorKindOf, internalError, ServiceError } from "../errors";
 
 /** Root path of each API. */
@@ -39,8 +40,7 @@ function sendProblem(reply: FastifyReply, error: ServiceError): void {
 
 /** Names in REST v2 of the properties in messages of rules that all APIs share. */
 const v2Names = new Map([
-  ["containerRegistryAuthId", "registry"],
-  ["isServerless", "serverless"],
+  ...namesInV2(templateFields),
   ["networkVolumeId", "networkVolumes"],
   ["networkVolumeIds", "networkVolumes"],
   ["volumeInGb", "mounts.persistent.size"],
