@@ -22,36 +22,47 @@ function upgrade({ url }: LoadBalancer, path: string, key = apiKey) {
   });
 }
 
+/** Opens a WebSocket. */
+async function openSocket(balancer: LoadBalancer, path: string) {
+  const { response, socket } = await upgrade(balancer, path);
+  if (!socket) throw new Error(`the upgrade was rejected with ${response.statusCode}`);
+  return { socket, response };
+}
+
 /** The next bytes from a connection. */
-const read = (socket: Duplex | undefined): Promise<string> =>
-  new Promise((resolve) => socket?.once("data", (data: Buffer) => resolve(data.toString())));
+const read = (socket: Duplex): Promise<string> =>
+  new Promise((resolve) => socket.once("data", (data: Buffer) => resolve(data.toString())));
 
 test("a WebSocket reaches a worker, which counts it as a request until it ends", async () => {
   const balancer = await useLoadBalancer();
-  const { response, socket } = await upgrade(balancer, "/socket?a=b");
+  const { response, socket } = await openSocket(balancer, "/socket?a=b");
   expect([response.statusCode, response.headers["x-path"]]).toEqual([101, "/socket?a=b"]);
-  socket?.write("first");
+  socket.write("first");
   expect(await read(socket)).toBe("first");
-  socket?.write("second");
+  socket.write("second");
   expect(await read(socket)).toBe("second");
   expect(await balancer.workers()).toMatchObject([{ status: "RUNNING" }]);
-  socket?.end();
+  socket.end();
   await expect.poll(balancer.workers).toMatchObject([{ status: "IDLE" }]);
 });
 
 test("a WebSocket ends with its worker and at the time limit", async () => {
   const clock = new OffsetClock();
   const balancer = await useLoadBalancer({ workers: { min: 0, max: 2 } }, { requestProcessing: 60_000 }, { clock });
-  const ended = (socket: Duplex | undefined) =>
+  const workerIds = async () => (await balancer.workers()).map(({ id }) => id);
+  const ended = (socket: Duplex) =>
     new Promise((resolve) =>
       socket
-        ?.on("error", () => undefined)
+        .on("error", () => undefined)
         .on("close", resolve)
         .resume(),
     );
-  const first = await upgrade(balancer, "/");
+  const first = await openSocket(balancer, "/");
+  const [firstId] = await workerIds();
   await Promise.all([ended(first.socket), balancer.request("/?die")]);
-  const second = await upgrade(balancer, "/");
+  // A request that arrives between the end of the connection and the end of the process receives 502.
+  await expect.poll(workerIds).not.toContain(firstId);
+  const second = await openSocket(balancer, "/");
   await Promise.all([ended(second.socket), clock.advance(60_000)]);
   await expect
     .poll(balancer.workers)
