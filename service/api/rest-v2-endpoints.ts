@@ -12,6 +12,7 @@ import type { Container } from "../resources/endpoint-containers";
 import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from "../resources/endpoint-table";
 import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/template-table";
+import { healthPathOf } from "../workers/worker-server";
 import { roots } from "./responses";
 import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
 
@@ -133,10 +134,11 @@ const scalingRecord = ({ scalerType, scalerValue }: EndpointRow): V2Scaling =>
     ? { type: scalerType, queueDelay: scalerValue }
     : { type: scalerType, requestCount: Math.ceil(scalerValue) };
 
-function requestUrls({ id, type }: EndpointRow, root: string): Record<string, string> {
+/** The addresses of an endpoint whose workers have the environment `env`. */
+function requestUrls({ id, type }: EndpointRow, env: Record<string, string>, root: string): Record<string, string> {
   if (type === "LB") {
     const base = `${root}${roots.loadBalancers}/${id}`;
-    return { base, health: `${base}/ping` };
+    return { base, health: `${base}${healthPathOf(env)}` };
   }
   const base = `${root}/v2/${id}`;
   return {
@@ -152,22 +154,27 @@ function requestUrls({ id, type }: EndpointRow, root: string): Record<string, st
 }
 
 /** An endpoint as returned by REST v2: with its container, without its template. `root` is the root of the job API. */
-export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, root: string) => ({
-  id: endpoint.id,
-  ...toV2Names<unknown>(plainEndpointFields, { ...endpoint }),
-  type: endpoint.type === "LB" ? "LOAD_BALANCER" : "QUEUE",
-  requestUrls: requestUrls(endpoint, root),
-  ...containerRecord(template, endpoint.env),
-  ...(endpoint.computeType === "GPU" ? { gpu: gpuRecord(endpoint) } : { cpu: cpuRecord(endpoint) }),
-  workers: {
-    min: endpoint.workersMin,
-    max: endpoint.workersMax,
-    ...(endpoint.type === "QB" && endpoint.scalerType === "REQUEST_COUNT" ? {} : { idleTimeout: endpoint.idleTimeout }),
-  },
-  scaling: scalingRecord(endpoint),
-  networkVolumes: volumesOf(endpoint),
-  // 0 means the service's default.
-  timeout: endpoint.executionTimeoutMs ?? 0,
-  flashboot: flashBootType(endpoint),
-  createdAt: new Date(endpoint.createdAt).toISOString(),
-});
+export function endpointRecord(endpoint: EndpointRow, template: TemplateRow, root: string) {
+  const container = containerRecord(template, endpoint.env);
+  return {
+    id: endpoint.id,
+    ...toV2Names<unknown>(plainEndpointFields, { ...endpoint }),
+    type: endpoint.type === "LB" ? "LOAD_BALANCER" : "QUEUE",
+    requestUrls: requestUrls(endpoint, container.env, root),
+    ...container,
+    ...(endpoint.computeType === "GPU" ? { gpu: gpuRecord(endpoint) } : { cpu: cpuRecord(endpoint) }),
+    workers: {
+      min: endpoint.workersMin,
+      max: endpoint.workersMax,
+      ...(endpoint.type === "QB" && endpoint.scalerType === "REQUEST_COUNT"
+        ? {}
+        : { idleTimeout: endpoint.idleTimeout }),
+    },
+    scaling: scalingRecord(endpoint),
+    networkVolumes: volumesOf(endpoint),
+    // 0 means the service's default.
+    timeout: endpoint.executionTimeoutMs ?? 0,
+    flashboot: flashBootType(endpoint),
+    createdAt: new Date(endpoint.createdAt).toISOString(),
+  };
+}

@@ -22,6 +22,9 @@ export const loopback = "127.0.0.1";
 /** Port of a server whose environment does not set one. */
 const defaultPort = "80";
 
+/** Path of the health check of a worker with the environment `env`. */
+export const healthPathOf = ({ HEALTH_CHECK_PATH = "/ping" }: Record<string, string>): string => HEALTH_CHECK_PATH;
+
 function parsePort(name: string, value: string): number {
   const port = Number(value);
   if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port;
@@ -30,16 +33,17 @@ function parsePort(name: string, value: string): number {
 
 /** Reads the server of a worker from its environment; throws a ServiceError for an invalid variable. */
 export function parseServer(env: Record<string, string>): ServerPorts {
-  const { PORT = defaultPort, PORT_HEALTH = PORT, HEALTH_CHECK_PATH = "/ping" } = env;
-  if (!/^\/\S*$/.test(HEALTH_CHECK_PATH))
+  const { PORT = defaultPort, PORT_HEALTH = PORT } = env;
+  const healthPath = healthPathOf(env);
+  if (!/^\/\S*$/.test(healthPath))
     throw new ServiceError(
       "invalid",
-      `env.HEALTH_CHECK_PATH: ${showValue(HEALTH_CHECK_PATH)} is not allowed, must be a path such as /ping`,
+      `env.HEALTH_CHECK_PATH: ${showValue(healthPath)} is not allowed, must be a path such as /ping`,
     );
   return {
     port: parsePort("PORT", PORT),
     healthPort: parsePort("PORT_HEALTH", PORT_HEALTH),
-    healthPath: HEALTH_CHECK_PATH,
+    healthPath,
   };
 }
 

@@ -154,10 +154,13 @@ describe("REST v2: POST /serverless", () => {
     target.localOnly(context, "its workers are elsewhere");
     const response = await call("POST", "/serverless", endpointBody({ type: "LOAD_BALANCER", ...byCount }));
     expectResponse(response, 201, { type: "LOAD_BALANCER", workers: { idleTimeout: 9 } });
+    const base = stringAt(response, "requestUrls", "base");
     expect(Object.keys(at(response.json, "requestUrls") ?? {}).sort()).toEqual(["base", "health"]);
-    expect((await fetch(stringAt(response, "requestUrls", "base"))).status).toBe(401);
+    expect((await fetch(base)).status).toBe(401);
     expect((await fetch(stringAt(response, "requestUrls", "health"))).status).toBe(401);
     const id = stringAt(response, "id");
+    const changed = await call("PATCH", `/serverless/${id}`, { env: { HEALTH_CHECK_PATH: "/live" } });
+    expectResponse(changed, 200, { requestUrls: { base, health: `${base}/live` } });
     for (const operation of ["/run", "/runsync"])
       expectResponse(await createJobApi(target, id).call("POST", operation, { input: {} }), 501);
   });
