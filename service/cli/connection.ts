@@ -10,6 +10,8 @@ export interface ServiceResponse {
   text: string;
   /** The parsed body; undefined if it is not JSON. */
   json: unknown;
+  /** Value of Retry-After, s; 1 without this header. */
+  retryAfter: number;
 }
 
 /** Sends one request to the service of a data folder; `body` is JSON text. */
@@ -46,7 +48,8 @@ export function connect(dataFolder: string, timeout = defaultTimeout): { service
         `the service on ${serviceUrl} rejects the key in ${apiKeyFileOf(dataFolder)}; pass that service's folder with --data`,
       );
     const text = await response.text();
-    return { status: response.status, text, json: parseJson(text) };
+    const retryAfter = Number(response.headers.get("retry-after") ?? 1);
+    return { status: response.status, text, json: parseJson(text), retryAfter };
   };
   return { serviceUrl, send };
 }

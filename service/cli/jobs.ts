@@ -84,19 +84,32 @@ async function printStream(
   }
 }
 
-const page = z.object({ requests: z.array(jobRecord), cursor: z.string().nullable() });
+/** Maximum number of jobs per request. */
+const maxPageLength = 1000;
+
+const pageShape = z.object({ requests: z.array(jobRecord), cursor: z.string().nullable() });
+
+/** Reads a page of jobs; waits while the endpoint's rate limit is exceeded. */
+async function getPage(send: Send, path: string): Promise<z.output<typeof pageShape>> {
+  for (;;) {
+    const response = await send("GET", path);
+    if (response.status !== 429) return pageShape.parse(expectSuccess(response).json);
+    await systemClock.sleep(response.retryAfter * 1000);
+  }
+}
 
 /** Prints an endpoint's jobs, newest first, as a table. */
 export async function listJobs(endpoint: string, { data, state, limit }: JobsFlags, output: Output): Promise<void> {
   const { send } = connect(data, responseLimit);
   const { id: endpointId } = findEndpoint(endpoint, data);
+  const pageLength = state === undefined ? Math.min(limit, maxPageLength) : maxPageLength;
   const matchingJobs: JobRecord[] = [];
   let cursor: string | null = "";
   while (cursor !== null && matchingJobs.length < limit) {
-    const path: string = `${roots.jobs}/${endpointId}/requests?limit=1000${cursor === "" ? "" : `&cursor=${cursor}`}`;
-    const pageResult: z.output<typeof page> = page.parse((await getRecord(send, path)).json);
-    matchingJobs.push(...pageResult.requests.filter(({ status }) => state === undefined || status === state));
-    cursor = pageResult.cursor;
+    const position: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const page = await getPage(send, `${roots.jobs}/${endpointId}/requests?limit=${pageLength}${position}`);
+    matchingJobs.push(...page.requests.filter(({ status }) => state === undefined || status === state));
+    cursor = page.cursor;
   }
   if (matchingJobs.length === 0)
     return output.err(state === undefined ? "The endpoint has no jobs." : `The endpoint has no job in state ${state}.`);
@@ -124,7 +137,8 @@ export async function callJob(
   for (const endpoint of readEndpointNames(data) ?? []) {
     const method = operation === "status" ? "GET" : "POST";
     const response = await send(method, `${roots.jobs}/${endpoint.id}/${operation}/${encodeURIComponent(id)}`);
-    if (response.status !== 404) return output.out(expectSuccess(response).text);
+    // A load balancer has no jobs and returns 501.
+    if (response.status !== 404 && response.status !== 501) return output.out(expectSuccess(response).text);
   }
   throw new StartError(`no endpoint has a job with the id "${id}"; "jobs <endpoint>" lists the jobs of an endpoint`);
 }

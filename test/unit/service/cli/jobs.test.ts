@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { handlerFile } from "../../../support/lifecycle-bench";
-import { send, stringAt } from "../../../support/raw-http";
+import { expectResponse, send, stringAt } from "../../../support/raw-http";
 import { runLine, useFolder } from "./command";
 
 const folder = await useFolder();
@@ -13,6 +13,14 @@ const handlers = ["echo", "fail", "stream"];
 beforeAll(async () => {
   const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
   service = await createService({ port: 0, dataFolder: data, images });
+  // The first endpoint is a load balancer, which has no jobs.
+  const compute = {
+    gpu: { pools: ["AMPERE_24"] },
+    workers: { max: 0 },
+    scaling: { type: "REQUEST_COUNT", requestCount: 1 },
+  };
+  const balancer = { name: "balancer", image: "acme/web:1", type: "LOAD_BALANCER", ...compute };
+  expectResponse(await send("POST", `${service.url}/v2/serverless`, { key: service.apiKey, json: balancer }), 201);
   for (const name of handlers) {
     const create = (path: string, json: object) =>
       send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
@@ -104,6 +112,14 @@ describe("jobs, cancel and retry", () => {
       err: "The endpoint has no job in state CANCELLED.",
     });
     expect(await line("jobs", "fail", "--state", "done")).toMatchObject({ code: 2, out: "" });
+  });
+
+  test("jobs waits for the time in Retry-After if the service rejects a request for jobs with 429", async () => {
+    const [, id = ""] = /^(\S+) +echo /m.exec((await line("status")).out) ?? [];
+    service.faults(id, { tooManyRequests: 1 });
+    const { code, out } = await line("jobs", "echo", "--state", "COMPLETED");
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^JOB /) });
+    expect(service.faults(id)).toEqual({ tooManyRequests: 0 });
   });
 
   test("retry queues a failed job again but rejects a completed job; cancel does not change a completed job", async () => {
