@@ -26,12 +26,12 @@ const maxShownNames = 3;
 
 /**
  * Creates a data folder (mode 0700, ignored by Git: it contains a key and secrets). An existing folder is not changed. It must be
- * empty or a service's folder with all files of its store; otherwise a StartError is thrown.
+ * empty or a service's folder with all files of its store, and may also contain `allowedName`; otherwise a StartError is thrown.
  */
-export function prepareDataFolder(dataFolder: string): void {
+export function prepareDataFolder(dataFolder: string, allowedName?: string): void {
   if (createFolder(dataFolder)) writeFileSync(join(dataFolder, ".gitignore"), "*\n");
   if (!existsSync(storeFile(dataFolder))) {
-    checkNames(dataFolder);
+    checkNames(dataFolder, allowedName);
     checkWriteAheadLog(dataFolder);
   }
   // SQLite gives its other files the same mode.
@@ -78,8 +78,8 @@ export function createTemporaryFolder(): { path: string; remove(): void } {
   return { path, remove };
 }
 
-function checkNames(dataFolder: string): void {
-  const unknownNames = readdirSync(dataFolder).filter((name) => !knownNames.test(name));
+function checkNames(dataFolder: string, allowedName: string | undefined): void {
+  const unknownNames = readdirSync(dataFolder).filter((name) => !knownNames.test(name) && name !== allowedName);
   if (unknownNames.length === 0) return;
   const more = unknownNames.length > maxShownNames ? `, and ${unknownNames.length - maxShownNames} more` : "";
   throw new StartError(

@@ -6,8 +6,14 @@ import { openDatabase } from "./database";
 import { onDisk } from "./faults";
 import { lockFolder } from "./folder-lock";
 
-/** The content of a snapshot. The write-ahead log exists only after a crash. */
-const snapshotFiles = ["service.db", "service.db-wal", "volumes", "workers", "logs"];
+/**
+ * The content of a snapshot. The write-ahead log exists only after a crash. It is deleted before its database, because a folder with only
+ * the log is rejected.
+ */
+const snapshotFiles = ["service.db-wal", "service.db", "volumes", "workers", "logs"];
+
+/** Folder in which a restore prepares the new content; a killed restore leaves it. */
+const stagingName = "restoring";
 
 /** Additional files deleted by a reset, which keeps the key, and the records of containers and pulled images for `prune`. */
 const otherFiles = ["service.db-shm", "address", "orphaned", "service.log", "service.log.1", "service.log.2"];
@@ -37,9 +43,9 @@ export function restoreDataFolder(dataFolder: string, source: string): void {
   if (!existsSync(storeFile(source)))
     throw new StartError(`${source}: is not a snapshot; name a folder written by the snapshot command`);
   const folder = resolve(dataFolder);
-  onDisk(folder, () => prepareDataFolder(folder));
+  onDisk(folder, () => prepareDataFolder(folder, stagingName));
   withLock(folder, () => {
-    const staging = join(folder, "restoring");
+    const staging = join(folder, stagingName);
     rmSync(staging, { recursive: true, force: true });
     try {
       mkdirSync(staging, { mode: 0o700 });

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -99,6 +100,19 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     snapshotDataFolder(killed, join(folder, "snapshot"));
     restoreDataFolder(data, join(folder, "snapshot"));
     expect(whileOpen(namesIn)).toEqual(["logged"]);
+  });
+
+  test("restore again after a restore was killed while it replaced the files; no service starts before that", () => {
+    const snapshot = join(folder, "snapshot");
+    whileOpen(addDelegation("first"));
+    snapshotDataFolder(data, snapshot);
+    const key = readApiKey(data);
+    cpSync(snapshot, join(data, "restoring"), { recursive: true });
+    rmSync(join(data, "service.db"));
+    expect(() => openDatabase(data)).toThrow(/contains files that are not the service's \(restoring\)/);
+    restoreDataFolder(data, snapshot);
+    expect([whileOpen(namesIn), readApiKey(data)]).toEqual([["first"], key]);
+    expect(readdirSync(data)).not.toContain("restoring");
   });
 
   test("reject a folder in use, a target with files, and a source that is not a snapshot, and change nothing", () => {
