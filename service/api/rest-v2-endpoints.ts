@@ -1,3 +1,4 @@
+import { cpuFlavorIds } from "serverless-compute-api/catalog";
 import {
   fromV2Names,
   plainEndpointFields,
@@ -7,7 +8,15 @@ import {
 } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "../errors";
-import { gpuPools, gpuTypesOf, instanceId, instanceOf, shownGpuIds, splitList } from "../resources/catalog";
+import {
+  gpuPools,
+  gpuTypesOf,
+  instanceId,
+  instanceOf,
+  requireListed,
+  shownGpuIds,
+  splitList,
+} from "../resources/catalog";
 import type { Container } from "../resources/endpoint-containers";
 import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from "../resources/endpoint-table";
 import { withoutNulls } from "../resources/table";
@@ -67,6 +76,11 @@ function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
 const maxVcpus = 32;
 
 function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
+  requireListed(
+    "cpu",
+    cpu.map(({ id }) => id),
+    cpuFlavorIds,
+  );
   for (const { id, vcpuCount } of cpu) {
     if (Number.isInteger(Math.log2(vcpuCount)) && vcpuCount <= maxVcpus) continue;
     throw invalid(`cpu: ${vcpuCount} vcpuCount is not allowed for ${id}, must be a power of two up to ${maxVcpus}`);

@@ -117,6 +117,16 @@ describe("REST v2: POST /serverless", () => {
     ],
     ["no remaining type", { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA GeForce RTX 4090"] } }, /one type/],
     [
+      "an unknown CPU flavour",
+      { gpu: undefined, cpu: [{ id: "nosuch", vcpuCount: 4 }] },
+      /^cpu: "nosuch" is not allowed, must be one of cpu3c/,
+    ],
+    [
+      "a CPU flavour with a number in its id",
+      { gpu: undefined, cpu: [{ id: "cpu3c-8", vcpuCount: 4 }] },
+      /^cpu: "cpu3c-8" is not allowed, must be one of cpu3c/,
+    ],
+    [
       "a number of CPUs that is not a power of two",
       { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 6 }] },
       /power of two/,
