@@ -1,13 +1,4 @@
-import {
-  buildSchema,
-  type DocumentNode,
-  execute,
-  GraphQLError,
-  Kind,
-  OperationTypeNode,
-  parse,
-  validate,
-} from "graphql";
+import { buildSchema, execute, GraphQLError, Kind, OperationTypeNode, validate } from "graphql";
 import type { Logger } from "pino";
 import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { restNetworkVolumeCreate, secretCreateInput, secretValueInput } from "serverless-compute-api/shapes";
@@ -20,7 +11,7 @@ import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/template-table";
 import { volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
-import { checkDocument, graphqlBounds } from "./graphql-bounds";
+import { graphqlBounds, readDocument } from "./graphql-document";
 import { publicError } from "./graphql-errors";
 import {
   accountRecord,
@@ -46,13 +37,6 @@ const graphqlRequest = z.object({
 });
 
 const schema = buildSchema(graphqlSchema);
-
-/** Parses a document within the bounds of `graphqlBounds`. */
-function readDocument(query: string, maxTokens: number): DocumentNode {
-  const document = parse(query, { maxTokens });
-  checkDocument(document);
-  return document;
-}
 
 /**
  * Executes a GraphQL request (interface: GraphQL API). As on the hosted service, the status is 400 if the request cannot be executed and

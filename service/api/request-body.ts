@@ -15,13 +15,13 @@ export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyL
 export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "string" ? body : "");
 
 /** A part that the store would change: it truncates a text at a null character and replaces an unpaired surrogate. */
-const unstorablePart = (text: string): string | undefined => {
+export const unstorablePart = (text: string): string | undefined => {
   if (text.includes("\0")) return "a null character";
   return /\p{Surrogate}/u.test(text) ? "an unpaired surrogate" : undefined;
 };
 
 /** The faults that no shape finds: texts that the store would change, and the variable that zod omits from `env`. */
-const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
+export const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
   if (typeof value === "string") {
     const part = unstorablePart(value);
     return part === undefined ? [] : [`${path.join(".") || "body"}: must not contain ${part}`];

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { z } from "zod";
+import { textFaults } from "../api/request-body";
 import { ServiceError, StartError } from "../errors";
 import { faultShape } from "../faults/faults";
 import { checkStock, stockLevels } from "../resources/stock";
@@ -38,7 +39,10 @@ export interface Seed extends z.output<typeof seedShape> {
 export function readSeedFile(path: string): Seed {
   const file = resolve(path);
   return withFile(file, () => {
-    const seed = parseInput(seedShape, parseText(readText(file)));
+    const content = parseText(readText(file));
+    const faults = textFaults(content);
+    if (faults.length > 0) throw new ServiceError("invalid", faults.join("; "));
+    const seed = parseInput(seedShape, content);
     checkStock(seed.stock);
     const images = Object.entries(seed.images).map(([name, command]) => [name, resolveCommand(file, name, command)]);
     return { ...seed, images: Object.fromEntries(images), file };

@@ -112,7 +112,15 @@ test("a fault is reported once, even if two rules find it", async () => {
 test.each<[string, (name: string) => Promise<RawResponse>]>([
   ["REST", (name) => rig.rest("POST", "/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" })],
   [
-    "GraphQL",
+    "GraphQL, literal",
+    (name) => rig.graphql(`mutation { saveTemplate(input: { name: ${JSON.stringify(name)}, imageName: "i" }) { id } }`),
+  ],
+  [
+    "GraphQL, default",
+    (name) => rig.graphql(`query ($name: String = ${JSON.stringify(name)}) { podTemplate(id: $name) { id } }`),
+  ],
+  [
+    "GraphQL, variable",
     (name) =>
       send("POST", roots.GraphQL(), {
         key: key(),

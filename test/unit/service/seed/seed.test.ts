@@ -114,6 +114,7 @@ describe("a seed file", () => {
     ["size: 10", "size: 5", "volumes.models.size: 5 is not allowed, must be"],
     ["EU-RO-1", "MOON-1", 'volumes.models.dataCenter: "MOON-1" is not allowed'],
     ["MODE: fast", "MODE: 1", "templates.base.env.MODE: must be"],
+    ["MODE: fast", 'MODE: "a\\0b"', "templates.base.env.MODE: must not contain a null character"],
     ["AMPERE_24", "AMPERE_25", 'endpoints.echo.gpu.pools: "AMPERE_25" does not exist, must be one of'],
     [
       "template: base",

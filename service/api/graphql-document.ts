@@ -1,5 +1,15 @@
-import { type DocumentNode, Kind, type SelectionSetNode } from "graphql";
+import {
+  type ArgumentNode,
+  type DocumentNode,
+  Kind,
+  type ObjectFieldNode,
+  parse,
+  type SelectionSetNode,
+  type VariableNode,
+  visit,
+} from "graphql";
 import { ServiceError } from "../errors";
+import { unstorablePart } from "./request-body";
 
 /**
  * Bounds of a request, far above the requests of real clients. Validation compares fields in pairs and blocks the event loop: 33 KB of
@@ -33,8 +43,16 @@ const addSizes = (left: Size, right: Size): Size => ({
   depth: Math.max(left.depth, right.depth),
 });
 
-/** Throws a ServiceError `invalid` for a document beyond the bounds, in linear time. */
-export function checkDocument({ definitions }: DocumentNode): void {
+/** Parses a document. Throws a ServiceError `invalid` if it is beyond the bounds or contains strings that the store would change. */
+export function readDocument(query: string, maxTokens: number): DocumentNode {
+  const document = parse(query, { maxTokens });
+  checkSize(document);
+  checkLiterals(document);
+  return document;
+}
+
+/** Checks a document's bounds in linear time. */
+function checkSize({ definitions }: DocumentNode): void {
   check("operations and fragments", definitions.length, graphqlBounds.definitions);
   const fragments = new Map<string, SelectionSetNode>();
   for (const definition of definitions)
@@ -74,4 +92,21 @@ export function checkDocument({ definitions }: DocumentNode): void {
 
 function check(noun: string, count: number, max: number): void {
   if (count > max) throw new ServiceError("invalid", `query: has more than ${max} ${noun}; send several requests`);
+}
+
+/** Rejects strings of a document that the store would change; the strings of variables are members of the body. */
+function checkLiterals(document: DocumentNode): void {
+  let property = "query";
+  const enterNamed = (node: ArgumentNode | ObjectFieldNode | VariableNode): void => {
+    property = node.name.value;
+  };
+  visit(document, {
+    Argument: enterNamed,
+    ObjectField: enterNamed,
+    Variable: enterNamed,
+    StringValue({ value }) {
+      const part = unstorablePart(value);
+      if (part !== undefined) throw new ServiceError("invalid", `${property}: must not contain ${part}`);
+    },
+  });
 }
