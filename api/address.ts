@@ -62,7 +62,13 @@ export function parseAddress(setting: string, value: string, apiKey: string): st
  */
 export function parseProxy(setting: string, value: string): string {
   const text = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "" };
-  if ((protocol === "http:" || protocol === "https:") && hostname !== "") return text;
-  throw new TypeError(`${setting} must be the address of a proxy, such as http://proxy.example.com:3128`);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url?.hostname || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw new TypeError(`${setting} must be the address of a proxy, such as http://proxy.example.com:3128`);
+  try {
+    decodeURIComponent(`${url.username}:${url.password}`);
+    return text;
+  } catch {
+    throw new TypeError(`${setting} has an invalid percent code in its user name or password; encode % as %25`);
+  }
 }

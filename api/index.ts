@@ -1,4 +1,4 @@
-import { parseAddress, restVersionIn } from "./address";
+import { parseAddress, parseProxy, restVersionIn } from "./address";
 import { type Clock, systemClock } from "./clock";
 import { createRestV1Management } from "./dialects/rest-v1";
 import { createRestV2Management } from "./dialects/rest-v2";
@@ -65,7 +65,7 @@ export interface Clients {
   close(): Promise<void>;
 }
 
-/** Opens the clients. Throws a TypeError that names the setting if an address or the key is invalid. */
+/** Opens the clients. Throws a TypeError that names the setting if an address, a proxy or the key is invalid. */
 export function createClients(settings: ClientSettings): Clients {
   const baseUrl = parseAddress("baseUrl", settings.baseUrl, settings.apiKey);
   const serverlessUrl = parseAddress("serverlessUrl", settings.serverlessUrl, settings.apiKey);
@@ -76,7 +76,7 @@ export function createClients(settings: ClientSettings): Clients {
     attemptTimeout: requirePositive(settings, "attemptTimeout"),
     callTimeout: requirePositive(settings, "callTimeout"),
     maxInFlight: Math.floor(requirePositive(settings, "maxInFlight")),
-    proxies: settings.proxies,
+    proxies: settings.proxies && parseProxies(settings.proxies),
     clock,
     random: settings.random ?? Math.random,
   });
@@ -100,6 +100,14 @@ function headerSafeKey(apiKey: string): string {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
   const problem = apiKey === "" ? "empty" : "not a single word of ASCII characters (check for spaces and line breaks)";
   throw new TypeError(`apiKey is ${problem}`);
+}
+
+function parseProxies({ http, https, noProxy }: Proxies): Proxies {
+  return {
+    http: http === undefined ? undefined : parseProxy("proxies.http", http),
+    https: https === undefined ? undefined : parseProxy("proxies.https", https),
+    noProxy,
+  };
 }
 
 function requirePositive(settings: ClientSettings, name: keyof typeof clientDefaults): number {

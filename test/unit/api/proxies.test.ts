@@ -101,3 +101,16 @@ test.each(["socks5://ann:s3same@proxy", "http://", "http://ann:s3same@:x"])("%s 
   expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(/^HTTPS_PROXY must be the address of a proxy, such as http/);
   expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(/^((?!s3same).)*$/);
 });
+
+test.each(["http://ann:s3%me@proxy", "ann%:s3same@proxy"])("%s has an unencoded percent sign", (text) => {
+  const message = /^HTTPS_PROXY .*%25/;
+  expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(TypeError);
+  expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(message);
+  expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(/^((?!s3|ann).)*$/);
+});
+
+test("createClients rejects an invalid proxy address by name and without the password", () => {
+  const create = (proxies: Proxies) => () => clientsFor("http://service.test", proxies);
+  expect(create({ http: "http://ann:s3%me@proxy" })).toThrow(/^proxies\.http ((?!s3).)*%25/);
+  expect(create({ https: "socks5://ann:s3same@proxy" })).toThrow(/^proxies\.https must be the address of a proxy/);
+});
