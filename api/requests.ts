@@ -1,4 +1,4 @@
-import { isLoopback, requestFacts } from "./address";
+import { isLoopback } from "./address";
 import { invalidArgument } from "./errors";
 import type { CallOptions } from "./management";
 import { headerOf } from "./response";
@@ -27,7 +27,7 @@ export interface EndpointResponse {
 export interface RequestClient {
   /**
    * Sends a request to the `requestUrl` of an endpoint's record and waits for a worker. It is retried only if it reached no worker. Rejects
-   * with an ApiError if there is no response, no worker in time, or if `requestUrl` would expose the key.
+   * with an ApiError if there is no response, no worker in time, if an argument is invalid, or if `requestUrl` would expose the key.
    */
   send(requestUrl: string, request: EndpointRequest, options?: CallOptions): Promise<EndpointResponse>;
 }
@@ -39,12 +39,18 @@ const serverWait = limits.loadBalancerWait + limits.loadBalancerProcessing;
 export function createRequestClient(transport: Transport, baseUrl: string): RequestClient {
   return {
     async send(requestUrl, { method, path, body }, options) {
+      const facts = { method, url: requestUrl };
+      // Without the slash, a path such as `@evil.example` would change the host that receives the key.
+      if (!path.startsWith("/"))
+        throw invalidArgument(`the path ${JSON.stringify(path)} is invalid: it must begin with a slash`, facts);
+      if (!URL.canParse(requestUrl))
+        throw invalidArgument(`the endpoint's address ${JSON.stringify(requestUrl)} is not a URL`, facts);
       const url = requestUrl + path;
       const { protocol, hostname } = new URL(url);
       if (protocol !== "https:" && !isLoopback(url) && hostname !== new URL(baseUrl).hostname)
         throw invalidArgument(
           `the endpoint's address ${requestUrl} is not encrypted; the API key is not sent to it`,
-          requestFacts({ method, url }),
+          facts,
         );
       const serializedBody = body === undefined ? {} : { body: JSON.stringify(body) };
       const request = {
