@@ -83,6 +83,8 @@ const networkMessages: Record<string, (error: ApiError, origin: string, names: S
   proxied: (error, origin) =>
     `cannot reach ${origin} through the proxy (${serviceMessage(error)}). Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
   not_http: (_, origin, { addresses }) => `the server at ${origin} does not speak HTTP. Check ${addresses}.`,
+  invalid_request: (error, origin, { addresses }) =>
+    `the HTTP client rejected the request to ${origin} (${serviceMessage(error)}). Check ${addresses}.`,
   closed: () => "the deployment ended before this request finished. Run it again.",
   not_tls: (_, origin, { addresses }) =>
     `the server at ${origin} does not speak TLS. Use http:// in ${addresses}, or check the port.`,

@@ -1,6 +1,8 @@
+import { classifyFault } from "serverless-compute-api";
 import { afterAll, expect, test } from "vitest";
 import { getTemplate } from "../../provider/functions/lookups";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
+import { withExplanation } from "../../provider/lifecycle/messages";
 import { kinds } from "../../provider/resources";
 import { resolveSettings } from "../../provider/settings/settings";
 import { withHelp } from "../../provider/verbs/help";
@@ -100,6 +102,14 @@ const golden: [fault: string, work: () => unknown][] = [
         volume,
         contextAt(bench, `https://127.0.0.1:${await chatterPort("HTTP/1.1 400 Bad Request\r\n\r\n")}`),
       ),
+  ],
+  [
+    "a request that the HTTP client rejects",
+    () => {
+      const fault = Object.assign(new Error("invalid request path"), { code: "UND_ERR_INVALID_ARG" });
+      const error = classifyFault(fault, { method: "GET", url: bench.proxy.origin }, false);
+      throw withExplanation(error, { label: 'NetworkVolume "chat-dev"', verb: "read" });
+    },
   ],
   ["an unknown path", () => create("NetworkVolume", volume, contextAt(bench, `${bench.proxy.origin}/api`))],
   [
