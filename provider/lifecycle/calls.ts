@@ -1,7 +1,8 @@
 import type { CallOptions, Clients, UnreadableElement } from "serverless-compute-api";
 import type { Context } from "./contract";
 
-type CallContext = Pick<
+/** Parts of a verb's context that its calls require. */
+export type CallContext = Pick<
   Context,
   "clients" | "signal" | "clock" | "deadline" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
 >;

@@ -1,5 +1,5 @@
 import type { CallOptions, Clients, Management } from "serverless-compute-api";
-import { callOptions, sharedCallOptions, untilAborted } from "./calls";
+import { type CallContext, callOptions, sharedCallOptions, untilAborted } from "./calls";
 import type { Context } from "./contract";
 import { findById, type List, type Listing, listAll } from "./listing";
 
@@ -8,11 +8,6 @@ import { findById, type List, type Listing, listAll } from "./listing";
  * by this process invalidates it.
  */
 const cacheLifetime = 2000;
-
-type ReadContext = Pick<
-  Context,
-  "clients" | "clock" | "signal" | "deadline" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
->;
 
 /** Requests for the objects of one kind. */
 export interface Source<ApiObject> {
@@ -24,12 +19,12 @@ export interface Source<ApiObject> {
 /** Reads the objects of one kind. */
 export interface ObjectReader<ApiObject extends { id: string }> {
   /** Returns all listed objects, possibly from a recent list. */
-  list(context: ReadContext): Promise<Listing<ApiObject>>;
+  list(context: CallContext): Promise<Listing<ApiObject>>;
   /**
    * Returns one object; undefined if it does not exist. Lists may be capped, so a missing or unreadable object is requested
    * by id. A wrong address returns "not found" for everything, but its list rejects, so no object counts as deleted because of it.
    */
-  get(id: string, context: ReadContext): Promise<ApiObject | undefined>;
+  get(id: string, context: CallContext): Promise<ApiObject | undefined>;
 }
 
 /** Number of changes that invalidated the lists, per clients. */

@@ -10,6 +10,7 @@ import {
   getTemplate,
   type LookUp,
 } from "../functions/lookups";
+import type { CallContext } from "../lifecycle/calls";
 import type { Properties } from "../lifecycle/contract";
 import { messageOf } from "../lifecycle/failures";
 import { secretsIn } from "../lifecycle/properties/secret-paths";
@@ -18,15 +19,13 @@ import type { Host } from "../process/host";
 import type { invokeRequest, invokeResponse, Request, Response } from "../protocol/messages";
 import { textOf } from "../protocol/structs";
 
-type LookupContext = Parameters<typeof getTemplate>[1];
-
 const lookupOf = (args: Properties): LookUp => {
   const [id, name] = [textOf(args["id"]), textOf(args["name"])];
   if (id !== undefined && name !== undefined) throw new Error("specify either an id or a name, not both");
   return id !== undefined ? { id } : { name: name ?? "" };
 };
 
-const functions: Record<FunctionName, (args: Properties, context: LookupContext) => Promise<object>> = {
+const functions: Record<FunctionName, (args: Properties, context: CallContext) => Promise<object>> = {
   getTemplate: (args, context) => getTemplate(lookupOf(args), context),
   getServerlessEndpoint: (args, context) => getServerlessEndpoint(lookupOf(args), context),
   getNetworkVolume: (args, context) => getNetworkVolume(lookupOf(args), context),
@@ -54,7 +53,7 @@ export function lookupCalls(host: Host) {
       const { clock, connect } = host;
       const secrets = secretsIn([properties], secretPaths);
       const run = (signal: AbortSignal) => {
-        const context: LookupContext = { ...connect(), clock, signal, secrets, progress: () => {} };
+        const context: CallContext = { ...connect(), clock, signal, secrets, progress: () => {} };
         return functions[name](properties, context);
       };
       const result = await host.cancellation.run(run).catch((thrown: unknown) => {

@@ -1,6 +1,6 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { cpuFlavorEntry, cpuFlavorOf } from "serverless-compute-api/shapes";
-import { callOptions } from "../../lifecycle/calls";
+import { type CallContext, callOptions } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
 import type { ReportedObject } from "../../lifecycle/define-lifecycle";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
@@ -134,7 +134,7 @@ export const firstVersion = 1;
 export async function withVersion(
   record: EndpointRecord,
   desired: Properties,
-  context: Context,
+  context: CallContext,
 ): Promise<EndpointRecord> {
   const knownVersion = desired["version"];
   if (record.version !== undefined || (typeof knownVersion === "number" && knownVersion >= firstVersion)) return record;

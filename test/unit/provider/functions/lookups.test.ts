@@ -88,6 +88,19 @@ describe("a lookup without a result names its key", () => {
   });
 });
 
+test.each([
+  ["v1", "image", /^\/graphql$/],
+  ["v2", "version", /\/releases$/],
+] as const)(
+  "in dialect %s, a failed request for the %s names the endpoint and the remedy",
+  async (dialect, _, path) => {
+    bench.proxy.inject({ path }, { kind: "status", status: 403 });
+    await expect(getServerlessEndpoint({ name: "chat" }, bench.context({}, dialect))).rejects.toThrow(
+      /^ServerlessEndpoint "chat": the API key is valid but lacks a permission: /,
+    );
+  },
+);
+
 test("the package exports the lookups for programs and scripts", async () => {
   const settings = { clients: bench.addresses };
   expect(await front.getTemplate({ name: "chat" }, { settings })).toMatchObject({ id: templateId });
