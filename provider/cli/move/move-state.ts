@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { defaultsKey } from "../../lifecycle/properties/defaults";
 import { typePrefixes } from "../resource-types";
 import { parseState, referenceTo, type StateResource, stateText } from "../state";
 
 const providers = { dynamic: "pulumi:providers:pulumi-nodejs", plugin: "pulumi:providers:serverless-compute" };
 
-/** Removes the internal properties of dynamic resources. */
+/** Removes the internal properties of dynamic resources, but not the record of defaults, which the plugin also stores. */
 function withoutInternal<Values extends object>(values: Values): Values {
   const result: Values = { ...values };
-  for (const key of Object.keys(result).filter((name) => name.startsWith("__"))) Reflect.deleteProperty(result, key);
+  for (const key of Object.keys(result))
+    if (key.startsWith("__") && key !== defaultsKey) Reflect.deleteProperty(result, key);
   return result;
 }
 

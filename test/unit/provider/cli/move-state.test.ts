@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { moveState } from "../../../../provider/cli/move/move-state";
+import { kinds } from "../../../../provider/resources";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
+import { expectResponse } from "../../../support/raw-http";
+
+const bench = await useLifecycleBench();
+const { Template } = kinds;
 
 const urn = (type: string, name: string): string => `urn:pulumi:dev::shop::${type}::${name}`;
 const provider = (name: string, inputs: object = {}) => {
@@ -74,5 +81,15 @@ describe("moving a stack's state to the plugin", () => {
       { id: "a", inputs: { a: 1 }, outputs: { a: 1, b: 2 } },
     ]);
     expect(text).not.toContain("__");
+  });
+
+  it("keeps the record of defaults, so that drift of a property set to its default is reported", async () => {
+    const { inputs } = Template.check({}, { imageName: "a:1", containerDiskInGb: 50 }, naming("chat"));
+    const { id, outputs } = await Template.create(inputs, bench.context());
+    expectResponse(await bench.rest("PATCH", `/templates/${id}`, { containerDiskInGb: 60 }), 200);
+    const resources = [provider("default"), object("serverless:Template", "chat", "default", { inputs, outputs })];
+    const { text } = moveState(JSON.stringify({ version: 3, deployment: { resources } }));
+    const olds = JSON.parse(text).deployment.resources.at(-1).outputs;
+    expect((await Template.read(id, olds, bench.context()))?.inputs).toMatchObject({ containerDiskInGb: 60 });
   });
 });
