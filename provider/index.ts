@@ -17,12 +17,15 @@ export type {
   JobInvokeArgs,
   JobInvokeExpectArgs,
   JobInvokePolicyArgs,
+  JobInvokeRequestArgs,
   NetworkVolumeArgs,
   SecretArgs,
   ServerlessEndpointArgs,
   ServerlessEndpointVerifyArgs,
   ServerlessEndpointVerifyExpectArgs,
   ServerlessEndpointVerifyPolicyArgs,
+  ServerlessEndpointVerifyRequestArgs,
+  ServerlessEndpointVerifyRequestExpectArgs,
   TemplateArgs,
 } from "./generated/args";
 export { ContainerRegistryAuth } from "./resources/container-registry-auth/resource";
