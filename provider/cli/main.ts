@@ -191,7 +191,7 @@ ${settingsHelp}`,
     .option("--json", "print the rows of the table as JSON")
     .action(async (file: string | undefined, flags: { stack?: string; json?: boolean }) => {
       const { parsePreview } = await import("./preview-comment/preview.js");
-      const preview = parsePreview(await readInput(file, io));
+      const preview = parsePreview(await readInput(file, io), "pulumi preview --json");
       if (flags.json) {
         const { changesOf } = await import("./preview-comment/changes.js");
         return io.out(JSON.stringify(changesOf(preview), null, 2));

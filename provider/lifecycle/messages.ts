@@ -7,8 +7,8 @@ export interface Subject {
   /** Readable name of the object: `Template "chat-dev"`. */
   label: string;
   verb: "create" | "read" | "update" | "delete" | "look up";
-  /** Source of the settings: the stack's config and the environment (default), or the environment alone. */
-  settings?: "environment" | undefined;
+  /** Source of the settings: `stack` (config and environment, the default), the environment, or a preview, which masks secrets. */
+  settings?: "stack" | "environment" | "preview" | undefined;
 }
 
 /** Names of settings in messages. */
@@ -31,9 +31,13 @@ const namesInEnvironment: SettingNames = {
   dialect: "SERVERLESS_COMPUTE_DIALECT",
   baseUrl: "SERVERLESS_COMPUTE_BASE_URL",
 };
+const settingNames = {
+  stack: namesInConfig,
+  environment: namesInEnvironment,
+  preview: { ...namesInConfig, key: namesInEnvironment.key },
+};
 
-const settingNamesFor = ({ settings }: Subject): SettingNames =>
-  settings === "environment" ? namesInEnvironment : namesInConfig;
+const settingNamesFor = ({ settings = "stack" }: Subject): SettingNames => settingNames[settings];
 
 /** Message for the user: object, problem and remedy. Reads only the error's category and code. */
 export function explain(error: ApiError, subject: Subject): string {

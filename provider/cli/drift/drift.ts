@@ -23,7 +23,7 @@ const releasesTimeout = 10_000;
 /** Prints how the objects of a stack differ from its state, and changes neither. Returns the exit code. */
 export async function drift(flags: DriftFlags, io: Terminal, environment?: NodeJS.ProcessEnv): Promise<number> {
   const text = flags.file === undefined ? await pulumiCli(flags).previewRefresh() : await readText(flags.file);
-  const refresh = parsePreview(text);
+  const refresh = parsePreview(text, "pulumi refresh --preview-only --json");
   const [error] = refresh.errors;
   if (error) throw new Error(`the refresh failed: ${error.text}`);
   const report = reportOf(refresh, flags.stack);

@@ -15,7 +15,7 @@ export interface EstimateFlags {
 
 /** Prints the costs of a previewed stack. Returns the exit code. */
 export async function estimate(text: string, flags: EstimateFlags, io: Terminal): Promise<number> {
-  const preview = parsePreview(text);
+  const preview = parsePreview(text, "pulumi preview --json --show-sames");
   const [error] = preview.errors;
   if (error) throw new Error(`the preview failed: ${error.text}`);
   const missing = preview.unchanged - preview.steps.filter(({ op }) => op === "same").length;

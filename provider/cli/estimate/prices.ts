@@ -61,6 +61,6 @@ export async function pricesOfCatalog(preview: Preview, notify: (text: string) =
       volumes: {},
     };
   } catch (cause) {
-    throw withExplanation(cause, { label: "prices of the catalog", verb: "look up", settings: "environment" });
+    throw withExplanation(cause, { label: "prices of the catalog", verb: "look up", settings: "preview" });
   }
 }

@@ -48,9 +48,9 @@ export interface Message {
   text: string;
 }
 
-/** Reads the output of `pulumi preview --json`. Throws a sentence if it is not one. */
-export function parsePreview(text: string): Preview {
-  const { config, steps, diagnostics, changeSummary } = parse(text);
+/** Parses the output of a preview. Throws an Error with a message for users, which names `command`, if it is not one. */
+export function parsePreview(text: string, command: string): Preview {
+  const { config, steps, diagnostics, changeSummary } = parse(text, command);
   const messagesOf = (severity: string): Message[] =>
     (diagnostics ?? [])
       .filter((diagnostic) => diagnostic.severity === severity)
@@ -73,10 +73,10 @@ function programErrors(stderr: Message[]): Message[] {
   return /^Error: /m.test(text) ? [{ urn: undefined, text }] : [];
 }
 
-function parse(text: string): z.output<typeof previewShape> {
+function parse(text: string, command: string): z.output<typeof previewShape> {
   try {
     return previewShape.parse(JSON.parse(text));
   } catch (cause) {
-    throw new Error("the input is not a preview; pass the output of `pulumi preview --json`", { cause });
+    throw new Error(`the input is not a preview; pass the output of \`${command}\``, { cause });
   }
 }

@@ -112,7 +112,9 @@ test("fails with the reason of a refresh that failed", async () => {
 });
 
 test("rejects a file of another kind and an unknown format", async () => {
-  expect((await report("text", await fileWith("[]"))).err).toContain("the input is not a preview");
+  expect((await report("text", await fileWith("[]"))).err).toContain(
+    "pass the output of `pulumi refresh --preview-only --json`",
+  );
   expect(await report("xml")).toMatchObject({ code: 2, out: "" });
 });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { unusedOrigin } from "../../../support/loopback";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 import { command, useFolder } from "./terminal";
 
@@ -78,6 +79,15 @@ test.each(["v2", "v1"])(
     );
   },
 );
+
+test("estimate names the stack's config for the address and the environment for the key", async () => {
+  vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "some-key");
+  const config = { "serverless-compute:url": await unusedOrigin() };
+  const preview = JSON.stringify({ ...JSON.parse(readFileSync(recorded, "utf8")), config });
+  const { err } = await command(["estimate"], preview);
+  expect(err).toContain("connection refused");
+  expect(err).toContain("serverless-compute:url (or :baseUrl");
+});
 
 test("prices in a file override those of the catalog, which is read only for GPUs and CPUs that the file lacks", async () => {
   const service = await serviceInEnvironment();

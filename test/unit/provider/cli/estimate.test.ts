@@ -195,6 +195,12 @@ describe("estimate with a file of prices", () => {
     );
   });
 
+  test("rejects a file that is not a preview with the command that prints one", async () => {
+    expect((await command(["estimate", await fileWith([])])).err).toBe(
+      "serverless-compute: the input is not a preview; pass the output of `pulumi preview --json --show-sames`",
+    );
+  });
+
   test.each([["--prices", "absent.json", recorded], ["absent.json"]])(
     "rejects a file that does not exist: %s %s",
     async (...args) => {
