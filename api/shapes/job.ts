@@ -102,7 +102,7 @@ export const endpointHealth = z.lazy(() =>
         initializing: counter("Starting workers."),
         ready: counter("Idle workers with an open request for a job."),
         throttled: counter("Workers that the service cannot start yet."),
-        unhealthy: counter("Workers that did not start or report a fault."),
+        unhealthy: counter("Workers that failed to start or report a fault."),
       })
       .describe("Workers of the endpoint by state."),
   }),

@@ -8,7 +8,7 @@ const losesData = { replaces: true, warns: "a replaced volume loses its data" } 
 
 /** The properties of a network volume; inputs, records and bodies use the same names, or the trait `v2`. */
 export const networkVolumeFields = {
-  name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; need not be unique."),
+  name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; does not have to be unique."),
   size: z
     .int()
     .min(0)

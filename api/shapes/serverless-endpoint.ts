@@ -14,7 +14,7 @@ const restartsWorkers = { warns: "active workers may restart" };
  * states a difference.
  */
 export const endpointFields = {
-  name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
+  name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; does not have to be unique."),
   templateId: z.string().min(1).describe("Id of the template of the workers."),
   computeType: z.enum(["GPU", "CPU"]).describe("Hardware of the workers.").register(traits, { replaces: true }),
   gpuTypeIds: z
@@ -56,7 +56,7 @@ export const endpointFields = {
     .int()
     .min(limits.executionTimeout.min)
     .max(limits.executionTimeout.max)
-    .describe("Execution timeout of jobs in milliseconds; a job's policy overrides it."),
+    .describe("Execution timeout of jobs in milliseconds; the policy of a job overrides it."),
   flashboot: z.boolean().describe("True to start workers from a saved state."),
   scalerType: z
     .enum(["QUEUE_DELAY", "REQUEST_COUNT"])

@@ -73,7 +73,7 @@ export const functionShapes = {
     imageName: z
       .string()
       .optional()
-      .describe("Image that new workers run; absent if the endpoint's template is deleted."),
+      .describe("Image of new workers; absent if the endpoint's template has been deleted."),
   }),
   getNetworkVolume: lookupShape("network volume", kinds.NetworkVolume),
   getSecret: lookupShape("secret", kinds.Secret, " Its value cannot be read."),
@@ -90,7 +90,7 @@ export const functionShapes = {
     outputs: () => z.object({ dataCenters: z.array(dataCenter()).describe("The data centres.") }),
   },
   getEndpointHealth: {
-    description: "Counts the current jobs and workers of an endpoint.",
+    description: "Returns the numbers of jobs and workers of an endpoint.",
     args: { endpointId: "Id of the endpoint." },
     required: ["endpointId"],
     outputs: () => endpointHealth.unwrap(),

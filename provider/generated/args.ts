@@ -25,7 +25,7 @@ export interface SecretOutputs {
 
 /** Inputs of a {@link NetworkVolume}. */
 export interface NetworkVolumeArgs {
-  /** Name of the volume; need not be unique. Default `<resource name>-<stack>-<random suffix>`. */
+  /** Name of the volume; does not have to be unique. Default `<resource name>-<stack>-<random suffix>`. */
   name?: pulumi.Input<string>;
   /** Size in GB; can only be increased. From 0 to 4096. */
   size: pulumi.Input<number>;
@@ -178,7 +178,7 @@ export interface ServerlessEndpointVerifyPolicyArgs {
 export interface ServerlessEndpointVerifyArgs {
   /** Input of the handler; required unless `request` is set. */
   input?: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
-  /** HTTP request that an endpoint of type LOAD_BALANCER must respond to as expected, instead of a job. */
+  /** HTTP request to an endpoint of type LOAD_BALANCER, sent instead of a job. The response must be as expected. */
   request?: pulumi.Input<ServerlessEndpointVerifyRequestArgs>;
   /** Criteria for success. */
   expect?: pulumi.Input<ServerlessEndpointVerifyExpectArgs>;
@@ -188,13 +188,13 @@ export interface ServerlessEndpointVerifyArgs {
   attempts?: pulumi.Input<number>;
   /** Per-job timeouts and priority. */
   policy?: pulumi.Input<ServerlessEndpointVerifyPolicyArgs>;
-  /** Values whose change repeats the verification, for example `[template.revision]` of a template that changes in place. Default `[]`. */
+  /** The verification is repeated if one of these values changes, for example `[template.revision]` of a template that changes in place. Default `[]`. */
   triggers?: pulumi.Input<pulumi.Input<unknown>[]>;
 }
 
 /** Inputs of a {@link ServerlessEndpoint}. */
 export interface ServerlessEndpointArgs {
-  /** Name of the endpoint; need not be unique. Default `<resource name>-<stack>-<random suffix>`. */
+  /** Name of the endpoint; does not have to be unique. Default `<resource name>-<stack>-<random suffix>`. */
   name?: pulumi.Input<string>;
   /** Id of the template of the workers. */
   templateId: pulumi.Input<string>;
@@ -220,7 +220,7 @@ export interface ServerlessEndpointArgs {
   networkVolumeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Seconds after which an idle worker stops. With REST v2, omit it for a queue with scalerType REQUEST_COUNT. From 1 to 3600. Default `5`. */
   idleTimeout?: pulumi.Input<number>;
-  /** Execution timeout of jobs in milliseconds; a job's policy overrides it. From 5000 to 604800000. */
+  /** Execution timeout of jobs in milliseconds; the policy of a job overrides it. From 5000 to 604800000. */
   executionTimeoutMs?: pulumi.Input<number>;
   /** True to start workers from a saved state. Default `false`. */
   flashboot?: pulumi.Input<boolean>;
@@ -238,7 +238,7 @@ export interface ServerlessEndpointArgs {
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
-  /** Job or request that a worker of the new version must complete as expected when the endpoint is created and when its template changes: an update that fails verification is rolled back. */
+  /** Verification when the endpoint is created and when its template changes: a worker of the new version must complete this job or request as expected. An update that fails verification is rolled back. */
   verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -272,7 +272,7 @@ export interface ServerlessEndpointOutputs {
   readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Root of the endpoint's job API; the address for requests if type is LOAD_BALANCER. */
   readonly url: pulumi.Output<string>;
-  /** Counts the changes of its template and environment; with REST v2, its value when the resource was created, adopted or imported. */
+  /** Version of the endpoint, incremented by each change of its template or environment. With REST v2, the version when the resource was created, adopted or imported. */
   readonly version: pulumi.Output<number>;
 }
 
@@ -291,15 +291,15 @@ export interface JobInvokeArgs {
   endpointId: pulumi.Input<string>;
   /** Input of the handler; required unless `request` is set. */
   input?: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
-  /** HTTP request that an endpoint of type LOAD_BALANCER must respond to as expected, instead of a job. */
+  /** HTTP request to an endpoint of type LOAD_BALANCER, sent instead of a job. The response must be as expected. */
   request?: pulumi.Input<JobInvokeRequestArgs>;
   /** `async` submits the job with /run and polls /status; `sync` submits it with /runsync. Default `"async"`. */
   mode?: pulumi.Input<"async" | "sync">;
   /** Per-job timeouts and priority. */
   policy?: pulumi.Input<JobInvokePolicyArgs>;
-  /** Time limit of the job in seconds, including queueing and worker start; then the job is cancelled. From 1 to 604800. Default `300`. */
+  /** Time limit of the job in seconds, including queueing and worker start; afterwards the job is cancelled. From 1 to 604800. Default `300`. */
   timeout?: pulumi.Input<number>;
-  /** Values whose change runs the job again, for example `[template.revision]`. Default `[]`. */
+  /** The job runs again if one of these values changes, for example `[template.revision]`. Default `[]`. */
   triggers?: pulumi.Input<pulumi.Input<unknown>[]>;
   /** Criteria for success. */
   expect?: pulumi.Input<JobInvokeExpectArgs>;

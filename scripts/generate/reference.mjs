@@ -54,8 +54,8 @@ function examples(description) {
 function importOf(token, { isComponent }) {
   if (isComponent) return "A component cannot be imported; its resources can.";
   return nameOf(token) === "JobInvoke"
-    ? "It is a run and no object, so it cannot be imported; a change runs the job again."
-    : `Import: \`pulumi import ${token} <name> <id>\`, with the id that the service shows.`;
+    ? "A `JobInvoke` has no object in the service, so it cannot be imported."
+    : `Import: \`pulumi import ${token} <name> <id>\`, with the id in the service.`;
 }
 
 /** @param {Property | undefined} property @returns {string} */

@@ -21,7 +21,9 @@ const request = z
       .describe("Criteria for success.")
       .default({ status: 200 }),
   })
-  .describe("HTTP request that an endpoint of type LOAD_BALANCER must respond to as expected, instead of a job.");
+  .describe(
+    "HTTP request to an endpoint of type LOAD_BALANCER, sent instead of a job. The response must be as expected.",
+  );
 /** Checked HTTP request of a JobInvoke. */
 export type RequestSpec = z.output<typeof request>;
 
@@ -38,11 +40,11 @@ const uncheckedInputs = z.strictObject({
     .int()
     .min(1)
     .max(7 * 24 * 3600)
-    .describe("Time limit of the job in seconds, including queueing and worker start; then the job is cancelled.")
+    .describe("Time limit of the job in seconds, including queueing and worker start; afterwards the job is cancelled.")
     .default(300),
   triggers: z
     .array(z.unknown())
-    .describe("Values whose change runs the job again, for example `[template.revision]`.")
+    .describe("The job runs again if one of these values changes, for example `[template.revision]`.")
     .default([]),
   expect: z
     .strictObject({

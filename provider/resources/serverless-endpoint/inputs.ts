@@ -20,7 +20,7 @@ const verify = z.strictObject({
   triggers: z
     .array(z.unknown())
     .describe(
-      "Values whose change repeats the verification, for example `[template.revision]` of a template that changes in place.",
+      "The verification is repeated if one of these values changes, for example `[template.revision]` of a template that changes in place.",
     )
     .default([]),
 });
@@ -40,8 +40,8 @@ export const serverlessEndpointInputs = restEndpointCreate
     flashbootType: endpointFields.flashbootType.optional(),
     verify: verify
       .describe(
-        "Job or request that a worker of the new version must complete as expected when the endpoint is created and when its template changes: " +
-          "an update that fails verification is rolled back.",
+        "Verification when the endpoint is created and when its template changes: a worker of the new version must complete this job or " +
+          "request as expected. An update that fails verification is rolled back.",
       )
       .optional()
       .register(traits, { stateOnly: true }),
@@ -111,7 +111,7 @@ export const serverlessEndpointOutputs = z.object({
   version: z
     .int()
     .describe(
-      "Counts the changes of its template and environment; with REST v2, its value when the resource was created, adopted or imported.",
+      "Version of the endpoint, incremented by each change of its template or environment. With REST v2, the version when the resource was created, adopted or imported.",
     ),
 });
 /** Outputs of a ServerlessEndpoint resource. */

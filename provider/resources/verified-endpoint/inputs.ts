@@ -10,7 +10,7 @@ const { url, version } = serverlessEndpointOutputs.shape;
 /** Inputs of a VerifiedEndpoint. */
 export const verifiedEndpointInputs = z.strictObject({
   template: z.strictObject(template).describe("Configuration of the workers. Each change creates a new template."),
-  endpoint: z.strictObject(endpoint).describe("Hardware, number and scaling of the workers.").optional(),
+  endpoint: z.strictObject(endpoint).describe("Hardware, number and scaling of workers.").optional(),
   verify: verify.unwrap(),
 });
 
@@ -25,6 +25,6 @@ export const verifiedEndpointOutputs = z.object({
 
 /** Description of the component in the schema. */
 export const verifiedEndpointDescription =
-  "An endpoint with a safe rollout: each change of its template creates a new one, a worker of the new version must complete a " +
-  "job as expected, and the endpoint is rolled back to the previous template if the job fails. The component consists of a " +
+  "An endpoint with a safe rollout: each change of its template creates a new template, and a worker of the new version must " +
+  "complete a job as expected. If the job fails, the endpoint is rolled back to the previous template. The component consists of a " +
   "`Template` and a `ServerlessEndpoint`; the option `customTimeouts` applies to both.";

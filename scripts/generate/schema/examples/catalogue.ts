@@ -20,7 +20,7 @@ const foundEndpoint: Step = { variable: "chat", member: "getServerlessEndpoint",
 export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]>> = {
   Secret: [
     {
-      title: "Hand a secret to workers",
+      title: "Pass a secret to workers",
       steps: [
         { variable: "token", member: "Secret", args: { value: { configSecret: "hubToken" } } },
         {
@@ -125,7 +125,7 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ],
   VerifiedEndpoint: [
     {
-      title: "A version that stays only if it does its job",
+      title: "A rollout that is verified with a job",
       steps: [
         {
           variable: "chat",
@@ -162,7 +162,7 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ],
   getSecret: [
     {
-      title: "A secret that was created elsewhere",
+      title: "An existing secret",
       steps: [
         { variable: "token", member: "getSecret", args: { name: "hub-token" } },
         {
@@ -175,21 +175,21 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ],
   getGpuTypes: [
     {
-      title: "What there is to choose from",
+      title: "The GPU types of a pool",
       steps: [{ variable: "catalog", member: "getGpuTypes", args: { pool: "ADA_48_PRO" } }],
       outputs: { gpuTypes: ref("catalog", "gpuTypes") },
     },
   ],
   getDataCenters: [
     {
-      title: "Where volumes and workers can be",
+      title: "The data centres of a region",
       steps: [{ variable: "catalog", member: "getDataCenters", args: { region: "EUROPE" } }],
       outputs: { dataCenters: ref("catalog", "dataCenters") },
     },
   ],
   getEndpointHealth: [
     {
-      title: "The jobs that wait",
+      title: "The number of queued jobs",
       steps: [
         foundEndpoint,
         { variable: "health", member: "getEndpointHealth", args: { endpointId: ref("chat", "id") } },
