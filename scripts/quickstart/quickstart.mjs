@@ -101,7 +101,7 @@ async function deployAndDestroy(stack, service, interrupt) {
   const destroyed = await stack.destroy();
   interrupt.throwIfAborted();
   const remaining = await remainingObjects(service);
-  if (remaining.length > 0) print(`The service still has: ${remaining.join(", ")}`);
+  if (remaining.length > 0) print(`The service still contains: ${remaining.join(", ")}`);
   const isSuccessful = deployed && destroyed && remaining.length === 0;
   if (isSuccessful) print("\nDone: deployed, job completed, destroyed; the service is empty.");
   else print(`\nFailed: ${deployed ? "some objects could not be destroyed" : "the deployment did not succeed"}.`);

@@ -44,7 +44,7 @@ export function showOutput(answer, fingerprint) {
 export function showNext(addresses, outputs) {
   const data = relative(root, paths.service);
   const rows = [
-    ["npm run pulumi -- preview", "shows no changes, because nothing has changed"],
+    ["npm run pulumi -- preview", "shows no changes"],
     ["npm run pulumi -- refresh", "compares the state with the service"],
     ["npm run pulumi -- stack", "lists the resources"],
     ["npm run pulumi -- up", "deploys your changes to examples/quickstart/index.ts, for example `workersMax: 2`"],
