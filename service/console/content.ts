@@ -143,7 +143,7 @@ export async function retryAll(retry: Jobs["retry"], endpointId: string, ids: st
     ids.map(async (id): Promise<FailedRetry | undefined> => {
       try {
         const result = await retry(endpointId, id);
-        if (!result) return { id, reason: "does not exist; its retention is over" };
+        if (!result) return { id, reason: "does not exist; its retention has expired" };
         return result.retried ? undefined : { id, reason: retryRejection(result.job) };
       } catch (error) {
         return { id, reason: error instanceof Error ? error.message : String(error) };

@@ -153,14 +153,14 @@ test("all failed jobs of the filter are retried after a confirmation, with progr
   expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole("button", { name: "Stop" }).click();
   pass();
-  await page.getByRole("dialog", { name: "199 of 220 jobs queued again" }).waitFor();
+  await page.getByRole("dialog", { name: "199 of 220 jobs requeued" }).waitFor();
   await shows(page, "dialog", "Stopped. 20 jobs not retried.");
   await shows(page, ".failures li", `${first} is COMPLETED; only a FAILED or TIMED_OUT job can be retried`);
   await page.getByRole("button", { name: "Close" }).click();
 
   await open.click();
   await page.getByRole("button", { name: "Retry 20 jobs" }).click();
-  await page.getByRole("dialog", { name: "20 of 20 jobs queued again" }).waitFor();
+  await page.getByRole("dialog", { name: "20 of 20 jobs requeued" }).waitFor();
   await page.getByRole("button", { name: "Close" }).click();
   const states = () => Promise.all(others.map((job) => rig.status(id, job)));
   await expect.poll(async () => new Set(await states()), { timeout: contentTimeout }).toEqual(new Set(["COMPLETED"]));

@@ -53,7 +53,7 @@ describe("a job run from the console", () => {
     await shows(page, "#result .bad", "the model is not there");
     await page.locator(".jobs").getByRole("button", { name: "Retry" }).click();
     await page.locator(".jobs .id").first().click();
-    await shows(page, ".detail", "queued again 1×");
+    await shows(page, ".detail", "requeued 1×");
     await shows(page, ".detail .bad", "the model is not there");
     await resultIs(page, "FAILED");
   });

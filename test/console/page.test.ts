@@ -45,7 +45,7 @@ test("an empty page contains the commands of the next step, which can be copied"
   expect(lines.join("")).toContain("Hello, world!");
   await shows(page, ".jobs .state", "COMPLETED");
   await page.goto(`${rig.service.serverlessUrl}/#/resources`);
-  await shows(page, ".panel", "new Secret(…) makes one");
+  await shows(page, ".panel", "new Secret(…) creates one");
 });
 
 test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps the focus across updates", async () => {

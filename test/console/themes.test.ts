@@ -94,7 +94,7 @@ test("has no accessibility problem in both themes and fits widths of 400 and 128
   await page.getByRole("dialog", { name: "Retry 2 jobs?" }).waitFor();
   await inspect("retry", "viewport");
   await page.getByRole("button", { name: "Retry 2 jobs" }).click();
-  await page.getByRole("dialog", { name: "2 of 2 jobs queued again" }).waitFor();
+  await page.getByRole("dialog", { name: "2 of 2 jobs requeued" }).waitFor();
   await inspect("result of retries");
 
   await goTo("#/resources");

@@ -16,7 +16,7 @@ export function endpointHeader(endpoint) {
       { class: "title", "data-key": "title" },
       h("p", { class: "quiet" }, h("a", { href: "#/" }, "Endpoints"), " /"),
       h("h1", {}, name),
-      h("p", { class: "quiet" }, h("code", {}, id), ` · ${imageName ?? "its template is gone"} · version ${version}`),
+      h("p", { class: "quiet" }, h("code", {}, id), ` · ${imageName ?? "template deleted"} · version ${version}`),
     ),
     settingsList(endpoint),
     h("p", { class: "warning", "data-key": "message", hidden: message === undefined }, message),
@@ -28,7 +28,7 @@ export function endpointHeader(endpoint) {
         count("running", jobs.inProgress, "busy"),
         count("completed", jobs.completed),
         count("failed", jobs.failed, "bad"),
-        count("queued again", jobs.retried),
+        count("requeued", jobs.retried),
       ),
   ];
 }

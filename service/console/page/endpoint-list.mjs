@@ -44,7 +44,7 @@ const card = (endpoint) => {
       "a",
       { class: "card", href: endpointAddress(id) },
       h("span", { class: "card-title" }, h("strong", {}, name), workerDots(endpoint)),
-      h("span", { class: "card-image" }, imageName ?? "its template is gone"),
+      h("span", { class: "card-image" }, imageName ?? "template deleted"),
       h("span", { class: "card-image" }, id),
       h(
         "dl",

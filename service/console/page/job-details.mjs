@@ -41,7 +41,7 @@ export function createJobDetails(endpointId, requestRender) {
       };
     } catch (error) {
       const isMissing = error instanceof CallError && error.status === 404;
-      return { fault: isMissing ? "The job is gone: its retention is over." : String(error) };
+      return { fault: isMissing ? "The job has been deleted: its retention has expired." : String(error) };
     }
   }
   /** @param {string} id */
@@ -121,7 +121,7 @@ export function detailRow(job, { input, output, error, fault }, endpoint, column
   const properties = [
     ` by /${job.operation}`,
     job.workerId && `worker ${job.workerId}`,
-    job.retries > 0 && `queued again ${job.retries}×`,
+    job.retries > 0 && `requeued ${job.retries}×`,
   ];
   const action = { type: "button", "data-subject": job.id };
   return h(

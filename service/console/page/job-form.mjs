@@ -7,9 +7,9 @@ import { rememberedInput, rememberInput } from "./remembered-input.mjs";
 
 /** Ways to submit a job, with their descriptions. */
 const submitModes = {
-  run: "queue it and show its record when it is over",
-  runsync: "wait for its result in one request",
-  stream: "queue it and show what its handler yields, as it comes",
+  run: "queue the job and show its record when it ends",
+  runsync: "wait for the result in one request",
+  stream: "queue the job and show yielded values as they arrive",
 };
 
 /** Time that one request waits for the end of a job, ms. After it, the form shows whether the job runs. */
@@ -45,13 +45,13 @@ export function createJobForm(endpointId, notify) {
       h("label", { for: "input", class: "label" }, "Input (JSON)"),
       input,
       fault,
-      h("fieldset", { class: "ways" }, h("legend", { class: "hidden" }, "How to submit it"), options),
+      h("fieldset", { class: "ways" }, h("legend", { class: "hidden" }, "Submit as"), options),
       h(
         "div",
         { class: "actions" },
         h("button", { class: "primary", type: "submit" }, "Run job"),
         h("button", { type: "button", "data-copy": true }, "Copy as curl"),
-        h("span", { class: "quiet", id: "input-keys" }, "Ctrl+Enter runs it"),
+        h("span", { class: "quiet", id: "input-keys" }, "Ctrl+Enter runs the job"),
       ),
     )
   );

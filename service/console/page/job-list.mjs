@@ -69,7 +69,7 @@ function jobRows(job, detail, endpoint) {
       !isFinal(status) && h("button", { ...action, "data-action": "cancel", "data-key": "cancel" }, "Cancel"),
       hasFailed &&
         workerId !== undefined &&
-        h("button", { ...action, "data-action": "log", "data-key": "log", title: "Its error in the log" }, "Log"),
+        h("button", { ...action, "data-action": "log", "data-key": "log", title: "Error in the log" }, "Log"),
       hasFailed && h("button", { ...action, "data-action": "retry", "data-key": "retry" }, "Retry"),
     ),
   );

@@ -70,9 +70,9 @@ const signIn = () =>
     "section",
     { "data-key": "sign-in", class: "empty" },
     h("h1", {}, "This browser has no session"),
-    h("p", {}, "A link works once and for an hour. Print a new one where the service runs, and open it:"),
+    h("p", {}, "A link works once, within an hour. Print a new one on the service's machine, and open it:"),
     h("pre", { tabindex: 0 }, h("code", {}, "npx --no serverless-compute-local open")),
-    h("p", { class: "quiet" }, "Add --data <dir> when the service was started with one."),
+    h("p", { class: "quiet" }, "Add --data <dir> if the service was started with this option."),
   );
 
 /** @param {import("./connection.mjs").ConnectionState} state */

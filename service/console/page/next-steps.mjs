@@ -48,7 +48,7 @@ export const noEndpoint = () =>
       { class: "quiet" },
       "In a clone of the repository, ",
       h("code", {}, "npm run quickstart"),
-      " does all of it.",
+      " does all of this.",
     ),
   );
 

@@ -65,25 +65,25 @@ export function resourceLists(resources) {
         id,
         cells: [name, imageName, `${containerDiskInGb} GB`, variables.join(", ") || "–"],
       })),
-      "None yet: new Template(…) in your program makes one.",
+      "None yet: new Template(…) in your program creates one.",
     ),
     resourceTable(
       "Network volumes",
       ["Name", "Size", "Data centre"],
       volumes.map(({ id, name, size, dataCenterId }) => ({ id, cells: [name, `${size} GB`, dataCenterId] })),
-      "None yet: new NetworkVolume(…) makes one, and an endpoint mounts it by networkVolumeId.",
+      "None yet: new NetworkVolume(…) creates one, and networkVolumeId of an endpoint mounts it.",
     ),
     resourceTable(
       "Secrets",
       ["Name"],
       secrets.map(({ id, name }) => ({ id, cells: [name] })),
-      "None yet: new Secret(…) makes one, and a template refers to it in its env. Values are never shown here.",
+      "None yet: new Secret(…) creates one, and a template references it in its env. Values are never shown here.",
     ),
     resourceTable(
       "Registry credentials",
       ["Name"],
       registryAuths.map(({ id, name }) => ({ id, cells: [name] })),
-      "None yet: new ContainerRegistryAuth(…) makes some, for templates with private images.",
+      "None yet: new ContainerRegistryAuth(…) stores credentials for private images.",
     ),
   );
 }

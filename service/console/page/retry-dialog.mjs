@@ -76,7 +76,7 @@ export function createRetryDialog(endpointId) {
     isRunning = false;
     const remaining = ids.length - sentCount;
     renderDialog(
-      `${sentCount - failed.length} of ${jobCountText(ids.length)} queued again`,
+      `${sentCount - failed.length} of ${jobCountText(ids.length)} requeued`,
       [
         sentCount > failed.length && h("p", { role: "status" }, "They run as soon as a worker is free."),
         remaining > 0 &&
@@ -112,7 +112,7 @@ export function createRetryDialog(endpointId) {
       }
       renderDialog(
         `Retry ${jobCountText(ids.length)}?`,
-        [h("p", {}, `All failed and timed-out jobs ${scopeText}, on every page, are queued again in their order.`)],
+        [h("p", {}, `All failed and timed-out jobs ${scopeText}, on every page, are requeued in order.`)],
         { Cancel: close, [`Retry ${jobCountText(ids.length)}`]: () => void run(ids) },
       );
     },

@@ -11,7 +11,7 @@ export function createWorkerLog() {
   const empty = h(
     "p",
     { class: "quiet" },
-    "Nothing yet: a worker starts with the first job, or at once where workersMin is above 0.",
+    "No output yet: a worker starts with the first job, or immediately if workersMin is above 0.",
   );
 
   let followsEnd = true;

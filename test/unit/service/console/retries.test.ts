@@ -16,7 +16,7 @@ test("jobs are retried in their order; jobs in other states, unknown jobs and wr
   unlock();
   expect(await retryAll(jobs.retry, "endpoint", ["one", "done", "unknown", "two"])).toEqual([
     { id: "done", reason: "is COMPLETED; only a FAILED or TIMED_OUT job can be retried" },
-    { id: "unknown", reason: "does not exist; its retention is over" },
+    { id: "unknown", reason: "does not exist; its retention has expired" },
   ]);
   expect([...live.all()].map(({ id, status }) => [id, status])).toEqual([
     ["one", "IN_QUEUE"],
