@@ -22,9 +22,9 @@ const languageOption = (): Option =>
 
 /** Settings of the commands that read an account and no stack. */
 const settingsHelp = `
-The account is that of these environment variables:
-  SERVERLESS_COMPUTE_API_KEY  its key
-  SERVERLESS_COMPUTE_URL      address of a local service, if it has another port than 7337
+Environment variables that select the account:
+  SERVERLESS_COMPUTE_API_KEY  API key of the account
+  SERVERLESS_COMPUTE_URL      address of a local service on a port other than 7337
   SERVERLESS_COMPUTE_TARGET   "hosted" for the hosted service, instead of an address`;
 
 const estimateFormats = ["table", "markdown", "json"] as const satisfies readonly EstimateFlags["format"][];
@@ -92,10 +92,10 @@ function commandLine(io: Terminal, setExitCode: (code: number) => void): Command
     .addHelpText(
       "after",
       `
-Without --from, prints the rewritten state, and reads no account:
+Without --from, prints the rewritten state and makes no API calls:
   pulumi stack export | serverless-compute move > after.json
 
-With --from, writes a program and import.json to --out, and changes neither the objects nor the old state:
+With --from, writes a program and import.json to --out; changes neither the objects nor the old state:
   terraform show -json | serverless-compute move --from terraform --out moved
 ${settingsHelp}`,
     )
@@ -121,7 +121,7 @@ ${settingsHelp}`,
     )
     .requiredOption("--out <dir>", "folder of the new project, new or empty")
     .addOption(languageOption())
-    .option("--filter <pattern>", "only objects with such names; * and ? match any characters")
+    .option("--filter <pattern>", "only objects whose complete name matches; * matches any characters, ? matches one")
     .option("--json", "print the report as JSON")
     .addHelpText("after", settingsHelp)
     .action(async ({ language = "typescript", ...flags }: Omit<ImportFlags, "language"> & Partial<ImportFlags>) =>
@@ -130,7 +130,7 @@ ${settingsHelp}`,
 
   program
     .command("recover")
-    .description("find the objects of creates that a killed engine left pending, and leftovers; deletes nothing")
+    .description("look up the objects of pending creates of a killed engine, and unfinished objects; deletes nothing")
     .option("--stack <name>", "stack to read; the selected one by default")
     .option("--cwd <dir>", "folder of the program")
     .addOption(
@@ -142,12 +142,15 @@ ${settingsHelp}`,
     )
     .option(
       "--import <id>",
-      "import this object although its name is not unique to the stack; repeatable",
+      "import this object, although its name is not unique to the stack; repeatable",
       appendValue,
       [],
     )
     .option("--ignore <id>", "ignore this object, because this stack did not create it; repeatable", appendValue, [])
-    .option("--yes", "import what was found into the state, clear all other pending creates, and refresh")
+    .option(
+      "--yes",
+      "import the objects of pending creates into the state, clear all other pending creates, and refresh",
+    )
     .option("--json", "print the report as JSON")
     .action(async (flags: RecoverFlags) =>
       setExitCode(await (await import("./recover/recover.js")).recover(flags, io)),
@@ -155,7 +158,7 @@ ${settingsHelp}`,
 
   program
     .command("drift")
-    .description("report how the objects of a stack differ from its state; changes neither")
+    .description("report differences between the objects of a stack and its state; changes neither")
     .option("--stack <name>", "stack to compare; the selected one by default")
     .option("--cwd <dir>", "folder of the program")
     .addOption(
@@ -169,7 +172,7 @@ ${settingsHelp}`,
 
   program
     .command("estimate")
-    .description("print what the endpoints and volumes of a preview cost")
+    .description("print the cost of the endpoints and volumes in a preview")
     .argument("[file]", "output of `pulumi preview --json --show-sames`; standard input if omitted")
     .option("--prices <file>", "JSON file of prices; they override the service's catalog")
     .option(
@@ -185,9 +188,9 @@ ${settingsHelp}`,
 
   program
     .command("preview-comment")
-    .description("print the comment of a pull request about a preview, as Markdown")
+    .description("print a preview as a Markdown comment for a pull request")
     .argument("[file]", "output of `pulumi preview --json`; standard input if omitted")
-    .option("--stack <name>", "stack in the heading; by default that of the resources")
+    .option("--stack <name>", "stack in the heading; defaults to the stack of the resources")
     .option("--json", "print the rows of the table as JSON")
     .action(async (file: string | undefined, flags: { stack?: string; json?: boolean }) => {
       const { parsePreview } = await import("./preview-comment/preview.js");

@@ -6,6 +6,6 @@ export async function readText(file: string): Promise<string> {
     return await readFile(file, "utf8");
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
-    throw new Error(`${file}: cannot be read${code}; name an existing file`, { cause });
+    throw new Error(`${file}: cannot be read${code}; specify an existing file`, { cause });
   }
 }

@@ -38,7 +38,7 @@ export async function moveRecorded(
   const listedKeys = new Set([...objects, ...skipped].map(({ kind, id }) => keyOf(kind, id)));
   const missingObjects = recorded.flatMap(({ kind, id, name }): Skipped[] => {
     if (kind === undefined || listedKeys.has(keyOf(kind, id))) return [];
-    const reason = id === undefined ? "the state has no id of it" : "the account has no object with this id";
+    const reason = id === undefined ? "the state does not contain its id" : "the account has no object with this id";
     return [{ kind, id, name, reason }];
   });
   if (objects.length === 0)

@@ -164,7 +164,9 @@ export function readRecorded(source: keyof typeof sources, text: string): Record
   try {
     state = read(text);
   } catch (cause) {
-    throw new Error(`--from ${source}: the input is not such a state; pass the output of \`${command}\``, { cause });
+    throw new Error(`--from ${source}: the input is not a state of this provider; pass the output of \`${command}\``, {
+      cause,
+    });
   }
   if (state.resources.length > 0) return state;
   throw new Error(`--from ${source}: the state has no resources of this provider; nothing was written`);

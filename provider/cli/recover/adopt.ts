@@ -19,7 +19,7 @@ export function adopt(state: ExportedState, adopted: readonly AdoptedObject[]): 
     const operation = operations?.find(
       ({ type, resource }) => type === "creating" && resource.urn === urn && resource.inputs?.["name"] === name,
     );
-    if (!operation) throw new Error(`${urn}: the state has no such pending create any more; run the command again`);
+    if (!operation) throw new Error(`${urn}: the state no longer contains this pending create; run the command again`);
     const { inputs = {} } = operation.resource;
     // An endpoint with `verify` counts as unverified: its create was interrupted, perhaps before the verification.
     const unverified = "verify" in inputs && { [unverifiedKey]: {} };

@@ -17,8 +17,8 @@ function createLines(create: Create): string[] {
       return [`${subject}: created as ${create.object.id}, ${nameText}. It can be imported into the state.`];
     case "candidates":
       return [
-        `${subject}: the account has ${countOf(create.objects.length, "object")} ${nameText}, perhaps of another program. ` +
-          "Pass --import <id> for the one that this stack created, and --ignore <id> for each other one.",
+        `${subject}: the account has ${countOf(create.objects.length, "object")} ${nameText}, perhaps from another program. ` +
+          "Pass --import <id> for the object that this stack created, and --ignore <id> for each of the others.",
         ...create.objects.map((object) => `  ${objectLine(object)}`),
       ];
     case "absent":
@@ -27,7 +27,7 @@ function createLines(create: Create): string[] {
       return [`${subject}: a later deployment created it again. The pending create can be cleared.`];
     case "run":
       return [
-        `${subject}: a run is not imported. Clear the pending create; the next \`pulumi up\` submits another job.`,
+        `${subject}: a job cannot be imported. Clear the pending create; the next \`pulumi up\` submits another job.`,
       ];
     case "unclear":
       return [`${subject}: unclear whether it was created. ${create.reason} Look for an object ${nameText}.`];
@@ -63,7 +63,7 @@ export function reportText(survey: Survey, command: string | undefined): string 
       "stack of the same name uses this account:",
       ...leftovers.map((leftover) => `  ${leftover.kind}  ${objectLine(leftover)}  at ${leftover.baseUrl}`),
     ]);
-  if (sections.length === 0) return "Nothing to recover: no pending operations, no leftovers.";
+  if (sections.length === 0) return "Nothing to recover: no pending operations, no unfinished objects.";
   if (command !== undefined && creates.length > 0 && undecidedCreates(survey).length === 0 && foreign.length === 0) {
     const steps = [
       ...(found > 0 ? [`import ${countOf(found, "object")}`] : []),

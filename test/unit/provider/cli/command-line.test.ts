@@ -60,7 +60,7 @@ describe("the command line", () => {
   it("exits with 1 and one line for a missing file", async () => {
     const { code, out, err } = await command(["move", join(folder, "none.json")]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toMatch(/^serverless-compute: .*none\.json: cannot be read \(ENOENT\); name an existing file$/);
+    expect(err).toMatch(/^serverless-compute: .*none\.json: cannot be read \(ENOENT\); specify an existing file$/);
   });
 });
 

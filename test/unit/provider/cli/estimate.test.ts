@@ -207,7 +207,7 @@ describe("estimate with a file of prices", () => {
       expect(await command(["estimate", ...args])).toEqual({
         code: 1,
         out: "",
-        err: "serverless-compute: absent.json: cannot be read (ENOENT); name an existing file",
+        err: "serverless-compute: absent.json: cannot be read (ENOENT); specify an existing file",
       });
     },
   );

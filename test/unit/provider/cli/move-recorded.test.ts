@@ -159,11 +159,15 @@ it("with a wrong key, names the variable that contains it", async () => {
 });
 
 it.each<[MoveFlags["from"], string, string]>([
-  ["terraform", "{", "--from terraform: the input is not such a state; pass the output of `terraform show -json`"],
+  [
+    "terraform",
+    "{",
+    "--from terraform: the input is not a state of this provider; pass the output of `terraform show -json`",
+  ],
   [
     "runpod-native",
     "[]",
-    "--from runpod-native: the input is not such a state; pass the output of `pulumi stack export`",
+    "--from runpod-native: the input is not a state of this provider; pass the output of `pulumi stack export`",
   ],
   ["terraform", '{"format_version": "1.0"}', "--from terraform: the state has no resources of this provider"],
   ["runpod-pulumi", '{"deployment": {"resources": null}}', "--from runpod-pulumi: the state has no resources of this"],

@@ -118,7 +118,7 @@ describe("objects that may be unmanaged", () => {
     const ids = [await volume("models"), await volume("models")];
     const { code, out } = await run({ operations });
     expect(code).toBe(3);
-    expect(out).toContain('the account has 2 objects named "models", perhaps of another program');
+    expect(out).toContain('the account has 2 objects named "models", perhaps from another program');
     for (const id of ids) expect(out).toContain(`  ${id}  "models"`);
     expect(out).not.toContain("--yes");
   });
@@ -208,7 +208,7 @@ describe("the state", () => {
     expect(out).toMatchInlineSnapshot(`
       "1 pending create:
 
-      JobInvoke "smoke": a run is not imported. Clear the pending create; the next \`pulumi up\` submits another job.
+      JobInvoke "smoke": a job cannot be imported. Clear the pending create; the next \`pulumi up\` submits another job.
         urn:pulumi:dev::shop::serverless-compute:index:JobInvoke::smoke
 
       Pending creates of other packages; resolve them first:
@@ -221,7 +221,10 @@ describe("the state", () => {
   });
 
   it("without pending operations and leftovers needs no recovery", async () => {
-    expect(await run({})).toEqual({ code: 0, out: "Nothing to recover: no pending operations, no leftovers." });
+    expect(await run({})).toEqual({
+      code: 0,
+      out: "Nothing to recover: no pending operations, no unfinished objects.",
+    });
   });
 });
 
