@@ -12,7 +12,7 @@ export class VerbFailure extends Error {
   constructor(subject: string, message: string) {
     super(message);
     this.#subject = subject;
-    this.stack = "failed, see its own message";
+    this.stack = "failed; see its own message";
   }
 
   override toString(): string {

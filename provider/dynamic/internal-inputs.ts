@@ -88,7 +88,7 @@ const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 
 function parseDuration(text: string, verb: TimedVerb): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) {
-    throw new Error(`customTimeouts.${verb}: "${text}" is not a duration; write it like "90s", "5m" or "1h30m"`);
+    throw new Error(`customTimeouts.${verb}: "${text}" is not a duration; use a value such as "90s", "5m" or "1h30m"`);
   }
   return parts.reduce((sum, [, count = "0", unit = ""]) => sum + Number(count) * (units[unit] ?? 0), 0);
 }

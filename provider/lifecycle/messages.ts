@@ -51,7 +51,7 @@ export const lostCreateAdvice =
 
 /** The warning of a command that found none of the objects in the state; `address` is that of the service. */
 export const noneFoundWarning = (count: number, address: string): string =>
-  `${address}: the service has ${count === 1 ? "not the only object" : `none of the ${count} objects`} that this command looked up; ` +
+  `${address}: the service ${count === 1 ? "does not have the only object" : `has none of the ${count} objects`} that this command looked up; ` +
   `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${namesInConfig.addresses}`;
 
 /** A failure with a message for users; `cause` is the ApiError. */
@@ -137,7 +137,7 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject
   },
   missing: (error, subject) => {
     const { verb } = subject;
-    if (verb === "create") return `something it refers to does not exist: ${serviceMessage(error)}`;
+    if (verb === "create") return `a referenced object does not exist: ${serviceMessage(error)}`;
     if (verb === "update")
       return `it no longer exists: ${serviceMessage(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
     // Reads and deletes handle a missing object themselves; here the whole collection is missing.
@@ -147,7 +147,7 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject
     error.code === "duplicate_name"
       ? `the name is already taken in this account (${serviceMessage(error)}). Set another name, delete the object that has it, or set adoptExisting: true to adopt it. To replace an object under its name, set the resource option deleteBeforeReplace: true.`
       : `it conflicts with its current state: ${serviceMessage(error)}`,
-  inUse: (error) => `it is still in use: ${serviceMessage(error)}. Remove what uses it, then try again.`,
+  inUse: (error) => `it is still in use: ${serviceMessage(error)}. Remove the objects that use it, then try again.`,
   throttled: (error) =>
     error.code === "rate_limited"
       ? `still rate limited by ${originOf(error)} after retries. Try again later.`

@@ -19,7 +19,7 @@ export const hasSuffix = (name: string, baseName: string): boolean =>
 
 /** Reason why a resource with a generated name cannot adopt an object. */
 export const generatedNameCannotAdopt =
-  "is true; requires a name that the program sets in full, because no existing object has a generated name";
+  "is true; requires an explicit name, because no existing object has a generated name";
 
 /** Determines the source of the name. Appends a random suffix to the program's name in `inputs` if the kind requires one. */
 export function resolveName(

@@ -153,7 +153,7 @@ test("adoptExisting requires a complete name in the program", () => {
     kinds.Template.check({}, { imageName: "a:1", adoptExisting: true, ...news }, naming("t-dev-3fa9c1b")).failures;
   const failure = {
     path: "adoptExisting",
-    reason: "is true; requires a name that the program sets in full, because no existing object has a generated name",
+    reason: "is true; requires an explicit name, because no existing object has a generated name",
   };
   expect(failuresOf({})).toEqual([failure]);
   expect(failuresOf({ name: "mine", replaceOnChange: true })).toEqual([failure]);

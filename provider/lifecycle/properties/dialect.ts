@@ -5,8 +5,8 @@ import { type Failure, type Properties, Unknown } from "../contract";
 import { propertyOf } from "./schema";
 
 /** The end of a message about an input that only another dialect supports. */
-export const requiresDialect = (dialect: Dialect): string =>
-  `only REST ${dialect} carries it; remove it, or set serverless-compute:dialect to ${dialect}`;
+const requiresDialect = (dialect: Dialect): string =>
+  `is supported only by REST ${dialect}; remove it, or set serverless-compute:dialect to ${dialect}`;
 
 /** Failures of inputs that the dialect does not support. Inputs at their defaults are ignored. */
 export function unsupportedInputs(shape: z.ZodObject, inputs: Properties, dialect: Dialect): Failure[] {

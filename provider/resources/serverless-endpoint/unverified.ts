@@ -70,7 +70,7 @@ export function inPlaceWarnings(changes: readonly Change[]): string[] {
   return changesInPlace
     ? [
         "verify.triggers: the template changes in place, so a version that fails verification cannot be rolled back; " +
-          "replaceOnChange of the Template makes that possible",
+          "to enable the rollback, set replaceOnChange of the Template",
       ]
     : [];
 }

@@ -5,7 +5,6 @@ import type { Change, Context, Failure, Properties } from "../../lifecycle/contr
 import { changedSettings, type Update } from "../../lifecycle/create/creation";
 import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
-import { requiresDialect } from "../../lifecycle/properties/dialect";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { cudaVersionFailures } from "../cuda-versions";
 import { checkedInputs, defaultMountPath, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
@@ -98,7 +97,10 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
       reason: `is ${volume}; must be 0, or ${minVolumeSize} or more, with REST v2`,
     });
   if (volume === 0 && typeof path === "string" && path !== defaultMountPath)
-    failures.push({ path: "volumeMountPath", reason: `${requiresDialect("v1")}, because volumeInGb is 0` });
+    failures.push({
+      path: "volumeMountPath",
+      reason: "requires volumeInGb above 0 in REST v2; remove it, or set serverless-compute:dialect to v1",
+    });
   return failures;
 }
 

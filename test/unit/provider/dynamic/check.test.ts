@@ -37,7 +37,7 @@ describe("a check", () => {
     expect(failures).toEqual([
       {
         property: "",
-        reason: 'customTimeouts.delete: "5 minutes" is not a duration; write it like "90s", "5m" or "1h30m"',
+        reason: 'customTimeouts.delete: "5 minutes" is not a duration; use a value such as "90s", "5m" or "1h30m"',
       },
     ]);
   });

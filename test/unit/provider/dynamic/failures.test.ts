@@ -27,7 +27,7 @@ describe("a failing verb", () => {
       },
     });
     const error = await errorOf(() => provider.delete("box-1", { ...internal }));
-    expect(`${error}: ${error.stack}`).toBe('Box "lunch", delete: failed, see its own message');
+    expect(`${error}: ${error.stack}`).toBe('Box "lunch", delete: failed; see its own message');
   });
 
   it("that created nothing rejects without an id, so that the engine stores nothing", async () => {

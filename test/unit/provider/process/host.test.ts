@@ -61,7 +61,7 @@ describe("the process that the engine starts", () => {
 
   it("warns at the end of a command that found none of its objects, with the address, and not after a Ctrl-C", async () => {
     const none = (objects: string, were: string): string =>
-      `http://127.0.0.1:7337/v2: the service has ${objects} that this command looked up; unless ${were} deleted, ` +
+      `http://127.0.0.1:7337/v2: the service ${objects} that this command looked up; unless ${were} deleted, ` +
       "check the API key, its account, and serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)";
     const warnings = await warningsOf(async (host) => {
       for (const lookups of [[false, false, false], [false], [false, true], []]) {
@@ -77,7 +77,10 @@ describe("the process that the engine starts", () => {
       await host.cancellation.run(async () => host.cancellation.cancel());
       await host.cancellation.waitUntilIdle();
     });
-    expect(warnings).toEqual([none("none of the 3 objects", "they were"), none("not the only object", "it was")]);
+    expect(warnings).toEqual([
+      none("has none of the 3 objects", "they were"),
+      none("does not have the only object", "it was"),
+    ]);
   });
 
   it("warns once per deployment that the hosted service is untested, if the deployment adds a resource", async () => {
