@@ -190,6 +190,6 @@ function numberEnd(text: string, index: number): number {
 const fault = (text: string, index: number): JsonTextError =>
   new JsonTextError(
     index < text.length
-      ? `must be valid JSON, it is not from character ${index + 1} on`
-      : "must be valid JSON, it ends too early",
+      ? `must be valid JSON; character ${index + 1} is unexpected`
+      : "must be valid JSON; it ends too early",
   );

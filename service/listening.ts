@@ -34,7 +34,7 @@ export function checkListening({ host, allowHosts }: Listening): Listening {
     );
   if (!isLoopback(host) && allowHosts.length === 0)
     throw new StartError(
-      `host: ${host} is reachable from other machines; name the service's host with --allow-host HOST (allowHosts), or keep 127.0.0.1`,
+      `host: ${host} is reachable from other machines; allow the service's host name with --allow-host HOST (allowHosts), or keep 127.0.0.1`,
     );
   return { host, allowHosts };
 }

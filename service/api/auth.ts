@@ -18,7 +18,7 @@ export function createAuth(apiKey: string) {
   };
   const check = (form: string, ...keys: (string | undefined)[]): void => {
     if (keys.some(apiKeyMatches)) return;
-    throw new ServiceError("unauthorized", `unauthorized: the API key is missing or wrong, send it as ${form}`);
+    throw new ServiceError("unauthorized", `unauthorized: the API key is missing or wrong; send it as ${form}`);
   };
   return {
     /** REST: only `Authorization: Bearer <key>`. */

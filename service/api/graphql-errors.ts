@@ -22,7 +22,7 @@ export function publicError(error: unknown, report: (error: unknown) => void): G
   if (graphqlError && cause instanceof GraphQLError)
     return withCode(withoutValues(graphqlError.message, cause.message), "invalid");
   // Only parsing and validation recurse outside of resolvers.
-  if (!graphqlError && cause instanceof RangeError) return withCode("query: is nested too deep", "invalid");
+  if (!graphqlError && cause instanceof RangeError) return withCode("query: is nested too deeply", "invalid");
   report(cause);
   const { message, code } = internalError();
   return withCode(message, code);

@@ -71,8 +71,8 @@ function checkInclude(
   onKnownViolation: OnKnownViolation,
 ): void {
   const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
-  if (!includes && name) throw new ServiceError("invalid", `${name}: must come with include=AVAILABILITY`);
-  if (includes && !others.product) onKnownViolation(new ServiceError("invalid", "include: must come with product"));
+  if (!includes && name) throw new ServiceError("invalid", `${name}: requires include=AVAILABILITY`);
+  if (includes && !others.product) onKnownViolation(new ServiceError("invalid", "include: requires product"));
 }
 
 export function readGpuQuery(rawQuery: unknown, onKnownViolation: OnKnownViolation): GpuQuery {

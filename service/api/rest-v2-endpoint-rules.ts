@@ -27,7 +27,7 @@ function checkScaling(isQueue: boolean, scaling: string, { workers }: Patch): vo
 export function readEndpointCreate(input: unknown): Create {
   const body = parseInput(v2EndpointCreate, input, "unprocessable");
   if (body.templateId === undefined && body.image === undefined)
-    throw unprocessable("image: is required where there is no templateId");
+    throw unprocessable("image: is required without templateId");
   checkScaling(body.type === "QUEUE", body.scaling.type, body);
   return body;
 }
@@ -35,7 +35,7 @@ export function readEndpointCreate(input: unknown): Create {
 /** Reads the body of PATCH /serverless/{id}. */
 export function readEndpointPatch(input: unknown, { type, scalerType }: EndpointRow): Patch {
   const body = parseInput(v2EndpointPatch, input, "unprocessable");
-  if (body.gpu?.excludedTypes && !body.gpu.pools) throw unprocessable("gpu.excludedTypes: must come with gpu.pools");
+  if (body.gpu?.excludedTypes && !body.gpu.pools) throw unprocessable("gpu.excludedTypes: requires gpu.pools");
   // Another API may have set a combination that REST v2 rejects; it is checked only when it changes.
   if (body.scaling || body.workers?.idleTimeout !== undefined)
     checkScaling(type === "QB", body.scaling?.type ?? scalerType, body);

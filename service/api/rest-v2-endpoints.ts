@@ -57,7 +57,7 @@ function readExcludedTypes(pools: readonly string[], typesInput: readonly string
 function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   const { pools, excludedTypes = [], count, allowedCudaVersions, minCudaVersion } = gpu;
   if (allowedCudaVersions?.length && minCudaVersion) {
-    throw invalid("gpu: allowedCudaVersions and minCudaVersion must not be set together");
+    throw invalid("gpu: allowedCudaVersions cannot be combined with minCudaVersion");
   }
   for (const pool of pools ?? []) {
     if (gpuPools.some(({ id }) => id === pool)) continue;
@@ -83,7 +83,7 @@ function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
   );
   for (const { id, vcpuCount } of cpu) {
     if (Number.isInteger(Math.log2(vcpuCount)) && vcpuCount <= maxVcpus) continue;
-    throw invalid(`cpu: ${vcpuCount} vcpuCount is not allowed for ${id}, must be a power of two up to ${maxVcpus}`);
+    throw invalid(`cpu: vcpuCount ${vcpuCount} is not allowed for ${id}, must be a power of two up to ${maxVcpus}`);
   }
   return { computeType: "CPU", instanceIds: cpu.map(({ id, vcpuCount }) => instanceId(id, vcpuCount)) };
 }

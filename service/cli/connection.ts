@@ -28,7 +28,7 @@ export function connect(dataFolder: string, timeout = defaultTimeout): { service
   const address = readServiceAddress(dataFolder);
   const key = readApiKey(dataFolder);
   if (address === undefined || key === undefined)
-    throw new StartError(`no service runs with the folder ${dataFolder}; start one, or pass its folder with --data`);
+    throw new StartError(`no service uses the folder ${dataFolder}; start one, or pass its folder with --data`);
   const { serverlessUrl: serviceUrl, pid } = address;
   const send: Send = async (method, path, body) => {
     const response = await fetch(serviceUrl + path, {

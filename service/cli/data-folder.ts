@@ -34,7 +34,7 @@ export async function waitForService(data: string, timeout: number): Promise<voi
   while (readServiceAddress(data) === undefined) {
     if (performance.now() >= deadline)
       throw new StartError(
-        `no service with the folder ${data} started within ${timeout / 1000} s; start one, or pass its folder with --data`,
+        `no service for the folder ${data} started within ${timeout / 1000} s; start one, or pass its folder with --data`,
       );
     await systemClock.sleep(pollInterval);
   }

@@ -58,7 +58,7 @@ export function init(handler: string, output: Output): void {
   if (existsSync(seed)) throw new StartError(`${seed}: already exists; edit it, or choose a handler in another folder`);
   const isNew = !existsSync(handler);
   if (isNew && extname(handler) !== ".mjs")
-    throw new StartError(`${handler}: does not exist; name an existing handler, or a new one that ends in .mjs`);
+    throw new StartError(`${handler}: does not exist; specify an existing handler, or a new one that ends in .mjs`);
   const file = `./${basename(handler)}`;
   write(seed, seedText(extname(handler) === ".py" ? `python3 -u ${file}` : file));
   if (isNew) write(handler, handlerText);

@@ -52,7 +52,11 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
     .command("start")
     .description("start the service; Ctrl-C stops it")
     .option("--port <n>", "port; 0 selects a free one", readPort, defaultPort)
-    .option("--host <address>", "address to listen on; any address but loopback requires --allow-host", defaultHost)
+    .option(
+      "--host <address>",
+      "address to listen on; any address other than loopback requires --allow-host",
+      defaultHost,
+    )
     .option(
       "--allow-host <host>",
       "host name that clients may use, in addition to loopback; repeatable",

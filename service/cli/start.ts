@@ -47,7 +47,7 @@ export async function start(
   for (const name of Object.keys(image)) {
     const file = handlerFileOf(image, name);
     if (file !== undefined && !existsSync(file))
-      throw new StartError(`--image ${name}: the handler file ${file} does not exist; name an existing file`);
+      throw new StartError(`--image ${name}: the handler file ${file} does not exist; specify an existing file`);
   }
   const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readApiKeyFile(apiKeyFile);
   const serviceOptions = {

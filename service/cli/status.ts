@@ -82,13 +82,13 @@ function statusText(serviceUrl: string, endpoints: EndpointStatus[]): string {
   const parts = [
     `The service runs on ${serviceUrl}.`,
     rows.length > 0
-      ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "OF", ...jobColumns], rows)
+      ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "MIN–MAX", ...jobColumns], rows)
       : "There are no endpoints.",
     workerRows.length > 0
-      ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], workerRows)
+      ? tableText(["WORKER", "ENDPOINT", "STATUS", "UP FOR"], workerRows)
       : "No workers are running.",
   ];
-  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "PROBLEM OF ITS WORKERS"], problems));
+  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "PROBLEM"], problems));
   return parts.join("\n\n");
 }
 

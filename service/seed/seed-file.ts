@@ -63,7 +63,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new ServiceError("invalid", `cannot be read (${sqliteCode(error)}); name an existing seed file`);
+    throw new ServiceError("invalid", `cannot be read (${sqliteCode(error)}); specify an existing seed file`);
   }
 }
 
@@ -89,6 +89,6 @@ function resolveCommand(file: string, name: string, command: string): string {
   if (words.length === 0) throw invalidImage("must be a handler file or a command line");
   const absoluteWords = words.map((word) => (isSource(word) ? resolve(dirname(file), word) : word));
   const missingFile = absoluteWords.find((word) => isSource(word) && !existsSync(word));
-  if (missingFile !== undefined) throw invalidImage(`the file ${missingFile} does not exist; name an existing file`);
+  if (missingFile !== undefined) throw invalidImage(`the file ${missingFile} does not exist; specify an existing file`);
   return commandLineOf(absoluteWords);
 }

@@ -63,7 +63,7 @@ export function applySeed(
   const referencedId = (rows: Row[], path: string, noun: string, name: string): string => {
     const id = findId(rows, path, name);
     if (id === undefined)
-      throw invalid(`${path}: ${noun} "${name}" does not exist; name an object of the file or of the service`);
+      throw invalid(`${path}: ${noun} "${name}" does not exist; specify an object of the file or of the service`);
     return id;
   };
   const secretBody = (
@@ -71,7 +71,7 @@ export function applySeed(
     path: string,
   ): Fields => {
     if (literalValue !== undefined)
-      throw invalid(`${path}.value: unknown property; name an environment variable in valueFromEnv`);
+      throw invalid(`${path}.value: unknown property; specify an environment variable in valueFromEnv`);
     const value = environmentValue(valueFromEnv);
     if (value === undefined)
       throw invalid(`${path}.valueFromEnv: the environment variable "${valueFromEnv}" is not set; set it`);

@@ -27,7 +27,7 @@ export function readApiKeyFile(file: string): string {
   try {
     text = readFileSync(file, "utf8").trim();
   } catch (error) {
-    throw new StartError(`--api-key-file ${file}: cannot be read (${sqliteCode(error)}); name an existing file`);
+    throw new StartError(`--api-key-file ${file}: cannot be read (${sqliteCode(error)}); specify an existing file`);
   }
   if (isApiKey(text)) return text;
   throw new StartError(

@@ -41,7 +41,7 @@ export function snapshotDataFolder(dataFolder: string, target: string): void {
  */
 export function restoreDataFolder(dataFolder: string, source: string): void {
   if (!existsSync(storeFile(source)))
-    throw new StartError(`${source}: is not a snapshot; name a folder written by the snapshot command`);
+    throw new StartError(`${source}: is not a snapshot; specify a folder written by the snapshot command`);
   const folder = resolve(dataFolder);
   onDisk(folder, () => prepareDataFolder(folder, stagingName));
   withLock(folder, () => {

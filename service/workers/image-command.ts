@@ -58,7 +58,7 @@ function handlerCommand(
 ): WorkerCommand | { error: string } {
   if (!existsSync(handler)) {
     return {
-      error: `the handler file ${handler} of the image "${image}" does not exist; name an existing file with --image ${image}=FILE`,
+      error: `the handler file ${handler} of the image "${image}" does not exist; specify an existing file with --image ${image}=FILE`,
     };
   }
   const programs = isServer ? [handler] : [hostProgram(), handler];

@@ -108,7 +108,7 @@ describe("REST v2: POST /serverless", () => {
     [
       "both kinds of CUDA constraints",
       { gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"], minCudaVersion: "12.4" } },
-      /together/,
+      /cannot be combined with minCudaVersion/,
     ],
     [
       "an excluded type of another pool",

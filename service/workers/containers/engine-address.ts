@@ -48,7 +48,7 @@ function parseHost(text: string, source: string, certificates: string | undefine
   if (scheme !== "tcp" && scheme !== "http" && scheme !== "https")
     throw new Error(`${source}: "${text}" is not supported; must begin with unix://, npipe:// or tcp://`);
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
-  if (!url) throw new Error(`${source}: "${text}" is not an address; must be like tcp://127.0.0.1:2375`);
+  if (!url) throw new Error(`${source}: "${text}" is not an address; must have the form tcp://127.0.0.1:2375`);
   const usesTls = certificates !== undefined || scheme === "https";
   const port = Number(url.port || (usesTls ? 2376 : 2375));
   const address = { displayUrl: text, host: url.hostname.replace(/^\[|\]$/g, ""), port };

@@ -71,7 +71,7 @@ export function createImages(client: EngineClient, clock: Clock, onPulled: (imag
      */
     async ensure(image: string, auth: RegistryCredentials | undefined, onLine: (line: string) => void): Promise<void> {
       if (!namePattern.test(image) || image.includes(".."))
-        throw new EngineError(400, `"${image}" is not an image name; must be like registry.example/name:tag`);
+        throw new EngineError(400, `"${image}" is not an image name; must have the form registry.example/name:tag`);
       if (await exists(image)) return;
       const key = JSON.stringify([image, auth]);
       const pendingPull = pulls.get(key);

@@ -20,13 +20,11 @@ test.each(known)("GET %s is accepted and logged as a contract violation", async 
   const lines = (await rig.log()).split("\n").filter((line) => line.includes("contract violation"));
   const logged = lines.map((line): unknown => JSON.parse(line)).find((line) => at(line, "route") === route);
   expect(logged).toMatchObject({ level: 40, client: "runpod-mcp-server/4.0.0" });
-  expect(at(logged, "msg")).toBe(
-    "contract violation: include: must come with product; start --strict rejects the request",
-  );
+  expect(at(logged, "msg")).toBe("contract violation: include: requires product; start --strict rejects the request");
 });
 
 test.each(known)("GET %s is 400 with the option strict", async (query) => {
-  expectResponse(await request(strict, query), 400, { detail: "include: must come with product" });
+  expectResponse(await request(strict, query), 400, { detail: "include: requires product" });
 });
 
 test.each(["gpus?product=POD", "gpus?count=2", "cpus?vcpuCount=4", "gpus?include=AVAILABILITY&cudaVersions=12"])(

@@ -32,7 +32,10 @@ function getWithHost(
 }
 
 test.each([
-  [{ host: "0.0.0.0" }, "host: 0.0.0.0 is reachable from other machines; name the service's host with --allow-host"],
+  [
+    { host: "0.0.0.0" },
+    "host: 0.0.0.0 is reachable from other machines; allow the service's host name with --allow-host",
+  ],
   [{ host: "::" }, "host: :: is reachable from other machines"],
   [{ host: "192.0.2.1", allowHosts: [] }, "host: 192.0.2.1 is reachable from other machines"],
   [{ host: "localhost" }, 'host: "localhost" is not allowed, must be an IP address'],

@@ -48,7 +48,7 @@ describe("a start that cannot succeed exits with 1 and one line with the next st
     expect(response).toEqual({
       code: 1,
       out: "",
-      err: `serverless-compute-local: --image acme/echo:1: the handler file ${file} does not exist; name an existing file`,
+      err: `serverless-compute-local: --image acme/echo:1: the handler file ${file} does not exist; specify an existing file`,
     });
     expect(existsSync(data)).toBe(false);
   });

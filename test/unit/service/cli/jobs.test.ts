@@ -149,7 +149,7 @@ test.each([["run"], ["jobs"], ["faults"]])("%s reports that no service runs", as
   expect(await runLine(command, "echo", "--data", unused)).toEqual({
     code: 1,
     out: "",
-    err: `serverless-compute-local: no service runs with the folder ${unused}; start one, or pass its folder with --data`,
+    err: `serverless-compute-local: no service uses the folder ${unused}; start one, or pass its folder with --data`,
   });
 });
 

@@ -34,7 +34,7 @@ describe("open", () => {
     const data = join(folder, "none");
     const none = await runLine("open", "--data", data);
     expect(none.err).toBe(
-      `serverless-compute-local: no service runs with the folder ${data}; start one, or pass its folder with --data`,
+      `serverless-compute-local: no service uses the folder ${data}; start one, or pass its folder with --data`,
     );
     const service = await createService({ port: 0, dataFolder: data, console: false });
     const { err, code } = await runLine("open", "--data", data);
@@ -72,7 +72,7 @@ describe("key --wait", () => {
     await (await createService({ port: 0, dataFolder: data })).stop();
     const { code, out, err } = await runLine("key", "--wait", "0.2", "--data", data);
     expect(err).toBe(
-      `serverless-compute-local: no service with the folder ${data} started within 0.2 s; start one, or pass its folder with --data`,
+      `serverless-compute-local: no service for the folder ${data} started within 0.2 s; start one, or pass its folder with --data`,
     );
     expect({ code, out }).toEqual({ code: 1, out: "" });
   });

@@ -62,7 +62,7 @@ test("init overwrites nothing and names the next step", async () => {
   expect(await readFile(seed, "utf8")).toBe("# mine\n");
   await mkdir(join(project, "other"));
   expect((await runLine("init", join(project, "other/handler.py"))).err).toMatch(
-    /handler\.py: does not exist; name an existing handler, or a new one that ends in \.mjs$/,
+    /handler\.py: does not exist; specify an existing handler, or a new one that ends in \.mjs$/,
   );
 });
 
@@ -75,10 +75,12 @@ test("start fails with the next step for an unusable seed file or key file", asy
   };
   const seed = join(project, "absent.yaml");
   expect(await start("--seed", seed)).toBe(
-    `serverless-compute-local: ${seed}: cannot be read (ENOENT); name an existing seed file`,
+    `serverless-compute-local: ${seed}: cannot be read (ENOENT); specify an existing seed file`,
   );
   const key = join(project, "short-key");
-  expect(await start("--api-key-file", key)).toMatch(/--api-key-file \S+: cannot be read \(ENOENT\); name an existing/);
+  expect(await start("--api-key-file", key)).toMatch(
+    /--api-key-file \S+: cannot be read \(ENOENT\); specify an existing/,
+  );
   await writeFile(key, "short");
   expect(await start("--api-key-file", key)).toMatch(/short-key: does not contain an API key; write 16 or more/);
 });

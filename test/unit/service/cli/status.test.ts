@@ -42,13 +42,13 @@ test(
       "NAME",
       "IMAGE",
       "WORKERS",
-      "OF",
+      "MIN–MAX",
       "IN QUEUE",
       "IN PROGRESS",
     ]);
     expect(cells(id)).toEqual([id, "busy", "acme/slow:1", "1", "0–1", "2", "1", "0", "0", "0"]);
     expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "0", "0–0", "0", "0", "0", "0", "0"]);
-    expect(result.stdout).toMatch(/\nWORKER +OF ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
+    expect(result.stdout).toMatch(/\nWORKER +ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
     expect(result.stdout).not.toContain(key);
     const { endpoints, url } = JSON.parse((await runLine("status", "--json", "--data", data)).out);
     expect(url).toBe(addresses.serverlessUrl);
@@ -119,10 +119,10 @@ describe("status exits with 1 and one line with the next step", () => {
   };
 
   test("if no service runs on the folder", async () => {
-    await fails(/no service runs with the folder \S+key; start one, or pass its folder with --data/);
+    await fails(/no service uses the folder \S+key; start one, or pass its folder with --data/);
     const { stop } = await createService({ port: 0, dataFolder: data });
     await stop(0);
-    await fails(/no service runs with the folder \S+key; start one, or pass its folder with --data/);
+    await fails(/no service uses the folder \S+key; start one, or pass its folder with --data/);
   });
 
   test("if the service rejects the key, stops or does not respond", async () => {

@@ -119,12 +119,12 @@ describe("a seed file", () => {
     [
       "template: base",
       "template: bare",
-      'endpoints.echo.template: template "bare" does not exist; name an object of the file',
+      'endpoints.echo.template: template "bare" does not exist; specify an object of the file',
     ],
     [
       "[models]",
       "[model]",
-      'endpoints.echo.networkVolumes: network volume "model" does not exist; name an object of the file',
+      'endpoints.echo.networkVolumes: network volume "model" does not exist; specify an object of the file',
     ],
     ["workers:", "worker:", "endpoints.echo.worker: unknown property"],
     ["type: QUEUE\n", "\n", "endpoints.echo.type: is required, must be"],
@@ -132,14 +132,14 @@ describe("a seed file", () => {
     [
       "SEED_TEST_TOKEN",
       "SEED_TEST_TOKEN, value: abc",
-      "secrets.token.value: unknown property; name an environment variable in",
+      "secrets.token.value: unknown property; specify an environment variable in",
     ],
     [
       "SEED_TEST_TOKEN",
       "SEED_TEST_ABSENT",
       'secrets.token.valueFromEnv: the environment variable "SEED_TEST_ABSENT" is not set; set it',
     ],
-    ["./echo.mjs", "./absent.mjs", "does not exist; name an existing file"],
+    ["./echo.mjs", "./absent.mjs", "does not exist; specify an existing file"],
     ["templates:", "templates: [", "line "],
   ])("rejects %s → %s with its path, and creates nothing", (from, to, message) => {
     const resources = useResources();
@@ -161,7 +161,7 @@ describe("a seed file", () => {
     const dataFolder = join(folder, "unused");
     const seed = join(folder, "absent.yaml");
     await expect(createService({ port: 0, dataFolder, seed })).rejects.toThrow(
-      `${seed}: cannot be read (ENOENT); name an existing seed file`,
+      `${seed}: cannot be read (ENOENT); specify an existing seed file`,
     );
     expect(existsSync(dataFolder)).toBe(false);
   });

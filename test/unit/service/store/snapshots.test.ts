@@ -128,7 +128,7 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     );
     whileOpen(() => expect(() => restoreDataFolder(data, snapshot)).toThrow(/is in use by another local service/));
     expect(() => restoreDataFolder(data, folder)).toThrow(
-      `${folder}: is not a snapshot; name a folder written by the snapshot command`,
+      `${folder}: is not a snapshot; specify a folder written by the snapshot command`,
     );
     const damaged = join(folder, "damaged");
     mkdirSync(damaged);
