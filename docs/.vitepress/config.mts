@@ -21,8 +21,7 @@ function addressOf(page: string, href: string): string | undefined {
 /** The site of the pages in docs. Dead links fail the build; files of the repository outside docs are linked where they are published. */
 export default defineConfig({
   title: "Serverless Compute for Pulumi",
-  description:
-    "Infrastructure as code for serverless GPU endpoints, with a local service that runs all of it on one machine",
+  description: "Infrastructure as code for serverless GPU endpoints, with a local service on one machine",
   cleanUrls: true,
   rewrites: { "README.md": "index.md", "start/README.md": "start/index.md", "guides/README.md": "guides/index.md" },
   markdown: {

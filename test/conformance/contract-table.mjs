@@ -26,7 +26,7 @@ const reasons = [
  * @type {[property: RegExp, reason: string][]} */
 const propertyReasons = [
   [/\/builds\b/, "The local service has no builds."],
-  [/\/billing\b/, "Nothing costs anything, so there are no records."],
+  [/\/billing\b/, "The local service charges nothing, so there are no records."],
   [
     / dockerRegistryUri$|\.dockerRegistryUri$/,
     "Optional; the contract does not state when the hosted service returns it.",

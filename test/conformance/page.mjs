@@ -51,6 +51,6 @@ export function conformancePage(report, service, contract) {
         `## ${section}\n\n| row | test file | reading | result |\n|---|---|---|---|\n${rows.join("\n")}\n`,
     );
   return `# Conformance\n\nWritten by \`node test/conformance/report.mjs\` from a run of the conformance tests against ${service}:
-${passed} of ${results.length} rows hold. Where the interface can be read in more than one way, a row names the
-[reading](service.md#readings) that it rests on.\n\n${contract}\n${tables.join("\n")}`;
+${passed} of ${results.length} rows hold. If the interface is ambiguous, a row names the
+[reading](service.md#readings) on which it depends.\n\n${contract}\n${tables.join("\n")}`;
 }
