@@ -109,6 +109,9 @@ export const notFoundOnDelete = (what: string, id: string): ServiceError =>
 export const internalError = (): ServiceError =>
   new ServiceError("internal", "internal server error; see the service's log");
 
+/** The error for a request that the service ends because it stops. */
+export const serviceStopping = (): ServiceError => new ServiceError("stopping", "the service is stopping");
+
 /** A command failure that the user can correct; printed as one line without a stack. */
 export class StartError extends Error {
   override readonly name = "StartError";

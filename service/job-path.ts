@@ -1,3 +1,4 @@
+import { serviceStopping } from "./errors";
 import { createFaults } from "./faults/faults";
 import { createJobQueue } from "./jobs";
 import { storePause } from "./jobs/timings";
@@ -22,11 +23,17 @@ export function createJobPath(
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
   const { jobs, live } = queue;
   const logs = createWorkerLogs(workerLogFolder(dataFolder), clock);
-  // A worker that lacked stock may start.
-  const faults = createFaults({ clock, exists, logNotice, onReplace: (endpointId) => pool.review(endpointId) });
+  const stopping = new AbortController();
+  const faults = createFaults({
+    clock,
+    stopping: stopping.signal,
+    exists,
+    logNotice,
+    // A worker that lacked stock may start.
+    onReplace: (endpointId) => pool.review(endpointId),
+  });
   const workers = createWorkers({ ...deps, queue, faults, logs });
   const { pool, presence, tokens, health } = workers;
-  const stopping = new AbortController();
   const removals = new Set<Promise<void>>();
 
   events.on("endpointCreated", (endpointId) => {
@@ -53,6 +60,8 @@ export function createJobPath(
     faults.removeEndpoint(endpointId);
     await jobs.removeEndpoint(endpointId);
     await workers.removeEndpoint(endpointId);
+    // Last, because a worker that ends still uses the queue.
+    live.removeEndpoint(endpointId);
   }
 
   /** Removes a deleted endpoint; retries while the store is locked or the disk is full. The next start removes the rest. */
@@ -133,7 +142,7 @@ export function createJobPath(
       await workers.drain(deadline);
       queue.waits.close();
       await pool.stop();
-      stopping.abort();
+      stopping.abort(serviceStopping());
       await Promise.all(removals);
       await queue.stop();
       await workers.close();

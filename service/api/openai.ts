@@ -3,7 +3,7 @@ import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { disconnectSignal, onAbort } from "../client-disconnect";
-import { ServiceError } from "../errors";
+import { ServiceError, serviceStopping } from "../errors";
 import type { JobQueue } from "../jobs";
 import { isFinal, type Job } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
@@ -84,7 +84,7 @@ export function registerOpenaiRoute(
       case undefined:
         return new ServiceError("missing", "the job was removed: by its ttl, a purge or the end of its endpoint");
       default:
-        if (waits.closed) return new ServiceError("stopping", "the service is stopping");
+        if (waits.closed) return serviceStopping();
         return new ServiceError(
           "jobTimedOut",
           `job "${job?.id}" did not end within ${maxWait / 1000} s and was cancelled while ${job?.status}; use /run for long jobs`,

@@ -1,6 +1,6 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { type RetirableApi, ServiceError } from "../errors";
+import { type RetirableApi, ServiceError, serviceStopping } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
@@ -144,7 +144,7 @@ export function createServer(deps: {
   // Probes require no key and are not counted as users' requests.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async () => {
-    if (isStopping) throw new ServiceError("stopping", "the service is stopping");
+    if (isStopping) throw serviceStopping();
     if (!isReady) throw new ServiceError("starting", "the service is starting");
     return { status: "ok" };
   });

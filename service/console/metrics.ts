@@ -145,7 +145,10 @@ export function createJobMetrics({
     /** Records the number of queued jobs, and removes deleted endpoints and endpoints without jobs in the last day; call it every second. */
     sample(): void {
       for (const [endpointId, ranges] of rings) {
-        if (!exists(endpointId)) rings.delete(endpointId);
+        if (!exists(endpointId)) {
+          rings.delete(endpointId);
+          continue;
+        }
         const waitingCount = waiting(endpointId);
         for (const ringBuffer of ranges) {
           const index = advance(ringBuffer);

@@ -48,11 +48,14 @@ export const noRequestFaults: Pick<Faults, "ofRequest" | "isDropped"> = {
 /** Injected faults by endpoint, for tests of clients. They are kept in memory until the service stops or the endpoint is deleted. */
 export function createFaults({
   clock,
+  stopping,
   exists,
   logNotice,
   onReplace,
 }: {
   clock: Clock;
+  /** Aborts when the service stops; delayed requests fail with its reason. */
+  stopping: AbortSignal;
   exists(endpointId: string): boolean;
   /** Logs an injection. */
   logNotice(endpointId: string, text: string): void;
@@ -126,7 +129,7 @@ export function createFaults({
     const { delay = 0 } = endpoints.get(endpointId) ?? {};
     if (delay > 0) {
       logNotice(endpointId, `injected fault: a request is delayed by ${delay} ms`);
-      await clock.sleep(delay);
+      await clock.sleep(delay, stopping);
     }
     if (consume(endpointId, "tooManyRequests", "a request gets 429"))
       throw new ServiceError("tooManyRequests", "injected fault: too many requests", { "retry-after": "1" });

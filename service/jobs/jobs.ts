@@ -227,7 +227,6 @@ export function createJobs({
         },
         (unfinished) => {
           for (const job of unfinished) events.emit("removed", job);
-          live.removeEndpoint(endpointId);
         },
       );
     },

@@ -75,7 +75,7 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
       return job;
     },
     /** Number of waiting jobs of an endpoint. */
-    waiting: (endpointId: string): number => queue(endpointId).size,
+    waiting: (endpointId: string): number => queues.get(endpointId)?.size ?? 0,
     /** Removes and returns a waiting worker. */
     nextWaiter(endpointId: string): WaitingWorker | undefined {
       const readyQueue = queue(endpointId);
@@ -85,6 +85,7 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     },
     /** Unfinished jobs of an endpoint. */
     byEndpoint: (endpointId: string): LiveJob[] => [...jobs.values()].filter((job) => job.endpointId === endpointId),
+    /** Removes the queue of a deleted endpoint without jobs and workers. */
     removeEndpoint(endpointId: string): void {
       queues.delete(endpointId);
       running.delete(endpointId);

@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors";
+import { serviceStopping } from "../errors";
 import type { Database } from "./database";
 
 /**
@@ -117,7 +117,7 @@ export function createGroupCommit(database: Database, now: () => number): GroupC
 
   return {
     commit<Result>(work: () => Result, after?: (result: Result) => void, bytes = 0): Promise<Result> {
-      if (closed) return Promise.reject(new ServiceError("stopping", "the service is stopping"));
+      if (closed) return Promise.reject(serviceStopping());
       return new Promise((resolve, reject) => {
         let outcome: { result: Result } | undefined;
         pending.push({

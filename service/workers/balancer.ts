@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "serverless-compute-api/clock";
-import { notFound, ServiceError } from "../errors";
+import { notFound, ServiceError, serviceStopping } from "../errors";
 import type { JobTimings } from "../jobs/timings";
 import type { LocalWorker } from "./local-worker";
 import type { WorkerPool } from "./pool";
@@ -161,7 +161,7 @@ export function createBalancer({
     async lease(endpointId: string, disconnect: AbortSignal): Promise<Lease> {
       for (;;) {
         if (disconnect.aborted) throw disconnectError();
-        if (closing) throw new ServiceError("stopping", "the service is stopping");
+        if (closing) throw serviceStopping();
         const acquired = lease(selectWorker(endpointId) ?? (await waitForWorker(endpointId, disconnect)));
         if (acquired) return acquired;
       }
@@ -187,8 +187,8 @@ export function createBalancer({
     /** Fails waiting requests; waits up to `deadline` ms for running requests. */
     async close(deadline: number): Promise<void> {
       closing = new AbortController();
-      const stopping = new ServiceError("stopping", "the service is stopping");
-      for (const endpointId of [...endpoints.keys()]) for (const waiter of waitersOf(endpointId)) waiter.fail(stopping);
+      for (const endpointId of [...endpoints.keys()])
+        for (const waiter of waitersOf(endpointId)) waiter.fail(serviceStopping());
       if (leases > 0) await clock.sleep(deadline, closing.signal).catch(() => undefined);
     },
   };

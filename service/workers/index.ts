@@ -190,6 +190,7 @@ export function createWorkers({
     /** Ends the workers of a deleted endpoint and deletes their logs, homes and images. */
     async removeEndpoint(endpointId: string): Promise<void> {
       await pool.endWorkers(endpointId);
+      starter.removeEndpoint(endpointId);
       await logs.remove(endpointId);
       await rm(join(homeFolders, endpointId), { recursive: true, force: true });
       await removeUnusedImages();

@@ -145,6 +145,7 @@ export function createWorkerStarter({
   }
 
   return {
+    removeEndpoint: (endpointId: string): void => void lastErrors.delete(endpointId),
     start(endpointId: string): StartOutcome {
       try {
         return logOutcome(endpointId, start(endpointId));

@@ -10,7 +10,11 @@ function open() {
   const waiting = new Map<string, number>();
   const deleted = new Set<string>();
   const exists = (id: string): boolean => !deleted.has(id);
-  const metrics = createJobMetrics({ events, waiting: (id) => waiting.get(id) ?? 0, exists, clock });
+  function countWaiting(id: string): number {
+    expect(exists(id), "only existing endpoints have a queue").toBe(true);
+    return waiting.get(id) ?? 0;
+  }
+  const metrics = createJobMetrics({ events, waiting: countWaiting, exists, clock });
   let seq = 0;
   /** Ends a job now that was submitted `ms` ago. */
   function end(ms: number, endpointId = "e", fails = false): void {

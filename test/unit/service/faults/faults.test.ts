@@ -124,25 +124,40 @@ describe("an injected fault", () => {
     expect((await final(job)).json).toMatchObject({ status: "COMPLETED" });
   });
 
-  test("delay delays a request of the job API by the given time", async () => {
-    const clock = new ManualClock();
-    const rig = await useJobRig({ clock });
-    const { id, call: callJobs } = await rig.endpoint("none:1", { workersMax: 0 });
-    const path = `${rig.root}/local/endpoints/${id}/faults`;
-    const key = "a-key-for-this-test-only";
-    expect((await send("PUT", path, { key, json: { delay: 60_000 } })).json).toEqual({ delay: 60_000 });
-    let ended = false;
-    const health = callJobs("GET", "/health").finally(() => {
-      ended = true;
+  describe("delay", () => {
+    /** Sends a request that is delayed by a minute. */
+    async function sendDelayed() {
+      const clock = new ManualClock();
+      const rig = await useJobRig({ clock });
+      const { id, call: callJobs } = await rig.endpoint("none:1", { workersMax: 0 });
+      const path = `${rig.root}/local/endpoints/${id}/faults`;
+      const key = "a-key-for-this-test-only";
+      expect((await send("PUT", path, { key, json: { delay: 60_000 } })).json).toEqual({ delay: 60_000 });
+      let ended = false;
+      const health = callJobs("GET", "/health").finally(() => {
+        ended = true;
+      });
+      await pollUntil(
+        () => send("GET", path, { key }),
+        () =>
+          readFileSync(join(rig.dataFolder, "logs", `${id}.log`), "utf8").includes("a request is delayed by 60000 ms"),
+      );
+      expect(ended).toBe(false);
+      return { clock, rig, health };
+    }
+
+    test("delays a request of the job API by the given time", async () => {
+      const { clock, health } = await sendDelayed();
+      await clock.advance(60_000);
+      expect((await health).status).toBe(200);
     });
-    await pollUntil(
-      () => send("GET", path, { key }),
-      () =>
-        readFileSync(join(rig.dataFolder, "logs", `${id}.log`), "utf8").includes("a request is delayed by 60000 ms"),
-    );
-    expect(ended).toBe(false);
-    await clock.advance(60_000);
-    expect((await health).status).toBe(200);
+
+    test("ends when the service stops", async () => {
+      const { clock, rig, health } = await sendDelayed();
+      await rig.stop();
+      expect(await health).toMatchObject({ status: 503, json: { error: "the service is stopping" } });
+      expect(clock.waiting).toBe(0);
+    });
   });
 });
 
