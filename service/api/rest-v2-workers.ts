@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
@@ -128,6 +127,6 @@ export function registerWorkerRoutes(
       isRunning: () => view.workers(id).some((worker) => worker.id === workerId),
     });
     if (!events) throw notFound("worker", workerId);
-    return reply.type("text/event-stream").headers(streamHeaders).send(Readable.from(events));
+    return reply.type("text/event-stream").headers(streamHeaders).send(events);
   });
 }

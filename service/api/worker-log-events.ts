@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { createLogTail } from "../workers/log-tail";
 
@@ -60,7 +61,7 @@ export async function openWorkerLogEvents({
   after: string | undefined;
   /** Returns whether the worker is still running. */
   isRunning(): boolean;
-}): Promise<AsyncGenerator<string> | undefined> {
+}): Promise<Readable | undefined> {
   const tail = createLogTail(file);
   const readLines = createLineReader(workerId);
   const pastLines = readLines(await tail.readLast(maxPastLines));
@@ -73,21 +74,18 @@ export async function openWorkerLogEvents({
     lines.filter((line) => source === line.source && line.ts > start);
   const selected = selectLines(pastLines);
   const firstLines = after === undefined ? selected.slice(Math.max(0, selected.length - count)) : selected;
-  return events();
+  // A generator that has not started has no `finally`, so the stream closes the log.
+  return Readable.from(events()).once("close", () => void tail.close());
 
   async function* events(): AsyncGenerator<string> {
-    try {
-      // The head of the response is sent with the first part.
-      yield ":\n\n";
-      yield* firstLines.map(eventOf);
-      for (let isLast = false; !isLast; ) {
-        // Lines written before the worker's end are read once more after it.
-        isLast = !isRunning();
-        if (!isLast) await pause(pollInterval);
-        yield* selectLines(readLines(await tail.readNew())).map(eventOf);
-      }
-    } finally {
-      await tail.close();
+    // The head of the response is sent with the first part.
+    yield ":\n\n";
+    yield* firstLines.map(eventOf);
+    for (let isLast = false; !isLast; ) {
+      // Lines written before the worker's end are read once more after it.
+      isLast = !isRunning();
+      if (!isLast) await pause(pollInterval);
+      yield* selectLines(readLines(await tail.readNew())).map(eventOf);
     }
   }
 }

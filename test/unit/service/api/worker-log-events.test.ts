@@ -1,8 +1,11 @@
+import { once } from "node:events";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { openWorkerLogEvents } from "../../../../service/api/worker-log-events";
+import { hasProc } from "../../../support/stack-processes";
 
 const folder = await mkdtemp(join(tmpdir(), "worker-log-events-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -17,6 +20,13 @@ await writeFile(
     "",
   ].join("\n"),
 );
+
+/** Open handles of the log in this process. */
+const openHandles = (): string[] =>
+  readdirSync("/proc/self/fd").filter((handle) => {
+    const target = `/proc/self/fd/${handle}`;
+    return existsSync(target) && readlinkSync(target) === file;
+  });
 
 /** The lines after a time. */
 async function linesAfter(after: string): Promise<string[]> {
@@ -41,4 +51,16 @@ test.each([
   ["an offset to the west", "2026-11-26T09:00:00.600-02:00", ["fourth"]],
 ])("a time with %s selects the lines after it", async (_form, after, lines) => {
   expect(await linesAfter(after)).toEqual(lines);
+});
+
+test.runIf(hasProc)("a stream closes the log, even if it is destroyed before its first read", async () => {
+  expect(await linesAfter("2026-11-26T11:00:00Z")).toHaveLength(3);
+  expect(openHandles()).toEqual([]);
+  const options = { file, workerId: "w", source: undefined, tail: 0, after: undefined, isRunning: () => true };
+  const events = await openWorkerLogEvents(options);
+  expect(openHandles()).toHaveLength(1);
+  const closed = events && once(events, "close");
+  events?.destroy();
+  await closed;
+  await expect.poll(openHandles).toEqual([]);
 });
