@@ -84,10 +84,10 @@ function burstTable(rows: BurstRow[]): string {
 }
 
 function queueTable({ rows, restart }: QueueResult): string {
-  const cells = rows.map(({ queued, submittedPerSecond, takeSeconds, memory }) => [
+  const cells = rows.map(({ queued, submittedPerSecond, takeTime, memory }) => [
     rounded(queued),
     rounded(submittedPerSecond),
-    precise(takeSeconds),
+    precise(takeTime),
     rounded(memory),
   ]);
   const lines = table(["jobs in the queue", "/run accepted/s", "take ms", "RSS MiB"], cells);

@@ -14,7 +14,7 @@ export interface QueueRow {
   /** Jobs that /run accepts per second at this length, 64 clients. */
   submittedPerSecond: number;
   /** Median time of a job-take by an external worker, ms. */
-  takeSeconds: number;
+  takeTime: number;
   /** Resident memory of the service, MiB. */
   memory: number;
 }
@@ -69,8 +69,8 @@ export async function measureQueue(lengths: number[]): Promise<QueueResult> {
         if (length > queued + sample) await submit(service, length - queued - sample);
         const submittedPerSecond = await submit(service, sample);
         queued = length;
-        const takeSeconds = await takeJobs(service, 50);
-        recovered.push({ queued, submittedPerSecond, takeSeconds, memory: await residentMemory(service.pid) });
+        const takeTime = await takeJobs(service, 50);
+        recovered.push({ queued, submittedPerSecond, takeTime, memory: await residentMemory(service.pid) });
       }
       return recovered;
     });
