@@ -24,6 +24,32 @@ export function parseInput<Shape extends z.ZodType>(
   throw new ServiceError(code, faults.join("; "), {}, faults);
 }
 
+/** A part that the store would change: it truncates a text at a null character and replaces an unpaired surrogate. */
+export const unstorablePart = (text: string): string | undefined => {
+  if (text.includes("\0")) return "a null character";
+  return /\p{Surrogate}/u.test(text) ? "an unpaired surrogate" : undefined;
+};
+
+/** The faults that no shape finds: texts that the store would change, and the variable that zod omits from `env`. */
+const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
+  if (typeof value === "string") {
+    const part = unstorablePart(value);
+    return part === undefined ? [] : [`${path.join(".") || "body"}: must not contain ${part}`];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === "__proto__" && path.at(-1) === "env"
+      ? [`${[...path, key].join(".")}: is not allowed`]
+      : textFaults(member, [...path, key]),
+  );
+};
+
+/** Throws a ServiceError of `code` if a parsed text contains what the store would change or zod would omit. */
+export function checkTexts(input: unknown, code: "invalid" | "unprocessable"): void {
+  const faults = textFaults(input);
+  if (faults.length > 0) throw new ServiceError(code, faults.join("; "), {}, faults);
+}
+
 /** The error for a whole number that is sent as text or out of bounds, with the message of `parseInput`. */
 export const outOfBounds = (property: string, input: unknown, bounds: Bounds): ServiceError =>
   new ServiceError("invalid", `${property}: ${showValue(input)} is not allowed, ${rangeRule(bounds)}`);

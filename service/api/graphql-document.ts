@@ -9,7 +9,7 @@ import {
   visit,
 } from "graphql";
 import { ServiceError } from "../errors";
-import { unstorablePart } from "./request-body";
+import { unstorablePart } from "../validation";
 
 /**
  * Bounds of a request, far above the requests of real clients. Validation compares fields in pairs and blocks the event loop: 33 KB of

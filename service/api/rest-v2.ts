@@ -4,7 +4,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import { registerPodRoutes } from "./pods";
-import { checkTexts } from "./request-body";
+import { checkBodyTexts } from "./request-body";
 import { reservedWords } from "./responses";
 import { registerAccountRoutes } from "./rest-v2-account";
 import { registerBillingRoutes } from "./rest-v2-billing";
@@ -47,7 +47,7 @@ export function registerRestV2Routes(
     const fault = admissionFault(request, reply);
     if (fault) throw fault;
   });
-  checkTexts(app, "unprocessable");
+  checkBodyTexts(app, "unprocessable");
   type Id = { Params: { id: string } };
   const operations: [string, Noun][] = Object.entries(nouns);
   for (const [path, { list, get, create, update, remove, bodyLimit }] of operations) {

@@ -9,7 +9,7 @@ import type { EndpointRoutes } from "./endpoint-routes";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import type { MetricsText } from "./meters";
 import { registerMetricsRoute } from "./metrics";
-import { checkTexts, discardBody } from "./request-body";
+import { checkBodyTexts, discardBody } from "./request-body";
 import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
@@ -118,7 +118,7 @@ export function createServer(deps: {
   registerForUsers(roots.rest, (scope) => {
     if (retire.includes("v1")) return rejectRetired(scope, "REST v1", ["/", "/*"]);
     scope.addHook("onRequest", async (request) => auth.checkRest(request));
-    checkTexts(scope, "invalid");
+    checkBodyTexts(scope, "invalid");
     registerRestRoutes(scope, resources, rest);
   });
   registerForUsers(roots.jobs, (scope) => registerRestV2Routes(scope, { ...restV2, admissionFault, resources, log }));
@@ -128,7 +128,7 @@ export function createServer(deps: {
     scope.addHook("onRequest", async (request) => {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
     });
-    checkTexts(scope, "invalid");
+    checkBodyTexts(scope, "invalid");
     // Loaded at the first request, because graphql-js takes the most time and memory at start.
     scope.post(roots.graphql, async (request, reply) => {
       const { executeGraphql, isPublicRequest } = await import("./graphql.js");

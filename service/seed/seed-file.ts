@@ -2,13 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { z } from "zod";
-import { textFaults } from "../api/request-body";
 import { ServiceError, StartError } from "../errors";
 import { faultShape } from "../faults/faults";
 import { checkStock, stockLevels } from "../resources/stock";
 import { commandLineOf } from "../resources/template-table";
 import { sqliteCode } from "../store/faults";
-import { parseInput } from "../validation";
+import { checkTexts, parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
 import { isSource } from "../workers/handler-files";
 
@@ -40,8 +39,7 @@ export function readSeedFile(path: string): Seed {
   const file = resolve(path);
   return withFile(file, () => {
     const content = parseText(readText(file));
-    const faults = textFaults(content);
-    if (faults.length > 0) throw new ServiceError("invalid", faults.join("; "));
+    checkTexts(content, "invalid");
     const seed = parseInput(seedShape, content);
     checkStock(seed.stock);
     const images = Object.entries(seed.images).map(([name, command]) => [name, resolveCommand(file, name, command)]);
