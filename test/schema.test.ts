@@ -28,7 +28,7 @@ describe("schema.json", () => {
     });
     const { username } = schema.resources["serverless-compute:index:ContainerRegistryAuth"]?.inputProperties ?? {};
     expect(username).not.toHaveProperty("willReplaceOnChanges");
-    expect(username?.description).toContain("With REST v2 a change replaces.");
+    expect(username?.description).toContain("With REST v2 a change replaces the resource.");
   });
 
   it("describes every input and output, including lookups and nested types", () => {

@@ -75,7 +75,7 @@ function table(properties, required, emphasis) {
     const notes = [
       property.description ?? "",
       property.secret ? "Secret." : "",
-      property.willReplaceOnChanges ? "A change replaces." : "",
+      property.willReplaceOnChanges ? "A change replaces the resource." : "",
     ];
     const label = required.includes(name) && emphasis ? `\`${name}\` ${emphasis}` : `\`${name}\``;
     return `| ${label} | ${typeText(property)} | ${notes.filter(Boolean).join(" ").replaceAll("|", "\\|")} |`;

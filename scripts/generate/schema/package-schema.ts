@@ -87,7 +87,7 @@ function properties(
       ...(traits.replaces === true ? { willReplaceOnChanges: true } : {}),
       // The schema cannot express a replacement in only one version of REST.
       ...(typeof traits.replaces === "string"
-        ? { description: `${spec.description} With REST ${traits.replaces} a change replaces.` }
+        ? { description: `${spec.description} With REST ${traits.replaces} a change replaces the resource.` }
         : {}),
     };
   }
