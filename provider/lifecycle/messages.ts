@@ -115,9 +115,9 @@ const wrongAddressMessage = (error: ApiError, subject: Subject): string =>
 const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject) => string> = {
   auth: (error, subject) =>
     error.code === "forbidden"
-      ? `the API key is valid but lacks a permission: ${originOf(error)} refused ${requestOf(error)} (${serviceMessage(error)}). ` +
+      ? `the API key is valid but lacks a permission: ${originOf(error)} rejected ${requestOf(error)} (${serviceMessage(error)}). ` +
         `Add the permission to the key, or set another key. ${keySourceAdvice(error, subject)}`
-      : `${originOf(error)} refused the API key, or the key lacks permission. ${keySourceAdvice(error, subject)}`,
+      : `${originOf(error)} rejected the API key, or the key lacks permission. ${keySourceAdvice(error, subject)}`,
   retired: (error, subject) => {
     const api = retiredApis[error.code];
     const { addresses, dialect, baseUrl } = settingNamesFor(subject);

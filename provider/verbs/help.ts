@@ -5,7 +5,7 @@ import { pagesAddress } from "../generated/publication";
  */
 export const helpTitles = [
   "failed its verification",
-  "refused the API key, or the key lacks permission",
+  "rejected the API key, or the key lacks permission",
   "the API key is valid but lacks a permission",
   "has retired",
   "connection refused",

@@ -85,7 +85,7 @@ export function describeKeyRotation(way: Way): void {
         const run = await stack[command]({ args: ["--target", urn] });
         expect(run.code).not.toBe(0);
         expect(keyErrors(run)).toMatch(
-          /refused the API key.*\n *"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the key has changed since, run "pulumi up" first, or add --run-program\./,
+          /rejected the API key.*\n *"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the key has changed since, run "pulumi up" first, or add --run-program\./,
         );
         expect(await volumes()).toBe(2);
       }

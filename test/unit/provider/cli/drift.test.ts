@@ -102,12 +102,12 @@ test("exits with 0 and one sentence if nothing differs", async () => {
 
 test("fails with the reason of a refresh that failed", async () => {
   const urn = "urn:pulumi:dev::shop::serverless-compute:index:NetworkVolume::models";
-  const diagnostics = [{ urn, message: "error: Preview failed: refused the API key\n", severity: "error" }];
+  const diagnostics = [{ urn, message: "error: Preview failed: rejected the API key\n", severity: "error" }];
   const file = await fileWith(JSON.stringify({ steps: [], diagnostics }));
   expect(await report("text", file)).toEqual({
     code: 1,
     out: "",
-    err: "serverless-compute: the refresh failed: Preview failed: refused the API key",
+    err: "serverless-compute: the refresh failed: Preview failed: rejected the API key",
   });
 });
 

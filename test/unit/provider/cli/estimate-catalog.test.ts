@@ -73,7 +73,7 @@ test.each(["v2", "v1"])(
     const rejected = await command(["estimate", recorded]);
     expect(rejected).toMatchObject({ code: 1, out: "" });
     expect(rejected.err).toBe(
-      `serverless-compute: prices of the catalog: ${service.url} refused the API key, or the key lacks permission. ` +
+      `serverless-compute: prices of the catalog: ${service.url} rejected the API key, or the key lacks permission. ` +
         'The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"' +
         "; or pass a file of prices with --prices",
     );

@@ -180,7 +180,7 @@ describe("nothing is written", () => {
     const wrong = { ...bench, addresses: { ...bench.addresses, apiKey: "wrong-key" } };
     const out = join(folder, "wrong-key");
     await expect(run({ out }, wrong)).rejects.toThrow(
-      `Secret objects: ${bench.proxy.origin} refused the API key, or the key lacks permission. ` +
+      `Secret objects: ${bench.proxy.origin} rejected the API key, or the key lacks permission. ` +
         'The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".',
     );
     await expect(readdir(out)).rejects.toThrow("ENOENT");

@@ -154,7 +154,7 @@ it("reports ignored data sources and resources of other providers in one line", 
 
 it("with a wrong key, names the variable that contains it", async () => {
   await expect(run("terraform", recordedText("terraform", ids), "v2", "wrong-key")).rejects.toThrow(
-    `${bench.proxy.origin} refused the API key, or the key lacks permission. The key comes from SERVERLESS_COMPUTE_API_KEY; `,
+    `${bench.proxy.origin} rejected the API key, or the key lacks permission. The key comes from SERVERLESS_COMPUTE_API_KEY; `,
   );
 });
 

@@ -94,7 +94,7 @@ describe("from a script", () => {
     const wrong = { clients: { ...bench.addresses, apiKey: "sck-wrong" } };
     await expect(
       invokeJob({ endpointId: endpoints.get("echo") ?? "", input: {} }, { settings: wrong }),
-    ).rejects.toThrow(/^job on endpoint "\w+": http:\/\/127\.0\.0\.1:\d+ refused the API key/);
+    ).rejects.toThrow(/^job on endpoint "\w+": http:\/\/127\.0\.0\.1:\d+ rejected the API key/);
   });
 
   test("a job returns its outcome and reports its progress", async () => {
