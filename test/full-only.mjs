@@ -21,7 +21,6 @@ export const fullOnly = [
   "plugin/package-add",
   "plugin/import-account-large",
   "plugin/example-types",
-  "plugin/sdk-go",
   "plugin/sdk-python",
   "plugin/sdk-typescript",
   // Packages under several versions of Node, the release, and the pages of Start.

@@ -96,7 +96,7 @@ describe("the schema's examples match the generated SDKs", () => {
       await writeFile(join(folder, "programs", "go.mod"), lines.join("\n"));
       for (const args of [
         ["mod", "tidy"],
-        ["vet", "./..."],
+        ["vet", "./...", `${module}/...`],
       ]) {
         const { code, stdout, stderr } = await go(args);
         expect(code, `go ${args.join(" ")}:\n${stdout}${stderr}`).toBe(0);
