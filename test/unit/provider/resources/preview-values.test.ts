@@ -2,6 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 import { ServerlessEndpoint, VerifiedEndpoint } from "pulumi-serverless-compute";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
+/** Outputs that no input sets. */
+const outputs = { version: 1, revision: "0123456789abcdef" };
+
 /** Registrations of the program, by type and name. */
 const registered = new Map<string, pulumi.runtime.MockResourceArgs>();
 
@@ -10,7 +13,7 @@ const setMocks = (isPreview: boolean): Promise<void> =>
     {
       newResource: (args) => {
         registered.set(`${args.type.split(":").at(-1)} ${args.name}`, args);
-        return { id: `${args.name}-id`, state: args.inputs };
+        return { id: `${args.name}-id`, state: { ...args.inputs, ...outputs } };
       },
       call: ({ inputs }) => inputs,
     },
@@ -53,6 +56,16 @@ describe("the url in the preview of a ServerlessEndpoint", () => {
 
 describe("a VerifiedEndpoint", () => {
   const verify = { input: { prompt: "ping" } };
+
+  test("has the url and the version of its endpoint, and the revision of its template", async () => {
+    const chat = new VerifiedEndpoint("chat", { template: { imageName: "acme/chat:1" }, verify });
+    const { url, version, revision } = chat;
+    expect(await Promise.all([url, version, revision].map(previewValueOf<string | number>))).toEqual([
+      "http://127.0.0.1:7337/v2/chat-id",
+      outputs.version,
+      outputs.revision,
+    ]);
+  });
 
   test("has a template with replaceOnChange and an endpoint with verify, both with its timeouts", async () => {
     const args = { template: { imageName: "acme/chat:1" }, endpoint: { workersMax: 2 }, verify };
