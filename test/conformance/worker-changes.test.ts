@@ -13,15 +13,6 @@ const workers = async (jobs: JobApi): Promise<number> => {
 };
 
 describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
-  test("idleTimeout: a worker without a job ends after that many seconds", async (context) => {
-    const jobs = await account.jobsOn("echo", context, { idleTimeout: 5 });
-    await jobs.runsync({});
-    await target.advance(2_000, context);
-    expect(await workers(jobs)).toBe(1);
-    await target.advance(4_000, context);
-    await expect.poll(() => workers(jobs)).toBe(0);
-  });
-
   test("idleTimeout never reduces workers below workersMin", async (context) => {
     const jobs = await account.jobsOn("echo", context, { idleTimeout: 1, workersMin: 1 });
     const first = await jobs.reaches(await jobs.submit({}), "COMPLETED");
@@ -48,25 +39,6 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     expect(await workers(jobs)).toBe(0);
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
     await jobs.reaches(waiting, "COMPLETED");
-  });
-
-  test("QUEUE_DELAY: another worker starts once a job has been queued for more than scalerValue seconds", async (context) => {
-    const scaling = { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 6 };
-    const jobs = await account.jobsOn("slow", context, scaling);
-    const { input, end } = longJob(target, context);
-    const first = await jobs.submit(input);
-    await target.advance(7_000, context);
-    await jobs.reaches(first, "IN_PROGRESS");
-    const second = await jobs.submit(input);
-    await target.advance(3_000, context);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expectResponse(await jobs.status(second), 200, { status: "IN_QUEUE" });
-    expect(await workers(jobs)).toBe(1);
-    await target.advance(5_000, context);
-    const other = await jobs.reaches(second, "IN_PROGRESS");
-    const still = await jobs.reaches(first, "IN_PROGRESS");
-    expect(stringAt(other, "workerId")).not.toBe(stringAt(still, "workerId"));
-    end();
   });
 
   test("REQUEST_COUNT: one worker per scalerValue jobs", async (context) => {

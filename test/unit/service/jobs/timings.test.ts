@@ -4,7 +4,8 @@ import { defaultTimings, resolveTimings } from "../../../../service/jobs/timings
 const week = 604_800_000;
 
 test("a timing within its bounds overrides the default", () => {
-  for (const sweep of [1, week]) expect(resolveTimings({ sweep })).toEqual({ ...defaultTimings, sweep });
+  for (const timings of [{ sweep: 1 }, { sweep: week }, { runsyncRetention: 300_000 }])
+    expect(resolveTimings(timings)).toEqual({ ...defaultTimings, ...timings });
 });
 
 test.each([
