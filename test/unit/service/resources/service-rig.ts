@@ -69,7 +69,6 @@ export async function useService(options: ServiceOptions = {}) {
   const created = async (path: string, fields: Fields): Promise<string> =>
     stringAt(await rest("POST", path, fields), "id");
   return {
-    folder,
     clock,
     service: () => service,
     rest,
