@@ -89,22 +89,6 @@ test("a refresh of CPU endpoints reads no catalog, and sends one list with v1, o
   for (const { id, outputs } of created) await kinds.ServerlessEndpoint.delete(id, outputs, bench.context());
 });
 
-if (dialect === "v1")
-  test("the delete of an endpoint that must be scaled to zero first sends two more requests", async () => {
-    const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
-    const news = { ...endpoint?.news, workersMax: 3 };
-    const { ServerlessEndpoint } = kinds;
-    const { id, outputs } = await ServerlessEndpoint.create(
-      ServerlessEndpoint.check({}, news, naming("busy-dev")).inputs,
-      bench.context(),
-    );
-    bench.drainRequests();
-    await ServerlessEndpoint.delete(id, outputs, bench.context());
-    expect(bench.drainRequests()).toEqual(
-      ["DELETE", "PATCH", "DELETE"].map((method) => `${method} /v1/endpoints/${id}`),
-    );
-  });
-
 test("an update sends one request, or two for a template in v1, because unchanged fields are read first", async () => {
   for (const objectCase of cases) {
     const lifecycle = kinds[objectCase.kind];
