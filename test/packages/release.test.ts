@@ -17,7 +17,7 @@ const archive = (os: string, arch: string): string =>
   `pulumi-resource-serverless-compute-v${version}-${os}-${arch}.tar.gz`;
 const platforms = ["linux", "darwin", "windows"].flatMap((os) => ["amd64", "arm64"].map((arch) => [os, arch] as const));
 
-/** The folder of the release's files, and of a Pulumi home for each test. */
+/** The folder of the release's files, and of a Pulumi home. */
 const folder = await mkdtemp(join(tmpdir(), "release-"));
 const assets = join(folder, "assets");
 const sdks = join(folder, "sdks");
@@ -123,10 +123,10 @@ if (reason === undefined) {
 }
 
 /** The CLI with a new home without plugins. */
-async function pulumi(home: string, args: string[]) {
+async function pulumi(...args: string[]) {
   const env = {
     ...process.env,
-    PULUMI_HOME: join(folder, home),
+    PULUMI_HOME: join(folder, "home"),
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     // Otherwise the CLI looks the name up in the online registry.
@@ -135,24 +135,11 @@ async function pulumi(home: string, args: string[]) {
   return run(inject("cli").command, args, { cwd: folder, timeout: 60_000, env });
 }
 
-async function expectToServe(home: string): Promise<void> {
-  const { code, stdout, stderr } = await pulumi(home, ["package", "get-schema", `serverless-compute@${version}`]);
-  expect(code, stderr).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ name: "serverless-compute", version });
-}
-
-const install = ["plugin", "install", "resource", "serverless-compute", version];
 /** Pulumi's name of this platform. */
 const os = process.platform === "win32" ? "windows" : process.platform;
 const arch = process.arch === "arm64" ? "arm64" : "amd64";
 
-it("a release contains an archive for this machine that installs from its file and serves its schema", async () => {
-  const installed = await pulumi("from-file", [...install, "--file", join(assets, archive(os, arch))]);
-  expect(installed.code, installed.stderr).toBe(0);
-  await expectToServe("from-file");
-});
-
-it("Pulumi finds a release by the plugin's name", async () => {
+it("Pulumi finds a release by the plugin's name, and the installed plugin serves its schema", async () => {
   const requested: string[] = [];
   const server = createServer(async (request, response) => {
     const name = request.url?.slice(1) ?? "";
@@ -162,10 +149,12 @@ it("Pulumi finds a release by the plugin's name", async () => {
   });
   const origin = await listenOnLoopback(server);
   try {
-    const installed = await pulumi("from-server", [...install, "--server", origin]);
+    const installed = await pulumi("plugin", "install", "resource", "serverless-compute", version, "--server", origin);
     expect(installed.code, installed.stderr).toBe(0);
     expect(requested).toEqual([archive(os, arch)]);
-    await expectToServe("from-server");
+    const served = await pulumi("package", "get-schema", `serverless-compute@${version}`);
+    expect(served.code, served.stderr).toBe(0);
+    expect(JSON.parse(served.stdout)).toMatchObject({ name: "serverless-compute", version });
   } finally {
     await closeServer(server);
   }
