@@ -2,6 +2,7 @@ import {
   type ContainerSettings,
   cpuFlavorOf,
   defaultCpu,
+  defaultMountPath,
   type EndpointChanges,
   type EndpointCreate,
   type EndpointRecord,
@@ -39,7 +40,7 @@ export function templateBody(changes: TemplateSettings, settings: TemplateSettin
   const changesMount = size > 0 && (volumeInGb !== undefined || volumeMountPath !== undefined);
   return {
     ...containerBody(rest),
-    ...(changesMount ? { mounts: { persistent: { size, path: settings.volumeMountPath || "/workspace" } } } : {}),
+    ...(changesMount ? { mounts: { persistent: { size, path: settings.volumeMountPath || defaultMountPath } } } : {}),
   };
 }
 

@@ -4,6 +4,9 @@ import { limits } from "./limits";
 import { isoTimestamp, recordShapes, type Values, v2RecordShape } from "./record-values";
 import { traits } from "./traits";
 
+/** Allowed sizes by dialect (GB; v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
+export const networkVolumeSizes = { v1: { min: 0, max: 4000 }, v2: { min: 10, max: 4096 } } as const;
+
 const losesData = { replaces: true, warns: "a replaced volume loses its data" } as const;
 
 /** The properties of a network volume; inputs, records and bodies use the same names, or the trait `v2`. */
@@ -11,8 +14,8 @@ export const networkVolumeFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; does not have to be unique."),
   size: z
     .int()
-    .min(0)
-    .max(4096)
+    .min(networkVolumeSizes.v1.min)
+    .max(networkVolumeSizes.v2.max)
     .describe("Size in GB; can only be increased.")
     .register(traits, { growsOnly: "create a new volume under another resource name" }),
   dataCenterId: z
@@ -55,12 +58,12 @@ const { name, dataCenterId, type } = networkVolumeFields;
 export const restNetworkVolumeCreate = z
   .object(networkVolumeFields)
   .omit({ type: true })
-  .extend({ size: z.int().min(0).max(4000) });
+  .extend({ size: z.int().min(networkVolumeSizes.v1.min).max(networkVolumeSizes.v1.max) });
 
 /** Body of PATCH /networkvolumes/{id}. */
 export const restNetworkVolumePatch = restNetworkVolumeCreate.omit({ dataCenterId: true }).partial();
 
-const size = z.int().min(10).max(4096);
+const size = z.int().min(networkVolumeSizes.v2.min).max(networkVolumeSizes.v2.max);
 
 /** Body of POST /network-volumes of REST v2. */
 export const v2NetworkVolumeCreate = z.strictObject({ name, size, dataCenter: dataCenterId, type: type.optional() });

@@ -32,9 +32,12 @@ export type RegistryAuthUpdate = Omit<RegistryAuthCreate, "name"> & { id: string
 export const registryAuthRecord = z.lazy(() => z.looseObject({ id: z.string(), name: z.string() }));
 export type RegistryAuthRecord = z.output<typeof registryAuthRecord>;
 
+/** Maximum lengths in REST v2 (characters; contract: RegistryCreate). */
+export const registryAuthMaxLengths = { username: 191, password: 16_384 } as const;
+
 /** Body of POST /registries; there is no PATCH. */
 export const v2RegistryCreate = z.strictObject({
   name: registryAuthFields.name,
-  username: z.string().min(1).max(191),
-  password: z.string().min(1).max(16_384),
+  username: z.string().min(1).max(registryAuthMaxLengths.username),
+  password: z.string().min(1).max(registryAuthMaxLengths.password),
 });

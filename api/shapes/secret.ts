@@ -46,6 +46,12 @@ export const secretCreateInput = z.object({
 export const secretValueInput = z.object({ id: z.string(), value: secretValue });
 export type SecretCreateInput = z.output<typeof secretCreateInput>;
 
+/** Maximum lengths in REST v2 (bytes of UTF-8; contract: SecretCreate). */
+export const secretMaxBytes = { value: 16_777_215, description: 65_535 } as const;
+
+/** Names of secrets that REST v2 reserves. */
+export const reservedSecretName = /^runpod/i;
+
 /** Limits the length of a text in bytes of UTF-8. */
 const maxBytes = (bytes: number) =>
   z.refine<string>((text) => Buffer.byteLength(text) <= bytes, { error: `must have ${bytes} bytes or fewer` });
@@ -56,9 +62,9 @@ const v2Fields = {
     .min(1)
     .max(limits.nameLength)
     .regex(/^[a-zA-Z_][a-zA-Z0-9_.\-/]*$/, "letters, digits, _, ., - and /, starting with a letter or _")
-    .refine((name) => !/^runpod/i.test(name), { error: "must not begin with RUNPOD" }),
-  value: secretValue.check(maxBytes(16_777_215)),
-  description: z.string().check(maxBytes(65_535)),
+    .refine((name) => !reservedSecretName.test(name), { error: "must not begin with RUNPOD" }),
+  value: secretValue.check(maxBytes(secretMaxBytes.value)),
+  description: z.string().check(maxBytes(secretMaxBytes.description)),
 };
 
 /** Body of POST /account/secrets. */

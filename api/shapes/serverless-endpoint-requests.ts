@@ -41,11 +41,14 @@ const cpu = z
     error: "must not have the same choice twice",
   });
 
+/** A CUDA version (contract: GpuCreate, TemplateCreate). */
 export const cudaVersion = z.string().regex(/^\d+\.\d+$/, "<major>.<minor>, such as 12.8");
+/** Form of the id of a GPU type. */
+export const gpuTypePattern = /^\s*[^-\s]/;
 const gpu = {
   pools: ids.min(1),
   excludedTypes: z
-    .array(z.string().regex(/^\s*[^-\s]/, "the id of a GPU type"))
+    .array(z.string().regex(gpuTypePattern, "the id of a GPU type"))
     .refine(hasNoDuplicates, { error: "must not name a type twice" }),
   count: z.int().min(1),
   allowedCudaVersions: z.array(cudaVersion),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toV2Names } from "./record-values";
 import { cudaVersion, v2Container } from "./serverless-endpoint-requests";
-import { plainTemplateFields, templateFields, templatePort } from "./template";
+import { defaultMountPath, plainTemplateFields, templateFields, templatePort } from "./template";
 
 /** Request bodies of templates in every API; only the local service uses these. */
 
@@ -40,7 +40,7 @@ export const restTemplateCreate = restSettings.partial().extend({
   isPublic: rest.isPublic.default(false),
   category: rest.category.default("NVIDIA"),
   containerDiskInGb: rest.containerDiskInGb.default(50),
-  volumeMountPath: rest.volumeMountPath.default("/workspace"),
+  volumeMountPath: rest.volumeMountPath.default(defaultMountPath),
   ports: rest.ports.default(["8888/http", "22/tcp"]),
   env: rest.env.default({}),
   dockerEntrypoint: stringList.default([]),
@@ -61,9 +61,12 @@ export const restTemplatePatch = restSettings
   })
   .partial();
 
+/** Minimum size of a pod's volume in REST v2 (GB; contract: TemplateMounts). */
+export const minPodVolumeSize = 10;
+
 /** The volume of a pod; serverless templates have no volume. */
 const mounts = z.strictObject({
-  persistent: z.strictObject({ size: z.int().min(10), path: z.string().min(1) }).optional(),
+  persistent: z.strictObject({ size: z.int().min(minPodVolumeSize), path: z.string().min(1) }).optional(),
 });
 
 /** Body of PATCH /templates/{id} of REST v2. */

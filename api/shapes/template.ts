@@ -12,6 +12,9 @@ const ports = z
     'a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
   );
 
+/** Default mount path of volumes. */
+export const defaultMountPath = "/workspace";
+
 /**
  * The properties of a template. Inputs, records, request bodies and GraphQL selections use the same names, unless a trait or a shape below
  * states a difference.

@@ -1,5 +1,5 @@
 import type { Dialect, RegistryAuthRecord } from "serverless-compute-api";
-import { registryAuthFields as fields } from "serverless-compute-api/shapes";
+import { registryAuthFields as fields, registryAuthMaxLengths } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
@@ -24,11 +24,8 @@ const fromRecord = ({ name }: RegistryAuthRecord): ReportedObject<Inputs, Output
   outputs: {},
 });
 
-/** Maximum lengths in REST v2 (characters; contract: RegistryCreate). */
-const maxLength = { username: 191, password: 16_384 };
-
 const dialectRules = (inputs: Properties, dialect: Dialect): Failure[] =>
-  Object.entries(maxLength).flatMap(([path, max]) => {
+  Object.entries(registryAuthMaxLengths).flatMap(([path, max]) => {
     const text = inputs[path];
     if (dialect === "v1" || typeof text !== "string" || text.length <= max) return [];
     return [{ path, reason: `has ${text.length} characters; must have ${max} or fewer with REST v2` }];

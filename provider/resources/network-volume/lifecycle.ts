@@ -1,5 +1,5 @@
 import type { Dialect, NetworkVolumeRecord } from "serverless-compute-api";
-import { networkVolumeFields as fields } from "serverless-compute-api/shapes";
+import { networkVolumeFields as fields, networkVolumeSizes } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
@@ -29,11 +29,8 @@ const fromRecord = ({ id: _, ...settings }: NetworkVolumeRecord): ReportedObject
   outputs: {},
 });
 
-/** Allowed sizes by dialect (GB; v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
-const sizeBounds = { v1: { min: 0, max: 4000 }, v2: { min: 10, max: 4096 } } as const;
-
 function dialectRules({ size }: Properties, dialect: Dialect): Failure[] {
-  const { min, max } = sizeBounds[dialect];
+  const { min, max } = networkVolumeSizes[dialect];
   if (typeof size !== "number" || (size >= min && size <= max)) return [];
   return [{ path: "size", reason: `is ${size}; must be from ${min} to ${max} in REST ${dialect}` }];
 }

@@ -1,5 +1,12 @@
 import type { Dialect, SecretRecord } from "serverless-compute-api";
-import { secretFields as fields, limits, secretReference, traits } from "serverless-compute-api/shapes";
+import {
+  secretFields as fields,
+  limits,
+  reservedSecretName,
+  secretMaxBytes,
+  secretReference,
+  traits,
+} from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
@@ -64,12 +71,9 @@ const nameRules: Record<Dialect, [violation: RegExp, reason: string][]> = {
   v1: [[/\//, "must not contain / with REST v1"]],
   v2: [
     [/^\d/, "must start with a letter or _ with REST v2"],
-    [/^runpod/i, "must not start with RUNPOD with REST v2"],
+    [reservedSecretName, "must not start with RUNPOD with REST v2"],
   ],
 };
-
-/** Maximum lengths in REST v2 (bytes of UTF-8; contract: SecretCreate). */
-const maxBytes = { value: 16_777_215, description: 65_535 };
 
 function dialectRules(inputs: Properties, dialect: Dialect, olds: Properties): Failure[] {
   const { name } = inputs;
@@ -78,7 +82,7 @@ function dialectRules(inputs: Properties, dialect: Dialect, olds: Properties): F
     .filter(([pattern]) => pattern.test(String(name)))
     .map(([, reason]) => ({ path: "name", reason }));
   if (dialect === "v1") return nameFailures;
-  const lengthFailures = Object.entries(maxBytes).flatMap(([path, max]) => {
+  const lengthFailures = Object.entries(secretMaxBytes).flatMap(([path, max]) => {
     const text = inputs[path];
     const bytes = typeof text === "string" ? Buffer.byteLength(text) : 0;
     return bytes > max ? [{ path, reason: `has ${bytes} bytes; must have ${max} bytes or fewer with REST v2` }] : [];

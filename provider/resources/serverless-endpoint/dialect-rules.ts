@@ -1,5 +1,5 @@
 import type { Dialect } from "serverless-compute-api";
-import { cpuFlavorEntry, cpuFlavorOf, defaultCpu } from "serverless-compute-api/shapes";
+import { cpuFlavorEntry, cpuFlavorOf, defaultCpu, gpuTypePattern } from "serverless-compute-api/shapes";
 import type { Failure, Properties, Value } from "../../lifecycle/contract";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { textsIn } from "../../lifecycle/properties/values";
@@ -62,7 +62,7 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
         `contains ${JSON.stringify(entry)}; its virtual CPUs must be a power of two, 2 or more`,
       );
   }
-  for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !/^\s*[^-\s]/.test(text)))
+  for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !gpuTypePattern.test(text)))
     addFailure("excludedGpuTypeIds", `contains ${JSON.stringify(id)}; a GPU type must not be blank or begin with -`);
   if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
     addFailure("vcpuCount", `is ${vcpuCount}; must be a power of two, 2 or more, in REST v2`);

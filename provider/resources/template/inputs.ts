@@ -1,10 +1,7 @@
-import { templateFields as fields, rule, traits } from "serverless-compute-api/shapes";
+import { defaultMountPath, templateFields as fields, rule, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 import { contentKeys } from "./revision";
-
-/** Default mount path of volumes. */
-export const defaultMountPath = "/workspace";
 
 const stringList = z.array(z.string());
 

@@ -1,5 +1,5 @@
 import { type Dialect, isApiError, type TemplateRecord } from "serverless-compute-api";
-import type { ContainerSettings } from "serverless-compute-api/shapes";
+import { type ContainerSettings, defaultMountPath, minPodVolumeSize } from "serverless-compute-api/shapes";
 import { callOptions } from "../../lifecycle/calls";
 import type { Change, Context, Failure, Properties } from "../../lifecycle/contract";
 import { changedSettings, type Update } from "../../lifecycle/create/creation";
@@ -7,13 +7,10 @@ import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifec
 import { defineObject } from "../../lifecycle/define-object";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { cudaVersionFailures } from "../cuda-versions";
-import { checkedInputs, defaultMountPath, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
+import { checkedInputs, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
 import { contentKeys, normalizePorts, revisionOf } from "./revision";
 import { startArgumentsOf, toStartText } from "./start-arguments";
-
-/** Minimum size of a pod's volume in REST v2 (GB). */
-const minVolumeSize = 10;
 
 function fromRecord(record: TemplateRecord, desired: Properties): ReportedObject<Inputs, Outputs> {
   const { dockerArgs, containerRegistryAuthId, unreportedKeys = [], ...rest } = record;
@@ -91,10 +88,10 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   const { containerDiskInGb: disk, volumeInGb: volume = 0, volumeMountPath: path } = inputs;
   const failures = cudaVersionFailures("allowedCudaVersions", inputs["allowedCudaVersions"]);
   if (disk === 0) failures.push({ path: "containerDiskInGb", reason: "is 0; must be 1 or more with REST v2" });
-  if (typeof volume === "number" && volume > 0 && volume < minVolumeSize)
+  if (typeof volume === "number" && volume > 0 && volume < minPodVolumeSize)
     failures.push({
       path: "volumeInGb",
-      reason: `is ${volume}; must be 0, or ${minVolumeSize} or more, with REST v2`,
+      reason: `is ${volume}; must be 0, or ${minPodVolumeSize} or more, with REST v2`,
     });
   if (volume === 0 && typeof path === "string" && path !== defaultMountPath)
     failures.push({
