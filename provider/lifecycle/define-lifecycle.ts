@@ -2,7 +2,7 @@ import type { Dialect } from "serverless-compute-api";
 import { type Traits, traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { type Change, type Context, type Failure, type Lifecycle, PartialFailure, type Properties } from "./contract";
-import type { Update } from "./create/creation";
+import type { Created, Update } from "./create/creation";
 import { ExplainedError, type Subject, withExplanation } from "./messages";
 import { generatedNameCannotAdopt, resolveName } from "./names";
 import { catalogWarnings } from "./properties/catalog-warnings";
@@ -33,12 +33,6 @@ export interface ResourceShapes {
 
 /** A lifecycle and its shapes. */
 export type ResourceLifecycle = Lifecycle & ResourceShapes;
-
-/** A new or adopted object. */
-export interface Created<Outputs> {
-  id: string;
-  outputs: Outputs;
-}
 
 /** A resource kind in its own types, the argument of `defineLifecycle`. */
 export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules, ResourceShapes {

@@ -3,14 +3,8 @@ import { traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import type { Context, Properties } from "./contract";
 import { createOnce } from "./create/create-once";
-import type { NamedInputs, NamedObject } from "./create/creation";
-import {
-  type Created,
-  type Definition,
-  defineLifecycle,
-  type ReportedObject,
-  type ResourceLifecycle,
-} from "./define-lifecycle";
+import type { Created, NamedInputs, NamedObject } from "./create/creation";
+import { type Definition, defineLifecycle, type ReportedObject, type ResourceLifecycle } from "./define-lifecycle";
 import type { Listing } from "./listing";
 import { recordedDefaults } from "./properties/defaults";
 import { usesServiceDefault } from "./properties/schema";

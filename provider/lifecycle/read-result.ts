@@ -1,16 +1,11 @@
 import type { z } from "zod";
 import type { Properties, ReadResult } from "./contract";
+import type { ReportedObject } from "./define-lifecycle";
 import { defaultsOf, isOmitted } from "./properties/defaults";
 import { diffProperty } from "./properties/diff";
 import type { PreviewRules } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
 import { toProperties, toValue } from "./properties/values";
-
-/** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
-interface ReportedProperties {
-  inputs: object;
-  outputs: object;
-}
 
 /** Keys of the state with the ids of duplicates, which a read keeps: `doubles` in states of version 0.1.0. */
 export const duplicateKeys = ["duplicates", "doubles"] as const;
@@ -19,7 +14,7 @@ export const duplicateKeys = ["duplicates", "doubles"] as const;
 export function readResultOf(
   id: string,
   olds: Properties,
-  { inputs: reportedInputs, outputs: reportedOutputs }: ReportedProperties,
+  { inputs: reportedInputs, outputs: reportedOutputs }: ReportedObject<object, object>,
   rules: PreviewRules,
 ): ReadResult {
   const { inputs: shape, outputs, outputRules } = rules;

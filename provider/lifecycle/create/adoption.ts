@@ -4,7 +4,7 @@ import type { Context } from "../contract";
 import { diffProperties } from "../properties/diff";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
 import { toProperties } from "../properties/values";
-import { type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
+import { type Created, type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
 
 /**
  * Adopts the existing object that has the inputs' name and updates it to the inputs. Returns undefined if there is none.
@@ -13,7 +13,7 @@ import { type Creation, idList, type NamedInputs, type NamedObject } from "./cre
 export async function adopt<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   creation: Creation<Inputs, Outputs, ApiObject>,
   context: Context,
-): Promise<{ id: string; outputs: Outputs } | undefined> {
+): Promise<Created<Outputs> | undefined> {
   const { kind, inputs, shape, rules } = creation;
   const candidates = (await creation.listNamed(callOptions(context))).filter(
     ({ id, name }) => name === inputs.name && !context.claimedIds.has(id),
@@ -32,8 +32,8 @@ export async function adopt<Inputs extends NamedInputs, Outputs extends object, 
 }
 
 /** Values of an object that differ from the inputs and cannot change in place. */
-function fixedDifferences<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  { inputs, shape, rules, inputsOf }: Creation<Inputs, Outputs, ApiObject>,
+function fixedDifferences<ApiObject extends NamedObject>(
+  { inputs, shape, rules, inputsOf }: Creation<NamedInputs, object, ApiObject>,
   object: ApiObject,
 ): Map<string, unknown> {
   const existing = toProperties(inputsOf(object));
@@ -43,8 +43,8 @@ function fixedDifferences<Inputs extends NamedInputs, Outputs extends object, Ap
 }
 
 /** Inputs that the dialect neither shows nor changes. */
-function unverifiableInputs<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  { shape, rules, inputsOf }: Creation<Inputs, Outputs, ApiObject>,
+function unverifiableInputs<ApiObject extends NamedObject>(
+  { shape, rules, inputsOf }: Creation<NamedInputs, object, ApiObject>,
   object: ApiObject,
 ): string[] {
   const existing = toProperties(inputsOf(object));
@@ -54,8 +54,8 @@ function unverifiableInputs<Inputs extends NamedInputs, Outputs extends object, 
   });
 }
 
-function requireSingle<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  creation: Creation<Inputs, Outputs, ApiObject>,
+function requireSingle<ApiObject extends NamedObject>(
+  creation: Creation<NamedInputs, object, ApiObject>,
   candidates: ApiObject[],
   { secrets }: Context,
 ): ApiObject | undefined {

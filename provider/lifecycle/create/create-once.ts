@@ -5,7 +5,7 @@ import { type Listing, listAll } from "../listing";
 import { ExplainedError, explain, lostCreateAdvice, type Subject } from "../messages";
 import { matchesInputs } from "../properties/diff";
 import { adopt } from "./adoption";
-import { type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
+import { type Created, type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
 import { existingIdsBefore, runSerialized } from "./named-creates";
 
 /** Waits before the lookups after a lost response, ms; a slow service lists a new object late. */
@@ -32,7 +32,7 @@ type Lookup<ApiObject> = (options: CallOptions) => Promise<LookupResult<ApiObjec
 export async function createOnce<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   creation: Creation<Inputs, Outputs, ApiObject>,
   context: Context,
-): Promise<{ id: string; outputs: Outputs }> {
+): Promise<Created<Outputs>> {
   const { kind, inputs, shape, rules, inputsOf } = creation;
   if (context.hasUniqueName) return createOrFind(creation, new Set(), () => true, context);
   return runSerialized(context.clients, `${kind} ${inputs.name}`, async () => {
@@ -52,7 +52,7 @@ async function createOrFind<Inputs extends NamedInputs, Outputs extends object, 
   existingIds: ReadonlySet<string>,
   isMatch: (object: ApiObject) => boolean,
   context: Context,
-): Promise<{ id: string; outputs: Outputs }> {
+): Promise<Created<Outputs>> {
   const { kind, inputs, remove } = creation;
   const lookup: Lookup<ApiObject> = async (options) => {
     const listing = await listAll(creation.listNamed, options);
@@ -72,8 +72,8 @@ async function createOrFind<Inputs extends NamedInputs, Outputs extends object, 
   return { id: created.id, outputs: creation.outputsOf(created) };
 }
 
-async function createWithRetries<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  creation: Creation<Inputs, Outputs, ApiObject>,
+async function createWithRetries<ApiObject extends NamedObject>(
+  creation: Creation<NamedInputs, object, ApiObject>,
   lookup: Lookup<ApiObject>,
   context: Context,
 ): Promise<{ created: ApiObject; attempt: number }> {

@@ -9,6 +9,12 @@ export interface Update<Inputs> {
   changed(key: string): boolean;
 }
 
+/** A new or adopted object. */
+export interface Created<Outputs> {
+  id: string;
+  outputs: Outputs;
+}
+
 /** The settings that an update changes. */
 export function changedSettings<Settings extends object>(settings: Settings, changed: Update<unknown>["changed"]) {
   const changes: Partial<Settings> = { ...settings };

@@ -1,7 +1,7 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
 import { type Context, PartialFailure } from "../../lifecycle/contract";
-import type { Update } from "../../lifecycle/create/creation";
+import type { Created, Update } from "../../lifecycle/create/creation";
 import { withExplanation } from "../../lifecycle/messages";
 import { waitForPollTurn } from "../../lifecycle/poll-rate-limit";
 import { toProperties } from "../../lifecycle/properties/values";
@@ -18,7 +18,7 @@ const messageOf = (error: unknown, { name }: Inputs): string => {
 
 /** Verifies a new or adopted endpoint. If the verification fails, the endpoint stays in the state as unverified. */
 export async function verifyCreated(
-  { id, outputs }: { id: string; outputs: Outputs },
+  { id, outputs }: Created<Outputs>,
   inputs: Inputs,
   context: Context,
 ): Promise<void> {
