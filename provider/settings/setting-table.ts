@@ -1,4 +1,3 @@
-import type { Dialect } from "serverless-compute-api";
 import { clientDefaults, limits } from "serverless-compute-api/limits";
 
 /** Definition of one setting of the provider: environment variable, type and allowed values. */
@@ -17,14 +16,6 @@ export interface SettingRule {
 /** Default address of the local service. */
 const localUrl = "http://127.0.0.1:7337";
 
-/** Addresses and default dialect of a target's service. */
-interface Target {
-  dialect: Dialect;
-  baseUrl: Record<Dialect, string>;
-  graphqlUrl: string;
-  serverlessUrl: string;
-}
-
 /** Returns the addresses of a service with all APIs below one root, such as the local service. */
 export const addressesBelow = (url: string) => ({
   baseUrl: { v1: `${url}/v1`, v2: `${url}/v2` },
@@ -32,21 +23,15 @@ export const addressesBelow = (url: string) => ({
   serverlessUrl: url,
 });
 
-const targetTable = {
-  local: { dialect: "v2", ...addressesBelow(localUrl) },
-  // REST v1 was scheduled to end on 15 November 2026.
+/** Addresses of each target. */
+export const targets = {
+  local: addressesBelow(localUrl),
   hosted: {
-    dialect: "v2",
     baseUrl: { v1: "https://rest.runpod.io/v1", v2: "https://api.runpod.io/v2" },
     graphqlUrl: "https://api.runpod.io/graphql",
     serverlessUrl: "https://api.runpod.ai",
   },
-} as const satisfies Record<string, Target>;
-
-/** Name of a target. */
-export type TargetName = keyof typeof targetTable;
-/** Addresses and dialect of each target. */
-export const targets: Readonly<Record<TargetName, Target>> = targetTable;
+};
 
 /** Time that a template delete waits beyond the documented limit (s). */
 const releaseMargin = 30;

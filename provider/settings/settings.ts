@@ -4,14 +4,7 @@ import { isLoopback, parseAddress, parseProxy, restVersionIn } from "serverless-
 import { createRedaction, showValue } from "serverless-compute-api/redaction";
 import type { LifecycleSettings } from "../lifecycle/contract";
 import { keySources, localKeyHint } from "../lifecycle/key-sources";
-import {
-  addressesBelow,
-  type SettingName,
-  settingNames,
-  settingTable,
-  type TargetName,
-  targets,
-} from "./setting-table";
+import { addressesBelow, type SettingName, settingNames, settingTable, targets } from "./setting-table";
 
 /** Looks up a configuration key, including its namespace: `serverless-compute:apiKey`. */
 export type ConfigLookup = (key: string) => string | undefined;
@@ -79,15 +72,13 @@ function conflictErrors(config: ConfigLookup, environment: Environment): Setting
 /** Returns the service's addresses and dialect; requires valid settings. */
 function addressesOf(config: ConfigLookup, environment: Environment) {
   const settingValue = (name: SettingName): string | undefined => textOf(name, config, environment);
-  const name: TargetName = settingValue("target") === "hosted" ? "hosted" : "local";
-  const target = targets[name];
+  const target = settingValue("target") === "hosted" ? targets.hosted : targets.local;
   const url = settingValue("url")?.replace(/\/+$/, "");
   const defaults = url === undefined ? target : addressesBelow(url);
   const dialectText = settingValue("dialect");
+  // The default is v2, because REST v1 was scheduled to end on 15 November 2026.
   const dialect: Dialect =
-    dialectText === "v1" || dialectText === "v2"
-      ? dialectText
-      : (restVersionIn(settingValue("baseUrl")) ?? target.dialect);
+    dialectText === "v1" || dialectText === "v2" ? dialectText : (restVersionIn(settingValue("baseUrl")) ?? "v2");
   return {
     dialect,
     baseUrl: settingValue("baseUrl") ?? defaults.baseUrl[dialect],

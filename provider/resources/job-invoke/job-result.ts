@@ -1,4 +1,4 @@
-import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
+import { type EndpointHealth, isApiError, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { cleanupCallOptions } from "../../lifecycle/calls";
@@ -20,11 +20,18 @@ const remedies: Record<JobStatus, string> = {
   TIMED_OUT: "It exceeded its execution timeout. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
 };
 
-/** Runs a job and checks its result; rejects with a JobFailure if the job does not end as expected. */
-export async function runAndCheck(spec: JobSpec, context: JobContext): Promise<JobRecord> {
+/** Runs a job, checks its result and returns its outputs; rejects with a JobFailure if the job does not end as expected. */
+export async function runAndCheck(spec: JobSpec, context: JobContext): Promise<JobInvokeOutputs> {
   const job = await runToCompletion(spec, context);
   await checkResult(spec, job, context);
-  return job;
+  const { id, status, output, delayTime, executionTime } = job;
+  return {
+    jobId: id,
+    status,
+    output,
+    ...(delayTime === undefined ? {} : { delayTime }),
+    ...(executionTime === undefined ? {} : { executionTime }),
+  };
 }
 
 /** Runs a job to any final state, or sends a request; rejects with a JobFailure if it does not finish. */
@@ -135,20 +142,11 @@ function formatHealth({ jobs, workers }: EndpointHealth): string {
   return `jobs ${jobCounts}; workers ${workerCounts}`;
 }
 
-/** Returns the outputs of a finished job. */
-export const jobOutputsOf = ({ id, status, output, delayTime, executionTime }: JobRecord): JobInvokeOutputs => ({
-  jobId: id,
-  status,
-  output,
-  ...(delayTime === undefined ? {} : { delayTime }),
-  ...(executionTime === undefined ? {} : { executionTime }),
-});
-
 /** Runs a job from a script; rejects if it does not end as expected, and with one line for each invalid argument. */
 export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promise<JobInvokeOutputs> {
   const spec = parseJobArgs(args);
   try {
-    return jobOutputsOf(await runAndCheck(spec, context));
+    return await runAndCheck(spec, context);
   } catch (error) {
     throw withExplanation(error, { label: `job on endpoint "${spec.endpointId}"`, verb: "create" });
   }

@@ -1,16 +1,12 @@
-import type { Context } from "../../lifecycle/contract";
 import { defineLifecycle } from "../../lifecycle/define-lifecycle";
 import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
-import { jobOutputsOf, runAndCheck } from "./job-result";
+import { runAndCheck } from "./job-result";
 
 /** Inputs that affect the result of a run. */
 const runInputs = ["endpointId", "input", "request", "mode", "policy", "timeout", "triggers", "expect"] as const;
 
 /** Rule of all outputs. */
 const ofRun = { dependsOn: runInputs };
-
-const run = async (inputs: JobSpec, context: Context): Promise<Outputs> =>
-  jobOutputsOf(await runAndCheck(inputs, context));
 
 /**
  * Job that must succeed before the deployment continues. It runs when it is created and when an input or a trigger changes, never
@@ -28,7 +24,7 @@ export const jobInvoke = defineLifecycle<JobSpec, Outputs>({
   outputRules: { jobId: ofRun, status: ofRun, output: ofRun, delayTime: ofRun, executionTime: ofRun },
 
   async create(inputs, context) {
-    const outputs = await run(inputs, context);
+    const outputs = await runAndCheck(inputs, context);
     return { id: outputs.jobId, outputs };
   },
 
@@ -40,7 +36,7 @@ export const jobInvoke = defineLifecycle<JobSpec, Outputs>({
 
   // The only change may be the resource option customTimeouts.
   update: async (_id, { olds, news, changed }, context) =>
-    runInputs.some(changed) ? run(news, context) : jobInvokeOutputs.parse(olds),
+    runInputs.some(changed) ? runAndCheck(news, context) : jobInvokeOutputs.parse(olds),
 
   delete: async () => {},
 });
