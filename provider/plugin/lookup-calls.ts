@@ -14,13 +14,12 @@ import type { CallContext } from "../lifecycle/calls";
 import type { Properties } from "../lifecycle/contract";
 import { messageOf } from "../lifecycle/failures";
 import { secretsIn } from "../lifecycle/properties/secret-paths";
-import { hasUnknown } from "../lifecycle/properties/values";
+import { hasUnknown, textOf } from "../lifecycle/properties/values";
 import type { Host } from "../process/host";
 import type { invokeRequest, invokeResponse, Request, Response } from "../protocol/messages";
-import { textOf } from "../protocol/structs";
 
 const lookupOf = (args: Properties): LookUp => {
-  const [id, name] = [textOf(args["id"]), textOf(args["name"])];
+  const [id, name] = [textOf(args, "id"), textOf(args, "name")];
   if (id !== undefined && name !== undefined) throw new Error("specify either an id or a name, not both");
   return id !== undefined ? { id } : { name: name ?? "" };
 };
@@ -30,9 +29,9 @@ const functions: Record<FunctionName, (args: Properties, context: CallContext) =
   getServerlessEndpoint: (args, context) => getServerlessEndpoint(lookupOf(args), context),
   getNetworkVolume: (args, context) => getNetworkVolume(lookupOf(args), context),
   getSecret: (args, context) => getSecret(lookupOf(args), context),
-  getGpuTypes: (args, context) => getGpuTypes({ pool: textOf(args["pool"]) }, context),
-  getDataCenters: (args, context) => getDataCenters({ region: textOf(args["region"]) }, context),
-  getEndpointHealth: (args, context) => getEndpointHealth(textOf(args["endpointId"]) ?? "", context),
+  getGpuTypes: (args, context) => getGpuTypes({ pool: textOf(args, "pool") }, context),
+  getDataCenters: (args, context) => getDataCenters({ region: textOf(args, "region") }, context),
+  getEndpointHealth: (args, context) => getEndpointHealth(textOf(args, "endpointId") ?? "", context),
 };
 
 const isFunction = (name: string): name is FunctionName => name in functions;
@@ -72,7 +71,7 @@ function argumentErrors(name: string, { args, required }: FunctionShape, propert
     .filter((key) => !(key in args))
     .map((key) => `${name}: unknown argument "${key}"; expected one of ${Object.keys(args).join(", ")}`);
   const missingArguments = required
-    .filter((key) => !hasUnknown(properties[key]) && textOf(properties[key]) === undefined)
+    .filter((key) => !hasUnknown(properties[key]) && textOf(properties, key) === undefined)
     .map((key) => `${name}: "${key}" is required and must be a string`);
   return [...unknownArguments, ...missingArguments];
 }

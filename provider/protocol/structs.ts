@@ -2,7 +2,7 @@ import type { Path } from "../lifecycle/contract";
 import type { PropertySet } from "../lifecycle/failures";
 import type { Field } from "./protobuf";
 import { struct } from "./protobuf-struct";
-import { fromWire, isSecret, markSecrets, propertiesFromWire, toWire, type Wire } from "./values";
+import { isSecret, markSecrets, propertiesFromWire, toWire, type Wire } from "./values";
 
 /** Adds the paths of the secrets in a value to `secretPaths`. */
 function findSecrets(value: unknown, path: readonly string[], secretPaths: Path[]): void {
@@ -33,10 +33,4 @@ export function properties(number: number): Field<PropertySet> {
     read: (reader) => toPropertySet(read(reader, undefined) ?? {}),
     write: (writer, { properties, secretPaths }) => write(writer, markSecrets(toWire(properties), secretPaths)),
   };
-}
-
-/** Text of an argument; undefined if it is absent, empty, unknown or not a string. */
-export function textOf(value: unknown): string | undefined {
-  const plain = fromWire(value);
-  return typeof plain === "string" && plain !== "" ? plain : undefined;
 }

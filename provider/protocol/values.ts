@@ -1,7 +1,7 @@
 import { type Properties, Unknown, type Value } from "../lifecycle/contract";
 
 /** The engine's placeholder for an unknown value in a preview. */
-const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 

@@ -11,11 +11,10 @@ import {
   Unknown,
 } from "../lifecycle/contract";
 import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failures";
-import { isSecretAt, secretsIn } from "../lifecycle/properties/secret-paths";
+import { isSecretAt, secretOutputs, secretPathsOfShape, secretsIn } from "../lifecycle/properties/secret-paths";
 import type { Host } from "../process/host";
 import { withHelp } from "./help";
 import { findingsOf, recordObject } from "./preflight";
-import { secretOutputs, secretPathsOfShape } from "./secret-outputs";
 
 /** The subject of a verb. */
 export interface ResourceCall {

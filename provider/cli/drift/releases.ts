@@ -1,10 +1,11 @@
 import { type EndpointRelease, markVariable } from "serverless-compute-api";
 import { z } from "zod";
+import { pathText } from "../../lifecycle/properties/path-text";
 import { isRecord } from "../../protocol/values";
 import { normalizePorts } from "../../resources/template/revision";
 import { toStartText } from "../../resources/template/start-arguments";
 import { parseUrn } from "../../verbs/urn";
-import { type PropertyChange, pathText, type ResourceChange } from "../preview-comment/changes";
+import type { PropertyChange, ResourceChange } from "../preview-comment/changes";
 import type { Preview, Step } from "../preview-comment/preview";
 import { kindOf } from "../resource-types";
 

@@ -1,9 +1,9 @@
 import { cpuFlavorOf, defaultCpu } from "serverless-compute-api/shapes";
 import { propertyOf } from "../../lifecycle/properties/schema";
-import { isRecord } from "../../protocol/values";
+import { isRecord, unknownText } from "../../protocol/values";
 import { kinds } from "../../resources";
 import { parseUrn } from "../../verbs/urn";
-import { compare, unknownValue } from "../preview-comment/changes";
+import { compare } from "../preview-comment/changes";
 import type { Preview, Step } from "../preview-comment/preview";
 import { kindOf } from "../resource-types";
 import type { Prices } from "./prices";
@@ -94,13 +94,13 @@ export function hourlyCost(kind: PricedKind, inputs: Inputs, prices: Prices): Co
 function readNumber(readInput: InputReader, key: string): number | string {
   const value = readInput(key);
   if (typeof value === "number") return value;
-  return `${key} ${value === unknownValue || isRecord(value) ? "is known after the deployment" : "is not set"}`;
+  return `${key} ${value === unknownText || isRecord(value) ? "is known after the deployment" : "is not set"}`;
 }
 
 /** The texts of a list of the inputs, or the reason why there are none. */
 function readTexts(readInput: InputReader, key: string): string[] | string {
   const texts = [readInput(key)].flat().filter((candidate) => typeof candidate === "string");
-  if (texts.includes(unknownValue)) return `${key} is known after the deployment`;
+  if (texts.includes(unknownText)) return `${key} is known after the deployment`;
   return texts.length > 0 ? texts : `${key} is empty, so the service chooses`;
 }
 

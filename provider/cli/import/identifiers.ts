@@ -47,8 +47,5 @@ export function resourceNames(): (kind: ObjectKind, objectName: string) => strin
   };
 }
 
-/** `chat-endpoint-2` as `chatEndpoint2`. */
-export const camelCase = (name: string): string => name.replace(/-(.)/g, (_, first: string) => first.toUpperCase());
-
-/** `chat-endpoint-2` as `chat_endpoint_2`. */
-export const snakeCase = (name: string): string => name.replaceAll("-", "_");
+/** `chat-endpoint-2` or `chat_endpoint_2` as `chatEndpoint2`. */
+export const camelCase = (name: string): string => name.replace(/[-_](.)/g, (_, first: string) => first.toUpperCase());

@@ -1,8 +1,7 @@
 import { sdkPackages } from "../../generated/publication";
-import { snakeCase } from "./identifiers";
 import type { Expression, Program, ProgramResource } from "./program";
 import { type Project, pulumiYaml } from "./project";
-import { bracketed, quote, snakeCase as snakeCaseOfCamel } from "./text-layout";
+import { bracketed, quote, snakeCase } from "./text-layout";
 
 const indentation = "    ";
 
@@ -34,10 +33,10 @@ function valueText(value: Expression): string {
 }
 
 function statementOf({ kind, name, inputs, ignoreChanges }: ProgramResource): string {
-  const keywordArguments = inputs.map(([key, value]) => `${snakeCaseOfCamel(key)}=${valueText(value)}`);
+  const keywordArguments = inputs.map(([key, value]) => `${snakeCase(key)}=${valueText(value)}`);
   const ignoredNames = bracketed(
     "[",
-    ignoreChanges.map((key) => quote(snakeCaseOfCamel(key))),
+    ignoreChanges.map((key) => quote(snakeCase(key))),
     "]",
     indentation,
   );

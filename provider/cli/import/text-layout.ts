@@ -4,8 +4,9 @@ export const indent = (text: string, indentation: string): string => text.replac
 /** `imageName` as `ImageName`. */
 export const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** `imageName` as `image_name`. */
-export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** `imageName` or `image-name` as `image_name`. */
+export const snakeCase = (name: string): string =>
+  name.replaceAll("-", "_").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** A text between double quotes. All languages here read the escapes of JSON. */
 export const quote = (text: string): string => JSON.stringify(text);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ObjectKind } from "../../resources";
 import { parseUrn } from "../../verbs/urn";
+import { camelCase } from "../import/identifiers";
 import { parseState, type StateResource } from "../state";
 
 /** A resource in the recorded state of another provider. */
@@ -58,8 +59,6 @@ const isSet = (value: unknown): boolean =>
     value === false ||
     (typeof value === "object" && Object.keys(value).length === 0)
   );
-
-const camelCase = (name: string): string => name.replace(/_(.)/g, (_, first: string) => first.toUpperCase());
 
 const attributeNames = (values: Record<string, unknown> = {}): string[] =>
   Object.entries(values).flatMap(([key, value]) => (isSet(value) ? [camelCase(key)] : []));

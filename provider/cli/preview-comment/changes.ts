@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { traitsOf } from "serverless-compute-api/shapes";
+import { pathText } from "../../lifecycle/properties/path-text";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord, isSecret } from "../../protocol/values";
 import { type Kind, kinds } from "../../resources";
@@ -42,8 +43,6 @@ export interface ResourceChange {
   warnings: string[];
 }
 
-/** Placeholder of a value that only the deployment computes. */
-export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /** Placeholder of a secret value. */
 export const secretValue = "[secret]";
 
@@ -155,7 +154,3 @@ function findDifferences(path: string[], old: unknown, value: unknown): Differen
   const keys = [...new Set([...Object.keys(old), ...Object.keys(value)])].sort(compare);
   return keys.flatMap((key) => findDifferences([...path, key], old[key], value[key]));
 }
-
-/** A path as programs write it. */
-export const pathText = (path: string[]): string =>
-  path.map((key, index) => (/^\w+$/.test(key) ? `${index > 0 ? "." : ""}${key}` : `[${JSON.stringify(key)}]`)).join("");

@@ -1,13 +1,6 @@
+import { unknownText } from "../../protocol/values";
 import { parseUrn } from "../../verbs/urn";
-import {
-  changesOf,
-  type PropertyChange,
-  type ResourceChange,
-  releaseText,
-  secretValue,
-  shortType,
-  unknownValue,
-} from "./changes";
+import { changesOf, type PropertyChange, type ResourceChange, releaseText, secretValue, shortType } from "./changes";
 import type { Message, Preview } from "./preview";
 
 /** Characters of a value in the table. */
@@ -30,7 +23,7 @@ export const escapeMarkdown = (text: string): string =>
 /** One side of a change. */
 function valueText(value: unknown): string {
   if (value === undefined) return "not set";
-  if (value === unknownValue) return "known after deployment";
+  if (value === unknownText) return "known after deployment";
   return codeText(value === secretValue ? value : JSON.stringify(value));
 }
 

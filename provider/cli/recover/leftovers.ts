@@ -1,11 +1,12 @@
+import type { NamedObject } from "../../lifecycle/create/creation";
 import type { ObjectKind } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/record";
 import { isGeneratedName } from "../../verbs/urn";
 import type { Account } from "../account";
-import { hasName, type ObjectSummary, type PendingCreate, summaryOf } from "./pending";
+import { hasName, type PendingCreate, summaryOf } from "./pending";
 
 /** An object of the account that nothing in the state refers to. */
-export interface Leftover extends ObjectSummary {
+export interface Leftover extends NamedObject {
   kind: ObjectKind;
   /** Root of the REST API of its account. */
   baseUrl: string;

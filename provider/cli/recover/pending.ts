@@ -6,19 +6,12 @@ import { isGeneratedName, parseUrn } from "../../verbs/urn";
 import type { Account } from "../account";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
 
-/** An object of the account, as reports name it. */
-export interface ObjectSummary {
-  id: string;
-  name: string;
-  createdAt?: string | undefined;
-}
-
 /** The outcome of one pending create. */
 export type Outcome =
   /** The object exists, and can only be the one that this create made. */
-  | { outcome: "found"; object: ObjectSummary }
+  | { outcome: "found"; object: NamedObject }
   /** Objects have the name, but may belong to others: the program sets the name, or several objects have it. */
-  | { outcome: "candidates"; objects: ObjectSummary[] }
+  | { outcome: "candidates"; objects: NamedObject[] }
   /** No object has the name: the create did not reach the service. */
   | { outcome: "absent" }
   /** The state already has the resource: an object of this create is a leftover. */
@@ -52,11 +45,11 @@ export function pendingCreate({ resource }: PendingOperation, kind: Kind): Pendi
 }
 
 /** Returns true if an object has the name in its create request. */
-export const hasName = (kind: ObjectKind, object: ObjectSummary, name: string): boolean =>
+export const hasName = (kind: ObjectKind, object: NamedObject, name: string): boolean =>
   object.name === name || (kind === "ServerlessEndpoint" && bareName(object.name) === name);
 
 /** An object's properties that all kinds have. */
-export const summaryOf = ({ id, name, createdAt }: NamedObject): ObjectSummary => ({
+export const summaryOf = ({ id, name, createdAt }: NamedObject): NamedObject => ({
   id,
   name,
   ...(createdAt === undefined ? {} : { createdAt }),

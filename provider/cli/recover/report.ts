@@ -1,11 +1,11 @@
+import type { NamedObject } from "../../lifecycle/create/creation";
 import { countOf } from "../terminal";
-import type { ObjectSummary } from "./pending";
 import type { Survey } from "./survey";
 
 type Create = Survey["creates"][number];
 
 /** An object in one line. */
-const objectLine = ({ id, name, createdAt }: ObjectSummary): string =>
+const objectLine = ({ id, name, createdAt }: NamedObject): string =>
   [id, `"${name}"`, ...(createdAt === undefined ? [] : [`created ${createdAt}`])].join("  ");
 
 /** The lines about one pending create. */

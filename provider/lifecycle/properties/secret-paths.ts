@@ -1,4 +1,4 @@
-import { type Path, type Properties, type Secrets, Unknown, type Value } from "../contract";
+import { type Lifecycle, type Path, type Properties, type Secrets, Unknown, type Value } from "../contract";
 import { valueAt } from "./values";
 
 /** Placeholder for a value that a message does not show. */
@@ -27,4 +27,17 @@ function leafTexts(value: Value | undefined): string[] {
 export function secretsIn(properties: readonly Properties[], paths: readonly Path[]): Secrets {
   const values = properties.flatMap((object) => paths.flatMap((path) => leafTexts(valueAt(object, path))));
   return { paths, values: [...new Set(values)] };
+}
+
+/** Paths that are secret by their shape. */
+export const secretPathsOfShape = ({ traits }: Lifecycle): Path[] =>
+  Object.entries(traits).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
+
+/** Paths to be marked secret in outputs: secret by shape, by the user, or derived from an input that the user made secret. */
+export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
+  const secretKeys = new Set(secretInputs.map(([top]) => top));
+  const derivedPaths = Object.entries(lifecycle.traits).flatMap(([key, { secretWith }]) =>
+    secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],
+  );
+  return [...secretPathsOfShape(lifecycle), ...secretInputs, ...derivedPaths];
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { goProject } from "../../../../provider/cli/import/go";
-import { camelCase, resourceNames, snakeCase } from "../../../../provider/cli/import/identifiers";
+import { camelCase, resourceNames } from "../../../../provider/cli/import/identifiers";
 import { type AccountObject, programOf } from "../../../../provider/cli/import/program";
 import { pythonProject } from "../../../../provider/cli/import/python";
+import { snakeCase } from "../../../../provider/cli/import/text-layout";
 import { typescriptProject } from "../../../../provider/cli/import/typescript";
 import { yamlProject } from "../../../../provider/cli/import/yaml";
 import { isObjectKind, type ObjectKind, objectKinds } from "../../../../provider/resources";

@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import { type Path, Unknown } from "../../../../provider/lifecycle/contract";
-import { containsSecret, isSecretAt, secretsIn } from "../../../../provider/lifecycle/properties/secret-paths";
+import {
+  containsSecret,
+  isSecretAt,
+  secretOutputs,
+  secretsIn,
+} from "../../../../provider/lifecycle/properties/secret-paths";
 import { kinds } from "../../../../provider/resources";
-import { secretOutputs } from "../../../../provider/verbs/secret-outputs";
 
 const paths: Path[] = [["env", "TOKEN"], ["triggers", "1"], ["input"]];
 
