@@ -67,14 +67,14 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
         const container = template ? bodyContainer : { containerDiskInGb: defaultDisk, ...bodyContainer };
         const type = body.type === "LOAD_BALANCER" ? "LB" : "QB";
         const values = { ...endpointDefaults, ...withoutNulls(endpointValues(body, undefined, template)), type };
-        return recordOf(endpointContainers.create(values, container, body.templateId));
+        return recordOf(endpointContainers.create(values, container, template));
       },
       update: (id, input) => {
         const endpoint = endpoints.get(id);
         const body = readEndpointPatch(input, endpoint);
         const template = body.templateId === undefined ? undefined : copiedTemplate(templates, body.templateId);
         const container = endpointContainer(body, template ?? templates.get(endpoint.templateId));
-        return recordOf(endpointContainers.update(id, endpointValues(body, endpoint), container, body.templateId));
+        return recordOf(endpointContainers.update(id, endpointValues(body, endpoint), container, template));
       },
       // Running jobs do not prevent the deletion.
       remove: (id) => endpoints.remove(id, { needsScaleDown: false }),

@@ -37,8 +37,8 @@ export function createEndpointContainers(deps: { database: Database; endpoints: 
   const { database, endpoints, templates } = deps;
 
   /** The template's settings, overridden by the request's; variables are merged. */
-  const copyOf = (templateId: string, container: Container): Container => {
-    const templateContainer = containerOf(templates.named(templateId));
+  const copyOf = (template: TemplateRow, container: Container): Container => {
+    const templateContainer = containerOf(template);
     return { ...templateContainer, ...container, env: { ...templateContainer.env, ...container.env } };
   };
   const bind = (endpoint: { id: string; name: unknown }, container: Container): TemplateRow => {
@@ -48,20 +48,25 @@ export function createEndpointContainers(deps: { database: Database; endpoints: 
   };
 
   return {
-    create: (values: EndpointValues, container: Container, templateId: string | undefined): EndpointRow =>
+    create: (values: EndpointValues, container: Container, template: TemplateRow | undefined): EndpointRow =>
       database.transaction(() => {
         const id = endpoints.newId();
-        const complete = templateId === undefined ? container : copyOf(templateId, container);
+        const complete = template ? copyOf(template, container) : container;
         return endpoints.create({ ...values, templateId: bind({ id, name: values.name }, complete).id }, id);
       }),
 
     /** Updates an endpoint: undefined keeps a value, null clears it. The first change to a user's template creates a bound copy. */
-    update: (id: string, changes: EndpointValues, container: Container, templateId: string | undefined): EndpointRow =>
+    update: (
+      id: string,
+      changes: EndpointValues,
+      container: Container,
+      newTemplate: TemplateRow | undefined,
+    ): EndpointRow =>
       database.transaction(() => {
         const endpoint = endpoints.get(id);
         const template = templates.get(endpoint.templateId);
         const current = { ...containerOf(template), env: { ...template.env, ...endpoint.env } };
-        const next = templateId === undefined ? { ...current, ...container } : copyOf(templateId, container);
+        const next = newTemplate ? copyOf(newTemplate, container) : { ...current, ...container };
         if (isDeepStrictEqual(next, current)) return endpoints.update(id, changes);
         if (template.boundEndpointId === id) {
           templates.update(template.id, next);

@@ -94,12 +94,6 @@ export function createTemplates(deps: {
     newest: table.newest,
     get: table.get,
     find: table.find,
-    /** The template named by the request of another object. */
-    named: (id: string): TemplateRow => {
-      const template = table.find(id);
-      if (!template) throw new ServiceError("invalid", `templateId: template "${id}" does not exist`);
-      return template;
-    },
     /** Creates a template; fields missing from `values` get their defaults. */
     create: (values: TemplateChanges): TemplateRow =>
       database.transaction(() => {
