@@ -133,7 +133,7 @@ export function createServer(deps: {
     scope.post(roots.graphql, async (request, reply) => {
       const { executeGraphql, isPublicRequest } = await import("./graphql.js");
       const { body } = request;
-      if (!isPublicRequest(body)) auth.checkGraphql(request);
+      if (!auth.hasGraphqlKey(request) && !isPublicRequest(body)) auth.checkGraphql(request);
       const response = await executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
       return reply.status(response.status).send(response.body);
     });
