@@ -14,7 +14,7 @@ export interface ConsoleView extends JobView, Pick<Jobs, "retry"> {
 /** The endpoints with their queues and workers. */
 export function endpointsOverview({ endpoints, templates, volumes }: Resources, view: ConsoleView): object[] {
   return endpoints.list().map((endpoint) => {
-    const { id, name, type, templateId, workersMin, workersMax, version, createdAt } = endpoint;
+    const { id, name, type, templateId, workersMin, workersMax, version } = endpoint;
     const { scalerType, scalerValue, idleTimeout } = endpoint;
     const template = templates.find(templateId);
     return {
@@ -25,7 +25,6 @@ export function endpointsOverview({ endpoints, templates, volumes }: Resources, 
       workersMin,
       workersMax,
       version,
-      createdAt,
       scalerType,
       scalerValue,
       idleTimeout,
@@ -41,18 +40,14 @@ export function endpointsOverview({ endpoints, templates, volumes }: Resources, 
 /** The other resources. Secrets, credentials and environment variables are reduced to their names. */
 export function resourcesOverview({ templates, volumes, secrets, registryAuths }: Resources): object {
   return {
-    templates: templates
-      .list({ bound: true })
-      .map(({ id, name, imageName, containerDiskInGb, isServerless, boundEndpointId, env }) => ({
-        id,
-        name,
-        imageName,
-        containerDiskInGb,
-        isServerless,
-        boundEndpointId,
-        variables: Object.keys(env),
-      })),
-    volumes: volumes.list().map(({ id, name, size, dataCenterId, type }) => ({ id, name, size, dataCenterId, type })),
+    templates: templates.list({ bound: true }).map(({ id, name, imageName, containerDiskInGb, env }) => ({
+      id,
+      name,
+      imageName,
+      containerDiskInGb,
+      variables: Object.keys(env),
+    })),
+    volumes: volumes.list().map(({ id, name, size, dataCenterId }) => ({ id, name, size, dataCenterId })),
     secrets: secrets.list().map(({ id, name }) => ({ id, name })),
     registryAuths: registryAuths.list().map(({ id, name }) => ({ id, name })),
   };
@@ -63,11 +58,9 @@ const maxErrorLength = 300;
 
 /** A job in a list; times in ms. */
 export const jobRow = (job: Job, now: number): object => ({
-  seq: job.seq,
   id: job.id,
   status: job.status,
   operation: job.operation,
-  lowPriority: job.lowPriority,
   createdAt: job.createdAt,
   finishedAt: job.finishedAt,
   workerId: job.workerId,
@@ -78,5 +71,4 @@ export const jobRow = (job: Job, now: number): object => ({
   delayTime: Math.max(0, delayTime(job, now)),
   executionTime: Math.max(0, executionTime(job, now)),
   error: job.error?.slice(0, maxErrorLength),
-  hasOutput: job.hasOutput,
 });

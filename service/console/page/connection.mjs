@@ -21,7 +21,6 @@
  * @property {Worker[]} running
  *
  * @typedef {object} JobRow A job without input and output; times in ms.
- * @property {number} seq
  * @property {string} id
  * @property {string} status
  * @property {string} operation
@@ -34,7 +33,6 @@
  * @property {number} retries
  * @property {string} [workerId]
  * @property {string} [error]
- * @property {boolean} hasOutput
  * @typedef {{ rows: JobRow[], before: number | null }} JobPage
  *
  * @typedef {object} Metrics
@@ -47,8 +45,8 @@
  * @property {(number | null)[]} p95
  *
  * @typedef {object} Resources
- * @property {{ id: string, name: string, imageName: string, containerDiskInGb: number, boundEndpointId?: string, variables: string[] }[]} templates
- * @property {{ id: string, name: string, size: number, dataCenterId: string, type: string }[]} volumes
+ * @property {{ id: string, name: string, imageName: string, containerDiskInGb: number, variables: string[] }[]} templates
+ * @property {{ id: string, name: string, size: number, dataCenterId: string }[]} volumes
  * @property {{ id: string, name: string }[]} secrets
  * @property {{ id: string, name: string }[]} registryAuths
  *
