@@ -112,6 +112,13 @@ export const internalError = (): ServiceError =>
 /** The error for a request that the service ends because it stops. */
 export const serviceStopping = (): ServiceError => new ServiceError("stopping", "the service is stopping");
 
+/** The `code` of a system or SQLite error; empty for any other error. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+/** The message of a thrown value. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** A command failure that the user can correct; printed as one line without a stack. */
 export class StartError extends Error {
   override readonly name = "StartError";

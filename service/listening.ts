@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from "node:net";
 import { showValue } from "serverless-compute-api/shapes";
-import { ServiceError, StartError } from "./errors";
+import { codeOf, ServiceError, StartError } from "./errors";
 
 /** Address and host names of the service. */
 export interface Listening {
@@ -41,7 +41,7 @@ export function checkListening({ host, allowHosts }: Listening): Listening {
 
 /** The StartError for an address on which the service cannot listen; undefined for any other error. */
 export function listenError(error: unknown, host: string, port: number): StartError | undefined {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
   const remedy = "stop the program that uses it or choose another port with --port (0 selects a free port)";
   return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${remedy}`) : undefined;

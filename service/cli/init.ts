@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { StartError } from "../errors";
-import { sqliteCode } from "../store/faults";
+import { codeOf, StartError } from "../errors";
 import type { Output } from "./output";
 
 /** Name of the seed file that `init` writes. */
@@ -72,6 +71,6 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: "wx" });
   } catch (error) {
-    throw new StartError(`${file}: cannot be written (${sqliteCode(error)}); choose a writable folder`);
+    throw new StartError(`${file}: cannot be written (${codeOf(error)}); choose a writable folder`);
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../errors";
 /** Output of commands, in complete lines. */
 export interface Output {
   out(text: string): void;
@@ -9,7 +10,7 @@ export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
 
 /** Prints an error as one line. */
 export const printError = (output: Output, error: unknown): void =>
-  output.err(`serverless-compute-local: ${error instanceof Error ? error.message : String(error)}`);
+  output.err(`serverless-compute-local: ${messageOf(error)}`);
 
 /** Control characters, which could change the terminal. */
 const control = /\p{Cc}/gu;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { StartError } from "../errors";
+import { messageOf, StartError } from "../errors";
 import { openDatabase } from "../store/database";
 import type { EngineAddress } from "../workers/containers/engine-address";
 import { createEngineClient } from "../workers/containers/engine-client";
@@ -26,7 +26,7 @@ export async function prune(data: string, address: () => EngineAddress, output: 
       `Removed ${containers} containers and ${networks} networks of ${folder}, and the images that were pulled for it.`,
     );
   } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error));
+    throw new StartError(messageOf(error));
   } finally {
     database?.close();
   }

@@ -1,4 +1,5 @@
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
 import { retryRejection } from "../jobs/job";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
@@ -146,7 +147,7 @@ export async function retryAll(retry: Jobs["retry"], endpointId: string, ids: st
         if (!result) return { id, reason: "does not exist; its retention has expired" };
         return result.retried ? undefined : { id, reason: retryRejection(result.job) };
       } catch (error) {
-        return { id, reason: error instanceof Error ? error.message : String(error) };
+        return { id, reason: messageOf(error) };
       }
     }),
   );

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { notFound } from "../errors";
+import { codeOf, notFound } from "../errors";
 
 /** The folder of the page's files: next to this file, or for the build in the sources. */
 const folder = [join(__dirname, "page"), join(__dirname, "..", "..", "console", "page")].find(existsSync) ?? "";
@@ -13,7 +13,7 @@ const contentTypes: Record<string, string> = {
   ".svg": "image/svg+xml",
 };
 
-/** Reads a file of the page by its name, with its content type; throws a ServiceError `missing` for any other one. */
+/** Reads a file of the page by its name, with its content type; throws a ServiceError `missing` for any other name. */
 export async function readPageFile(name: string): Promise<{ type: string; content: Buffer }> {
   const type = contentTypes[extname(name)];
   // Names with a folder are rejected, so that no path leaves the page's folder.
@@ -21,7 +21,7 @@ export async function readPageFile(name: string): Promise<{ type: string; conten
   try {
     return { type, content: await readFile(join(folder, name)) };
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw notFound("file", name);
+    if (codeOf(error) === "ENOENT") throw notFound("file", name);
     throw error;
   }
 }

@@ -2,11 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { z } from "zod";
-import { ServiceError, StartError } from "../errors";
+import { codeOf, ServiceError, StartError } from "../errors";
 import { faultShape } from "../faults/faults";
 import { checkStock, stockLevels } from "../resources/stock";
 import { commandLineOf } from "../resources/template-table";
-import { sqliteCode } from "../store/faults";
 import { checkTexts, parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
 import { isSource } from "../workers/handler-files";
@@ -61,7 +60,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new ServiceError("invalid", `cannot be read (${sqliteCode(error)}); specify an existing seed file`);
+    throw new ServiceError("invalid", `cannot be read (${codeOf(error)}); specify an existing seed file`);
   }
 }
 

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { StartError } from "../errors";
-import { sqliteCode } from "./faults";
+import { codeOf, StartError } from "../errors";
 
 /** The file with a data folder's API key (mode 0600). */
 export const apiKeyFileOf = (dataFolder: string): string => join(dataFolder, "api-key");
@@ -27,7 +26,7 @@ export function readApiKeyFile(file: string): string {
   try {
     text = readFileSync(file, "utf8").trim();
   } catch (error) {
-    throw new StartError(`--api-key-file ${file}: cannot be read (${sqliteCode(error)}); specify an existing file`);
+    throw new StartError(`--api-key-file ${file}: cannot be read (${codeOf(error)}); specify an existing file`);
   }
   if (isApiKey(text)) return text;
   throw new StartError(

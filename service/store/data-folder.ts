@@ -11,8 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StartError } from "../errors";
-import { sqliteCode } from "./faults";
+import { codeOf, StartError } from "../errors";
 
 /** The database file of a data folder. */
 export const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
@@ -43,7 +42,7 @@ function createFolder(dataFolder: string): boolean {
   try {
     return mkdirSync(dataFolder, { recursive: true, mode: 0o700 }) !== undefined;
   } catch (error) {
-    const code = sqliteCode(error);
+    const code = codeOf(error);
     if (/^(?:EEXIST|ENOTDIR)$/.test(code))
       throw new StartError(`the data folder ${dataFolder}: is a file or below a file; choose a folder with --data`);
     // Node reports a read-only parent folder as ENOENT.

@@ -1,12 +1,8 @@
-import { ServiceError, StartError } from "../errors";
-
-/** The code of an SQLite or file system error; empty for any other error. */
-export const sqliteCode = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+import { codeOf, ServiceError, StartError } from "../errors";
 
 /** The ServiceError for a full, failing or read-only disk, or a locked store; undefined for any other error. */
 export function diskFault(error: unknown, dataFolder: string): ServiceError | undefined {
-  const fault = faultOf(sqliteCode(error), dataFolder);
+  const fault = faultOf(codeOf(error), dataFolder);
   if (fault) fault.cause = error;
   return fault;
 }
@@ -41,7 +37,7 @@ export function onDisk<Result>(dataFolder: string, work: () => Result): Result {
 
 /** The StartError for a damaged store; any other error is returned unchanged. */
 export function unreadable(dataFolder: string, error: unknown): unknown {
-  const code = sqliteCode(error);
+  const code = codeOf(error);
   if (!/^SQLITE_(NOTADB|CORRUPT)/.test(code)) return error;
   return new StartError(
     `the store in ${dataFolder}: cannot be read (${code}); keep the folder, which may contain accepted jobs, and restore a backup of all its files`,

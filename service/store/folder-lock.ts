@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import Libsql from "libsql";
 import { z } from "zod";
-import { StartError } from "../errors";
-import { sqliteCode } from "./faults";
+import { codeOf, StartError } from "../errors";
 
 /**
  * Locks a data folder; returns a function that unlocks it. Throws a StartError if another process uses the folder.
@@ -20,7 +19,7 @@ export function lockFolder(dataFolder: string): () => void {
   } catch (error) {
     const owner = readOwner(lock);
     lock.close();
-    if (sqliteCode(error) !== "SQLITE_BUSY") throw error;
+    if (codeOf(error) !== "SQLITE_BUSY") throw error;
     throw new StartError(
       `the data folder ${dataFolder} is in use by another local service (process ${owner}): stop that service or choose another folder with --data`,
     );

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { messageOf } from "../errors";
 
 /** Names in a folder of the data folder; none if the folder does not exist. */
 const listNames = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
@@ -43,7 +44,7 @@ export function moveOrphans(
       const target = moveToOrphaned(dataFolder, path);
       report(`${path}: belongs to no ${owner} of the database and was moved to ${join(dataFolder, target)}`);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       report(`${path}: belongs to no ${owner} of the database and could not be moved (${reason})`);
     }
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import type { EndpointHealth } from "serverless-compute-api/shapes";
-import { StartError } from "../errors";
+import { messageOf, StartError } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobQueue } from "../jobs";
 import type { JobTimings } from "../jobs/timings";
@@ -148,7 +148,7 @@ export function createWorkers({
     void balancer.watch(local);
     const onStoreError = (error: unknown): void => {
       log.error({ err: error, worker: worker.id }, "worker: result cannot be stored; stopping the worker");
-      kill(local, `could not return a result (${error instanceof Error ? error.message : String(error)})`, "result");
+      kill(local, `could not return a result (${messageOf(error)})`, "result");
     };
     if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, onStoreError });
   }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
+import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
@@ -151,8 +152,7 @@ export function createWorkerStarter({
         return logOutcome(endpointId, start(endpointId));
       } catch (error) {
         // For example an unknown secret, a full disk, or an invalid variable.
-        const text = error instanceof Error ? error.message : String(error);
-        return logOutcome(endpointId, { error: `no worker can be started: ${text}` });
+        return logOutcome(endpointId, { error: `no worker can be started: ${messageOf(error)}` });
       }
     },
   };

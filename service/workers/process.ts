@@ -4,6 +4,7 @@ import { getPriority, setPriority } from "node:os";
 import { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
+import { codeOf } from "../errors";
 import { createLastLines, readLines } from "./lines";
 import type { Reaper } from "./reaper";
 import type { WorkerServer } from "./worker-server";
@@ -183,7 +184,7 @@ function isRunning(group: number): boolean {
   try {
     process.kill(-group, 0);
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return codeOf(error) === "EPERM";
   }
   // Ended processes stay in their group until their parent reaps them, which may never happen.
   return (

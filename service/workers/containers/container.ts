@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
+import { messageOf } from "../../errors";
 import { createLastLines, readLines } from "../lines";
 import type { ProcessEnd, WorkerProcess } from "../process";
 import { type EngineClient, EngineError } from "./engine-client";
@@ -34,7 +35,6 @@ const pollInterval = 500;
 /** The end of a container, without its output. */
 type ContainerEnd = Omit<ProcessEnd, "lastErrors">;
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const isNotFound = (error: unknown): boolean => error instanceof EngineError && error.status === 404;
 const memoryText = (limit: number | undefined): string =>
   limit === undefined ? "memory" : `its ${limit} GB of memory`;

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
+import { messageOf } from "../../errors";
 import { readLines } from "../lines";
 import type { EngineAddress } from "./engine-address";
 import { createEngineClient, type EngineClient, type EngineError } from "./engine-client";
@@ -73,7 +74,7 @@ export function createEngineConnection({
       engine = openEngine(client, { cpus: NCPU, gpus: Runtimes?.["nvidia"] !== undefined, diskLimit: true });
       unavailableReason = undefined;
     } catch (error) {
-      unavailableReason = error instanceof Error ? error.message : String(error);
+      unavailableReason = messageOf(error);
     } finally {
       finished.abort();
     }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { codeOf } from "../../errors";
 import { loopback, type ServerPorts, type WorkerServer } from "../worker-server";
 import { type EngineClient, EngineError } from "./engine-client";
 
@@ -22,7 +23,7 @@ const networkShape = z.looseObject({
 const hostName = "host.docker.internal";
 
 function ignoreMissingAddress(error: unknown): undefined {
-  if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRNOTAVAIL") throw error;
+  if (codeOf(error) !== "EADDRNOTAVAIL") throw error;
 }
 
 /** The name of the network of a data folder's containers; they cannot reach each other on it. */
