@@ -2,67 +2,65 @@
 export const retirableApis = ["v1", "graphql"] as const;
 export type RetirableApi = (typeof retirableApis)[number];
 
-/** An error of the service: its HTTP status, its `type` and `code` at /openai, and the detail expected by clients of REST v2. */
+/** An error of the service. */
 interface ErrorKind {
+  /** HTTP status. */
   status: number;
+  /** The `type` and `code` at /openai. */
   type: string;
-  word: string;
+  openaiCode: string;
+  /** The detail that clients of REST v2 expect. */
   detail?: string;
 }
 
 /** The errors of the service. REST v1 responds with 400 to all errors that a client can correct (interface: Errors). */
 const errorKinds = {
-  invalid: { status: 400, type: "invalid_request_error", word: "invalid_request" },
-  conflict: { status: 400, type: "invalid_request_error", word: "conflict" },
-  inUse: { status: 400, type: "invalid_request_error", word: "in_use" },
-  missingOnDelete: {
-    status: 400,
-    type: "invalid_request_error",
-    word: "not_found",
-    detail: "resource not found",
-  },
+  invalid: { status: 400, type: "invalid_request_error", openaiCode: "invalid_request" },
+  conflict: { status: 400, type: "invalid_request_error", openaiCode: "conflict" },
+  inUse: { status: 400, type: "invalid_request_error", openaiCode: "in_use" },
+  missingOnDelete: { status: 400, type: "invalid_request_error", openaiCode: "not_found" },
   /** A request to a load balancer found no worker in time; the hosted service documents the status. */
-  noWorker: { status: 400, type: "server_error", word: "no_worker" },
-  unauthorized: { status: 401, type: "authentication_error", word: "invalid_api_key" },
-  forbidden: { status: 403, type: "permission_error", word: "forbidden" },
-  missing: { status: 404, type: "invalid_request_error", word: "not_found", detail: "resource not found" },
+  noWorker: { status: 400, type: "server_error", openaiCode: "no_worker" },
+  unauthorized: { status: 401, type: "authentication_error", openaiCode: "invalid_api_key" },
+  forbidden: { status: 403, type: "permission_error", openaiCode: "forbidden" },
+  missing: { status: 404, type: "invalid_request_error", openaiCode: "not_found", detail: "resource not found" },
   /** The path of REST v2 exists, but not with this method. */
-  methodNotAllowed: { status: 405, type: "invalid_request_error", word: "method_not_allowed" },
+  methodNotAllowed: { status: 405, type: "invalid_request_error", openaiCode: "method_not_allowed" },
   /** The name is already taken, in REST v2. */
-  taken: { status: 409, type: "invalid_request_error", word: "conflict" },
+  taken: { status: 409, type: "invalid_request_error", openaiCode: "conflict" },
   /** The head or body of the request did not arrive in time. */
-  requestTimedOut: { status: 408, type: "invalid_request_error", word: "request_timeout" },
+  requestTimedOut: { status: 408, type: "invalid_request_error", openaiCode: "request_timeout" },
   /** The job of a call to /openai was cancelled, so there is no output. */
-  jobCancelled: { status: 410, type: "invalid_request_error", word: "job_cancelled" },
+  jobCancelled: { status: 410, type: "invalid_request_error", openaiCode: "job_cancelled" },
   /** The API is turned off by the option `retire`. */
-  retired: { status: 410, type: "invalid_request_error", word: "gone" },
-  tooLarge: { status: 413, type: "invalid_request_error", word: "request_too_large" },
+  retired: { status: 410, type: "invalid_request_error", openaiCode: "gone" },
+  tooLarge: { status: 413, type: "invalid_request_error", openaiCode: "request_too_large" },
   /** The request is for another host. */
-  misdirected: { status: 421, type: "invalid_request_error", word: "misdirected" },
+  misdirected: { status: 421, type: "invalid_request_error", openaiCode: "misdirected" },
   /** The body does not have the shape required by REST v2; a violated rule is `invalid`. */
   unprocessable: {
     status: 422,
     type: "invalid_request_error",
-    word: "invalid_request",
+    openaiCode: "invalid_request",
     detail: "Request validation failed.",
   },
-  tooManyRequests: { status: 429, type: "rate_limit_error", word: "rate_limit_exceeded" },
-  headersTooLarge: { status: 431, type: "invalid_request_error", word: "request_too_large" },
-  jobFailed: { status: 500, type: "server_error", word: "job_failed" },
-  internal: { status: 500, type: "server_error", word: "internal_error" },
+  tooManyRequests: { status: 429, type: "rate_limit_error", openaiCode: "rate_limit_exceeded" },
+  headersTooLarge: { status: 431, type: "invalid_request_error", openaiCode: "request_too_large" },
+  jobFailed: { status: 500, type: "server_error", openaiCode: "job_failed" },
+  internal: { status: 500, type: "server_error", openaiCode: "internal_error" },
   /** A feature of the hosted service that the local service lacks. */
-  unsupported: { status: 501, type: "invalid_request_error", word: "unsupported" },
+  unsupported: { status: 501, type: "invalid_request_error", openaiCode: "unsupported" },
   /** A load balancer's worker failed. */
-  badGateway: { status: 502, type: "server_error", word: "bad_gateway" },
-  starting: { status: 503, type: "server_error", word: "starting" },
-  stopping: { status: 503, type: "server_error", word: "stopping" },
+  badGateway: { status: 502, type: "server_error", openaiCode: "bad_gateway" },
+  starting: { status: 503, type: "server_error", openaiCode: "starting" },
+  stopping: { status: 503, type: "server_error", openaiCode: "stopping" },
   /** The store is locked, or the data folder read-only. */
-  storeUnavailable: { status: 503, type: "server_error", word: "store_unavailable" },
-  jobTimedOut: { status: 504, type: "server_error", word: "job_timed_out" },
+  storeUnavailable: { status: 503, type: "server_error", openaiCode: "store_unavailable" },
+  jobTimedOut: { status: 504, type: "server_error", openaiCode: "job_timed_out" },
   /** The disk of the data folder is full. */
-  storeFull: { status: 507, type: "server_error", word: "store_full" },
+  storeFull: { status: 507, type: "server_error", openaiCode: "store_full" },
   /** A load balancer's worker exceeded the time limit; the hosted service documents the status. */
-  processingTimedOut: { status: 524, type: "server_error", word: "processing_timed_out" },
+  processingTimedOut: { status: 524, type: "server_error", openaiCode: "processing_timed_out" },
 } as const satisfies Record<string, ErrorKind>;
 
 /** The stable code of an error. */

@@ -24,6 +24,10 @@ export function parseInput<Shape extends z.ZodType>(
   throw new ServiceError(code, faults.join("; "), {}, faults);
 }
 
+/** Parses a request of REST v2, which returns 422 for an invalid shape. */
+export const parseV2 = <Shape extends z.ZodType>(shape: Shape, input: unknown): z.output<Shape> =>
+  parseInput(shape, input, "unprocessable");
+
 /** A part that the store would change: it truncates a text at a null character and replaces an unpaired surrogate. */
 export const unstorablePart = (text: string): string | undefined => {
   if (text.includes("\0")) return "a null character";

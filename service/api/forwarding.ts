@@ -6,7 +6,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { ServiceError } from "../errors";
 import type { Lease } from "../workers/balancer";
-import { discardBody } from "./request-body";
+import { bodyTooLarge, discardBody } from "./request-body";
 
 /** The connection of a WebSocket request. */
 export interface Upgrade {
@@ -17,11 +17,6 @@ export interface Upgrade {
 }
 
 const payloadLimit = limits.loadBalancerPayload;
-const limitText = `${payloadLimit / 1024 ** 2} MB`;
-
-/** The error for a request body above the limit. */
-export const bodyTooLarge = (): ServiceError =>
-  new ServiceError("tooLarge", `body: is too large; the limit is ${limitText} (${payloadLimit} bytes)`);
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), which a proxy does not forward. */
 const hopByHop = ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
@@ -129,7 +124,7 @@ export function forward(
       if (isDropped()) return void client.destroy();
       succeeded = statusCode < 500;
       client.writeHead(statusCode, statusMessage, [...forwardedHeaders(response), "x-worker-id", workerId]);
-      checkSize(response, () => failWorker(`its response exceeds ${limitText}`));
+      checkSize(response, () => failWorker(`its response exceeds ${payloadLimit / 1024 ** 2} MB`));
       response.on("error", () => undefined);
       response.once("close", () => response.complete || failWorker("its response ended early"));
       response.pipe(client);
@@ -141,7 +136,7 @@ export function forward(
       joinSockets(upgrade, response, worker, workerHead);
     });
     if (upgrade) return void workerRequest.end();
-    checkSize(raw, () => failExchange(bodyTooLarge()));
+    checkSize(raw, () => failExchange(bodyTooLarge(payloadLimit)));
     raw.pipe(workerRequest);
   });
 }

@@ -19,6 +19,7 @@ import type { Stock } from "../resources/stock";
 import { withoutNulls } from "../resources/table";
 import type { TemplateChanges, TemplateRow } from "../resources/template-table";
 import { parseInput } from "../validation";
+import { isoTime } from "./responses";
 
 /** A list of variables, parsed to a map. */
 const environment = z
@@ -126,7 +127,7 @@ export const templateRecord = (template: TemplateRow) => ({
 export const endpointRecord = (endpoint: EndpointRow) => ({
   ...endpoint,
   userId: account.id,
-  createdAt: time(endpoint.createdAt),
+  createdAt: isoTime(endpoint.createdAt),
   gpuIds: shownGpuIds(endpoint),
   scalerValue: Math.ceil(endpoint.scalerValue),
   locations: endpoint.dataCenterIds.join(","),
@@ -214,8 +215,6 @@ export const gpuAvailability = (dataCenterId: string, level: Level) =>
 /** A secret as returned by GraphQL, without its value. */
 export const secretRecord = (secret: SecretRow) => ({
   ...secret,
-  createdAt: time(secret.createdAt),
-  updatedAt: time(secret.updatedAt),
+  createdAt: isoTime(secret.createdAt),
+  updatedAt: isoTime(secret.updatedAt),
 });
-
-const time = (ms: number): string => new Date(ms).toISOString();

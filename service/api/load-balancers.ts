@@ -11,8 +11,8 @@ import type { JobTimings } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoint-table";
 import type { Balancer } from "../workers/balancer";
 import type { Auth } from "./auth";
-import { bodyTooLarge, forward, type Upgrade } from "./forwarding";
-import { discardBody } from "./request-body";
+import { forward, type Upgrade } from "./forwarding";
+import { bodyTooLarge, discardBody } from "./request-body";
 import { roots } from "./responses";
 
 interface EndpointRoute {
@@ -42,7 +42,7 @@ export function registerLoadBalancerRoutes(
     await faults.ofRequest(endpointId, reply.raw);
     if (Number(request.headers["content-length"] ?? 0) > limits.loadBalancerPayload) {
       await discardBody(request.raw);
-      throw bodyTooLarge();
+      throw bodyTooLarge(limits.loadBalancerPayload);
     }
     const lease = await balancer.lease(endpointId, disconnectSignal(reply));
     let isHandled = false;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ServiceError } from "../errors";
 import { checkTexts } from "../validation";
 
 /** Passes bodies of these content types as text to the routes of a scope, which parse only the members that they need. */
@@ -18,6 +19,10 @@ export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "
 export function checkBodyTexts(scope: FastifyInstance, code: "invalid" | "unprocessable"): void {
   scope.addHook("preHandler", async ({ body }) => checkTexts(body, code));
 }
+
+/** The error for a body above a limit in bytes. */
+export const bodyTooLarge = (limit: number): ServiceError =>
+  new ServiceError("tooLarge", `body: is too large; the limit is ${limit / 1024 ** 2} MB (${limit} bytes)`);
 
 /** Limits for reading a rejected body; beyond them, the connection is closed. */
 const discardLimits = { bytes: 256 * 1024 * 1024, ms: 10_000 };

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { namesInV2, templateFields } from "serverless-compute-api/shapes";
 import { errorKindOf, internalError, ServiceError } from "../errors";
+import { bodyTooLarge } from "./request-body";
 
 /** Root path of each API. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2", loadBalancers: "/load-balancers" } as const;
@@ -18,6 +19,9 @@ export const reservedWords = [
   "billing",
   "pods",
 ] as const;
+
+/** A time of a record in ISO 8601; `ms` since the epoch. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 const isRestV2 = (path: string): boolean => {
   const [, root, segment = ""] = path.split(/[/?]/, 3);
@@ -86,11 +90,7 @@ export const maxIdLength = 500;
 
 /** Translates an error of the framework to the interface's messages and statuses. */
 function translateError(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
-  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-    const bytes = routeOptions.bodyLimit ?? 0;
-    const text = `body: is too large; the limit is ${bytes / 1024 ** 2} MB (${bytes} bytes)`;
-    return new ServiceError("tooLarge", text);
-  }
+  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge(routeOptions.bodyLimit ?? 0);
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new ServiceError("invalid", "header Content-Type: must be application/json");
   }
@@ -146,6 +146,6 @@ export function rejectMalformedRequest(error: Error & { code?: string }, socket:
 
 /** The error body of OpenAI's API: `{"error": {message, type, param, code}}`. */
 export function openaiErrorBody({ code, message }: ServiceError): object {
-  const { type, word } = errorKindOf(code);
-  return { error: { message, type, param: null, code: word } };
+  const { type, openaiCode } = errorKindOf(code);
+  return { error: { message, type, param: null, code: openaiCode } };
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { Resources } from "../resources";
 import type { AccountSettings } from "../resources/account";
-import { parseInput } from "../validation";
+import { parseV2 } from "../validation";
 
 const sshKey = z.string().regex(/^(ssh|ecdsa|sk)-\S+ \S+([ \t][^\n\r]*)?$/, "a line such as ssh-ed25519 AAAA… comment");
 const sshKeysChange = z.strictObject({ keys: z.array(sshKey) });
@@ -17,7 +17,7 @@ export function registerAccountRoutes(
 ): void {
   app.get("/account/ssh-keys", async () => sshKeys(accountSettings.get()));
   app.put("/account/ssh-keys", async ({ body }) => {
-    const { keys } = parseInput(sshKeysChange, body, "unprocessable");
+    const { keys } = parseV2(sshKeysChange, body);
     return sshKeys(accountSettings.update({ pubKey: keys.join("\n") }));
   });
   // The reference documents no fields for these limits; the names are specific to this service.

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { ServiceError } from "../errors";
-import { parseInput } from "../validation";
+import { parseV2 } from "../validation";
 import { queryInteger } from "./rest-v2-pages";
 
 /** A billing list: its amounts besides `totalAmount`, the filter by object id, and the field with the number of objects. */
@@ -108,7 +108,7 @@ function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof win
 export function registerBillingRoutes(app: FastifyInstance, clock: Pick<Clock, "now">): void {
   for (const [path, { amounts, filter, count }] of Object.entries(billingLists))
     app.get(path, async ({ query }) => {
-      const windowParameters = parseInput(windowQuery, query, "unprocessable");
+      const windowParameters = parseV2(windowQuery, query);
       const id = filter === undefined ? undefined : windowParameters[filter];
       const filterParameters = filter === undefined ? {} : { [filter]: typeof id === "string" ? id : null };
       return {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../errors";
-import { parseInput } from "../validation";
+import { parseV2 } from "../validation";
 import { queryInteger } from "./rest-v2-pages";
 
 /** Queries of the catalog. A malformed value returns 422; a missing or conflicting parameter returns 400. */
@@ -56,9 +56,6 @@ const dataCenterQuery = z.object({
 });
 export type DataCenterQuery = z.output<typeof dataCenterQuery>;
 
-const readQuery = <Shape extends z.ZodType>(shape: Shape, query: unknown): z.output<Shape> =>
-  parseInput(shape, query, "unprocessable");
-
 /** Receives a contract violation that published clients are known to commit; throws it if the service is strict. */
 export type OnKnownViolation = (fault: ServiceError) => void;
 
@@ -76,7 +73,7 @@ function checkInclude(
 }
 
 export function readGpuQuery(rawQuery: unknown, onKnownViolation: OnKnownViolation): GpuQuery {
-  const query = readQuery(gpuQuery, rawQuery);
+  const query = parseV2(gpuQuery, rawQuery);
   checkInclude(query, onKnownViolation);
   if (query.cudaVersions && query.minCudaVersion !== undefined)
     throw new ServiceError("invalid", "cudaVersions: cannot be combined with minCudaVersion");
@@ -84,18 +81,18 @@ export function readGpuQuery(rawQuery: unknown, onKnownViolation: OnKnownViolati
 }
 
 export function readCpuQuery(rawQuery: unknown, onKnownViolation: OnKnownViolation): CpuQuery {
-  const query = readQuery(cpuQuery, rawQuery);
+  const query = parseV2(cpuQuery, rawQuery);
   checkInclude(query, onKnownViolation);
   if (!Number.isInteger(Math.log2(query.vcpuCount ?? 2)))
     throw new ServiceError("invalid", "vcpuCount: must be a power of two");
   return query;
 }
 
-export const readDataCenterQuery = (query: unknown): DataCenterQuery => readQuery(dataCenterQuery, query);
+export const readDataCenterQuery = (query: unknown): DataCenterQuery => parseV2(dataCenterQuery, query);
 
 /** The query of a single data centre has no filters. */
 export const readDataCenterInclude = (query: unknown): DataCenterQuery =>
-  readQuery(z.object({ include: dataCenterInclude }), query);
+  parseV2(z.object({ include: dataCenterInclude }), query);
 
 const templateQuery = z.object({ source: z.enum(["official", "verified", "community"]).default("official") });
-export const readTemplateSource = (query: unknown) => readQuery(templateQuery, query).source;
+export const readTemplateSource = (query: unknown) => parseV2(templateQuery, query).source;

@@ -4,7 +4,7 @@ import { notFound, ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { EndpointRow } from "../resources/endpoint-table";
 import type { TemplateRow } from "../resources/template-table";
-import { parseInput } from "../validation";
+import { parseV2 } from "../validation";
 
 /** Rules of REST v2 that involve several fields of an endpoint's body, with the hosted service's statuses. */
 
@@ -25,7 +25,7 @@ function checkScaling(isQueue: boolean, scaling: string, { workers }: Patch): vo
 
 /** Reads the body of POST /serverless. */
 export function readEndpointCreate(input: unknown): Create {
-  const body = parseInput(v2EndpointCreate, input, "unprocessable");
+  const body = parseV2(v2EndpointCreate, input);
   if (body.templateId === undefined && body.image === undefined)
     throw unprocessable("image: is required without templateId");
   checkScaling(body.type === "QUEUE", body.scaling.type, body);
@@ -34,7 +34,7 @@ export function readEndpointCreate(input: unknown): Create {
 
 /** Reads the body of PATCH /serverless/{id}. */
 export function readEndpointPatch(input: unknown, { type, scalerType }: EndpointRow): Patch {
-  const body = parseInput(v2EndpointPatch, input, "unprocessable");
+  const body = parseV2(v2EndpointPatch, input);
   if (body.gpu?.excludedTypes && !body.gpu.pools) throw unprocessable("gpu.excludedTypes: requires gpu.pools");
   // Another API may have set a combination that REST v2 rejects; it is checked only when it changes.
   if (body.scaling || body.workers?.idleTimeout !== undefined)

@@ -13,6 +13,7 @@ import {
   gpuTypesOf,
   instanceId,
   instanceOf,
+  maxPerWorker,
   requireListed,
   shownGpuIds,
   splitList,
@@ -22,7 +23,7 @@ import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from 
 import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/template-table";
 import { healthPathOf } from "../workers/worker-server";
-import { roots } from "./responses";
+import { isoTime, roots } from "./responses";
 import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
 
 /** Mapping of endpoints between REST v2 and resource fields. */
@@ -72,10 +73,8 @@ function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   };
 }
 
-/** Maximum number of virtual CPUs of a flavour. */
-const maxVcpus = 32;
-
 function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
+  const { vcpus: maxVcpus } = maxPerWorker;
   requireListed(
     "cpu",
     cpu.map(({ id }) => id),
@@ -154,7 +153,7 @@ function requestUrls({ id, type }: EndpointRow, env: Record<string, string>, roo
     const base = `${root}${roots.loadBalancers}/${id}`;
     return { base, health: `${base}${healthPathOf(env)}` };
   }
-  const base = `${root}/v2/${id}`;
+  const base = `${root}${roots.jobs}/${id}`;
   return {
     run: `${base}/run`,
     runSync: `${base}/runsync`,
@@ -189,6 +188,6 @@ export function endpointRecord(endpoint: EndpointRow, template: TemplateRow, roo
     // 0 means the service's default.
     timeout: endpoint.executionTimeoutMs ?? 0,
     flashboot: flashBootType(endpoint),
-    createdAt: new Date(endpoint.createdAt).toISOString(),
+    createdAt: isoTime(endpoint.createdAt),
   };
 }

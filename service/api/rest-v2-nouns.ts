@@ -5,13 +5,12 @@ import {
   v2TemplateCreate,
   v2TemplatePatch,
 } from "serverless-compute-api/shapes";
-import type { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { EndpointRow } from "../resources/endpoint-table";
 import { withoutNulls } from "../resources/table";
 import type { VolumeRow } from "../resources/volumes";
-import { parseInput } from "../validation";
+import { parseV2 } from "../validation";
 import { copiedTemplate, readEndpointCreate, readEndpointPatch } from "./rest-v2-endpoint-rules";
 import { endpointContainer, endpointDefaults, endpointRecord, endpointValues } from "./rest-v2-endpoints";
 import type { Pager } from "./rest-v2-pages";
@@ -39,10 +38,6 @@ const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
   dataCenter: dataCenterId,
   type,
 });
-
-/** Parses a body; an invalid body returns 422. */
-const readBody = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
-  parseInput(shape, body, "unprocessable");
 
 /** The operations of each kind of object, by path. */
 export type Nouns = ReturnType<typeof nounsOf>;
@@ -87,11 +82,11 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
       get: (id) => templateRecord(templates.get(id)),
       create: (input) => {
         const defaults = { containerDiskInGb: defaultDisk, volumeInGb: 0, startSsh: true, startJupyter: true };
-        const values = withoutNulls(templateValues(readBody(v2TemplateCreate, input)));
+        const values = withoutNulls(templateValues(parseV2(v2TemplateCreate, input)));
         return templateRecord(templates.create({ ...defaults, ...values }));
       },
       update: (id, input) => {
-        const body = readBody(v2TemplatePatch, input);
+        const body = parseV2(v2TemplatePatch, input);
         return templateRecord(templates.update(id, templateValues(body, templates.get(id))));
       },
       remove: (id) => {
@@ -109,17 +104,17 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
       list: () => ({ networkVolumes: volumes.list().map(volumeRecord) }),
       get: (id) => volumeRecord(volumes.get(id)),
       create: (input) => {
-        const { dataCenter, ...values } = readBody(v2NetworkVolumeCreate, input);
+        const { dataCenter, ...values } = parseV2(v2NetworkVolumeCreate, input);
         return volumeRecord(volumes.create({ ...values, dataCenterId: dataCenter }, "dataCenter"));
       },
-      update: (id, input) => volumeRecord(volumes.update(id, readBody(v2NetworkVolumePatch, input))),
+      update: (id, input) => volumeRecord(volumes.update(id, parseV2(v2NetworkVolumePatch, input))),
       remove: volumes.remove,
     },
     "/account/secrets": secretsNoun(secrets),
     "/registries": {
       list: () => ({ registries: registryAuths.list() }),
       get: registryAuths.get,
-      create: (input) => registryAuths.create(readBody(v2RegistryCreate, input)),
+      create: (input) => registryAuths.create(parseV2(v2RegistryCreate, input)),
       remove: registryAuths.remove,
     },
   } satisfies Record<string, Noun>;

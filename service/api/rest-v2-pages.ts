@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../errors";
-import { parseInput } from "../validation";
+import { parseV2 } from "../validation";
 
 /**
  * Returns the newest `count` elements of a list before a position, newest first. Later elements have higher positions, so a cursor stays
@@ -45,7 +45,7 @@ export function createPager(pageSize: number) {
     /** Reads a page. `operation` is the path of the list; a cursor is valid only for its list. */
     page<Row>(operation: string, readNewest: ReadNewest<Row>, query: unknown, max = maxPageSize): Page<Row> {
       const shape = z.object({ cursor: z.string().min(1).optional(), limit: queryInteger(1, max).optional() });
-      const { cursor, limit } = parseInput(shape, query, "unprocessable");
+      const { cursor, limit } = parseV2(shape, query);
       const start = cursor === undefined ? Number.MAX_SAFE_INTEGER : readPosition(cursor, operation, limit);
       const size = limit ?? Math.min(pageSize, max);
       // One extra element shows whether another page follows.

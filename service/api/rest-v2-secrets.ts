@@ -1,9 +1,8 @@
 import { v2SecretCreate, v2SecretPatch } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { SecretRow, Secrets } from "../resources/secrets";
-import { parseInput } from "../validation";
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();
+import { parseV2 } from "../validation";
+import { isoTime } from "./responses";
 
 /** A secret in REST v2, without its value. */
 const secretRecord = ({ id, name, description, createdAt, valueUpdatedAt }: SecretRow) => ({
@@ -23,14 +22,14 @@ const bodyLimit = 40 * 1024 * 1024;
 export const secretsNoun = (secrets: Secrets) => ({
   bodyLimit,
   list(query: unknown) {
-    const name = parseInput(listQuery, query, "unprocessable").name?.toLowerCase();
+    const name = parseV2(listQuery, query).name?.toLowerCase();
     const matching = secrets.list().filter((secret) => name === undefined || secret.name.toLowerCase() === name);
     return { secrets: matching.map(secretRecord) };
   },
   get: (id: string) => secretRecord(secrets.get(id)),
-  create: (body: unknown) => secretRecord(secrets.create(parseInput(v2SecretCreate, body, "unprocessable"))),
+  create: (body: unknown) => secretRecord(secrets.create(parseV2(v2SecretCreate, body))),
   update(id: string, body: unknown) {
-    const { value, description } = parseInput(v2SecretPatch, body, "unprocessable");
+    const { value, description } = parseV2(v2SecretPatch, body);
     if (value !== undefined) secrets.updateValue({ id, value });
     if (description !== undefined) secrets.updateDescription({ id, description: description || null });
     return secretRecord(secrets.get(id));

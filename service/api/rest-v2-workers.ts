@@ -4,8 +4,9 @@ import { z } from "zod";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
 import { account } from "../resources/account";
-import { parseInput } from "../validation";
+import { parseV2 } from "../validation";
 import type { WorkerState } from "../workers/registry";
+import { isoTime } from "./responses";
 import { type Pager, queryInteger } from "./rest-v2-pages";
 import { openWorkerLogEvents } from "./worker-log-events";
 
@@ -17,8 +18,6 @@ export interface WorkerView {
 }
 
 const statuses = { running: "RUNNING", idle: "IDLE", initializing: "INITIALIZING", unhealthy: "UNHEALTHY" } as const;
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 const time = z.iso.datetime({ offset: true });
 const logQuery = z.object({
@@ -116,8 +115,8 @@ export function registerWorkerRoutes(
   app.get<Worker>("/serverless/:id/workers/:workerId/logs", async ({ params, query, headers }, reply) => {
     const { id } = endpoints.get(params.id);
     const { workerId } = params;
-    const { source, tail, since } = parseInput(logQuery, query, "unprocessable");
-    const { "last-event-id": lastEventId } = parseInput(logHeaders, headers, "unprocessable");
+    const { source, tail, since } = parseV2(logQuery, query);
+    const { "last-event-id": lastEventId } = parseV2(logHeaders, headers);
     const events = await openWorkerLogEvents({
       file: view.logFile(id),
       workerId,

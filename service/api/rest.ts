@@ -16,6 +16,7 @@ import { type VolumeRow, volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
 import type { WorkerState } from "../workers/registry";
 import { registerPodRoutes } from "./pods";
+import { isoTime } from "./responses";
 import { wordsOf } from "./rest-v2-start-command";
 
 /** Options of the REST API. */
@@ -158,5 +159,3 @@ function templateRecord({ createdAt: _created, lastUsedAt: _used, ...template }:
 
 /** A network volume as returned by REST v1, without the `type` of REST v2, because strict clients reject unknown fields. */
 const volumeRecord = ({ id, name, size, dataCenterId }: VolumeRow) => ({ id, name, size, dataCenterId });
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();
