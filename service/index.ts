@@ -23,7 +23,7 @@ import { type Database, openDatabase, type StoreFaults } from "./store/database"
 import { diskFault, unreadable } from "./store/faults";
 import { removeServiceAddress, writeServiceAddress } from "./store/service-address";
 import { commandOf, sourceFileOf } from "./workers/handler-files";
-import { workerLogFolder, workerLogPath } from "./workers/logs";
+import { workerLogPath } from "./workers/logs";
 import { watchSources } from "./workers/source-watch";
 
 export { StartError } from "./errors";
@@ -98,7 +98,7 @@ async function startService(
     serverlessUrl: () => root,
     listenForWorkers: (address) => server.listenForWorkers(address),
   });
-  const logFile = (endpointId: string): string => workerLogPath(workerLogFolder(dataFolder), endpointId);
+  const logFile = (endpointId: string): string => workerLogPath(dataFolder, endpointId);
   const { view } = jobPath;
   const endpointRoutes = createEndpointRoutes({
     auth,
@@ -168,9 +168,8 @@ async function startService(
     return endpointIds;
   };
   const imagesToPull = (): string[] => {
-    const used = new Set(resources.endpoints.list().map(imageOf));
-    const isPulled = (image: string): boolean => image !== "" && commandOf(images, image) === undefined;
-    return settings.runtime === "none" ? [] : [...used].filter(isPulled);
+    const isPulled = (image: string): boolean => commandOf(images, image) === undefined;
+    return settings.runtime === "none" ? [] : [...resources.lookup.images()].filter(isPulled);
   };
   const onSave = (changed: string, sources: string[]): void => {
     const reason = `${changed} was saved: its workers restart after their jobs`;

@@ -5,7 +5,7 @@ import { storePause } from "./jobs/timings";
 import type { EndpointEvents } from "./resources/endpoint-table";
 import { moveOrphans } from "./store/orphans";
 import { createWorkers } from "./workers";
-import { createWorkerLogs, workerLogFolder } from "./workers/logs";
+import { createWorkerLogs } from "./workers/logs";
 import { isLocalId } from "./workers/registry";
 
 /** The job path: queue, injected faults and workers, and the removal of deleted endpoints from them. */
@@ -22,7 +22,7 @@ export function createJobPath(
 
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
   const { jobs, live } = queue;
-  const logs = createWorkerLogs(workerLogFolder(dataFolder), clock);
+  const logs = createWorkerLogs(dataFolder, clock);
   const stopping = new AbortController();
   const faults = createFaults({
     clock,

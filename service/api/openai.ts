@@ -12,7 +12,7 @@ import { elementTexts, parseMembers, readMembers } from "../json-text";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
 import { createEventWriter, eventOf } from "./openai-events";
-import { bodyText, keepBodyText } from "./request-body";
+import { bodyText } from "./request-body";
 import { readSubmission } from "./submission";
 
 type FindJob = () => StoredJob | undefined;
@@ -26,7 +26,10 @@ const openaiInput = z.looseObject({ stream: z.boolean().nullish() });
 /** Maximum wait for a response, and for the first event of a stream, ms. */
 const maxWait = limits.runsyncWait.max;
 
-/** Runs each request to /openai/* as a job with `{openai_route, openai_input}`; the output is the response, or server-sent events. */
+/**
+ * Runs each request to /openai/* as a job with `{openai_route, openai_input}`; the output is the response, or server-sent events. The scope
+ * must keep the text of bodies.
+ */
 export function registerOpenaiRoute(
   app: FastifyInstance,
   {
@@ -36,7 +39,6 @@ export function registerOpenaiRoute(
   }: { admit: Admission; queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream">; clock: Clock },
 ): void {
   const clock = steadyClock(wallClock);
-  keepBodyText(app, ["application/json"]);
   app.route<OpenaiPath>({
     ...admit("openai"),
     method: ["GET", "POST", "PUT", "PATCH", "DELETE"],

@@ -1,6 +1,6 @@
 import { systemClock } from "serverless-compute-api/clock";
 import { createLogTail } from "../workers/log-tail";
-import { workerLogFolder, workerLogPath } from "../workers/logs";
+import { workerLogPath } from "../workers/logs";
 import { isLocalId } from "../workers/registry";
 import { findEndpoint } from "./data-folder";
 import type { Output } from "./output";
@@ -34,7 +34,7 @@ export async function printLogs(
   signal?: AbortSignal,
 ): Promise<void> {
   const { id, name } = findEndpoint(endpoint, data);
-  const tail = createLogTail(workerLogPath(workerLogFolder(data), id));
+  const tail = createLogTail(workerLogPath(data, id));
   const print = (linesToPrint: string[]): void => {
     if (linesToPrint.length > 0) output.out((json ? linesToPrint.map(lineAsJson) : linesToPrint).join("\n"));
   };

@@ -52,7 +52,7 @@ export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, se
       const fetchSite = headers["sec-fetch-site"];
       if (fetchSite !== undefined && fetchSite !== "same-origin")
         reject("header Sec-Fetch-Site", fetchSite, openHint());
-      const isRead = method === "GET" || method === "HEAD";
+      const isRead = method === "GET";
       if ((origin !== undefined || !isRead) && origin !== `http://${host}`) reject("header Origin", origin, openHint());
       if (!isRead && headers[pageHeader] !== "1") reject(`header ${pageHeader}`, headers[pageHeader], "it must be 1");
       if (sessions.isOpen(readCookie(headers.cookie, cookieName(servicePort())))) return;

@@ -70,7 +70,7 @@ export function registerConsoleRoutes(
     return reply.type(type).send(bytes);
   };
 
-  app.get("/", { exposeHeadRoute: false }, async ({ query }, reply) => {
+  app.get("/", async ({ query }, reply) => {
     const { t: token } = parseInput(rootQuery, query);
     if (token === undefined) return sendFile(reply, "index.html");
     const session = sessions.open(token);

@@ -54,12 +54,11 @@ export function createWebhookDelivery({
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      try {
+      alarm.scheduleResultOf(() => {
         startDeliveries();
-      } catch (error) {
-        log.error({ err: error }, "webhooks: pass failed; retrying");
-        alarm.schedule(clock.now() + 1000);
-      }
+        // No pass is needed unless this fails.
+        return Number.POSITIVE_INFINITY;
+      });
     });
   }
 
