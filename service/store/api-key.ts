@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, StartError } from "../errors";
+import { writeAtomically } from "./data-folder";
 
 /** The file with a data folder's API key (mode 0600). */
 export const apiKeyFileOf = (dataFolder: string): string => join(dataFolder, "api-key");
@@ -46,8 +47,6 @@ export function ensureApiKey(dataFolder: string, configuredKey: string | undefin
     return storedKey;
   }
   const key = configuredKey ?? randomBytes(32).toString("hex");
-  // In two steps, so that a kill never leaves a partial key.
-  writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  writeAtomically(file, `${key}\n`);
   return key;
 }

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -52,6 +53,12 @@ function createFolder(dataFolder: string): boolean {
       );
     throw error;
   }
+}
+
+/** Replaces a file (mode 0600) in one step, so that neither a kill nor a reader finds a partial file. */
+export function writeAtomically(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }
 
 /**

@@ -1,7 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { removeMarker } from "./data-folder";
+import { removeMarker, writeAtomically } from "./data-folder";
 
 const shape = z.object({ serverlessUrl: z.url(), pid: z.int() });
 
@@ -11,12 +11,8 @@ type ServiceAddress = z.output<typeof shape>;
 const addressFile = (dataFolder: string): string => join(dataFolder, "address");
 
 /** Stores the service's address in its data folder, for other commands. */
-export function writeServiceAddress(dataFolder: string, address: ServiceAddress): void {
-  const file = addressFile(dataFolder);
-  // A rename is atomic, so readers never see a partial file.
-  writeFileSync(`${file}.new`, JSON.stringify(address), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
-}
+export const writeServiceAddress = (dataFolder: string, address: ServiceAddress): void =>
+  writeAtomically(addressFile(dataFolder), JSON.stringify(address));
 
 /** Deletes the stored address, at the end of the service or at the start after a kill. */
 export const removeServiceAddress = (dataFolder: string): void => removeMarker(addressFile(dataFolder));

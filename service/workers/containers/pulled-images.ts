@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { writeAtomically } from "../../store/data-folder";
 import { type EngineClient, EngineError } from "./engine-client";
 
 const imageList = z.array(z.string());
@@ -15,11 +16,11 @@ export function openPulledImages(dataFolder: string) {
     try {
       return imageList.parse(JSON.parse(readFileSync(file, "utf8")));
     } catch {
-      // No image was pulled, or a kill truncated the file; its images are then kept.
+      // No image was pulled, or the file is damaged; its images are then kept.
       return [];
     }
   };
-  const write = (images: string[]): void => writeFileSync(file, JSON.stringify(images), { mode: 0o600 });
+  const write = (images: string[]): void => writeAtomically(file, JSON.stringify(images));
   return {
     add(image: string): void {
       write([...new Set([...read(), image])]);
