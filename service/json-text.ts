@@ -191,5 +191,5 @@ const fault = (text: string, index: number): JsonTextError =>
   new JsonTextError(
     index < text.length
       ? `must be valid JSON; character ${index + 1} is unexpected`
-      : "must be valid JSON; it ends too early",
+      : "must be valid JSON; it ends unexpectedly",
   );

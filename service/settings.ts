@@ -117,8 +117,8 @@ function checkOptions(options: ServiceOptions): void {
   const { pageSize, workerQuota } = options;
   check("pageSize", pageSize, pageSize !== 0 && isIntegerUpTo(pageSize, 1000), "a whole number from 1 to 1000");
   check("workerQuota", workerQuota, isIntegerUpTo(workerQuota, Number.MAX_SAFE_INTEGER), "a whole number, 0 or more");
-  check("stream", stream, ["auto", "array", "envelope"].includes(String(stream)), '"auto", "array" or "envelope"');
-  check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
+  oneOf("stream", stream, ["auto", "array", "envelope"]);
+  oneOf("rateLimits", rateLimits, ["on", "off"]);
   const isRetirable = Array.isArray(retire) && retire.every((api) => retirableApis.includes(api));
   check("retire", retire, isRetirable, `a list of ${retirableApis.join(", ")}`);
   oneOf("logLevel", logLevel, levels);

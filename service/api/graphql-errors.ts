@@ -38,5 +38,5 @@ function withoutValues(message: string, causeMessage: string | undefined): strin
     : message;
   return text
     .replace(/(cannot represent [\w -]+): [\s\S]*$/, "$1")
-    .replace(/\b(found|Unexpected) ((?:Block)?String )?"[\s\S]*"/, "$1 a text");
+    .replace(/\b(found|Unexpected) ((?:Block)?String )?"[\s\S]*"/, "$1 a string");
 }

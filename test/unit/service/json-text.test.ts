@@ -87,8 +87,8 @@ describe("nesting", () => {
 
 describe("text that is not JSON", () => {
   test.each([
-    ["", "it ends too early"],
-    ['{"a', "it ends too early"],
+    ["", "it ends unexpectedly"],
+    ['{"a', "it ends unexpectedly"],
     ['{"a":1}}', "character 8 is unexpected"],
     ["{'a':1}", "character 2 is unexpected"],
     ["[1,]", "character 4 is unexpected"],
