@@ -16,7 +16,7 @@ export function disconnectSignal(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-/** Undoes the effect of a request when its client disconnects. If the service ends before that, it does so at its next start. */
+/** Undoes the effect of a request when its client disconnects; a failure is ignored. */
 export function onAbort(signal: AbortSignal, undo: () => Promise<unknown>): void {
   const runUndo = (): void => void undo().catch(() => undefined);
   if (signal.aborted) runUndo();

@@ -3,7 +3,7 @@ import { type RetirableApi, retirableApis } from "../errors";
 import { type StockEntries, stockLevels } from "../resources/stock";
 import { defaultDataFolder } from "../settings";
 
-/** Flags, description and default of the option \`--data\`. */
+/** Flags, description and default of the option `--data`. */
 export const dataFlag = () =>
   ["--data <dir>", "data folder, which contains all state and the key file", defaultDataFolder()] as const;
 

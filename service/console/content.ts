@@ -138,7 +138,7 @@ interface FailedRetry {
   reason: string;
 }
 
-/** Queues failed jobs again, all in one transaction; resolves with those that were not. */
+/** Requeues failed jobs, batched by the group commit; resolves with the jobs that were not requeued. */
 export async function retryAll(retry: Jobs["retry"], endpointId: string, ids: string[]): Promise<FailedRetry[]> {
   const results = await Promise.all(
     ids.map(async (id): Promise<FailedRetry | undefined> => {

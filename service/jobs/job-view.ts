@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Database } from "../store/database";
 import { type Job, transitions } from "./job";
 import type { JobRecords } from "./records";
-import { createJobRows } from "./row";
+import { createJobRows, recordIndex } from "./row";
 import { type JobStore, selectJobs } from "./store";
 
 /** Condition for jobs of an endpoint; an absent property matches every job. */
@@ -42,7 +42,8 @@ export function createJobView(
   // Only these states have an error; the columns are read before the record, which costs more.
   const matchingJobs = database.query(
     `${selectJobs} WHERE endpoint_id = ?1 AND seq < ?2 AND seq >= ?3 AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL
-      OR id LIKE ?5 ESCAPE '\\' OR (status IN ('FAILED', 'TIMED_OUT') AND record ->> 12 LIKE ?5 ESCAPE '\\'))
+      OR id LIKE ?5 ESCAPE '\\'
+      OR (status IN ('FAILED', 'TIMED_OUT') AND record ->> ${recordIndex.error} LIKE ?5 ESCAPE '\\'))
       ORDER BY seq DESC LIMIT ?6`,
     createJobRows().job,
   );

@@ -2,7 +2,7 @@ import { jobStatus } from "serverless-compute-api/shapes";
 import type { Job, JobOperation, JobProperties } from "./job";
 
 /**
- * Properties that no SQL statement searches, as one JSON array in the order of existing stores. Separate columns are slower to read,
+ * Properties without a column of their own, as one JSON array in the order of existing stores. Separate columns are slower to read,
  * and a start may read a million jobs.
  */
 export const recordOf = (job: Job): string =>
@@ -21,6 +21,9 @@ export const recordOf = (job: Job): string =>
     job.startedAt,
     job.error,
   ]);
+
+/** Indices in `recordOf` of the properties that SQL statements read. */
+export const recordIndex = { place: 5, error: 12 } as const;
 
 /** The properties of every job, as one column. */
 export const jobColumn = `json_array(seq, id, endpoint_id, status, finished_at, coalesce(chunks, 0), coalesce(chunks_read, 0),

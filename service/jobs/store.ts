@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
 import { type FinalJob, isFinal, type Job, type LiveJob, type NewJob } from "./job";
-import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
+import { createJobRows, jobColumn, recordIndex, recordOf, type StoredJob } from "./row";
 
 /** The part of a job that is sent only to its worker. */
-export type JobPayload = Pick<NewJob, "input" | "s3Config">;
+type JobPayload = Pick<NewJob, "input" | "s3Config">;
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
@@ -78,7 +78,9 @@ export function createJobStore(database: Database) {
   let lastSeq = database.query("SELECT max(seq) AS value FROM jobs", numberRow).get() ?? 0;
   // Finished jobs need no place: /retry assigns a new one.
   let lastPlace =
-    database.query("SELECT max(record ->> 5) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
+    database
+      .query(`SELECT max(record ->> ${recordIndex.place}) AS value FROM jobs WHERE finished_at IS NULL`, numberRow)
+      .get() ?? 0;
 
   const stateOf = (job: Job, dueAt: number | null) =>
     [job.status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;

@@ -222,7 +222,7 @@ export function createWorkerPool({
       await Promise.all(endings);
     },
     recordWork: starts.recordWork,
-    /** Number of workers that wait for the end of a backoff. */
+    /** Number of workers that wait for the end of a backoff, or for stock. */
     throttled: starts.throttled,
     /** The reason why the endpoint's workers do not start, or why the last worker crashed; undefined without problems. */
     problem: (endpointId: string): string | undefined =>
