@@ -1,7 +1,7 @@
 import { steadyClock } from "serverless-compute-api/clock";
 import { createAuth } from "./api/auth";
 import { createEndpointRoutes } from "./api/endpoint-routes";
-import { createMetrics } from "./api/metrics";
+import { createMetricsReader } from "./api/metrics";
 import { roots } from "./api/responses";
 import { nounsOf } from "./api/rest-v2-nouns";
 import { createPager } from "./api/rest-v2-pages";
@@ -140,12 +140,12 @@ async function startService(
       faults: jobPath.faults,
       status: async () => (await import("./console/overview.js")).endpointsOverview(resources, view),
     },
-    metrics: createMetrics({
+    metrics: createMetricsReader({
       events: view.events,
       endpointEvents: resources.events,
       health: view.health,
       endpoints: resources.endpoints.list,
-    }).read,
+    }),
     console,
     listening,
     retire,

@@ -21,8 +21,11 @@ export function registerMetricsRoute(
   });
 }
 
-/** Metrics of the job path for Prometheus. The library is loaded by the first event or scrape, because it would add 30 ms to a start. */
-export function createMetrics({
+/**
+ * Returns a reader of the job path's metrics, in the text format of Prometheus. The library is loaded by the first event or scrape, because
+ * it would add 30 ms to a start.
+ */
+export function createMetricsReader({
   events,
   endpointEvents,
   ...sources
@@ -41,8 +44,5 @@ export function createMetrics({
     "endpointDeleted",
     (endpointId) => void loadedMeters?.then(({ removeEndpoint }) => removeEndpoint(endpointId)),
   );
-  return {
-    /** The metrics in the text format of Prometheus. */
-    read: async (): Promise<MetricsText> => (await meters()).read(),
-  };
+  return async (): Promise<MetricsText> => (await meters()).read();
 }

@@ -172,9 +172,9 @@ export function registerCatalogRoutes(
   });
   app.get("/catalog/templates", async ({ query }) => {
     // There are no official or verified templates; the account's public templates count as community templates.
-    const matchingVersions =
+    const matchingTemplates =
       readTemplateSource(query) === "community" ? templates.list().filter(({ isPublic }) => isPublic) : [];
     const pagination = { nextCursor: null, hasNextPage: false };
-    return { templates: matchingVersions.slice(0, publicTemplates).map(templateRecord), pagination };
+    return { templates: matchingTemplates.slice(0, publicTemplates).map(templateRecord), pagination };
   });
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { StartError } from "../errors";
 import { apiKeyFileOf, readApiKey } from "../store/api-key";
 import { readServiceAddress } from "../store/service-address";
+import type { Output } from "./output";
 
 /** The response to one request. */
 export interface ServiceResponse {
@@ -73,4 +74,18 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+const linkShape = z.object({ url: z.url() });
+
+/** Prints a new link to the console of the service that runs on a data folder. */
+export async function printConsoleLink(data: string, output: Output): Promise<void> {
+  const { serviceUrl, send } = connect(data);
+  const { status, json } = await send("POST", "/console/links");
+  if (status === 404)
+    throw new StartError(`the service on ${serviceUrl} has no console; start it again without --no-console`);
+  const link = linkShape.safeParse(json);
+  if (status !== 200 || !link.success)
+    throw new StartError(`the service on ${serviceUrl} returned ${status} instead of a link`);
+  output.out(link.data.url);
 }

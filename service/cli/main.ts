@@ -132,7 +132,7 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
     .command("open")
     .description("print a new single-use link to the running service's console, valid for an hour")
     .option(...dataFlag())
-    .action(async ({ data }: { data: string }) => (await import("./open.js")).printConsoleLink(data, output));
+    .action(async ({ data }: { data: string }) => (await import("./connection.js")).printConsoleLink(data, output));
 
   addJobCommands(program, output);
   addFolderCommands(program, output, outputClosed);

@@ -4,7 +4,7 @@ import type { GroupCommit } from "../store/group-commit";
 
 const countsRow = z.object({ endpointId: z.string(), completed: z.number(), failed: z.number(), retried: z.number() });
 /** Number of jobs of an endpoint, since its creation, that completed, that failed or timed out, and that were requeued. */
-export type JobCounts = Omit<z.output<typeof countsRow>, "endpointId">;
+type JobCounts = Omit<z.output<typeof countsRow>, "endpointId">;
 
 export type JobCounters = ReturnType<typeof createJobCounters>;
 

@@ -77,7 +77,7 @@ export interface JobDelivery {
 }
 
 /** The target state of a job that is removed. */
-export const removed = "REMOVED";
+const removed = "REMOVED";
 
 /** All transitions of a job by their trigger (interface: States and transitions). No other transition is possible. */
 export const transitions = {
@@ -104,7 +104,7 @@ export const transitions = {
   /** The retention of the result ended. */
   expire: { from: finalStatus.options, to: removed },
 } as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus | typeof removed }>;
-export type JobTrigger = keyof typeof transitions;
+type JobTrigger = keyof typeof transitions;
 
 type JobIn<Status> = Extract<Job, { status: Status }>;
 /** The job before and after a transition. */

@@ -5,7 +5,7 @@ import type { Volumes } from "./volumes";
 
 /** Stock levels, lowest first. */
 export const stockLevels = ["NONE", "LOW", "MEDIUM", "HIGH"] as const;
-export type StockLevel = (typeof stockLevels)[number];
+type StockLevel = (typeof stockLevels)[number];
 
 /** Stock levels by `ID` of a GPU type or CPU flavour, or by `ID@DATACENTER`, which overrides `ID`. The default is HIGH. */
 export type StockEntries = Readonly<Record<string, StockLevel>>;
