@@ -52,7 +52,6 @@ const withProcesses = [
   "support/**/*",
   "service/cli/**/*",
   "service/workers/**/*",
-  "api/local-jobs",
   "provider/dynamic/cancellation",
   "provider/plugin/launcher",
   "provider/plugin/version-lines",

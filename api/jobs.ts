@@ -1,20 +1,16 @@
 import type { z } from "zod";
 import { jobApiRoot, pathSegment, requestFacts } from "./address";
-import type { Clock } from "./clock";
 import { invalidArgument } from "./errors";
 import type { CallOptions } from "./management";
 import { parseResponse } from "./response";
 import {
   type EndpointHealth,
   endpointHealth,
-  isFinal,
   type JobRecord,
   type JobSubmission,
   jobRecord,
   limits,
   purgeResponse,
-  type StreamChunk,
-  streamResponse,
 } from "./shapes";
 import type { Transport, TransportRequest } from "./transport";
 
@@ -28,8 +24,6 @@ export interface JobClient {
   runsync(endpointId: string, submission: JobSubmission, options?: CallOptions & { wait?: number }): Promise<JobRecord>;
   /** Returns the job's record; rejects with category `missing` if the job is unknown or expired. */
   status(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
-  /** Yields the handler's chunks until the job ends; reads both shapes of /stream. */
-  stream(endpointId: string, jobId: string, options?: CallOptions): AsyncGenerator<StreamChunk>;
   cancel(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
   /** Requeues a FAILED or TIMED_OUT job under the same id. */
   retry(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
@@ -38,17 +32,11 @@ export interface JobClient {
   health(endpointId: string, options?: CallOptions): Promise<EndpointHealth>;
 }
 
-/** Maximum time before the service responds to an empty /stream, ms. */
-const streamWait = 10_000;
-
-/** Waits between empty responses of /stream from a service that does not hold them, ms. */
-const emptyStreamDelay = { first: 100, max: 2_000 };
-
-type Operation = "run" | "runsync" | "status" | "stream" | "cancel" | "retry" | "purge-queue" | "health";
+type Operation = "run" | "runsync" | "status" | "cancel" | "retry" | "purge-queue" | "health";
 type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
 
 /** Creates the client of the job API. `serverlessUrl` is the host address without `/v2` and without a trailing slash. */
-export function createJobClient(transport: Transport, serverlessUrl: string, clock: Clock): JobClient {
+export function createJobClient(transport: Transport, serverlessUrl: string): JobClient {
   const url = (endpointId: string): string => jobApiRoot(serverlessUrl, endpointId);
 
   async function send<Shape extends z.ZodType>(
@@ -84,29 +72,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     throw invalidArgument(`the job's payload has ${size} bytes; /${operation} accepts at most ${maxSize}`, facts);
   }
 
-  async function* stream(endpointId: string, jobId: string, options?: CallOptions): AsyncGenerator<StreamChunk> {
-    let isFinished = false;
-    let wait = emptyStreamDelay.first;
-    for (;;) {
-      const requestedAt = clock.now();
-      const extras = { jobId, serverWait: streamWait };
-      const response = await send(["GET", "stream"], endpointId, streamResponse, extras, options);
-      yield* response.stream;
-      if (response.status && isFinal(response.status)) return;
-      if (response.stream.length > 0) {
-        wait = emptyStreamDelay.first;
-        continue;
-      }
-      // The bare array has no status. A finished job may have yielded after the empty response, so it is read once more.
-      if (isFinished) return;
-      if (!response.status) isFinished = isFinal((await client.status(endpointId, jobId, options)).status);
-      if (isFinished || clock.now() - requestedAt >= streamWait / 2) continue;
-      await clock.sleep(wait, options?.signal);
-      wait = Math.min(emptyStreamDelay.max, wait * 2);
-    }
-  }
-
-  const client: JobClient = {
+  return {
     url,
     async run(endpointId, submission, options) {
       const body = serializeSubmission(endpointId, "run", submission);
@@ -124,12 +90,10 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
       return send(["POST", "runsync"], endpointId, jobRecord, extras, options);
     },
     status: (endpointId, jobId, options) => send(["GET", "status"], endpointId, jobRecord, { jobId }, options),
-    stream,
     cancel: (endpointId, jobId, options) => send(["POST", "cancel"], endpointId, jobRecord, { jobId }, options),
     retry: (endpointId, jobId, options) => send(["POST", "retry"], endpointId, jobRecord, { jobId }, options),
     purgeQueue: async (endpointId, options) =>
       (await send(["POST", "purge-queue"], endpointId, purgeResponse, {}, options)).removed,
     health: (endpointId, options) => send(["GET", "health"], endpointId, endpointHealth, {}, options),
   };
-  return client;
 }

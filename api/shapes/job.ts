@@ -68,8 +68,7 @@ export const jobRecord = z.lazy(() =>
 export type JobRecord = z.output<typeof jobRecord>;
 
 /** A stream element: a value yielded by the handler, and its metrics. */
-export const streamChunk = z.lazy(() => z.looseObject({ output: z.unknown(), metrics: z.unknown().optional() }));
-export type StreamChunk = z.output<typeof streamChunk>;
+const streamChunk = z.lazy(() => z.looseObject({ output: z.unknown(), metrics: z.unknown().optional() }));
 
 /** Both shapes of /stream: the bare array of the interface, and the envelope expected by the SDKs. */
 export const streamResponse = z.lazy(() =>

@@ -1,4 +1,4 @@
-import type { Clients } from "serverless-compute-api";
+import { type Clients, streamResponse } from "serverless-compute-api";
 import type { Service } from "serverless-compute-local";
 import { describe, expect, it, type TestContext } from "vitest";
 import type { HandlerName } from "./rig";
@@ -52,8 +52,12 @@ export function describePythonWorker(title: string, useRig: (context: TestContex
       const rig = await useRig(context);
       const endpoint = await rig.endpoint("generator.py");
       const { id } = await rig.clients.jobs.run(endpoint, { input: { count: 3 } });
-      const chunks = [];
-      for await (const chunk of rig.clients.jobs.stream(endpoint, id)) chunks.push(chunk.output);
+      const statusOf = async () => (await rig.clients.jobs.status(endpoint, id)).status;
+      await expect.poll(statusOf, { timeout: wait }).toBe("COMPLETED");
+      const response = await fetch(`${rig.service.serverlessUrl}/v2/${endpoint}/stream/${id}`, {
+        headers: { authorization: `Bearer ${rig.service.apiKey}` },
+      });
+      const chunks = streamResponse.parse(await response.json()).stream.map(({ output }) => output);
       expect(chunks).toEqual([{ index: 0 }, { index: 1 }, { index: 2 }]);
       expect((await rig.clients.jobs.status(endpoint, id)).output).toEqual(chunks);
     });
