@@ -205,7 +205,7 @@ export function noResponse(milliseconds: number, request: RequestFacts, sent: bo
   const message = `no response within ${Number((milliseconds / 1000).toPrecision(2))} s`;
   return new ApiError(message, {
     category: sent ? "timeout" : "network",
-    code: sent ? "answer_timeout" : "connect_timeout",
+    code: sent ? "response_timeout" : "connect_timeout",
     request,
     retryable: true,
     ambiguous: sent,
@@ -221,7 +221,7 @@ export function unexpectedResponse(
 ): ApiError {
   return new ApiError(detail, {
     category: "server",
-    code: "unexpected_answer",
+    code: "unexpected_response",
     status,
     request,
     retryable: false,

@@ -99,7 +99,7 @@ function mismatchText({ issues: [first] }: z.ZodError, basePath: PropertyKey[] =
   return `${subject} is invalid: ${message.replace(/^invalid input: /i, "").toLowerCase()}`;
 }
 
-/** Parses a response by its shape; throws an ApiError `unexpected_answer` that names an invalid field. */
+/** Parses a response by its shape; throws an ApiError `unexpected_response` that names an invalid field. */
 export function parseResponse<Shape extends z.ZodType>(
   value: unknown,
   shape: Shape,

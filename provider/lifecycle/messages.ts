@@ -39,7 +39,7 @@ const settingNames = {
 
 const settingNamesFor = ({ settings = "stack" }: Subject): SettingNames => settingNames[settings];
 
-/** Message for the user: object, problem and remedy. Reads only the error's category and code. */
+/** Message for the user: object, problem and remedy. The category and the code of the error select the text. */
 export function explain(error: ApiError, subject: Subject): string {
   const text = categoryMessages[error.category](error, subject);
   return `${subject.label}: ${text}${error.ambiguous && subject.verb === "create" ? lostCreateAdvice : ""}`;
@@ -153,7 +153,7 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject
       ? `still rate limited by ${originOf(error)} after retries. Try again later.`
       : `${originOf(error)} is still unavailable after retries: ${serviceMessage(error)}. Try again later.`,
   server: (error, subject) =>
-    error.code === "unexpected_answer"
+    error.code === "unexpected_response"
       ? `${originOf(error)} sent an unexpected response: ${serviceMessage(error)}. Check ${settingNamesFor(subject).addresses}.`
       : `${originOf(error)} failed with HTTP ${error.status ?? "?"}: ${serviceMessage(error)}. Try again; the service's logs have the cause.`,
   network: (error, subject) =>

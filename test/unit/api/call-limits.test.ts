@@ -36,7 +36,7 @@ test("a call's own deadline also shortens a hanging attempt", async () => {
   // On an open connection, only the response can be late.
   await result(clients.management.listEndpoints());
   const error = await failure(clients.management.listEndpoints({ timeout: 100 }));
-  expect(error).toMatchObject({ category: "timeout", code: "answer_timeout", ambiguous: false });
+  expect(error).toMatchObject({ category: "timeout", code: "response_timeout", ambiguous: false });
   expect(error.message).toBe("no response within 0.1 s");
   expect(requests.length).toBeLessThanOrEqual(2);
 });

@@ -179,7 +179,7 @@ describe("an invalid response", () => {
   ])("%s may mean that the template was created", async (_what, response, named) => {
     const { clients, requests } = await startRig([response]);
     const error = await apiErrorOf(clients.management.createTemplate(templateInput));
-    expect(error).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
+    expect(error).toMatchObject({ category: "server", code: "unexpected_response", retryable: false, ambiguous: true });
     expect(error.message).toContain(named);
     expect(requests).toHaveLength(1);
   });

@@ -57,7 +57,7 @@ test("an unknown or expired job is missing", async () => {
 test("an unknown status is an error that names it", async () => {
   const { clients } = await startRig([json({ id: "job-1", status: "EXPLODED" })]);
   const error = await apiErrorOf(clients.jobs.status("ep", "job-1"));
-  expect(error).toMatchObject({ code: "unexpected_answer" });
+  expect(error).toMatchObject({ code: "unexpected_response" });
   expect(error.message).toContain('"status"');
 });
 

@@ -15,7 +15,7 @@ test.each<[string, Behaviour, code: string]>([
   ["the connection is reset after the body was read", { action: "reset" }, "connection_lost"],
   ["the connection ends in the middle of the response", half, "connection_lost"],
   ["the connection ends in the middle of a chunked response", { ...half, chunked: true }, "connection_lost"],
-  ["no response arrives in time", { action: "hang" }, "answer_timeout"],
+  ["no response arrives in time", { action: "hang" }, "response_timeout"],
   ["the response is a 500", json({ message: "out of cheese" }, 500), "server_error"],
   [
     "the response is a 502 page of a proxy",

@@ -71,7 +71,7 @@ describe("a list of REST v2 in pages", () => {
   ])("that %s rejects", async (_what, response, message) => {
     const { clients, failure, requests } = await startRig([response], v2);
     const error = await failure(clients.management.listTemplates());
-    expect(error).toMatchObject({ category: "server", code: "unexpected_answer", ambiguous: false });
+    expect(error).toMatchObject({ category: "server", code: "unexpected_response", ambiguous: false });
     expect(error.message).toContain(message);
     expect(requests.length).toBeLessThanOrEqual(2);
   });

@@ -218,10 +218,15 @@ describe("an invalid response", () => {
     const { clients, requests } = await startRig(plan);
     const { management } = clients;
     const created = await apiErrorOf(management.createNetworkVolume({ name: "v", size: 1, dataCenterId: "EU" }));
-    expect(created).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
+    expect(created).toMatchObject({
+      category: "server",
+      code: "unexpected_response",
+      retryable: false,
+      ambiguous: true,
+    });
     expect(created.message).toContain(detail);
     const read = await apiErrorOf(management.readNetworkVolume("v"));
-    expect(read).toMatchObject({ code: "unexpected_answer", ambiguous: false });
+    expect(read).toMatchObject({ code: "unexpected_response", ambiguous: false });
     expect(requests).toHaveLength(2);
   });
 
@@ -234,8 +239,8 @@ describe("an invalid response", () => {
     });
     expect(found).toEqual([volumeRecord()]);
     expect(unreadable.map(({ id, name, error }) => [id, name, error.code, error.message])).toEqual([
-      ["bad", undefined, "unexpected_answer", expect.stringContaining('"[1].name"')],
-      [undefined, undefined, "unexpected_answer", expect.stringContaining('"[2]"')],
+      ["bad", undefined, "unexpected_response", expect.stringContaining('"[1].name"')],
+      [undefined, undefined, "unexpected_response", expect.stringContaining('"[2]"')],
     ]);
   });
 });

@@ -8,7 +8,7 @@ const unreadable = (id: string | undefined, name: string | undefined) => ({
   name,
   error: new ApiError('"size" is not a number', {
     category: "server",
-    code: "unexpected_answer",
+    code: "unexpected_response",
     retryable: false,
     ambiguous: false,
     request: { method: "GET", url: "http://127.0.0.1/v2/network-volumes" },
