@@ -1,14 +1,8 @@
 import type { Clock } from "./clock";
 import { resumeJitter } from "./retry";
 
-/** Limits the number of concurrent calls; further calls wait in order. */
-export interface Slots {
-  /** Resolves with a function that releases the slot. */
-  acquire(signal?: AbortSignal): Promise<() => void>;
-}
-
-/** @param count Maximum number of concurrent calls. */
-export function createSlots(count: number): Slots {
+/** Limits the number of concurrent calls to `count`; further calls wait in order. */
+export function createSlots(count: number) {
   let free = count;
   const queue: (() => void)[] = [];
 
@@ -34,7 +28,8 @@ export function createSlots(count: number): Slots {
   }
 
   return {
-    async acquire(signal) {
+    /** Resolves with a function that releases the slot. */
+    async acquire(signal?: AbortSignal): Promise<() => void> {
       signal?.throwIfAborted();
       if (free > 0) free -= 1;
       else await wait(signal);
@@ -44,18 +39,10 @@ export function createSlots(count: number): Slots {
 }
 
 /** Pauses all calls that share a rate limit after a 429. */
-interface Pauses {
-  /** Remaining pause of a scope, ms. */
-  remaining(scope: string): number;
-  /** Pauses the calls of a scope for `ms`. */
-  pause(scope: string, ms: number): void;
-  /** Waits until the end of the pause plus a random delay, so that calls do not all resume at once. */
-  wait(scope: string, signal?: AbortSignal): Promise<void>;
-}
-
-export function createPauses(clock: Clock, random: () => number): Pauses {
+export function createPauses(clock: Clock, random: () => number) {
   const pauseEnds = new Map<string, number>();
 
+  /** Remaining pause of a scope, ms. */
   function remaining(scope: string): number {
     const remainingTime = (pauseEnds.get(scope) ?? 0) - clock.now();
     if (remainingTime <= 0) pauseEnds.delete(scope);
@@ -64,10 +51,12 @@ export function createPauses(clock: Clock, random: () => number): Pauses {
 
   return {
     remaining,
-    pause(scope, ms) {
+    /** Pauses the calls of a scope for `ms`. */
+    pause(scope: string, ms: number): void {
       pauseEnds.set(scope, Math.max(pauseEnds.get(scope) ?? 0, clock.now() + ms));
     },
-    async wait(scope, signal) {
+    /** Waits until the end of the pause plus a random delay, so that calls do not all resume at once. */
+    async wait(scope: string, signal?: AbortSignal): Promise<void> {
       const remainingTime = remaining(scope);
       if (remainingTime > 0) await clock.sleep(remainingTime + random() * resumeJitter(remainingTime), signal);
     },

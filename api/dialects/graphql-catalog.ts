@@ -59,13 +59,11 @@ export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "send">) {
     async listGpuTypes(options) {
       const { gpuTypes, serverlessGpuPools } = await query("gpuTypes", gpuCatalog, options);
       return gpuTypes.map(({ id, displayName, manufacturer, memoryInGb, lowestPrice }) => ({
-        ...{
-          id,
-          name: displayName ?? id,
-          // GraphQL returns "Nvidia"; REST v2 uses upper case.
-          manufacturer: manufacturer?.toUpperCase(),
-          memoryInGb: memoryInGb ?? undefined,
-        },
+        id,
+        name: displayName ?? id,
+        // GraphQL returns "Nvidia"; REST v2 uses upper case.
+        manufacturer: manufacturer?.toUpperCase(),
+        memoryInGb: memoryInGb ?? undefined,
         pool: serverlessGpuPools?.find(({ gpuTypeIds }) => gpuTypeIds?.includes(id))?.id,
         price: lowestPrice?.uninterruptablePrice ?? undefined,
       }));

@@ -76,7 +76,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   const list = <Shape extends z.ZodType>(name: Name, key: string, shape: Shape, options: CallOptions | undefined) =>
     calls.list({ name, document: documents[name] }, key, shape, options);
 
-  const requireNonEmpty = (value: string, subject: string, operation: keyof typeof documents) => {
+  const requireNonEmpty = (value: string, subject: string, operation: Name) => {
     if (value.trim() !== "") return value;
     const facts = requestFacts({ method: "POST", url: graphqlUrl, operation });
     throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}: it must not be empty`, facts);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requestFacts } from "../address";
-import { isApiError, unexpectedResponse } from "../errors";
+import { type ApiError, classifyResponse, isApiError, type RequestFacts, unexpectedResponse } from "../errors";
 import type { CallOptions } from "../management";
 import { parseElements, parseResponse } from "../response";
 import { v2Page } from "../shapes";
@@ -19,6 +19,10 @@ export function sharedOptions(options: CallOptions | undefined): CallOptions {
   const { signal: _s, waitSignal: _w, timeout: _d, onDeadline: _o, ...rest } = options ?? {};
   return rest;
 }
+
+/** The service's error for an endpoint whose template does not exist. */
+export const templateNotFound = (id: string, request: RequestFacts): ApiError =>
+  classifyResponse({ status: 400, text: `templateId: template "${id}" does not exist` }, request);
 
 /** Creates the calls of the REST dialects, which parse responses by their shapes and throw ApiErrors. */
 export function createRestCalls(transport: Transport) {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { pathSegment, requestFacts } from "../address";
-import { classifyResponse } from "../errors";
 import type { CallOptions, Management } from "../management";
 import {
   containerOf,
@@ -17,7 +16,7 @@ import {
 import type { Transport, TransportRequest } from "../transport";
 import { gpuTypesIn, poolsContaining, poolsOf } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
-import { createRestCalls } from "./rest-calls";
+import { createRestCalls, templateNotFound } from "./rest-calls";
 import { endpointFrom } from "./rest-v1-records";
 import { hasIdleTimeout } from "./rest-v2-bodies";
 import { markedCopy, unmarked } from "./template-mark";
@@ -62,12 +61,6 @@ function endpointFromTemplateRecord({ template, ...record }: z.output<typeof end
   const idleTimeout = hasIdleTimeout(endpoint) ? endpoint.idleTimeout : undefined;
   return { ...endpoint, idleTimeout, templateId, container, copyId };
 }
-
-const unknownTemplate = (id: string, url: string) =>
-  classifyResponse(
-    { status: 400, text: `templateId: template "${id}" does not exist` },
-    requestFacts({ method: "PATCH", url }),
-  );
 
 /** Errors to retry because a new template may be unknown to the next calls for some seconds. */
 const newTemplateCodes = ["template_not_found"];
@@ -132,7 +125,8 @@ export function createRestV1Management(
     },
     async updateCopy({ id, copyId }, templateId, options) {
       const template = await graphql.readTemplate(templateId, options);
-      if (!template || copyId === undefined) throw unknownTemplate(templateId, endpointUrl("PATCH", id));
+      if (!template || copyId === undefined)
+        throw templateNotFound(templateId, requestFacts({ method: "PATCH", url: endpointUrl("PATCH", id) }));
       await graphql.updateTemplate(copyId, markedCopy(template), options);
     },
     async updateEndpoint(id, changes, options) {

@@ -1,5 +1,5 @@
 import { pathSegment, requestFacts } from "../address";
-import { classifyResponse, invalidArgument, type RequestFacts } from "../errors";
+import { invalidArgument, type RequestFacts } from "../errors";
 import type { CallOptions, Management } from "../management";
 import { longValues } from "../redaction";
 import {
@@ -18,7 +18,7 @@ import {
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { selectPools } from "./gpu-pools";
-import { createRestCalls, sharedOptions } from "./rest-calls";
+import { createRestCalls, sharedOptions, templateNotFound } from "./rest-calls";
 import { endpointBody, endpointPatch, templateBody } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
@@ -74,7 +74,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     });
     if (template) return markedCopy(template);
     removeFromCache();
-    throw classifyResponse({ status: 400, text: `templateId: template "${id}" does not exist` }, request);
+    throw templateNotFound(id, request);
   }
 
   const toEndpointRecord = async (record: V2EndpointRecord, options: CallOptions | undefined) =>

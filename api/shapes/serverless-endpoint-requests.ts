@@ -102,7 +102,7 @@ export const v2EndpointCreate = v2EndpointPatch.extend({
   type: z.enum(["QUEUE", "LOAD_BALANCER"]),
   scaling: v2Scaling,
   gpu: z
-    .strictObject({ ...gpu, pools: gpu.pools })
+    .strictObject(gpu)
     .partial({
       excludedTypes: true,
       count: true,

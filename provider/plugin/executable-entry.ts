@@ -12,6 +12,5 @@ main({
   // The deployment code loads while the engine connects.
   idleTimeout: 0,
   schema: () => packageSchema,
-  server: () => require("../protocol/grpc-server.js"),
   deployment: () => require("./deployment.js").plugin,
 });

@@ -5,6 +5,7 @@ import { hasUnknown } from "../lifecycle/properties/values";
 import type { Host } from "../process/host";
 import type { listRequest, listResponse, Request, Response } from "../protocol/messages";
 import { isObjectKind, type ObjectKind, objectKindNames, objectKinds } from "../resources";
+import { shortType } from "../verbs/urn";
 
 type ListRequest = Request<typeof listRequest>;
 type ListResponse = Response<typeof listResponse>;
@@ -63,7 +64,7 @@ async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }
 }
 
 function kindOf(token: string): ObjectKind {
-  const name = token.slice(token.lastIndexOf(":") + 1);
+  const name = shortType(token);
   if (isObjectKind(name)) return name;
   throw new Error(`${token} cannot be listed; this provider lists ${objectKindNames.join(", ")}`);
 }

@@ -17,6 +17,7 @@ import { secretsIn } from "../lifecycle/properties/secret-paths";
 import { hasUnknown, textOf } from "../lifecycle/properties/values";
 import type { Host } from "../process/host";
 import type { invokeRequest, invokeResponse, Request, Response } from "../protocol/messages";
+import { shortType } from "../verbs/urn";
 
 const lookupOf = (args: Properties): LookUp => {
   const [id, name] = [textOf(args, "id"), textOf(args, "name")];
@@ -40,7 +41,7 @@ const isFunction = (name: string): name is FunctionName => name in functions;
 export function lookupCalls(host: Host) {
   return {
     invoke: async ({ token, args }: Request<typeof invokeRequest>): Promise<Response<typeof invokeResponse>> => {
-      const name = token.slice(token.lastIndexOf(":") + 1);
+      const name = shortType(token);
       if (!isFunction(name))
         throw new Error(`unknown function ${token}; this provider supports ${Object.keys(functions).join(", ")}`);
       const shape: FunctionShape = functionShapes[name];

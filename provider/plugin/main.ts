@@ -24,7 +24,6 @@ export interface Parts {
   /** The package schema as JSON. */
   schema(): string;
   deployment(): DeploymentPart;
-  server(): typeof import("../protocol/grpc-server");
   /** Delay (ms) after which the process loads the deployment code even without a request; that code monitors the engine's process. */
   idleTimeout: number;
 }
@@ -42,7 +41,7 @@ const service = "/pulumirpc.ResourceProvider/";
  * starts some processes only to read the schema, then kills them; these never load the resources. Before a deployment it sends
  * a handshake.
  */
-export function main({ version, schema, deployment, server, idleTimeout }: Parts): void {
+export function main({ version, schema, deployment, idleTimeout }: Parts): void {
   let engineAddress = process.argv.slice(2).find((argument) => !argument.startsWith("-"));
   let calls: DeploymentCalls | undefined;
   const load = (): DeploymentCalls => {
@@ -100,7 +99,9 @@ export function main({ version, schema, deployment, server, idleTimeout }: Parts
     // The engine reads the port from the first line, which must contain nothing else.
     writeSync(1, `${address.port}\n`);
     // In the same turn of the event loop, so that the calls are registered before the first connection is accepted.
-    server().serveCalls(listener, callAt);
+    // Loaded after the port is printed, because the engine waits for the port.
+    const { serveCalls }: typeof import("../protocol/grpc-server") = require("../protocol/grpc-server.js");
+    serveCalls(listener, callAt);
     setTimeout(preload, idleTimeout);
   });
 }

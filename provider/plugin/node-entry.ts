@@ -14,6 +14,5 @@ main({
   version: packageVersion,
   idleTimeout: 1000,
   schema: () => readFileSync(join(__dirname, "plugin-schema.json"), "utf8"),
-  server: () => require("../protocol/grpc-server.js"),
   deployment: () => loadPart(join(__dirname, "deployment.js"), "plugin", isDeploymentPart),
 });

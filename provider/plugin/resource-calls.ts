@@ -28,7 +28,7 @@ import {
   type ResourceCall,
   type ResourceVerbs,
 } from "../verbs/resource-verbs";
-import { autoNaming, parseUrn } from "../verbs/urn";
+import { autoNaming, parseUrn, shortType } from "../verbs/urn";
 
 /** Handlers of Check, Diff, Create, Update, Read and Delete. */
 export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {
@@ -37,7 +37,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
   );
   const verbsFor = ({ urn }: { urn: string }): ResourceVerbs => {
     const { type } = parseUrn(urn);
-    const verbs = verbsByKind.get(type.slice(type.lastIndexOf(":") + 1));
+    const verbs = verbsByKind.get(shortType(type));
     if (verbs) return verbs;
     throw new Error(`unknown resource type ${type}; this provider supports ${[...verbsByKind.keys()].join(", ")}`);
   };

@@ -8,7 +8,7 @@ type JsonObject = Record<string, unknown>;
 export const struct = (number: number): Field<JsonObject | undefined> =>
   nested(number, {
     readFrom: readStruct,
-    writeTo: (writer, value) => writeStruct(writer, value),
+    writeTo: writeStruct,
   });
 
 function readStruct(reader: Reader): JsonObject {

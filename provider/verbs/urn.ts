@@ -16,6 +16,9 @@ export function parseUrn(urn: string): UrnParts {
   return { stack, type: types.slice(types.lastIndexOf("$") + 1), name: nameParts.join("::") };
 }
 
+/** Last part of a type token or of a function's token. */
+export const shortType = (token: string): string => token.slice(token.lastIndexOf(":") + 1);
+
 /**
  * Auto-naming of a resource: `<resource>-<stack>-<random suffix>`. `seed` is the engine's random seed for the resource; an
  * update plan replays it.

@@ -1,11 +1,5 @@
-import { parseUrn } from "../../verbs/urn";
-import {
-  type PropertyChange,
-  type ResourceChange,
-  releaseText,
-  secretValue,
-  shortType,
-} from "../preview-comment/changes";
+import { parseUrn, shortType } from "../../verbs/urn";
+import { type PropertyChange, type ResourceChange, releaseText, secretValue } from "../preview-comment/changes";
 import { tableLines } from "../preview-comment/markdown";
 
 /** The differences between a stack's state and the service. */

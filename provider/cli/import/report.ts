@@ -1,4 +1,5 @@
 import type { ObjectKind } from "../../resources";
+import { shortType } from "../../verbs/urn";
 import { countOf } from "../terminal";
 
 /** An object that was not imported. */
@@ -31,9 +32,9 @@ const installations: Record<Report["language"], string[]> = {
   go: ["go mod tidy   # the plugin's SDK must be in sdks/go"],
 };
 
-/** The report for people. */
+/** The report as text. */
 export function reportText({ folder, language, resources, config, skipped, noCounterpart }: Report): string {
-  const kinds = resources.map(({ type }) => type.slice(type.lastIndexOf(":") + 1));
+  const kinds = resources.map(({ type }) => shortType(type));
   const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((candidate) => candidate === kind).length} ${kind}`);
   const [firstKey, ...otherKeys] = config;
   const otherKeysNote =

@@ -4,7 +4,7 @@ import { pathText } from "../../lifecycle/properties/path-text";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord, isSecret } from "../../protocol/values";
 import { type Kind, kinds } from "../../resources";
-import { isGeneratedName, parseUrn } from "../../verbs/urn";
+import { isGeneratedName, parseUrn, shortType } from "../../verbs/urn";
 import { kindOf } from "../resource-types";
 import type { Preview, Step } from "./preview";
 
@@ -51,10 +51,7 @@ const operationOrder = ["replace", "delete", "update", "create"];
 const rankOf = ({ operation }: ResourceChange): number =>
   operationOrder.includes(operation) ? operationOrder.indexOf(operation) : operationOrder.length;
 
-/** Last part of a type token. */
-export const shortType = (type: string): string => type.slice(type.lastIndexOf(":") + 1);
-
-/** Names of resources that are not ours in code units' order, which is the same on every machine. */
+/** Compares by code units, for an order that is the same on every machine. */
 export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The changed resources of a preview: replacements, deletions, updates, creations, each in the order of their URNs. */

@@ -1,6 +1,6 @@
 import { unknownText } from "../../protocol/values";
-import { parseUrn } from "../../verbs/urn";
-import { changesOf, type PropertyChange, type ResourceChange, releaseText, secretValue, shortType } from "./changes";
+import { parseUrn, shortType } from "../../verbs/urn";
+import { changesOf, type PropertyChange, type ResourceChange, releaseText, secretValue } from "./changes";
 import type { Message, Preview } from "./preview";
 
 /** Characters of a value in the table. */
@@ -16,7 +16,7 @@ function codeText(text: string): string {
   return `${fence}${padding}${excerpt.replaceAll("|", "\\|")}${padding}${fence}`;
 }
 
-/** Text that keeps to one cell, with no markup of its own. */
+/** Text for one cell of a table, with its markup escaped. */
 export const escapeMarkdown = (text: string): string =>
   text.replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>|#~@]/g, (character) => `\\${character}`);
 

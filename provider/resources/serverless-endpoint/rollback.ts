@@ -55,8 +55,8 @@ async function describeVersion(
   return versionLabel === undefined ? template.imageName : `${template.imageName} (${versionLabel})`;
 }
 
-const formatSettings = (settings: object, keys: readonly string[]): string =>
-  keys.map((key) => `${key} ${showValue(new Map(Object.entries(settings)).get(key) ?? null)}`).join(", ");
+const formatSettings = (settings: Readonly<Record<string, unknown>>, keys: readonly string[]): string =>
+  keys.map((key) => `${key} ${showValue(settings[key] ?? null)}`).join(", ");
 
 /**
  * Rolls back an update and waits for workers of the previous version. Returns the failure of the update, with its reason and the

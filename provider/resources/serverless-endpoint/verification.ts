@@ -35,12 +35,6 @@ export async function verifyEndpoint(
   const deadline = deadlineOf(verify, context);
   const rollout = followRollout(endpointId, oldWorkers, deadline, context);
   const jobContext = createJobContext(context, rollout);
-  const createFailure = async (title: string, remedy: string): Promise<JobFailure> =>
-    new JobFailure(
-      [title, request ? undefined : await describeHealth(endpointId, jobContext), remedy],
-      endpointId,
-      undefined,
-    );
   if (workersMax === 0)
     throw new JobFailure(
       ["workersMax is 0: no worker can run the job; raise workersMax, or remove verify"],
@@ -53,9 +47,14 @@ export async function verifyEndpoint(
     await rollout.waitUntilReady();
     const remaining = deadline.remaining();
     if (remaining <= 0)
-      throw await createFailure(
-        `no worker of the new version ${request ? "was ready for the request" : "started the job"} within ${timeLimit} s (${rollout.text()})`,
-        "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
+      throw new JobFailure(
+        [
+          `no worker of the new version ${request ? "was ready for the request" : "started the job"} within ${timeLimit} s (${rollout.text()})`,
+          request ? undefined : await describeHealth(endpointId, jobContext),
+          "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
+        ],
+        endpointId,
+        undefined,
       );
     const spec: JobSpec = {
       endpointId,
