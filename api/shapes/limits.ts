@@ -1,10 +1,10 @@
-/** Bounds of the service (interface: Limits). Times in milliseconds, sizes in bytes unless the name contains another unit. */
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 const megabyte = 1024 * 1024;
 
+/** Bounds of the service (interface: Limits). Times in milliseconds, sizes in bytes unless the name contains another unit. */
 export const limits = {
   /** Maximum length of an object's name, in characters. */
   nameLength: 191,

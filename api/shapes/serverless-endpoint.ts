@@ -197,7 +197,7 @@ export interface EndpointRecord
   type?: string | undefined;
   /** Address for requests, if it is not the job API. */
   requestUrl?: string | undefined;
-  /** Settings that the dialect does not support; their values are meaningless. */
+  /** Settings that this record does not show; their values are meaningless. */
   unreportedKeys?: readonly (keyof EndpointSettings)[] | undefined;
 }
 type RecordLists = "gpuTypeIds" | "cpuFlavorIds" | "dataCenterIds" | "allowedCudaVersions" | "networkVolumeIds";

@@ -35,8 +35,8 @@ export function openClients(
 }
 
 /**
- * Opens the account of the settings in `config`, else in the environment. Throws a sentence if they are incomplete. `notify`
- * receives warnings and progress.
+ * Opens the account of the settings in `config`, else in the environment. Throws an Error with a message for users if they are
+ * incomplete. `notify` receives warnings and progress.
  */
 export function openAccount(
   config: ConfigLookup | undefined,
@@ -44,7 +44,7 @@ export function openAccount(
   environment?: NodeJS.ProcessEnv,
 ): Account {
   const { settings, clients } = openClients(config, notify, environment);
-  // Lists are kept by their age, so for a command that runs in one instant each is requested once.
+  // Cached lists expire by age; with a stopped clock, each is requested once.
   const startTime = systemClock.now();
   const { signal } = new AbortController();
   // Each object of a large account may wait for the same list; Node would warn of more than ten listeners.

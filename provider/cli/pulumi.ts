@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 
-/** The stack that commands of the Pulumi CLI work on; undefined stands for the CLI's own choice. */
+/** The stack for commands of the Pulumi CLI, which has its own defaults for both. */
 export interface StackChoice {
   stack?: string | undefined;
   /** Folder of the program. */

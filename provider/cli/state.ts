@@ -34,7 +34,7 @@ const exportShape = z.looseObject({
 /** The output of `pulumi stack export`. */
 export type ExportedState = z.output<typeof exportShape>;
 
-/** Reads the output of `pulumi stack export`. Throws a sentence if it is not one. */
+/** Reads the output of `pulumi stack export`. Throws an Error with a message for users if it is not one. */
 export function parseState(text: string): ExportedState {
   try {
     return exportShape.parse(JSON.parse(text));

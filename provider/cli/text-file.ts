@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** Reads a file that the command line names. Throws a sentence if it cannot be read. */
+/** Reads a file that the command line names. Throws an Error with a message for users if it cannot be read. */
 export async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");

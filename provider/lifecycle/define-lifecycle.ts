@@ -204,9 +204,9 @@ function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
   return traits;
 }
 
-function warningsOf(shape: z.ZodObject, adjustChanges: Change[]): string[] {
+function warningsOf(shape: z.ZodObject, changes: Change[]): string[] {
   const keysByText = new Map<string, Set<string>>();
-  for (const { path } of adjustChanges) {
+  for (const { path } of changes) {
     const key = path[0] ?? "";
     const schema = shape.shape[key];
     const text = schema && traitsOf(schema).warns;

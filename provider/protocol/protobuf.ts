@@ -6,7 +6,7 @@ export interface Field<Value> {
   readonly type: WireType;
   /** Returns the value of an absent field. */
   defaultValue(): Value;
-  /** Reads the value; `before` is the value of an earlier occurrence of the field. */
+  /** Reads the value; `previous` is the value of an earlier occurrence of the field. */
   read(reader: Reader, previous: Value): Value;
   write(writer: Writer, value: Value): void;
 }

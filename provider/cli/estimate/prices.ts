@@ -16,7 +16,7 @@ const priceFile = z.strictObject({ gpus: amounts, cpus: amounts, volumes: amount
  */
 export type Prices = z.output<typeof priceFile>;
 
-/** Reads a file of prices. Throws a sentence that names the entry, its value and what is allowed. */
+/** Reads a file of prices. Throws an Error with a message for users that names the entry, its value and what is allowed. */
 export async function pricesOfFile(file: string): Promise<Prices> {
   const text = await readText(file);
   let content: unknown;
@@ -44,8 +44,8 @@ export const overridePrices = (prices: Prices, overrides: Prices): Prices => ({
 });
 
 /**
- * Reads the catalog of the service in the stack's config or the environment: two requests with REST v2, one with REST v1. Throws a sentence
- * if the settings or the requests fail.
+ * Reads the catalog of the service in the stack's config or the environment: two requests with REST v2, one with REST v1. Throws an
+ * Error with a message for users if the settings or the requests fail.
  */
 export async function pricesOfCatalog(preview: Preview, notify: (text: string) => void): Promise<Prices> {
   try {

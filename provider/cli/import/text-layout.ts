@@ -11,11 +11,11 @@ export const snakeCase = (name: string): string =>
 /** A text between double quotes. All languages here read the escapes of JSON. */
 export const quote = (text: string): string => JSON.stringify(text);
 
-/** Parts between brackets, on a line each, every one with a comma behind. */
+/** Parts between brackets, each on its own line and followed by a comma. */
 export const block = (open: string, parts: readonly string[], close: string, indentation: string): string =>
   `${open}\n${indent(parts.map((part) => `${part},`).join("\n"), indentation)}\n${close}`;
 
-/** Parts between brackets: on one line where they are short, else on a line each. */
+/** Parts between brackets: on one line if they are short, otherwise each on its own line. */
 export function bracketed(open: string, parts: readonly string[], close: string, indentation: string): string {
   const line = `${open}${parts.join(", ")}${close}`;
   return line.length <= 80 && !line.includes("\n")
@@ -23,7 +23,7 @@ export function bracketed(open: string, parts: readonly string[], close: string,
     : block(open.trimEnd(), parts, close.trimStart(), indentation);
 }
 
-/** A composite literal of Go as gofmt has it: the values of entries on adjacent lines stand below each other. */
+/** A composite literal of Go in the format of gofmt, which aligns the values of adjacent lines. */
 export function goLiteral(type: string, entries: readonly { key: string; text: string }[]): string {
   const lines = entries.map(({ key, text }, index) => {
     let from = index;

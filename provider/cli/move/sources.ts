@@ -63,7 +63,7 @@ const isSet = (value: unknown): boolean =>
 const attributeNames = (values: Record<string, unknown> = {}): string[] =>
   Object.entries(values).flatMap(([key, value]) => (isSet(value) ? [camelCase(key)] : []));
 
-/** The resources of a Pulumi provider. `idIn` returns the service's id of a resource. */
+/** The resources of a Pulumi provider. `idOf` returns the service's id of a resource. */
 function pulumiResources(
   text: string,
   kinds: Record<string, ObjectKind>,
@@ -156,7 +156,7 @@ export const sources = {
   terraform: { command: "terraform show -json", read: terraformResources },
 } satisfies Record<string, { command: string; read(text: string): RecordedState }>;
 
-/** Reads a recorded state. Throws a sentence if it is not one, or if it has no resources of the provider. */
+/** Reads a recorded state. Throws an Error with a message for users if it is not one, or if it has no resources of the provider. */
 export function readRecorded(source: keyof typeof sources, text: string): RecordedState {
   const { command, read } = sources[source];
   let state: RecordedState;

@@ -28,7 +28,7 @@ const previewShape = z.looseObject({
   changeSummary: z.looseObject({ same: z.number().optional() }).nullish(),
 });
 
-/** The parts of a preview that a comment is made of. */
+/** The parts of a preview that the commands read. */
 export interface Preview {
   /** Undefined for a preview without resources. */
   stack: string | undefined;

@@ -25,7 +25,7 @@ export function adopt(state: ExportedState, adopted: readonly AdoptedObject[]): 
     const unverified = "verify" in inputs && { [unverifiedKey]: {} };
     const adoptedResource: StateResource = { ...operation.resource, id, outputs: { ...inputs, ...unverified } };
     const replacedIndex = resources.findIndex((candidate) => candidate.urn === urn && candidate.pendingReplacement);
-    // The others already refer to a replaced resource, so they stand after it.
+    // Other resources already refer to a replaced resource, so they must follow it in the state.
     resources = replacedIndex < 0 ? [...resources, adoptedResource] : resources.with(replacedIndex, adoptedResource);
   }
   return { ...state, deployment: { ...deployment, resources } };

@@ -34,11 +34,11 @@ function createLines(create: Create): string[] {
   }
 }
 
-/** Pending creates that a person has to decide. */
+/** Pending creates that require a decision by the user. */
 export const undecidedCreates = ({ creates }: Survey): Create[] =>
   creates.filter(({ outcome }) => outcome === "candidates" || outcome === "unclear");
 
-/** The report for people. `command` is the command line that resolves the pending creates; undefined if it is the running one. */
+/** The report as text. `command` is the command line that resolves the pending creates; undefined if it is the running one. */
 export function reportText(survey: Survey, command: string | undefined): string {
   const { creates, foreign, others, leftovers } = survey;
   const found = creates.filter(({ outcome }) => outcome === "found").length;
