@@ -18,7 +18,9 @@ export const jobPolicy = z.strictObject({
     .int()
     .min(limits.executionTimeout.min)
     .max(limits.executionTimeout.max)
-    .describe("Execution timeout in milliseconds, from the start at a worker; 600000 if absent.")
+    .describe(
+      "Execution timeout in milliseconds, from the start at a worker; defaults to the `executionTimeoutMs` of the endpoint, or 600000.",
+    )
     .optional(),
   lowPriority: z.boolean().describe("True for a job that does not start workers.").optional(),
   ttl: z

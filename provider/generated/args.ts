@@ -166,7 +166,7 @@ export interface ServerlessEndpointVerifyExpectArgs {
 
 /** The input `policy` of a ServerlessEndpointVerify. */
 export interface ServerlessEndpointVerifyPolicyArgs {
-  /** Execution timeout in milliseconds, from the start at a worker; 600000 if absent. From 5000 to 604800000. */
+  /** Execution timeout in milliseconds, from the start at a worker; defaults to the `executionTimeoutMs` of the endpoint, or 600000. From 5000 to 604800000. */
   executionTimeout?: pulumi.Input<number>;
   /** True for a job that does not start workers. */
   lowPriority?: pulumi.Input<boolean>;
