@@ -55,7 +55,7 @@ test.each([
 
 test.runIf(hasProc)("a stream closes the log, even if it is destroyed before its first read", async () => {
   expect(await linesAfter("2026-11-26T11:00:00Z")).toHaveLength(3);
-  expect(openHandles()).toEqual([]);
+  await expect.poll(openHandles).toEqual([]);
   const options = { file, workerId: "w", source: undefined, tail: 0, after: undefined, isRunning: () => true };
   const events = await openWorkerLogEvents(options);
   expect(openHandles()).toHaveLength(1);
