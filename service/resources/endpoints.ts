@@ -53,7 +53,10 @@ export function createEndpoints(deps: {
   const { database, clock, table, templates, volumes } = deps;
 
   const check = (values: EndpointValues): EndpointContent => {
-    const content = contentOf(parseInput(endpointSettings, values));
+    const settings = parseInput(endpointSettings, values);
+    // Before the flavours become part of instance ids, where a number in their id would replace vcpuCount.
+    requireListed("cpuFlavorIds", settings.cpuFlavorIds ?? [], cpuFlavorIds);
+    const content = contentOf(settings);
     requireListed("gpuTypeIds", content.gpuTypeIds, gpuTypeIds);
     const flavors = content.instanceIds.map((id) => instanceOf(id).flavor);
     requireListed("cpuFlavorIds", flavors, cpuFlavorIds);

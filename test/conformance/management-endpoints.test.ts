@@ -51,8 +51,12 @@ describe("REST management API: POST /endpoints", () => {
         expect(stringAt(response, "message")).toContain(property);
       }
     }
-    const cpu = { name, templateId, computeType: "CPU", cpuFlavorIds: ["cpu9c"] };
-    expectResponse(await account.rest("POST", "/endpoints", cpu), 400);
+    for (const flavor of ["cpu9c", "cpu3c-8"]) {
+      const cpu = { name, templateId, computeType: "CPU", cpuFlavorIds: [flavor] };
+      const response = await account.rest("POST", "/endpoints", cpu);
+      expectResponse(response, 400);
+      expect(stringAt(response, "message")).toContain(`cpuFlavorIds: "${flavor}" is not allowed`);
+    }
   });
 
   test("POST /endpoints accepts a template with isServerless false", { tags: ["reading:pod-template"] }, async () => {
