@@ -1,3 +1,5 @@
+import { randomFrom } from "../support/random";
+
 /** True if the long forms of the tests run: `npm run test:full`. */
 export const isFull = process.env["FULL"] === "1";
 
@@ -15,19 +17,13 @@ export interface Chance {
 /** Returns the seed in DURABILITY_SEED, to repeat a run, or a new seed. */
 export const chosenSeed = (): number => Number(process.env["DURABILITY_SEED"] ?? Date.now() % 2 ** 31);
 
-/** Creates random choices from a seed (mulberry32). */
+/** Creates random choices from a seed. */
 export function createChance(seed: number): Chance {
-  let state = seed;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const { int, chance } = randomFrom(seed);
   return {
     seed,
-    whole: (min, max) => min + Math.floor(next() * (max - min + 1)),
-    percent: (share) => next() * 100 < share,
-    oneOf: (values) => values[Math.floor(next() * values.length)],
+    whole: int,
+    percent: (share) => chance(share / 100),
+    oneOf: (values) => values[int(0, values.length - 1)],
   };
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { type Random, randomFrom } from "../faults/support/random";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
+import { type Random, randomFrom } from "../support/random";
 import { registerSecret } from "../support/secret-scan";
 import { killStackProcesses, restoreCheckpoint } from "../support/stack-processes";
 import { dynamicWay } from "./way";

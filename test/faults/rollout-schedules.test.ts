@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { dialect } from "../support/dialect";
+import { randomFrom } from "../support/random";
 import { at } from "../support/raw-http";
 import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
 import { injectFaults, processOf } from "./support/fault-injection";
 import { listServiceObjects, removeLeftovers } from "./support/leftovers";
-import { randomFrom } from "./support/random";
 import { useRolloutBench } from "./support/rollout-bench";
 import { endOf, idsIn, removeAll, seedsOf, withStory } from "./support/schedules";
 

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "vitest";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { type Random, randomFrom } from "../support/random";
 import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
 import { injectFaults, processOf } from "./support/fault-injection";
 import { listServiceObjects, removeLeftovers } from "./support/leftovers";
 import { createPrograms } from "./support/programs";
-import { type Random, randomFrom } from "./support/random";
 import { endOf, expectAgreement, removeAll, seedsOf, withStory } from "./support/schedules";
 
 const bench = await useLifecycleBench({ templateRelease: 1000, deleteNeedsScaleDown: true });

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { type Random, randomFrom } from "../support/random";
 import type { RecordingProxy } from "../support/recording-proxy";
 import { createDeployment, type Run } from "./support/deployment";
 import { injectFaults, processOf } from "./support/fault-injection";
 import { listServiceObjects, removeLeftovers } from "./support/leftovers";
 import { createPrograms } from "./support/programs";
-import { type Random, randomFrom } from "./support/random";
 import { endOf, expectAgreement, idsIn, removeAll, seedsOf, withStory } from "./support/schedules";
 import { contextAt } from "./support/wrong-addresses";
 

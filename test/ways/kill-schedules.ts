@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { type Random, randomFrom } from "../faults/support/random";
 import { dialect, restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
+import { type Random, randomFrom } from "../support/random";
 import type { Match } from "../support/recording-proxy";
 import { registerSecret } from "../support/secret-scan";
 import { killStackProcesses, restoreCheckpoint } from "../support/stack-processes";

@@ -1,7 +1,7 @@
 import type { Context } from "../../../provider/lifecycle/contract";
+import type { Random } from "../../support/random";
 import type { Fault, RecordingProxy } from "../../support/recording-proxy";
 import type { Run } from "./deployment";
-import type { Random } from "./random";
 
 const faults: readonly Fault[] = [
   { kind: "dropRequest" },

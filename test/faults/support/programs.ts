@@ -1,7 +1,7 @@
 import type { Properties } from "../../../provider/lifecycle/contract";
 import { dialect } from "../../support/dialect";
+import type { Random } from "../../support/random";
 import type { Declared } from "./deployment";
-import type { Random } from "./random";
 
 /** Aspects of a program that may change between two runs. */
 interface Choices {
