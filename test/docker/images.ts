@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { runChecked } from "../support/python-environment";
+import { runChecked } from "../support/run-checked";
 
 const pythonPaths = z.object({ executable: z.string(), stdlib: z.string(), site: z.string(), version: z.string() });
 const askPaths = `

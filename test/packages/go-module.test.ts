@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { lastLines, run } from "../../scripts/child.mjs";
 import { tagGoModule } from "../../scripts/release/go-module.mjs";
 import { missingGo } from "../plugin/support/sdk";
+import { runChecked } from "../support/run-checked";
 
 const missingTool = await missingGo();
 if (missingTool !== undefined) console.warn(`Nothing gets the tagged Go module: ${missingTool}.`);
@@ -18,12 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function runChecked(cwd: string, command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const finished = await run(command, args, { cwd, env: { ...process.env, ...env } });
-  expect(finished.code, `${command} ${args.join(" ")}\n${lastLines(finished, 20)}`).toBe(0);
-  return finished.stdout;
-}
-
 if (missingTool === undefined) {
   it("a release's Go SDK is found by `go get` at its tag, and is on no branch", async () => {
     const repository = join(folder, "repository");
@@ -33,7 +27,7 @@ if (missingTool === undefined) {
     await writeFile(join(sdk, "go.mod"), `module ${module}\n\ngo 1.25\n`);
     await writeFile(join(sdk, "doc.go"), 'package serverlesscompute\n\nconst Version = "1.2.3"\n');
     await writeFile(join(sdk, "config", "config.go"), "package config\n");
-    const git = (...args: string[]) => runChecked(repository, "git", args);
+    const git = (...args: string[]) => runChecked("git", args, { cwd: repository });
     await git("init", "--quiet", "--initial-branch", "main");
     await git("config", "user.name", "Test");
     await git("config", "user.email", "test@acme.example");
@@ -67,10 +61,11 @@ if (missingTool === undefined) {
       GIT_CONFIG_KEY_0: `url.file://${repository}.insteadOf`,
       GIT_CONFIG_VALUE_0: host,
     };
-    await runChecked(program, "go", ["mod", "init", "program"], env);
-    await runChecked(program, "go", ["get", `${module}@v1.2.3`], env);
-    const modules = await runChecked(program, "go", ["list", "-f", "{{.ImportPath}}", `${module}/...`], env);
-    expect(modules.trim().split("\n")).toEqual([module, `${module}/config`]);
-    await runChecked(program, "go", ["vet", "./..."], env);
+    const go = (...args: string[]) => runChecked("go", args, { cwd: program, env });
+    await go("mod", "init", "program");
+    await go("get", `${module}@v1.2.3`);
+    const modules = await go("list", "-f", "{{.ImportPath}}", `${module}/...`);
+    expect(modules.split("\n")).toEqual([module, `${module}/config`]);
+    await go("vet", "./...");
   });
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { findHost } from "../../scripts/cli/hosts.mjs";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { runChecked } from "../support/python-environment";
+import { runChecked } from "../support/run-checked";
 import { registerSecret } from "../support/secret-scan";
 import { importProject } from "./support/imported-project";
 import { findPython } from "./support/python";

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isNotFound, lastLines, run, ToolMissing } from "../../scripts/child.mjs";
 import { withLock } from "../../scripts/lock.mjs";
-import { pythonWith, runChecked } from "../support/python-environment";
+import { pythonWith } from "../support/python-environment";
+import { runChecked } from "../support/run-checked";
 import { versions } from "./versions";
 
 /** A program such as a Python with the public SDK, the reason why this machine cannot have it, or the failure to prepare it. */

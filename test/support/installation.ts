@@ -3,10 +3,10 @@ import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { lastLines, run } from "../../scripts/child.mjs";
 import { findCli } from "../../scripts/cli/cli.mjs";
 import type { Cli } from "../../scripts/cli/folder.mjs";
 import { buildExecutable } from "../../scripts/release/executable.mjs";
+import { runChecked } from "./run-checked";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -34,12 +34,6 @@ declare global {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const parent = join(root, ".serverless-compute");
 
-async function runChecked(command: string, args: string[]): Promise<string> {
-  const result = await run(command, args, { cwd: root, timeout: 300_000 });
-  if (result.code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${lastLines(result, 30)}`);
-  return result.stdout.trim();
-}
-
 /** Unpacks a tarball like an installation: with the package's own dependencies if the root has other versions. */
 async function unpack(tarball: string, packageFolder: string, target: string): Promise<void> {
   await mkdir(target, { recursive: true });
@@ -54,10 +48,13 @@ async function unpack(tarball: string, packageFolder: string, target: string): P
  */
 async function install(folder: string): Promise<Installation> {
   const cli = await findCli();
-  await runChecked(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-b"]);
-  await runChecked(process.execPath, [join("scripts", "release", "bundle-plugin.mjs")]);
+  await runChecked(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-b"], { cwd: root });
+  await runChecked(process.execPath, [join("scripts", "release", "bundle-plugin.mjs")], { cwd: root });
   const pack = async (name: string): Promise<string> =>
-    join(folder, await runChecked("npm", ["pack", `./${name}`, "--silent", "--pack-destination", folder]));
+    join(
+      folder,
+      await runChecked("npm", ["pack", `./${name}`, "--silent", "--pack-destination", folder], { cwd: root }),
+    );
   const [api, provider, service] = await Promise.all([pack("api"), pack("provider"), pack("service")]);
   await unpack(api, "api", join(folder, "node_modules", "serverless-compute-api"));
   await unpack(provider, "provider", join(folder, "node_modules", "pulumi-serverless-compute"));

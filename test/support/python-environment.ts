@@ -3,13 +3,7 @@ import { join } from "node:path";
 import { isNotFound, lastLines, run, ToolMissing } from "../../scripts/child.mjs";
 import { withLock } from "../../scripts/lock.mjs";
 import { createProgress } from "../../scripts/progress.mjs";
-
-/** Runs a command to its end. Returns its output. */
-export async function runChecked(command: string, args: string[]): Promise<string> {
-  const finished = await run(command, args, { timeout: 300_000 });
-  if (finished.code !== 0) throw new Error(`${command} ${args.join(" ")} failed: ${lastLines(finished)}`);
-  return finished.stdout.trim();
-}
+import { runChecked } from "./run-checked";
 
 /** Throws `ToolMissing` without Python, or if its modules for virtual environments are missing. */
 async function checkPython(python: string): Promise<void> {

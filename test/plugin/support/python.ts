@@ -5,7 +5,8 @@ import { ToolMissing } from "../../../scripts/child.mjs";
 import { findHost } from "../../../scripts/cli/hosts.mjs";
 import type { GeneratedSdk } from "../../../scripts/generate/sdks.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
-import { pythonWith, runChecked } from "../../support/python-environment";
+import { pythonWith } from "../../support/python-environment";
+import { runChecked } from "../../support/run-checked";
 import { repository } from "./sdk";
 
 /** Packages of the virtual environment: Pulumi's SDK, and the generated SDK's runtime and build dependencies. */
