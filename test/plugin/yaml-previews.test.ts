@@ -2,20 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { changeWithoutRevision } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { deployedInputs, previewPlan } from "../support/preview-plan";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginFolder } from "./support/way";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
-const planShape = z.looseObject({
-  steps: z.array(
-    z.looseObject({
-      op: z.string(),
-      urn: z.string(),
-      newState: z.looseObject({ inputs: z.record(z.string(), z.unknown()).optional() }).optional(),
-    }),
-  ),
-});
 
 describe.skipIf(yaml.missing !== undefined)("a preview of a program in YAML", () => {
   let service: EngineService;
@@ -58,25 +50,11 @@ ${(parts.api ?? []).map((line) => `      ${line}\n`).join("")}
         fn::toJSON:
 ${(parts.requestsDuring ?? allRemoved).map((reference) => `          - \${${reference}}\n`).join("")}`;
 
-  /** Planned steps of a preview by resource name, and the expected text of the watcher. */
-  async function previewPlan(): Promise<{ steps: Record<string, string>; args: unknown }> {
-    const { code, output } = await stack.command(["preview", "--json", "--show-sames"]);
-    expect(code, output).toBe(0);
-    const { steps } = planShape.parse(JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1)));
-    const resourceSteps = steps.filter(({ urn }) => urn.includes("::serverless-compute:index:"));
-    return {
-      steps: Object.fromEntries(resourceSteps.map(({ op, urn }) => [urn.slice(urn.lastIndexOf("::") + 2), op])),
-      args: resourceSteps.find(({ urn }) => urn.endsWith("::watcher"))?.newState?.inputs?.["dockerArgs"],
-    };
-  }
-
-  const deployed = async (): Promise<unknown> =>
-    (await stack.resources()).find(({ urn }) => urn.endsWith("::watcher"))?.inputs?.["dockerArgs"];
-
   /** Previews, deploys, and compares the preview with the result. */
   async function deploy(text: string): Promise<{ steps: Record<string, string>; diagnostics: unknown }> {
     await stack.writeProgram(text);
-    const { steps, args } = await previewPlan();
+    const { steps, inputs } = await previewPlan(stack);
+    const args = inputs["watcher"]?.["dockerArgs"];
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     const operations = Object.entries(up.operations).map(([resource, [operation]]) => [
@@ -84,7 +62,7 @@ ${(parts.requestsDuring ?? allRemoved).map((reference) => `          - \${${refe
       operation,
     ]);
     expect(steps).toEqual(Object.fromEntries(operations));
-    expect(args).toBe(await deployed());
+    expect(args).toBe((await deployedInputs(stack, "watcher"))?.["dockerArgs"]);
     return { steps, diagnostics: JSON.parse(String(args)) };
   }
 
@@ -119,7 +97,7 @@ ${(parts.requestsDuring ?? allRemoved).map((reference) => `          - \${${refe
   it("of a change without effect on a dependent resource shows no change of that resource", async () => {
     const requestsDuring = ["worker.env", "worker.revision", "api.url"];
     await deploy(program({ env: "{ A: '9' }", requestsDuring }));
-    expect((await previewPlan()).steps).toEqual({ worker: "same", api: "same", watcher: "same" });
+    expect((await previewPlan(stack)).steps).toEqual({ worker: "same", api: "same", watcher: "same" });
     const change = {
       worker: Object.entries(changeWithoutRevision).map(([key, value]) => `${key}: ${value}`),
       api: ["idleTimeout: 9"],
