@@ -4,9 +4,10 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
+import { isAlive } from "../../../../scripts/child.mjs";
 import { startProcess } from "../../../../service/workers/process";
 import { createReaper } from "../../../../service/workers/reaper";
-import { isAlive, program, scratchFile } from "./support/programs";
+import { program, scratchFile } from "./support/programs";
 
 /** Starts a small Node program as a worker. */
 function startProgram(source: string, channel: boolean) {

@@ -3,9 +3,10 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { isAlive } from "../../../../scripts/child.mjs";
 import { createReaper } from "../../../../service/workers/reaper";
 import { useJobRig } from "../jobs/support/job-rig";
-import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
+import { images, program, scratchFile, shortTimings } from "./support/programs";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 

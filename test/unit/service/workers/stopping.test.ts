@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { isAlive } from "../../../../scripts/child.mjs";
 import { OffsetClock } from "../../../support/offset-clock";
 import { type Jobs, useJobRig } from "../jobs/support/job-rig";
-import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
+import { images, program, scratchFile, shortTimings } from "./support/programs";
 
 const rigOf = (timings = {}, clock?: Clock) =>
   useJobRig({ images, timings: { ...shortTimings, ...timings }, ...(clock ? { clock } : {}) });
