@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { systemClock } from "serverless-compute-api/clock";
 import { describe, expect, type TestContext, test, vi } from "vitest";
-import { at, expectResponse, stringAt } from "../support/raw-http";
+import { closeServer, listenOnLoopback } from "../support/loopback";
+import { expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { comesAfter, expectPassed } from "./support/real-time";
@@ -57,14 +58,11 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
       times.push(Date.now());
       request.resume();
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    context.onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
+    const webhook = await listenOnLoopback(server);
+    context.onTestFinished(() => closeServer(server));
     const jobs = await account.parked();
     const startTime = Date.now();
-    await jobs.cancel(await jobs.submit({}, { webhook: `http://127.0.0.1:${at(server.address(), "port")}/` }));
+    await jobs.cancel(await jobs.submit({}, { webhook }));
     // With either default, this takes 20 s.
     await context.expect.poll(() => times.length, { timeout: 18_000 }).toBe(3);
     const wait = 2 * (timings.webhookAnswer + timings.webhookDelay);

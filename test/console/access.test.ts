@@ -1,6 +1,6 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { closeServer, listenOnLoopback } from "../support/loopback";
 import { at, send } from "../support/raw-http";
 import { resultIs, shows, submit, useConsole } from "./rig";
 
@@ -81,10 +81,10 @@ test.each(hosts)("a page of another origin (%s) has no access, although the brow
   const page = await rig.open();
   const stranger = createServer((_request, response) =>
     response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>stranger</title><body>"),
-  ).listen(0, "127.0.0.1");
-  await once(stranger, "listening");
-  onTestFinished(() => void stranger.close());
-  await page.goto(`http://${host}:${at(stranger.address(), "port")}`);
+  );
+  const origin = await listenOnLoopback(stranger);
+  onTestFinished(() => closeServer(stranger));
+  await page.goto(origin.replace("127.0.0.1", host));
   expect(await page.evaluate(attempts(serverlessUrl, id))).toEqual({
     "post JSON": "refused",
     "post with the page's header": "refused",

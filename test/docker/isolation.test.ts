@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { closeServer, listenOnLoopback } from "../support/loopback";
 import { startRig } from "./rig";
 
 const variables = z.record(z.string(), z.string());
@@ -30,9 +30,9 @@ test("only the worker routes respond inside a container, with the endpoint's own
 
   // The users' API, and any other server on this machine's loopback.
   const loopback = createServer((_request, response) => response.end("here"));
-  await new Promise<void>((resolve) => loopback.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void loopback.close());
-  const ports = [new URL(rig.service.serverlessUrl).port, (loopback.address() as AddressInfo).port];
+  const loopbackOrigin = await listenOnLoopback(loopback);
+  onTestFinished(() => closeServer(loopback));
+  const ports = [rig.service.serverlessUrl, loopbackOrigin].map((address) => new URL(address).port);
   for (const host of ["127.0.0.1", new URL(origin).hostname])
     for (const port of ports)
       expect(await call(`http://${host}:${port}/v1/endpoints`, key)).toEqual({ failure: "ECONNREFUSED" });

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
+import { closeServer, listenOnLoopback } from "../support/loopback";
 
 const created = z.looseObject({ id: z.string() });
 
@@ -11,9 +11,9 @@ export async function startPrivateRegistry() {
     response.writeHead(401, { "www-authenticate": 'Basic realm="test"', "content-type": "application/json" });
     response.end(JSON.stringify({ errors: [{ code: "UNAUTHORIZED", message: "not for you" }] }));
   });
-  await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void registry.close());
-  return { host: `127.0.0.1:${(registry.address() as AddressInfo).port}` };
+  const { host } = new URL(await listenOnLoopback(registry));
+  onTestFinished(() => closeServer(registry));
+  return { host };
 }
 
 /** Stores credentials in a service by raw HTTP, and returns their id. */

@@ -1,5 +1,5 @@
-import type { Server } from "node:http";
-import { createServer } from "node:net";
+import type { Server as HttpServer } from "node:http";
+import { createServer, type Server } from "node:net";
 
 /** Starts a server on a free loopback port. Returns its origin, `http://127.0.0.1:port`. */
 export async function listenOnLoopback(server: Server): Promise<string> {
@@ -31,7 +31,7 @@ export async function freePort(): Promise<number> {
 export const unusedOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
 /** Stops a server immediately, even with requests in flight. */
-export function closeServer(server: Server): Promise<void> {
+export function closeServer(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

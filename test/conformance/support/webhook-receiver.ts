@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { afterAll, type TestContext } from "vitest";
+import { closeServer, listenOnLoopback } from "../../support/loopback";
 import { skip, type Target } from "../../support/target";
 
 /** One received call. */
@@ -36,17 +37,12 @@ export async function useWebhookReceiver(): Promise<WebhookReceiver> {
     const statuses = responses.get(name) ?? [];
     response.writeHead(statuses[received.length] ?? statuses.at(-1) ?? 200).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") throw new Error("the receiver has no port");
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const origin = await listenOnLoopback(server);
+  afterAll(() => closeServer(server));
   return {
     address(name, ...statuses) {
       responses.set(name, statuses);
-      return `http://127.0.0.1:${bound.port}/${name}`;
+      return `${origin}/${name}`;
     },
     calls: (name) => calls.get(name) ?? [],
     async call(name, nth = 1) {

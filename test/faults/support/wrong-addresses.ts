@@ -1,11 +1,11 @@
-import { createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 import { type ClientSettings, createClients } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
 import type { Context } from "../../../provider/lifecycle/contract";
 import { dialect, restPaths } from "../../support/dialect";
 import { json, startFaultyServer } from "../../support/faulty-server";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
-import { unusedOrigin } from "../../support/loopback";
+import { listenOnLoopback, unusedOrigin } from "../../support/loopback";
 
 /** Addresses of the three APIs under one origin, and the dialect of the REST API. */
 const addressesUnder = (origin: string) => ({
@@ -40,16 +40,9 @@ export async function contextAtRetired(bench: LifecycleBench): Promise<Context> 
   return contextAt(bench, origin, { dialect: "v1", baseUrl: `${origin}/v1` });
 }
 
-async function portOf(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server listens on no port");
-  return address.port;
-}
-
 /** Starts a server that sends a text to each connection and closes it; returns its port. Stopped after the test. */
 export async function chatterPort(text: string): Promise<number> {
   const server = createServer((socket) => void socket.on("error", () => undefined).end(text));
   onTestFinished(() => void server.close());
-  return portOf(server);
+  return Number(new URL(await listenOnLoopback(server)).port);
 }

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { apiKey, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
 import { longSecrets } from "../../support/long-secrets";
+import { listenOnLoopback } from "../../support/loopback";
 import { templateInput } from "../../support/records";
 
 const secretValue = 'hunter2 "quoted"\nsecond line';
@@ -113,10 +114,8 @@ test("the key is in no connection error", async () => {
 
 test("the key is in no error of a peer that echoes it", async () => {
   const peer = createServer((socket) => void socket.on("error", () => undefined).pipe(socket));
-  await new Promise<void>((resolve) => peer.listen(0, "127.0.0.1", resolve));
+  const baseUrl = `${await listenOnLoopback(peer)}/v1`;
   onTestFinished(() => void peer.close());
-  const address = peer.address();
-  const baseUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/v1`;
   const { clients, failure } = await startRig([json([])], { baseUrl });
   const error = await failure(clients.management.listEndpoints());
   expect(error.code).toBe("not_http");

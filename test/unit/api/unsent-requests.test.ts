@@ -53,11 +53,8 @@ test("a peer that does not speak HTTP fails immediately", async () => {
     socket.on("error", () => undefined);
     socket.resume().end("220 mail.example ESMTP\r\n");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { clients, clock } = clientsFor(await listenOnLoopback(server));
   onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  const { clients, clock } = clientsFor(`http://127.0.0.1:${port}`);
   const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints()));
   expect(error).toMatchObject({ category: "network", code: "not_http", retryable: false });
 });

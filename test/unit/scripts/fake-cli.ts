@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { closeServer, listenOnLoopback } from "../../support/loopback";
 
 /** Version of the fake CLIs. */
 export const version = "3.250.0";
@@ -54,23 +55,11 @@ export function writeGo(path: string, { saying = "go1.26.0", takes = 0 } = {}): 
   return () => readFileSync(`${path}.calls`, "utf8").trim().split("\n");
 }
 
-/** Starts a server on a free port of this machine and returns its address. */
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return `http://127.0.0.1:${address.port}`;
-}
-
 /** Starts a server on a free port that is closed after the test, and returns its address. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
-  const address = await listen(server);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return address;
+  onTestFinished(() => closeServer(server));
+  return listenOnLoopback(server);
 }
 
 /** Starts a server with a release in the official form: an archive and a file of checksums. */

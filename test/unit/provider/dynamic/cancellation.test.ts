@@ -9,6 +9,7 @@ import {
   shutdownTimeout,
   watchCancelCalls,
 } from "../../../../provider/process/cancellation";
+import { listenOnLoopback } from "../../../support/loopback";
 
 const untilAborted = (signal: AbortSignal): Promise<string> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -55,14 +56,12 @@ describe("watching for the engine's Cancel", () => {
   it("receives it in addition to the server's own handler, and no other call", async () => {
     const server = createServer();
     server.on("stream", (stream) => void stream.respond({ ":status": 200 }, { endStream: true }));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const origin = await listenOnLoopback(server);
     let cancellations = 0;
     watchCancelCalls(openServers(), () => {
       cancellations += 1;
     });
-    const address = server.address();
-    if (typeof address !== "object" || address === null) throw new Error("the server has no port");
-    const client = connect(`http://127.0.0.1:${address.port}`);
+    const client = connect(origin);
     const call = async (method: string): Promise<void> => {
       const stream = client.request({ ":method": "POST", ":path": `/pulumirpc.ResourceProvider/${method}` });
       stream.resume();

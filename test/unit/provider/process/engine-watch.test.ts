@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { watchEngine } from "../../../../provider/process/engine-watch";
+import { listenOnLoopback } from "../../../support/loopback";
 
 const servers: Server[] = [];
 const sockets: Socket[] = [];
@@ -15,11 +16,7 @@ afterEach(() => {
 async function listening(): Promise<{ server: Server; port: number }> {
   const server = createServer((socket) => sockets.push(socket));
   servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server listens on no port");
-  return { server, port: address.port };
+  return { server, port: Number(new URL(await listenOnLoopback(server)).port) };
 }
 
 async function connected(port: number): Promise<Socket> {

@@ -1,9 +1,9 @@
-import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createHost, type Host } from "../../../../provider/process/host";
 import { serveCalls } from "../../../../provider/protocol/grpc-server";
 import { message, text } from "../../../../provider/protocol/protobuf";
+import { listenOnLoopback } from "../../../support/loopback";
 
 const config = (values: Record<string, string>) => (key: string) => values[key];
 const keyed = config({ "serverless-compute:apiKey": "rpa_only-for-tests" });
@@ -42,14 +42,13 @@ describe("the process that the engine starts", () => {
   async function warningsOf(act: (host: Host) => Promise<void>): Promise<string[]> {
     const logRequest = message({ message: text(2), urn: text(3) });
     const messages: string[] = [];
-    const engine = createServer().listen(0, "127.0.0.1");
+    const engine = createServer();
     serveCalls(engine, () => (request) => {
       messages.push(logRequest.decode(request).message);
       return Buffer.alloc(0);
     });
-    await once(engine, "listening");
-    const address = engine.address();
-    const host = createHost(() => `127.0.0.1:${address instanceof Object ? address.port : 0}`);
+    const { host: address } = new URL(await listenOnLoopback(engine));
+    const host = createHost(() => address);
     try {
       await act(host);
       await host.log.warning("", "the last one");

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { Client, credentials, type Metadata, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CallFailure } from "../../../../provider/protocol/grpc";
 import { type Call, serveCalls } from "../../../../provider/protocol/grpc-server";
+import { listenOnLoopback } from "../../../support/loopback";
 
 const limit = 1_000_000;
 /** The longest header value that grpc-js accepts; the engine accepts more. */
@@ -39,10 +40,8 @@ let client: Client;
 let address: string;
 beforeAll(async () => {
   listener = createServer();
-  listener.listen(0, "127.0.0.1");
-  await once(listener, "listening");
+  address = new URL(await listenOnLoopback(listener)).host;
   serveCalls(listener, (path) => (Object.hasOwn(calls, path) ? calls[path] : undefined), limit);
-  address = `127.0.0.1:${portOf(listener)}`;
   client = new Client(address, credentials.createInsecure(), {
     "grpc.max_send_message_length": -1,
     "grpc.max_receive_message_length": -1,
@@ -54,11 +53,6 @@ afterAll(async () => {
   client.close();
   listener.close();
 });
-
-const portOf = (server: Server): number => {
-  const found: AddressInfo | string | null = server.address();
-  return typeof found === "object" && found !== null ? found.port : 0;
-};
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 const call = (path: string, request: Buffer): Promise<Buffer> =>

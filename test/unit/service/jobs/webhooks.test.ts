@@ -4,6 +4,7 @@ import { z } from "zod";
 import { defaultTimings } from "../../../../service/jobs/timings";
 import { createWebhookDelivery } from "../../../../service/jobs/webhook-delivery";
 import type { WebhookStore } from "../../../../service/jobs/webhook-store";
+import { closeServer, listenOnLoopback } from "../../../support/loopback";
 import { useJobs } from "./support/jobs-rig";
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -25,14 +26,8 @@ async function receiver(...statuses: (number | "hang")[]) {
 
 /** Starts a server on a free port, closed after the test, and returns its address. */
 async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") throw new Error("the receiver has no port");
-  return `http://127.0.0.1:${bound.port}/`;
+  onTestFinished(() => closeServer(server));
+  return `${await listenOnLoopback(server)}/`;
 }
 
 /** Starts a receiver that responds only after `release`. Counts calls and the maximum of concurrent connections. */

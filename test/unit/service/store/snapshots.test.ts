@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ensureApiKey, readApiKey } from "../../../../service/store/api-key";
 import { type Database, openDatabase } from "../../../../service/store/database";
+import { listenOnLoopback } from "../../../support/loopback";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 
 let folder: string;
@@ -153,10 +154,8 @@ describe("an ephemeral service", () => {
   });
 
   test("leaves nothing on disk if it cannot start", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const address = server.address();
-    const port = address instanceof Object ? address.port : 0;
+    const server = createServer();
+    const port = Number(new URL(await listenOnLoopback(server)).port);
     await expect(createService({ ...ephemeral, port })).rejects.toThrow(/is taken/);
     server.close();
     await expect(createService({ ephemeral: true, dataFolder: data })).rejects.toThrow(

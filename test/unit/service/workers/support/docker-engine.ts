@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-import { z } from "zod";
+import { closeServer, listenOnLoopback } from "../../../../support/loopback";
 
 /** Starts a Docker Engine that ends each container immediately and returns its port; `create` responds to container creations. */
 export async function useDockerEngine(create: (body: string) => { status: number; json: object }): Promise<number> {
@@ -19,10 +18,6 @@ export async function useDockerEngine(create: (body: string) => { status: number
     if (path.endsWith("/attach")) return response.writeHead(200).end();
     return send(200, { StatusCode: 0 });
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return z.object({ port: z.number() }).parse(server.address()).port;
+  onTestFinished(() => closeServer(server));
+  return Number(new URL(await listenOnLoopback(server)).port);
 }
