@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
@@ -9,7 +9,7 @@ import { z } from "zod";
 import { findEngine } from "../../service/workers/containers/engine-address";
 import { createEngineClient, type EngineClient } from "../../service/workers/containers/engine-client";
 import { labels } from "../../service/workers/containers/removal";
-import { discardServiceFolder } from "../support/service-artefacts";
+import { discardServiceFolder, logTails } from "../support/service-artefacts";
 
 /** A container as the engine lists it. */
 const containerShape = z.looseObject({ Id: z.string(), State: z.string(), Labels: z.record(z.string(), z.string()) });
@@ -60,7 +60,7 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
   onTestFinished(async () => {
     await clients.close();
     await service.stop(0);
-    if (context.task.result?.state === "fail") console.error(await logsOf(dataFolder));
+    if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
     await discardServiceFolder(dataFolder);
   });
   return {
@@ -105,10 +105,4 @@ export async function createEndpoint(service: Addresses, of: EndpointOptions): P
   const { data } = z.object({ data: z.object({ saveTemplate: z.object({ id: z.string() }) }) }).parse(saved);
   const fields = { templateId: data.saveTemplate.id, name: "docker", workersMin: 0, workersMax: 1, ...of.endpoint };
   return z.looseObject({ id: z.string() }).parse(await call(`${service.baseUrl}/endpoints`, fields)).id;
-}
-
-async function logsOf(folder: string): Promise<string> {
-  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(".log"));
-  const tails = files.map(async (file) => `--- ${file}\n${(await readFile(join(folder, file), "utf8")).slice(-4000)}`);
-  return (await Promise.all(tails)).join("\n");
 }

@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../provider/resources";
 import { crowdedCounts, fillAccount, isCrowded, type ObjectCounts } from "../support/crowded-account";
-import { handlerFile, type LifecycleBench, useLifecycleBench } from "../support/lifecycle-bench";
+import { type LifecycleBench, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { expectResponse } from "../support/raw-http";
+import { handlerFile } from "../support/target";
 
 interface Deployed {
   kind: Kind;

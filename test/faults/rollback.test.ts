@@ -4,9 +4,10 @@ import { PartialFailure, type Path, type Properties } from "../../provider/lifec
 import { kinds } from "../../provider/resources";
 import { run } from "../../scripts/child.mjs";
 import { acceleratedClock } from "../support/accelerated-clock";
-import { type BenchContext, handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
+import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { at, stringAt } from "../support/raw-http";
+import { handlerFile } from "../support/target";
 
 const images = { "acme/echo:1": handlerFile("echo"), "acme/fail:1": handlerFile("fail") };
 const bench = await useLifecycleBench({ images });

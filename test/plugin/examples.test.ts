@@ -5,6 +5,7 @@ import { dialect } from "../support/dialect";
 import { type EngineService, useCrowdedService } from "../support/engine-service";
 import { exampleTexts } from "../support/example-texts";
 import { createStack, type Stack } from "../support/pulumi";
+import { handlerFile } from "../support/target";
 import { pluginFolder } from "./support/way";
 import { findYaml } from "./support/yaml";
 
@@ -28,7 +29,7 @@ describe.skipIf(yaml.missing !== undefined)(
     let service: EngineService;
     let stack: Stack;
     beforeAll(async () => {
-      const echo = path("conformance/handlers/echo.mjs");
+      const echo = handlerFile("echo");
       const images = { "ghcr.io/acme/chat:1.4.2": echo, "ghcr.io/acme/private:2.0.0": echo };
       service = await useCrowdedService({ images });
       stack = await createStack(

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
@@ -10,6 +9,7 @@ import { type EngineService, useCrowdedService, useEngineService } from "../supp
 import { followPage, type PageOptions } from "../support/page-runner";
 import { type RecordedIds, recordedStates } from "../support/recorded-states";
 import { registerSecret } from "../support/secret-scan";
+import { handlerFile } from "../support/target";
 import { environmentWithPackages } from "./support/guide-room";
 import { findYaml } from "./support/yaml";
 
@@ -18,7 +18,7 @@ const hasPython = await run("python3", ["-m", "venv", "--help"]).then(
   ({ code }) => code === 0,
   () => false,
 );
-const echo = fileURLToPath(new URL("../conformance/handlers/echo.mjs", import.meta.url));
+const echo = handlerFile("echo");
 
 /** A project in YAML whose stack has a template, an endpoint and a smoke test of it. */
 const project = `name: chat

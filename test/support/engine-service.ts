@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import { z } from "zod";
@@ -9,7 +8,8 @@ import { crowdedCounts, fillAccount, isCrowded, otherPrefix } from "./crowded-ac
 import { restPaths } from "./dialect";
 import { type RecordingProxy, startRecordingProxy } from "./recording-proxy";
 import { registerSecret } from "./secret-scan";
-import { discardServiceFolder } from "./service-artefacts";
+import { discardServiceFolder, logTails } from "./service-artefacts";
+import { handlerFile } from "./target";
 
 const handlers = ["echo", "fail", "slow", "env"] as const;
 /** Image name that runs a handler of test/conformance/handlers. */
@@ -55,7 +55,7 @@ export interface EngineService {
 const running: { dataFolder: string; stop(): Promise<void> }[] = [];
 afterEach(async ({ task }) => {
   if (task.result?.state !== "fail") return;
-  for (const { dataFolder } of running) console.error(await logsOf(dataFolder));
+  for (const { dataFolder } of running) console.error(await logTails(dataFolder));
 });
 afterAll(async () => {
   await Promise.all(running.map(({ stop }) => stop()));
@@ -67,8 +67,7 @@ afterAll(async () => {
  */
 export async function useEngineService(options: ServiceOptions = {}): Promise<EngineService> {
   const { dataFolder = await mkdtemp(join(tmpdir(), "engine-service-")) } = options;
-  const file = (name: string): string => fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
-  const images = Object.fromEntries(handlers.map((name) => [image(name), file(name)]));
+  const images = Object.fromEntries(handlers.map((name) => [image(name), handlerFile(name)]));
   const service = await createService({
     port: 0,
     dataFolder,
@@ -149,10 +148,4 @@ export async function useCrowdedService(options: ServiceOptions = {}): Promise<E
   const service = await useEngineService({ ...options, pageSize: 1, rateLimits: "off" });
   await fillAccount(service, crowdedCounts);
   return service;
-}
-
-async function logsOf(folder: string): Promise<string> {
-  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(".log"));
-  const tails = files.map(async (file) => `--- ${file}\n${(await readFile(join(folder, file), "utf8")).slice(-4000)}`);
-  return (await Promise.all(tails)).join("\n");
 }

@@ -1,7 +1,6 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type ClientSettings, type Clock, createClients, type Dialect } from "serverless-compute-api";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
@@ -57,10 +56,6 @@ export const autoAdvancingClock = (clock: OffsetClock): Clock => ({
     signal?.throwIfAborted();
   },
 });
-
-/** Path of a handler of the conformance tests. */
-export const handlerFile = (name: string): string =>
-  fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
 
 /** Starts the bench for a test file; after the last test, it stops and its files are deleted. */
 export async function useLifecycleBench(options: ServiceOptions = {}): Promise<LifecycleBench> {

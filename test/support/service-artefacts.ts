@@ -47,6 +47,15 @@ export async function serviceArtefacts(dataFolder: string): Promise<Artefact[]> 
   return [...(await Promise.all(files)).flat(), ...rows];
 }
 
+/** The last 4,000 characters of each log of a service, for the report of a failed test. */
+export async function logTails(dataFolder: string): Promise<string> {
+  const files = (await readdir(dataFolder, { recursive: true })).filter((file) => file.endsWith(".log"));
+  const tails = files.map(
+    async (file) => `--- ${file}\n${(await readFile(join(dataFolder, file), "utf8")).slice(-4000)}`,
+  );
+  return (await Promise.all(tails)).join("\n");
+}
+
 /** The data folders at or below a folder. */
 async function dataFoldersIn(folder: string): Promise<string[]> {
   const paths = await readdir(folder, { recursive: true });

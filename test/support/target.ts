@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach, type TestContext } from "vitest";
 import { OffsetClock } from "./offset-clock";
-import { discardServiceFolder } from "./service-artefacts";
+import { discardServiceFolder, logTails } from "./service-artefacts";
 
 /** Handlers of the conformance tests (test/conformance/handlers). */
 export const handlers = ["echo", "fail", "slow", "stream", "crash", "env"] as const;
@@ -30,7 +30,8 @@ export interface Target {
 }
 
 const maximumRealWait = 15_000;
-const handlerFile = (name: HandlerName): string =>
+/** File of a handler, for the option `images` of a service. */
+export const handlerFile = (name: HandlerName): string =>
   fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
 const localImage = (name: HandlerName): string => `conformance/${name}:1`;
 
@@ -64,16 +65,6 @@ function externalTarget(): Target {
     freezeClock: () => () => undefined,
     localOnly: (context, reason) => skip(context, `only against the local service: ${reason}`),
   };
-}
-
-/** The last lines of the service's logs, for the report of a failed test. */
-async function logTails(folder: string): Promise<string> {
-  const files = await readdir(folder, { recursive: true });
-  const logs = files.filter((file) => file.endsWith(".log"));
-  const tails = await Promise.all(
-    logs.map(async (file) => `--- ${file}\n${(await readFile(join(folder, file), "utf8")).slice(-4000)}`),
-  );
-  return tails.join("\n");
 }
 
 async function localTarget(options: ServiceOptions): Promise<Target> {

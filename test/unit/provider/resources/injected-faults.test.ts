@@ -5,9 +5,10 @@ import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { runConcurrently } from "../../../support/concurrent-rows";
 import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
-import { type BenchContext, handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { type BenchContext, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { at, expectResponse, send, stringAt } from "../../../support/raw-http";
+import { handlerFile } from "../../../support/target";
 
 const echo = handlerFile("echo");
 const bench = await useLifecycleBench({ images: { "acme/echo:1": echo, "acme/echo:2": echo }, rateLimits: "off" });

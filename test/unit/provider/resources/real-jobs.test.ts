@@ -4,11 +4,12 @@ import { invokeJob } from "../../../../provider/functions/program-calls";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
-import { handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { at, send, stringAt } from "../../../support/raw-http";
+import { handlerFile } from "../../../support/target";
 
-const handlers = ["echo", "fail", "slow"];
+const handlers = ["echo", "fail", "slow"] as const;
 const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
 const bench = await useLifecycleBench({ images });
 const { JobInvoke } = kinds;

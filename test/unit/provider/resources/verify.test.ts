@@ -3,11 +3,12 @@ import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
-import { type BenchContext, handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { type BenchContext, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { at, stringAt } from "../../../support/raw-http";
+import { handlerFile } from "../../../support/target";
 
-const handlers = ["echo", "fail", "slow"];
+const handlers = ["echo", "fail", "slow"] as const;
 const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
 const bench = await useLifecycleBench({ images });
 const { ServerlessEndpoint, Template } = kinds;

@@ -1,22 +1,21 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createClients } from "serverless-compute-api";
 import { createService, type Service } from "serverless-compute-local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { send } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
+import { handlerFile } from "../../../support/target";
 
-const handler = (name: string) => fileURLToPath(new URL(`../../../conformance/handlers/${name}.mjs`, import.meta.url));
 let service: Service;
 let clients: ReturnType<typeof createClients>;
 let dataFolder: string;
 beforeAll(async () => {
   dataFolder = await mkdtemp(join(tmpdir(), "metrics-"));
   const images = {
-    "a/echo:1": handler("echo"),
-    "a/fail:1": handler("fail"),
+    "a/echo:1": handlerFile("echo"),
+    "a/fail:1": handlerFile("fail"),
     "a/broken:1": 'node -e "process.exit(3)"',
   };
   service = await createService({ port: 0, dataFolder, images });

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { handlerFile } from "../../../support/lifecycle-bench";
 import { expectResponse, send, stringAt } from "../../../support/raw-http";
+import { handlerFile } from "../../../support/target";
 import { runLine, useFolder } from "./command";
 
 const folder = await useFolder();
 const data = join(folder, "service");
 let service: Awaited<ReturnType<typeof createService>>;
-const handlers = ["echo", "fail", "stream"];
+const handlers = ["echo", "fail", "stream"] as const;
 
 beforeAll(async () => {
   const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));

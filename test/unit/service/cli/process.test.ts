@@ -1,15 +1,15 @@
 import { appendFileSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { expectResponse, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { registerSecret } from "../../../support/secret-scan";
+import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
 
 const folder = await useFolder();
 const limit = 60_000;
-const slow = fileURLToPath(new URL("../../../conformance/handlers/slow.mjs", import.meta.url));
+const slow = handlerFile("slow");
 
 test(
   "start --json prints its addresses as the only line on stdout, and stops on SIGTERM",

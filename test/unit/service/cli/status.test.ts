@@ -1,16 +1,16 @@
-import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { writeServiceAddress } from "../../../../service/store/service-address";
+import { closeServer, listenOnLoopback } from "../../../support/loopback";
 import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
+import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
 
 const folder = await useFolder();
 const limit = 60_000;
-const slow = fileURLToPath(new URL("../../../conformance/handlers/slow.mjs", import.meta.url));
+const slow = handlerFile("slow");
 
 test(
   "status prints endpoints with queues, and workers, of a service in another process; logs and token use the same folder",
@@ -109,11 +109,9 @@ describe("status exits with 1 and one line with the next step", () => {
   };
   /** Starts a server on a free port, and records it as the service of the folder. */
   const startAsService = async (listener: RequestListener): Promise<string> => {
-    const server = createServer(listener).listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const address = server.address();
-    const serverlessUrl = `http://127.0.0.1:${address instanceof Object ? address.port : 0}`;
+    const server = createServer(listener);
+    const serverlessUrl = await listenOnLoopback(server);
+    onTestFinished(() => closeServer(server));
     writeServiceAddress(data, { serverlessUrl, pid: process.pid });
     return serverlessUrl;
   };
