@@ -1,8 +1,14 @@
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The repository's root folder. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * True if Node was started with this module, false if another module imports it.
+ * @param {string} url `import.meta.url` of the module.
+ */
+export const isMain = (url) => process.argv[1] !== undefined && url === pathToFileURL(process.argv[1]).href;
 
 /**
  * Runs a script's main function, which returns the exit code. An error ends the process with its child processes; only

@@ -1,7 +1,6 @@
-import { pathToFileURL } from "node:url";
 import { findCli } from "./cli/cli.mjs";
 import { isOlder } from "./cli/folder.mjs";
-import { root, runScript } from "./entry.mjs";
+import { isMain, root, runScript } from "./entry.mjs";
 import { createProgress } from "./progress.mjs";
 import { prepareWorkspace } from "./workspace.mjs";
 
@@ -35,7 +34,7 @@ export async function setUpWithoutCli({ progress = createProgress() } = {}) {
   await prepareWorkspace(root, progress);
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     const cli = await setUp();
     console.log(`Ready. Pulumi CLI ${cli.version}: ${cli.command}`);

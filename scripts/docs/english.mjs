@@ -5,8 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { root, runScript } from "../entry.mjs";
+import { isMain, root, runScript } from "../entry.mjs";
 
 /** @typedef {{ line: number, rule: string, text: string }} Finding */
 
@@ -134,4 +133,4 @@ async function main() {
   return lines.length === 0 ? 0 : 1;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await runScript(main);
+if (isMain(import.meta.url)) await runScript(main);

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { lastLines, run, ToolMissing } from "../child.mjs";
 import { engineReplacements, installExecutable } from "../cli/build.mjs";
 import { findCli, withCliOnPath } from "../cli/cli.mjs";
-import { root, runScript } from "../entry.mjs";
+import { isMain, root, runScript } from "../entry.mjs";
 import { withLock } from "../lock.mjs";
 import { createProgress, silentProgress } from "../progress.mjs";
 
@@ -163,7 +163,7 @@ async function findGenerator(name, cli, { go, env, progress }) {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     const progress = createProgress();
     const target = resolve(process.argv[2] ?? join(root, ".serverless-compute", "sdks"));

@@ -2,8 +2,9 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } fro
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { lastLines, run } from "../child.mjs";
+import { isMain } from "../entry.mjs";
 
 const provider = fileURLToPath(new URL("../../provider", import.meta.url));
 const executable = "pulumi-resource-serverless-compute";
@@ -57,6 +58,6 @@ export async function archivePlugin(target, platform) {
   }
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isMain(import.meta.url)) {
   console.log(await archivePlugin(process.argv[2] ?? "."));
 }

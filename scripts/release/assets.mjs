@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
-import { root, runScript } from "../entry.mjs";
+import { isMain, root, runScript } from "../entry.mjs";
 import { publishedPackages } from "../generate/metadata.mjs";
 import { archivePlugin } from "./archive-plugin.mjs";
 import { billOfMaterials } from "./bill-of-materials.mjs";
@@ -66,7 +65,7 @@ export async function makeReleaseAssets(target, { sdks, executables = false } = 
   return [...names, "SHA256SUMS"];
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     const { values, positionals } = parseArgs({
       options: { sdks: { type: "string" }, executables: { type: "boolean" } },

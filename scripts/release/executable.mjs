@@ -2,9 +2,8 @@ import { chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { lastLines, run } from "../child.mjs";
-import { root, runScript } from "../entry.mjs";
+import { isMain, root, runScript } from "../entry.mjs";
 import { bunVersion, currentArch, findBun } from "./bun.mjs";
 import { bundleEntry, bundleParts, schemaText } from "./bundle-plugin.mjs";
 
@@ -101,7 +100,7 @@ export async function archiveExecutable(target, arch = currentArch()) {
   }
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     const [folder] = process.argv.slice(2);
     if (folder === undefined) throw new Error("Usage: node scripts/release/executable.mjs <folder>");

@@ -1,10 +1,9 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
-import { root, runScript } from "../entry.mjs";
+import { isMain, root, runScript } from "../entry.mjs";
 
 /** Folder of the Go SDK at its tags: the module's path and tags begin with it. */
 const worktree = "sdk/go/serverlesscompute";
@@ -39,7 +38,7 @@ export async function tagGoModule(sdk, tag, repository = root) {
   return moduleTag;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     const { values, positionals } = parseArgs({ options: { tag: { type: "string" } }, allowPositionals: true });
     const [sdk] = positionals;

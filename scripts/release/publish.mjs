@@ -1,10 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
-import { runScript } from "../entry.mjs";
+import { isMain, runScript } from "../entry.mjs";
 import { publishedPackages } from "../generate/metadata.mjs";
 
 /**
@@ -39,7 +38,7 @@ export async function publishPackages(folder, { flags = [], env = process.env } 
   return results;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     // A misspelled flag must not publish.
     const { values, positionals } = parseArgs({

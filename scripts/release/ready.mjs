@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { root, runScript } from "../entry.mjs";
+import { isMain, root, runScript } from "../entry.mjs";
 import { publishedPackages } from "../generate/metadata.mjs";
 import { readPublisher } from "../publisher.mjs";
 
@@ -46,7 +45,7 @@ export function releaseObstacles({ publisher, repository, tag, manifests, change
   return obstacles;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     const { tag, repository } = parseArgs({
       options: { tag: { type: "string" }, repository: { type: "string" } },

@@ -1,9 +1,8 @@
 import { cp, mkdir, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
-import { root, runScript } from "../entry.mjs";
+import { isMain, root, runScript } from "../entry.mjs";
 
 /** npm's names of the processors that images support. */
 const processors = ["x64", "arm64"];
@@ -46,7 +45,7 @@ export async function makeServiceImageContext(target, cpu = process.arch) {
   await cp(join(root, "service", "Dockerfile"), join(target, "Dockerfile"));
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     const { values, positionals } = parseArgs({ options: { cpu: { type: "string" } }, allowPositionals: true });
     const [target] = positionals;

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { lastLines, run } from "../child.mjs";
 import { pagePaths } from "../docs/pages.mjs";
-import { root, runScript } from "../entry.mjs";
+import { isMain, root, runScript } from "../entry.mjs";
 import { publishedPackages } from "../generate/metadata.mjs";
 
 /**
@@ -58,7 +57,7 @@ export function withVersion(text, before, after) {
   );
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isMain(import.meta.url)) {
   await runScript(async () => {
     const { before, after } = await releaseVersion();
     console.log(before === after ? `There is no changeset: the version stays ${before}.` : `${before} -> ${after}`);
