@@ -15,6 +15,29 @@ const executable = "pulumi-resource-serverless-compute";
  */
 
 /**
+ * Packs a plugin in the format of `pulumi plugin install`, with the file name that Pulumi expects from a release.
+ * @param {string} target Folder for the archive.
+ * @param {Platform | undefined} platform
+ * @param {(folder: string) => Promise<unknown>} writeContents Writes the files of the archive to a folder.
+ * @returns {Promise<string>} Path of the archive.
+ */
+export async function packPlugin(target, platform, writeContents) {
+  const { version } = createRequire(import.meta.url)("../../provider/package.json");
+  const draft = await mkdtemp(join(tmpdir(), "archive-plugin-"));
+  try {
+    await writeContents(draft);
+    await mkdir(target, { recursive: true });
+    const name = [`${executable}-v${version}`, ...(platform ? [platform.os, platform.arch] : [])].join("-");
+    const archive = join(target, `${name}.tar.gz`);
+    const packed = await run("tar", ["-czf", archive, "-C", draft, ...(await readdir(draft))]);
+    if (packed.code !== 0) throw new Error(`the plugin could not be packed: ${lastLines(packed)}`);
+    return archive;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/**
  * Packs the built plugin in the format of `pulumi plugin install`, with the executable at the top level. The plugin is
  * JavaScript, so the archives differ only in name and in the start file for Windows. Without
  * a platform the archive is for all of them.
@@ -23,9 +46,7 @@ const executable = "pulumi-resource-serverless-compute";
  * @returns {Promise<string>} Path of the archive.
  */
 export async function archivePlugin(target, platform) {
-  const { version } = createRequire(import.meta.url)("../../provider/package.json");
-  const draft = await mkdtemp(join(tmpdir(), "archive-plugin-"));
-  try {
+  return packPlugin(target, platform, async (draft) => {
     // On Windows Pulumi starts only .exe and .cmd files.
     const isWindows = platform?.os !== "linux" && platform?.os !== "darwin";
     for (const name of [executable, ...(isWindows ? [`${executable}.cmd`] : [])]) {
@@ -47,15 +68,7 @@ export async function archivePlugin(target, platform) {
       await mkdir(dirname(join(draft, file)), { recursive: true });
       await copyFile(join(provider, file), join(draft, file));
     }
-    await mkdir(target, { recursive: true });
-    const name = [`${executable}-v${version}`, ...(platform ? [platform.os, platform.arch] : [])].join("-");
-    const archive = join(target, `${name}.tar.gz`);
-    const packed = await run("tar", ["-czf", archive, "-C", draft, ...(await readdir(draft))]);
-    if (packed.code !== 0) throw new Error(`the plugin could not be packed: ${lastLines(packed)}`);
-    return archive;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
+  });
 }
 
 if (isMain(import.meta.url)) {

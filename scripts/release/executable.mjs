@@ -1,9 +1,9 @@
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { lastLines, run } from "../child.mjs";
 import { isMain, root, runScript } from "../entry.mjs";
+import { packPlugin } from "./archive-plugin.mjs";
 import { bunVersion, currentArch, findBun } from "./bun.mjs";
 import { bundleEntry, bundleParts, schemaText } from "./bundle-plugin.mjs";
 
@@ -71,33 +71,17 @@ package's repository and run node scripts/release/executable.mjs.
 `;
 
 /**
- * Packs the executable in the format of `pulumi plugin install`, with the file name that Pulumi expects from a release.
+ * Packs the executable in the format of `pulumi plugin install`.
  * @param {string} target Folder for the archive.
  * @param {import("./bun.mjs").Arch} [arch]
  * @returns {Promise<string>} Path of the archive.
  */
 export async function archiveExecutable(target, arch = currentArch()) {
-  const { version } = createRequire(import.meta.url)("../../provider/package.json");
-  const draft = await mkdtemp(join(tmpdir(), "archive-executable-"));
-  try {
-    const files = await buildExecutable(draft, arch);
-    const licences = ["LICENSE", "THIRD-PARTY-NOTICES.txt"];
-    for (const file of licences) await copyFile(join(root, "provider", file), join(draft, file));
-    await mkdir(target, { recursive: true });
-    const archive = join(target, `${name}-v${version}-linux-${arch}.tar.gz`);
-    const packed = await run("tar", [
-      "-czf",
-      archive,
-      "-C",
-      draft,
-      ...licences,
-      ...files.map((path) => basename(path)),
-    ]);
-    if (packed.code !== 0) throw new Error(`the executable could not be packed: ${lastLines(packed)}`);
-    return archive;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
+  return packPlugin(target, { os: "linux", arch }, async (draft) => {
+    await buildExecutable(draft, arch);
+    for (const file of ["LICENSE", "THIRD-PARTY-NOTICES.txt"])
+      await copyFile(join(root, "provider", file), join(draft, file));
+  });
 }
 
 if (isMain(import.meta.url)) {
