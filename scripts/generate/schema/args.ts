@@ -1,6 +1,8 @@
 import { type Traits, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { pascalCase } from "../../../provider/cli/import/text-layout";
 import { kinds } from "../../../provider/resources";
+import { boundsOf } from "./property-spec";
 
 type Json = z.core.JSONSchema.BaseSchema;
 
@@ -10,20 +12,13 @@ const propertiesOf = (json: Json): [string, Json][] =>
   Object.entries(json.properties ?? {}).map(([key, property]) => [key, schemaOf(property)]);
 
 const docComment = (text: string | undefined): string => `  /** ${text} */\n`;
-const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** The description of a property with bounds, default and replacement. */
 function descriptionOf(name: string, json: Json, traits: Traits, isRequired: boolean): string {
-  const { minimum, maximum } = json;
-  const upperBound = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
-  const bounds =
-    minimum !== undefined && upperBound !== undefined
-      ? `From ${minimum} to ${upperBound}.`
-      : minimum !== undefined && `At least ${minimum}.`;
   const fallback = json.default === undefined || json.properties ? "" : `Default \`${JSON.stringify(json.default)}\`.`;
   return [
     json.description,
-    bounds,
+    boundsOf(json),
     name === "name" && !isRequired ? "Default `<resource name>-<stack>-<random suffix>`." : fallback,
     traits.replaces && "A change replaces the resource.",
     traits.secret && "Kept encrypted in state.",

@@ -8,13 +8,13 @@ import {
   verifiedEndpointInputs,
   verifiedEndpointOutputs,
 } from "../../../provider/resources/verified-endpoint/inputs";
+import { type SettingRule, settingNames, settingTable } from "../../../provider/settings/setting-table";
 import { type Publisher, publishedAt, type SdkNames, sdkNames } from "../../publisher.mjs";
 import { catalogue } from "./examples/catalogue";
 import type { Vocabulary } from "./examples/typed-program";
 import { usage } from "./examples/usage";
 import { languages } from "./languages";
 import { type PropertySpec, propertySpec, type TypeSpecs } from "./property-spec";
-import { settingSpecs } from "./settings";
 
 const packageName = "serverless-compute";
 
@@ -60,6 +60,27 @@ export interface PackageSchema {
 }
 
 const tokenOf = (member: string): string => `${packageName}:index:${member}`;
+
+/** The source of a setting that the program does not set. */
+const settingSources = ({ variable, defaultValue }: SettingRule): string =>
+  defaultValue === undefined
+    ? `Else the environment variable \`${variable}\`.`
+    : `Else \`${variable}\`, else \`${defaultValue}\`.`;
+
+const settingSpec = (rule: SettingRule): PropertySpec => ({
+  type: rule.type,
+  description: `${rule.description} ${settingSources(rule)}`,
+  ...(rule.defaultValue === undefined ? {} : { default: rule.defaultValue }),
+  ...(rule.secret ? { secret: true } : { defaultInfo: { environment: [rule.variable] } }),
+});
+
+/**
+ * The settings of the package. A generated SDK writes defaults and environment variables into the provider's arguments, and thus into
+ * state. The key has neither, so that a key from the environment is never stored; the plugin reads it instead.
+ */
+const settingSpecs: Record<string, PropertySpec> = Object.fromEntries(
+  settingNames.map((name) => [name, settingSpec(settingTable[name])]),
+);
 
 /** The properties of a shape. Nested types are added to `types` under names that begin with `owner`. */
 function properties(

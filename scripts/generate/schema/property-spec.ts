@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { pascalCase } from "../../../provider/cli/import/text-layout";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -24,17 +25,21 @@ export type TypeSpecs = Record<
 
 const safeBounds = new Set([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]);
 
-const capitalise = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** The bounds of a number as a sentence; undefined without bounds. */
+export function boundsOf(schema: JsonSchema): string | undefined {
+  const low = schema.minimum !== undefined && !safeBounds.has(schema.minimum) ? schema.minimum : undefined;
+  const high = schema.maximum !== undefined && !safeBounds.has(schema.maximum) ? schema.maximum : undefined;
+  if (low !== undefined && high !== undefined) return `From ${low} to ${high}.`;
+  if (low !== undefined) return `At least ${low}.`;
+  return high === undefined ? undefined : `At most ${high}.`;
+}
 
 /** Bounds, choices and default as sentences, because Pulumi's schema has no fields for them. */
 function rules(schema: JsonSchema): string[] {
-  const low = schema.minimum !== undefined && !safeBounds.has(schema.minimum) ? schema.minimum : undefined;
-  const high = schema.maximum !== undefined && !safeBounds.has(schema.maximum) ? schema.maximum : undefined;
   const sentences: string[] = [];
   if (schema.enum) sentences.push(`One of ${schema.enum.map((choice) => `\`${String(choice)}\``).join(", ")}.`);
-  if (low !== undefined && high !== undefined) sentences.push(`From ${low} to ${high}.`);
-  else if (low !== undefined) sentences.push(`At least ${low}.`);
-  else if (high !== undefined) sentences.push(`At most ${high}.`);
+  const bounds = boundsOf(schema);
+  if (bounds !== undefined) sentences.push(bounds);
   if (schema.default !== undefined && typeof schema.default !== "object" && schema.default !== "")
     sentences.push(`Defaults to \`${String(schema.default)}\`.`);
   return sentences;
@@ -55,7 +60,7 @@ function typeSpec(schema: unknown, prefix: string, name: string, types: TypeSpec
   if (schema.anyOf) return typeSpec(schema.anyOf.find(isSchema) ?? {}, prefix, name, types);
   if (schema.type === "array") return { type: "array", items: typeSpec(schema.items, prefix, name, types) };
   if (schema.type === "object" && schema.properties) {
-    const token = `${prefix}${capitalise(name)}`;
+    const token = `${prefix}${pascalCase(name)}`;
     types[token] = {
       type: "object",
       ...(schema.description ? { description: schema.description } : {}),
