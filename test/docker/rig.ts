@@ -13,10 +13,10 @@ import { discardServiceFolder, logTails } from "../support/service-artefacts";
 
 /** A container as the engine lists it. */
 const containerShape = z.looseObject({ Id: z.string(), State: z.string(), Labels: z.record(z.string(), z.string()) });
-export type ListedContainer = z.output<typeof containerShape>;
+type ListedContainer = z.output<typeof containerShape>;
 
 /** Options of a test endpoint. */
-export interface EndpointOptions {
+interface EndpointOptions {
   image?: string;
   dockerArgs?: string;
   env?: Record<string, string>;

@@ -6,10 +6,10 @@ import { findPython } from "../sdk/programs";
 import { importNode, importPython } from "./images";
 
 /** An image of Python with the public SDK, the missing requirement, or the failure to build it. */
-export type PythonImage = { image: string } | { missing: string } | { failure: string };
+type PythonImage = { image: string } | { missing: string } | { failure: string };
 
 /** An engine for the tests, with an image of Node and the programs of this folder, or the reason for its absence. */
-export type TestEngine = { host: string; image: string; python: PythonImage } | { missing: string };
+type TestEngine = { host: string; image: string; python: PythonImage } | { missing: string };
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -22,7 +22,7 @@ const counterRow = z.object({
 /** A stored change of a job's state; `before` is null for a new job, `after` for a removed job. */
 export type RecordedMove = z.output<typeof moveRow>;
 export type RecordedJob = z.output<typeof jobRow>;
-export type RecordedCounters = z.output<typeof counterRow>;
+type RecordedCounters = z.output<typeof counterRow>;
 
 /** Job records of a data folder, with every recorded transition. */
 export interface JobRecordBook {

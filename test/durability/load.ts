@@ -19,7 +19,7 @@ export interface AcceptedJob {
 }
 
 /** A job's final state as reported to a client. */
-export interface ToldEnd {
+interface ToldEnd {
   status: string;
   /** JSON text. */
   output: string;
@@ -37,13 +37,13 @@ export interface Knowledge {
 
 export const newKnowledge = (): Knowledge => ({ accepted: new Map(), reported: new Map(), wrong: [], throttled: 0 });
 
-export interface LoadTarget {
+interface LoadTarget {
   serverlessUrl: string;
   apiKey: string;
   endpointIds: string[];
 }
 
-export interface LoadPlan {
+interface LoadPlan {
   target: LoadTarget;
   chance: Chance;
   knowledge: Knowledge;

@@ -1,7 +1,7 @@
 import { at, send } from "../support/raw-http";
 
 /** A worker that the service did not start and that survives its restarts. */
-export interface RemoteWorker {
+interface RemoteWorker {
   /** Number of runs by job. */
   runs: Map<string, number>;
   ended: Promise<void>;

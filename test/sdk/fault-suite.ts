@@ -3,7 +3,7 @@ import { checkOf, type FaultClient, faultTable } from "../support/fault-table";
 import { type SdkRig, startRig } from "./rig";
 
 /** Calls of a client. Each submits or follows a job and returns its result as text, or rejects. */
-export interface FaultCalls {
+interface FaultCalls {
   submit(endpointId: string): Promise<unknown>;
   /** Waits at most `timeout` seconds for the end of the submitted job. */
   follow(endpointId: string, timeout: number): Promise<string>;

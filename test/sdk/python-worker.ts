@@ -4,7 +4,7 @@ import { describe, expect, it, type TestContext } from "vitest";
 import type { HandlerName } from "./rig";
 
 /** A local service whose workers run the handlers of the SDK's tests. */
-export interface PythonRig {
+interface PythonRig {
   service: Service;
   clients: Clients;
   /** Id of a new endpoint with one worker that runs the handler. */

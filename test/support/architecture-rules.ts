@@ -2,7 +2,7 @@ import { longestChain, importTarget as target } from "./import-graph";
 import type { Source } from "./sources";
 
 /** A rule of the architecture: a sentence, and its violations in the sources. */
-export interface Rule {
+interface Rule {
   description: string;
   /** One line per violation: file and fault. */
   violations(sources: Source[]): string[];

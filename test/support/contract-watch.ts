@@ -17,7 +17,7 @@ import {
  */
 
 /** A request of any API; paths without a contract are ignored. */
-export interface WatchedRequest {
+interface WatchedRequest {
   method: string;
   /** Path or address, with its query. */
   path: string;
@@ -26,7 +26,7 @@ export interface WatchedRequest {
 }
 
 /** A response, with its body as text. */
-export interface WatchedResponse {
+interface WatchedResponse {
   status: number;
   headers?: Headers | Record<string, string> | undefined;
   body?: string | undefined;

@@ -14,7 +14,7 @@ export interface Violation {
 }
 
 /** A request to a REST API. `path` may be a whole address, with its query. */
-export interface ContractRequest {
+interface ContractRequest {
   method: string;
   path: string;
   /** Added to the query of `path`. */
@@ -24,7 +24,7 @@ export interface ContractRequest {
 }
 
 /** A response, and the request that it belongs to. */
-export interface ContractResponse {
+interface ContractResponse {
   method: string;
   path: string;
   status: number;

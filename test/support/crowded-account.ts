@@ -23,7 +23,7 @@ export const otherPrefix = "other-";
 const createdShape = z.looseObject({ id: z.string() });
 
 /** Direct access to a service, without the provider: REST v1 and GraphQL. */
-export interface DirectAccess {
+interface DirectAccess {
   rest(method: string, path: string, body?: object): Promise<unknown>;
   graphql(query: string): Promise<unknown>;
 }

@@ -15,7 +15,7 @@ const eventShape = z.looseObject({
 });
 
 /** A message of the engine or a provider, except debug messages. */
-export interface Diagnostic {
+interface Diagnostic {
   /** Kind and name of its resource, such as `Template chat`; empty for the deployment. */
   resource: string;
   message: string;

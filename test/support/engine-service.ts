@@ -19,10 +19,10 @@ const namedShape = z.looseObject({ id: z.string(), name: z.string() });
 const accountShape = z.looseObject({
   data: z.looseObject({ myself: z.looseObject({ secrets: z.array(namedShape), podTemplates: z.array(namedShape) }) }),
 });
-export type NamedObject = z.output<typeof namedShape>;
+type NamedObject = z.output<typeof namedShape>;
 
 /** Objects of the service except those of `fillAccount`, read by raw HTTP. */
-export interface AccountObjects {
+interface AccountObjects {
   endpoints: NamedObject[];
   volumes: NamedObject[];
   templates: NamedObject[];

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 
 /** A constant number of clients that send consecutive GET requests on persistent connections. */
-export interface HttpLoad {
+interface HttpLoad {
   /** Responses by status and `x-version`, and errors by message. */
   readonly counts: Readonly<Record<string, number>>;
   /** Waits until the total number of responses reaches `count`. */

@@ -47,7 +47,7 @@ export interface BenchContext extends Context {
 }
 
 /** A clock on which every wait elapses immediately and advances the service's clock. */
-export const autoAdvancingClock = (clock: OffsetClock): Clock => ({
+const autoAdvancingClock = (clock: OffsetClock): Clock => ({
   now: () => clock.now(),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();

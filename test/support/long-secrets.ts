@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, randomBytes } from "node:crypto";
 
 /** Secrets of realistic, multi-line forms, random in every run. */
-export interface LongSecrets {
+interface LongSecrets {
   /** A private key in PEM: many lines. */
   pem: string;
   /** A signed token: three parts in base64url, one line. */

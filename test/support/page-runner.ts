@@ -10,14 +10,14 @@ import { freePort } from "./loopback";
 import { discardServiceFolder } from "./service-artefacts";
 
 /** A block of a page that ran, and its output. */
-export interface BlockRun {
+interface BlockRun {
   block: Block;
   output: string;
   seconds: number;
 }
 
 /** Folder and environment in which a page is followed. */
-export interface PageEnvironment {
+interface PageEnvironment {
   folder: string;
   env: NodeJS.ProcessEnv;
 }

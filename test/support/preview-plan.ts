@@ -9,7 +9,7 @@ const planShape = z.looseObject({
 const nameOf = (urn: string): string => urn.slice(urn.lastIndexOf("::") + 2);
 
 /** A preview's steps and the inputs that it plans, by the name of the resource. */
-export interface PreviewPlan {
+interface PreviewPlan {
   steps: Record<string, string>;
   inputs: Record<string, Record<string, unknown> | undefined>;
 }

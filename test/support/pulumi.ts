@@ -35,7 +35,7 @@ const resourceShape = z.looseObject({
   initErrors: z.array(z.string()).optional(),
 });
 /** A resource in the state file. */
-export type StateResource = z.output<typeof resourceShape>;
+type StateResource = z.output<typeof resourceShape>;
 const stateShape = z.looseObject({
   checkpoint: z.looseObject({
     latest: z.looseObject({
@@ -79,7 +79,7 @@ export const withoutDebugMessages = (text: string): string =>
     .join("\n");
 
 /** Settings of a stack's project; by default a Node program with dynamic resources. */
-export interface Project {
+interface Project {
   /** Name of the project; "shop" by default. */
   name?: string;
   /** Folder of the plugin that serves the resources. */

@@ -13,7 +13,7 @@ const textOfBytes = (_key: string, value: unknown): unknown =>
   value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
 
 /** Registers the secrets that a service currently stores. */
-export async function registerStoredSecrets(dataFolder: string): Promise<void> {
+async function registerStoredSecrets(dataFolder: string): Promise<void> {
   const key = await readFile(join(dataFolder, keyFile), "utf8").catch(() => "");
   registerSecret(key.trim(), "the API key");
   for (const [table, column] of Object.entries(secretTables)) {

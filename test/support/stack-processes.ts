@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isAlive } from "../../scripts/child.mjs";
 
 /** A process that a stack's command started, directly or not. */
-export interface StackProcess {
+interface StackProcess {
   pid: number;
   /** Its command line: the executable, then its arguments. */
   command: string[];

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { at as submittedAt } from "./raw-http";
 
 /** Result of one job of a load. */
-export interface JobResult {
+interface JobResult {
   /** The job's state, or the status of a failed request; "lost" if the service has no record of it. */
   status: string;
   output: unknown;
@@ -14,7 +14,7 @@ export interface JobResult {
 }
 
 /** Jobs submitted at a steady rate. */
-export interface SteadyLoad {
+interface SteadyLoad {
   /** Jobs that have ended so far. */
   readonly results: readonly JobResult[];
   /** Waits until that version has run a job. */
@@ -24,7 +24,7 @@ export interface SteadyLoad {
 }
 
 /** A call of the job API of one endpoint. */
-export type JobCall = (method: string, path: string, json?: unknown) => Promise<{ status: number; json: unknown }>;
+type JobCall = (method: string, path: string, json?: unknown) => Promise<{ status: number; json: unknown }>;
 
 const finalStates = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 

@@ -5,7 +5,7 @@ import type { TestContext } from "vitest";
 import type { Target } from "../../support/target";
 
 /** A job of the `slow` handler. */
-export interface LongJob {
+interface LongJob {
   input: object;
   /** Ends all jobs with this input. */
   end(): void;

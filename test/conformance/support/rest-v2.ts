@@ -25,7 +25,7 @@ function holdToContract(method: string, path: string, body: unknown, response: R
 }
 
 /** A dialect in which a test creates the objects that it reads by REST v2. */
-export interface Maker {
+interface Maker {
   dialect: string;
   endpoint(fields: { image?: string }): Promise<string>;
   /** Creates a template for serverless endpoints. */
@@ -35,7 +35,7 @@ export interface Maker {
 }
 
 /** REST v2 by raw requests, and functions that create objects in each dialect. */
-export interface RestV2 {
+interface RestV2 {
   /** Sends a request and checks it against the contract; the response and every accepted request must conform. */
   call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<RawResponse>;
   /** Creates an object with a POST, and returns its id. */

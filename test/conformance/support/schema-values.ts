@@ -71,7 +71,7 @@ function object(schema: Schema, values: KnownValues): fc.Arbitrary<unknown> {
 }
 
 /** A value with one fault, and the path of the fault. */
-export interface Faulty {
+interface Faulty {
   at: string;
   value: unknown;
 }

@@ -4,7 +4,7 @@ import { closeServer, listenOnLoopback } from "../../support/loopback";
 import { skip, type Target } from "../../support/target";
 
 /** One received call. */
-export interface Notification {
+interface Notification {
   method: string;
   headers: IncomingHttpHeaders;
   /** The body as text and parsed. */
@@ -12,7 +12,7 @@ export interface Notification {
   json: unknown;
 }
 
-export interface WebhookReceiver {
+interface WebhookReceiver {
   /** Address for the `webhook` of a job. Returns `statuses` in turn; the last repeats. */
   address(name: string, ...statuses: number[]): string;
   /** Calls to an address so far. */

@@ -25,13 +25,13 @@ export interface ModelJob {
   passedOver: boolean;
 }
 
-export interface ModelCounters {
+interface ModelCounters {
   completed: number;
   failed: number;
   retried: number;
 }
 
-export type NewModelJob = Pick<
+type NewModelJob = Pick<
   ModelJob,
   "id" | "endpointId" | "operation" | "executionTimeout" | "hasWebhook" | "createdAt" | "expiresAt"
 >;

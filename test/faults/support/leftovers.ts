@@ -15,7 +15,7 @@ const lists: readonly { kind: Declared["kind"]; collection: CollectionName }[] =
 ];
 
 /** An object of the service. */
-export interface ServiceObject {
+interface ServiceObject {
   kind: Declared["kind"];
   id: string;
   /** Its record. */

@@ -24,7 +24,7 @@ const addressLine = z.object({
 type Addresses = z.output<typeof addressLine>;
 
 /** A local service with real workers in its own process, behind a recording proxy, for lifecycles under test. */
-export interface RolloutBench extends Pick<LifecycleBench, "listObjects"> {
+interface RolloutBench extends Pick<LifecycleBench, "listObjects"> {
   proxy: RecordingProxy;
   /** The time of service and lifecycles, ms since the epoch. */
   now(): number;

@@ -6,7 +6,7 @@ import { createProgress } from "../../../scripts/progress.mjs";
 import { repository } from "../../plugin/support/sdk";
 
 /** A Node of another version, or the reason for its absence. */
-export type OtherNode = { command: string } | { reason: string };
+type OtherNode = { command: string } | { reason: string };
 
 /**
  * Finds that version of Node in npm's packages, fetched once into an ignored folder. A system without such a package is

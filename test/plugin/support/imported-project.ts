@@ -6,7 +6,7 @@ import type { Run, Stack } from "../../support/pulumi";
 import type { RecordingProxy } from "../../support/recording-proxy";
 
 /** Result of an import of an account as a user runs it. */
-export interface ImportedProject {
+interface ImportedProject {
   report: { resources: { name: string }[]; config: string[]; skipped: unknown[] };
   /** Number of requests of `serverless-compute import`. */
   requests: number;

@@ -8,7 +8,7 @@ import { createStack, type Stack } from "../../support/pulumi";
 import { registerSecret } from "../../support/secret-scan";
 
 /** A language for plugin programs, with its version of the example. */
-export interface ProgramLanguage {
+interface ProgramLanguage {
   /** Name of the folder in examples/. */
   example: string;
   /** Installs the dependencies listed in the example's README, other than the plugin, into the copied folder. */

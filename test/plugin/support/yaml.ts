@@ -4,7 +4,7 @@ import { findHost } from "../../../scripts/cli/hosts.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
 
 /** Requirements of programs in YAML. */
-export interface Yaml {
+interface Yaml {
   /** PATH for the engine's commands. */
   path: string;
   /** The missing tool, without which programs cannot run. */

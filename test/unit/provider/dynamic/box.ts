@@ -47,7 +47,7 @@ export function createBoxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycl
 }
 
 /** A provider and its observable process. */
-export interface Bench {
+interface Bench {
   provider: Required<dynamic.ResourceProvider>;
   cancellation: Cancellation;
   /** Texts that reached the engine, as `progress|warning urn text`. */

@@ -20,7 +20,7 @@ const addressLine = z.object({
 });
 
 /** Result of a process. */
-export interface Ended {
+interface Ended {
   /** Exit code; null if a signal ended the process. */
   code: number | null;
   stdout: string;
@@ -44,7 +44,7 @@ export interface StartedService extends Running {
 const running = new Set<ChildProcess>();
 
 /** Result of a command line in this process. */
-export interface Line {
+interface Line {
   code: number;
   out: string;
   err: string;

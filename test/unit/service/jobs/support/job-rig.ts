@@ -12,7 +12,7 @@ export type RigOptions = Pick<
   "images" | "timings" | "clock" | "stream" | "runtime" | "rateLimits" | "onNotice"
 >;
 
-export interface RigResponse {
+interface RigResponse {
   status: number;
   headers: Headers;
   json: unknown;

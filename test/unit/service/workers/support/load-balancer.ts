@@ -7,7 +7,7 @@ import { type RigOptions, useJobRig } from "../../jobs/support/job-rig";
 import { shortTimings } from "./programs";
 
 /** A program that serves HTTP on its PORT. */
-export const serverFile = fileURLToPath(new URL("../../../../support/handlers/http-server.mjs", import.meta.url));
+const serverFile = fileURLToPath(new URL("../../../../support/handlers/http-server.mjs", import.meta.url));
 
 const workerList = z.array(
   z.looseObject({ id: z.string(), status: z.string(), isStale: z.boolean(), version: z.number() }),
