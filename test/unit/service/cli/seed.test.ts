@@ -66,17 +66,13 @@ test("init overwrites nothing and names the next step", async () => {
   );
 });
 
-test("start fails with the next step for an unusable seed file or key file", async () => {
+test("start fails with the next step for an unusable key file", async () => {
   const project = await emptyFolder();
   const start = async (...flags: string[]) => {
     const { code, err } = await runLine("start", "--port", "0", "--data", join(project, "data"), ...flags);
     expect(code).toBe(1);
     return err;
   };
-  const seed = join(project, "absent.yaml");
-  expect(await start("--seed", seed)).toBe(
-    `serverless-compute-local: ${seed}: cannot be read (ENOENT); specify an existing seed file`,
-  );
   const key = join(project, "short-key");
   expect(await start("--api-key-file", key)).toMatch(
     /--api-key-file \S+: cannot be read \(ENOENT\); specify an existing/,
