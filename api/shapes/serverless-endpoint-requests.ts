@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { plainEndpointFields } from "./serverless-endpoint";
+import { cudaVersionPattern, gpuTypePattern, plainEndpointFields } from "./serverless-endpoint";
 import { templateFields } from "./template";
 
 /**
@@ -41,10 +41,8 @@ const cpu = z
     error: "must not have the same choice twice",
   });
 
-/** A CUDA version (contract: GpuCreate, TemplateCreate). */
-export const cudaVersion = z.string().regex(/^\d+\.\d+$/, "<major>.<minor>, such as 12.8");
-/** Form of the id of a GPU type. */
-export const gpuTypePattern = /^\s*[^-\s]/;
+/** A CUDA version in a body of REST v2. */
+export const cudaVersion = z.string().regex(cudaVersionPattern, "<major>.<minor>, such as 12.8");
 const gpu = {
   pools: ids.min(1),
   excludedTypes: z

@@ -6,6 +6,12 @@ import { rule } from "./rule";
 import type { ContainerSettings } from "./template";
 import { traits } from "./traits";
 
+/** Form of a CUDA version in REST v2 (contract: GpuCreate, TemplateCreate). */
+export const cudaVersionPattern = /^\d+\.\d+$/;
+
+/** Form of the id of a GPU type in REST v2 (contract: GpuCreate). */
+export const gpuTypePattern = /^\s*[^-\s]/;
+
 const gpuTypes = { noun: "GPU type", ids: gpuTypeIds };
 const restartsWorkers = { warns: "active workers may restart" };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toV2Names } from "./record-values";
 import { cudaVersion, v2Container } from "./serverless-endpoint-requests";
-import { defaultMountPath, plainTemplateFields, templateFields, templatePort } from "./template";
+import { defaultMountPath, minPodVolumeSize, plainTemplateFields, templateFields, templatePort } from "./template";
 
 /** Request bodies of templates in every API; only the local service uses these. */
 
@@ -60,9 +60,6 @@ export const restTemplatePatch = restSettings
     containerRegistryAuthId: rest.containerRegistryAuthId.nullable(),
   })
   .partial();
-
-/** Minimum size of a pod's volume in REST v2 (GB; contract: TemplateMounts). */
-export const minPodVolumeSize = 10;
 
 /** The volume of a pod; serverless templates have no volume. */
 const mounts = z.strictObject({

@@ -15,6 +15,9 @@ const ports = z
 /** Default mount path of volumes. */
 export const defaultMountPath = "/workspace";
 
+/** Minimum size of a pod's volume in REST v2 (GB; contract: TemplateMounts). */
+export const minPodVolumeSize = 10;
+
 /**
  * The properties of a template. Inputs, records, request bodies and GraphQL selections use the same names, unless a trait or a shape below
  * states a difference.

@@ -1,11 +1,11 @@
-import { cudaVersion } from "serverless-compute-api/shapes";
+import { cudaVersionPattern } from "serverless-compute-api/shapes";
 import type { Failure, Value } from "../lifecycle/contract";
 import { textsIn } from "../lifecycle/properties/values";
 
 /** Returns a failure for each CUDA version that is not `major.minor`, as REST v2 requires. */
 export const cudaVersionFailures = (path: string, value: Value | undefined): Failure[] =>
   textsIn(value)
-    .filter((version) => !cudaVersion.safeParse(version).success)
+    .filter((version) => !cudaVersionPattern.test(version))
     .map((version) => ({
       path,
       reason: `contains ${JSON.stringify(version)}; CUDA versions have the form major.minor in REST v2, such as "12.4"`,
