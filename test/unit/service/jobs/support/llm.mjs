@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** Behaves like a worker behind an OpenAI-compatible API: streams a list of words, returns other output as a whole. */
 async function* words({ words = [], raw = [], size = 0, count = 0, ends, marker }, signal) {
@@ -7,11 +8,14 @@ async function* words({ words = [], raw = [], size = 0, count = 0, ends, marker 
   for (const text of raw) yield text;
   for (let at = 0; at < count; at++) yield `${at}:${"x".repeat(size)}`;
   if (ends === "fail") throw new Error("out of memory");
-  if (ends === "crash once" && !existsSync(marker)) {
-    writeFileSync(marker, "");
+  if (ends === "crash") {
+    while (!existsSync(marker) && !signal.aborted) await delay(10);
+    if (signal.aborted) return;
+    // So that the next worker does not crash.
+    rmSync(marker);
     process.exit(1);
   }
-  if (ends === "wait" || ends === "crash once") await untilCancelled();
+  if (ends === "wait") await untilCancelled();
 }
 
 export default async ({ input: { openai_route: route, openai_input: body }, signal }) => {
