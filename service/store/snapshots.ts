@@ -53,7 +53,8 @@ export function restoreDataFolder(dataFolder: string, source: string): void {
       // Throws for a damaged store and for a store of another version.
       openDatabase(staging).close();
       deleteContent(folder);
-      for (const name of snapshotFiles.filter((name) => existsSync(join(staging, name))))
+      // The database last: without it, no service starts on the incomplete content of a killed restore.
+      for (const name of snapshotFiles.toReversed().filter((name) => existsSync(join(staging, name))))
         renameSync(join(staging, name), join(folder, name));
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
