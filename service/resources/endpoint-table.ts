@@ -8,6 +8,11 @@ import { containerOf, type Releases } from "./releases";
 import { json, openTable } from "./table";
 import type { TemplateTable } from "./template-table";
 
+/** `cpu3c`, `cpu3c-2` or `cpu3c-2-4`: a flavour, its virtual CPUs and its memory in GB. */
+const instanceIdText = z
+  .string()
+  .regex(/^[^-]+(?:-[1-9]\d*){0,2}$/, "<flavour>-<virtual CPUs>-<GB>, such as cpu3c-2-4");
+
 /** Endpoint settings of a request: the body of POST /endpoints with defaults, and fields that only other APIs set. */
 export const endpointSettings = restEndpointCreate.safeExtend({
   name: restEndpointCreate.shape.name.unwrap(),
@@ -20,7 +25,7 @@ export const endpointSettings = restEndpointCreate.safeExtend({
   /** GPU pools and types as sent to GraphQL; `gpuTypeIds` contains the resulting types. */
   gpuIds: z.string().optional(),
   /** CPU instances. */
-  instanceIds: z.array(z.string()).default([]),
+  instanceIds: z.array(instanceIdText).default([]),
   modelReferences: z.array(z.string()).default([]),
   flashbootPriority: z.boolean().optional(),
   flashEnvironmentId: z.string().optional(),

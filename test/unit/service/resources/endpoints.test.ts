@@ -85,6 +85,13 @@ describe("saveEndpoint", () => {
     expect(await read(id)).toMatchObject({ instanceIds: ["cpu3c-4-8"], name: "again", idleTimeout: 10 });
   });
 
+  test("rejects an instance id with a part that is not a number", async () => {
+    const input = { name: freshName("cpu"), templateId: await rig.template(), instanceIds: ["cpu3c-bogus"] };
+    expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toBe(
+      'instanceIds.0: "cpu3c-bogus" is not allowed, must be <flavour>-<virtual CPUs>-<GB>, such as cpu3c-2-4',
+    );
+  });
+
   test("rejects load balancing endpoints", async () => {
     const input = { name: "lb", templateId: await rig.template(), type: "LB" };
     expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toContain('type: "LB" is not allowed, must be "QB"');
