@@ -69,6 +69,6 @@ export function parseProxy(setting: string, value: string): string {
     decodeURIComponent(`${url.username}:${url.password}`);
     return text;
   } catch {
-    throw new TypeError(`${setting} has an invalid percent code in its user name or password; encode % as %25`);
+    throw new TypeError(`${setting} has an invalid percent-encoding in its user name or password; encode % as %25`);
   }
 }
