@@ -12,15 +12,9 @@ import { unsupportedInputs } from "./properties/dialect";
 import { type DiffRules, diffProperties } from "./properties/diff";
 import { type OutputRule, previewOutputs } from "./properties/preview-outputs";
 import { textOf, toProperties } from "./properties/values";
-import { duplicateKeys, readResultOf } from "./read-result";
+import { duplicateKeys, type ReportedObject, readResultOf } from "./read-result";
 import { invalidateLists } from "./reader";
 import { withTimeout } from "./verb-timeout";
-
-/** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
-export interface ReportedObject<Inputs, Outputs> {
-  inputs: { [Key in keyof Inputs]?: unknown };
-  outputs: Partial<Outputs>;
-}
 
 /** The shapes of a kind, the source of schema, reference and argument types. */
 export interface ResourceShapes {

@@ -4,11 +4,12 @@ import type { z } from "zod";
 import type { Context, Properties } from "./contract";
 import { createOnce } from "./create/create-once";
 import type { Created, NamedInputs, NamedObject } from "./create/creation";
-import { type Definition, defineLifecycle, type ReportedObject, type ResourceLifecycle } from "./define-lifecycle";
+import { type Definition, defineLifecycle, type ResourceLifecycle } from "./define-lifecycle";
 import type { Listing } from "./listing";
 import { recordedDefaults } from "./properties/defaults";
 import { usesServiceDefault } from "./properties/schema";
 import { toProperties } from "./properties/values";
+import type { ReportedObject } from "./read-result";
 import { readResultOf } from "./read-result";
 import { createReader, type ObjectReader, type Source } from "./reader";
 

@@ -1,11 +1,16 @@
 import type { z } from "zod";
 import type { Properties, ReadResult } from "./contract";
-import type { ReportedObject } from "./define-lifecycle";
 import { defaultsOf, isOmitted } from "./properties/defaults";
 import { diffProperty } from "./properties/diff";
 import type { PreviewRules } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
 import { toProperties, toValue } from "./properties/values";
+
+/** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
+export interface ReportedObject<Inputs, Outputs> {
+  inputs: { [Key in keyof Inputs]?: unknown };
+  outputs: Partial<Outputs>;
+}
 
 /** Keys of the state with the ids of duplicates, which a read keeps: `doubles` in states of version 0.1.0. */
 export const duplicateKeys = ["duplicates", "doubles"] as const;

@@ -4,9 +4,10 @@ import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
-import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifecycle";
+import { isReplacement } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
+import type { ReportedObject } from "../../lifecycle/read-result";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a ContainerRegistryAuth resource in a program. */

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import { changedSettings, type Update } from "../../lifecycle/create/creation";
-import type { ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { toProperties } from "../../lifecycle/properties/values";
+import type { ReportedObject } from "../../lifecycle/read-result";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a NetworkVolume resource (interface: Network volume). */

@@ -11,9 +11,9 @@ import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
-import type { ReportedObject } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
+import type { ReportedObject } from "../../lifecycle/read-result";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a Secret resource in a program (interface: Secret). */

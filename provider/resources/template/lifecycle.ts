@@ -3,9 +3,10 @@ import { type ContainerSettings, defaultMountPath, minPodVolumeSize } from "serv
 import { callOptions } from "../../lifecycle/calls";
 import type { Change, Context, Failure, Properties } from "../../lifecycle/contract";
 import { changedSettings, type Update } from "../../lifecycle/create/creation";
-import { isReplacement, type ReportedObject } from "../../lifecycle/define-lifecycle";
+import { isReplacement } from "../../lifecycle/define-lifecycle";
 import { defineObject } from "../../lifecycle/define-object";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
+import type { ReportedObject } from "../../lifecycle/read-result";
 import { cudaVersionFailures } from "../cuda-versions";
 import { checkedInputs, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
