@@ -1,11 +1,14 @@
 import { cp, mkdir, symlink } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it, vi } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { followPage } from "../support/page-runner";
 import { environmentWithPackages } from "./support/guide-room";
 import { repository } from "./support/sdk";
 import { findYaml } from "./support/yaml";
+
+// Two examples install Python packages, which takes minutes on a busy machine.
+vi.setConfig({ testTimeout: 600_000 });
 
 const yaml = await findYaml();
 const hasPython = await run("python3", ["-m", "venv", "--help"]).then(
