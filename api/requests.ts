@@ -1,4 +1,4 @@
-import { isLoopback } from "./address";
+import { isLoopback, requestFacts } from "./address";
 import { invalidArgument } from "./errors";
 import type { CallOptions } from "./management";
 import { headerOf } from "./response";
@@ -39,18 +39,23 @@ const serverWait = limits.loadBalancerWait + limits.loadBalancerProcessing;
 export function createRequestClient(transport: Transport, baseUrl: string): RequestClient {
   return {
     async send(requestUrl, { method, path, body }, options) {
-      const facts = { method, url: requestUrl };
+      if (!URL.canParse(requestUrl))
+        throw invalidArgument(`the endpoint's address ${JSON.stringify(requestUrl)} is not a URL`, {
+          method,
+          url: requestUrl,
+        });
       // Without the slash, a path such as `@evil.example` would change the host that receives the key.
       if (!path.startsWith("/"))
-        throw invalidArgument(`the path ${JSON.stringify(path)} is invalid: it must begin with a slash`, facts);
-      if (!URL.canParse(requestUrl))
-        throw invalidArgument(`the endpoint's address ${JSON.stringify(requestUrl)} is not a URL`, facts);
+        throw invalidArgument(
+          `the path ${JSON.stringify(path)} is invalid: it must begin with a slash`,
+          requestFacts({ method, url: requestUrl }),
+        );
       const url = requestUrl + path;
       const { protocol, hostname } = new URL(url);
       if (protocol !== "https:" && !isLoopback(url) && hostname !== new URL(baseUrl).hostname)
         throw invalidArgument(
           `the endpoint's address ${requestUrl} is not encrypted; the API key is not sent to it`,
-          facts,
+          requestFacts({ method, url }),
         );
       const serializedBody = body === undefined ? {} : { body: JSON.stringify(body) };
       const request = {
