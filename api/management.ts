@@ -123,7 +123,7 @@ export interface Management {
   /** Lists the endpoints with a marked copy of a template's settings, which changes of the template do not affect. */
   listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
   /** Copies the template's current settings to one of these endpoints. */
-  updateCopy(endpoint: EndpointRecord, templateId: string, options?: CallOptions): Promise<void>;
+  updateCopy(endpoint: Pick<EndpointRecord, "id" | "copyId">, templateId: string, options?: CallOptions): Promise<void>;
   updateEndpoint(
     id: string,
     changes: EndpointChanges,

@@ -57,7 +57,7 @@ export async function startRig(
   const { origin } = server;
   const clients = createClients({
     apiKey,
-    baseUrl: `${origin}/v1`,
+    baseUrl: `${origin}/${settings.dialect ?? "v1"}`,
     graphqlUrl: `${origin}/graphql`,
     serverlessUrl: origin,
     clock,

@@ -185,6 +185,20 @@ describe("an invalid response", () => {
   });
 });
 
+test("saved credentials and a template before its update must have an id in the response", async () => {
+  const { clients } = await startRig([
+    data({ saveRegistryAuth: { name: "ghcr" } }),
+    data({ podTemplate: { name: "x" } }),
+  ]);
+  const { management } = clients;
+  const saved = await apiErrorOf(management.createRegistryAuth({ name: "ghcr", ...credentials }));
+  expect(saved).toMatchObject({ code: "unexpected_response", ambiguous: true });
+  expect(saved.message).toContain('"saveRegistryAuth.id"');
+  const read = await apiErrorOf(management.updateTemplate("t1", { readme: "x" }));
+  expect(read).toMatchObject({ code: "unexpected_response", ambiguous: false });
+  expect(read.message).toContain('"podTemplate.id"');
+});
+
 test("a wrong path of the GraphQL address does not read as a missing template", async () => {
   const { clients } = await startRig([{ action: "respond", status: 404 }]);
   expect(await apiErrorOf(clients.management.readTemplate("t1"))).toMatchObject({ code: "wrong_address" });
@@ -208,5 +222,11 @@ test.each<[operation: string, subject: string, call: (management: Management) =>
   const error = await apiErrorOf(call(clients.management));
   expect(error).toMatchObject({ code: "invalid_argument", message: `the ${subject} is "": it must not be empty` });
   expect(error.request.operation).toBe(operation);
+  expect(requests).toHaveLength(0);
+});
+
+test("an id of spaces is rejected before any request", async () => {
+  const { clients, requests } = await startRig([json({})]);
+  await expect(clients.management.deleteSecret(" ")).rejects.toThrow('the secret id is " ": it must not be empty');
   expect(requests).toHaveLength(0);
 });

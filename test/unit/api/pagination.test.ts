@@ -23,9 +23,9 @@ describe("a list of REST v2 in pages", () => {
     }, v2);
     expect((await clients.management.listTemplates()).map(({ id }) => id)).toEqual(["t1", "t2", "t3"]);
     expect(requests.map(({ url }) => url)).toEqual([
-      "/v1/templates",
-      "/v1/templates?cursor=2",
-      "/v1/templates?cursor=3",
+      "/v2/templates",
+      "/v2/templates?cursor=2",
+      "/v2/templates?cursor=3",
     ]);
   });
 
@@ -68,6 +68,7 @@ describe("a list of REST v2 in pages", () => {
       '"pagination" in the response has no cursor for the next page',
     ],
     ["has a malformed pagination", json({ templates: [], pagination: { nextCursor: 3 } }), '"pagination.nextCursor"'],
+    ["has no list", json({ pagination: { nextCursor: null, hasNextPage: false } }), '"templates"'],
   ])("that %s rejects", async (_what, response, message) => {
     const { clients, failure, requests } = await startRig([response], v2);
     const error = await failure(clients.management.listTemplates());

@@ -72,6 +72,8 @@ describe("the outcome of a change, read from a record", () => {
     [{ args: { min: 1 } }, "not made"],
     [{ dataCenterIds: ["US-KS-2", "EU-RO-1"] }, "made"],
     [{ dataCenterIds: ["US-KS-2"] }, "not made"],
+    [{ dataCenterIds: ["US-KS-2", "CA-MTL-1"] }, "not made"],
+    [{ name: "chat", env: undefined }, "made"],
     [{ cpu: [{ id: "cpu3c", vcpuCount: 2 }] }, "made"],
     [{ cpu: [{ id: "cpu3c", vcpuCount: 4 }] }, "not made"],
     [{ args: "" }, "made"],
