@@ -26,11 +26,11 @@ const hostName = /^([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/i;
  */
 export function checkListening({ host, allowHosts }: Listening): Listening {
   if (!isIP(host))
-    throw new StartError(`host: ${showValue(host)} is not allowed, must be an IP address such as 127.0.0.1 or 0.0.0.0`);
+    throw new StartError(`host: ${showValue(host)} is not allowed; must be an IP address such as 127.0.0.1 or 0.0.0.0`);
   const invalidHost = allowHosts.find((name) => !hostName.test(name));
   if (invalidHost !== undefined)
     throw new StartError(
-      `allowHosts: ${showValue(invalidHost)} is not allowed, must be a host name or address without a port, such as serverless-compute`,
+      `allowHosts: ${showValue(invalidHost)} is not allowed; must be a host name or address without a port, such as serverless-compute`,
     );
   if (!isLoopback(host) && allowHosts.length === 0)
     throw new StartError(

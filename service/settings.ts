@@ -103,7 +103,7 @@ function checkOptions(options: ServiceOptions): void {
   const { port, runtime, gpus, templateRelease, stream, rateLimits, retire, logLevel } = options;
   const check = (name: string, value: unknown, isValid: boolean, allowed: string): void => {
     if (value !== undefined && !isValid)
-      throw new StartError(`${name}: ${showValue(value)} is not allowed, must be ${allowed}`);
+      throw new StartError(`${name}: ${showValue(value)} is not allowed; must be ${allowed}`);
   };
   const isIntegerUpTo = (value: number | undefined, max: number): boolean =>
     Number.isSafeInteger(value) && value !== undefined && value >= 0 && value <= max;

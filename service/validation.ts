@@ -11,7 +11,7 @@ export const isHidden = (path: readonly PropertyKey[]): boolean =>
 
 /**
  * Parses a request's content by its shape. Throws a ServiceError of `code` that lists the invalid properties, such as
- * `gpuCount: 0 is not allowed, must be 1 or more`, without values that may be secret: `password: must not be empty`.
+ * `gpuCount: 0 is not allowed; must be 1 or more`, without values that may be secret: `password: must not be empty`.
  */
 export function parseInput<Shape extends z.ZodType>(
   shape: Shape,
@@ -56,7 +56,7 @@ export function checkTexts(input: unknown, code: "invalid" | "unprocessable"): v
 
 /** The error for a whole number that is sent as text or out of bounds, with the message of `parseInput`. */
 export const outOfBounds = (property: string, input: unknown, bounds: Bounds): ServiceError =>
-  new ServiceError("invalid", `${property}: ${showValue(input)} is not allowed, ${rangeRule(bounds)}`);
+  new ServiceError("invalid", `${property}: ${showValue(input)} is not allowed; ${rangeRule(bounds)}`);
 
 function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): string {
   if (issue.code === "unrecognized_keys") {
@@ -69,8 +69,8 @@ function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): st
   const allowed = expectation(issue, shape);
   const value = valueAt(input, issue.path);
   if (value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code))
-    return `${path}: is required, ${allowed}`;
-  return isHidden(issue.path) ? `${path}: ${allowed}` : `${path}: ${showValue(value)} is not allowed, ${allowed}`;
+    return `${path}: is required and ${allowed}`;
+  return isHidden(issue.path) ? `${path}: ${allowed}` : `${path}: ${showValue(value)} is not allowed; ${allowed}`;
 }
 
 function valueAt(root: unknown, path: PropertyKey[]): unknown {

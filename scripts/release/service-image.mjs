@@ -17,7 +17,7 @@ const parts = { api: ["dist"], service: ["dist", "bin", "console/page"] };
  * @param {string} [cpu] Processor of the image.
  */
 export async function makeServiceImageContext(target, cpu = process.arch) {
-  if (!processors.includes(cpu)) throw new Error(`--cpu: "${cpu}" is not allowed, must be ${processors.join(" or ")}`);
+  if (!processors.includes(cpu)) throw new Error(`--cpu: "${cpu}" is not allowed; must be ${processors.join(" or ")}`);
   const app = join(target, "app");
   await mkdir(app, { recursive: true });
   if ((await readdir(target)).length > 1) throw new Error(`${target} is not empty: name a new folder`);

@@ -70,7 +70,7 @@ export function readEndpointInput(input: object): EndpointInput {
   if (values.type === "LB") {
     throw new ServiceError(
       "invalid",
-      `type: "LB" is not allowed, must be "QB": this service runs queue-based endpoints`,
+      `type: "LB" is not allowed; must be "QB": this service runs queue-based endpoints`,
     );
   }
   return values;

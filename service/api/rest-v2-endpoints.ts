@@ -62,7 +62,7 @@ function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   }
   for (const pool of pools ?? []) {
     if (gpuPools.some(({ id }) => id === pool)) continue;
-    throw invalid(`gpu.pools: "${pool}" does not exist, must be one of ${gpuPools.map(({ id }) => id).join(", ")}`);
+    throw invalid(`gpu.pools: "${pool}" does not exist; must be one of ${gpuPools.map(({ id }) => id).join(", ")}`);
   }
   const gpuIds = pools && [...pools, ...readExcludedTypes(pools, excludedTypes).map((type) => `-${type}`)].join(",");
   return {
@@ -82,7 +82,7 @@ function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
   );
   for (const { id, vcpuCount } of cpu) {
     if (Number.isInteger(Math.log2(vcpuCount)) && vcpuCount <= maxVcpus) continue;
-    throw invalid(`cpu: vcpuCount ${vcpuCount} is not allowed for ${id}, must be a power of two up to ${maxVcpus}`);
+    throw invalid(`cpu: vcpuCount ${vcpuCount} is not allowed for ${id}; must be a power of two up to ${maxVcpus}`);
   }
   return { computeType: "CPU", instanceIds: cpu.map(({ id, vcpuCount }) => instanceId(id, vcpuCount)) };
 }

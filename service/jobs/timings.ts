@@ -90,7 +90,7 @@ export function resolveTimings(overrides: Partial<JobTimings>): JobTimings {
       throw new StartError(`timings.${name}: unknown timing; must be one of ${Object.keys(defaultTimings).join(", ")}`);
     if (!Number.isSafeInteger(value) || value < 1 || value > maxOf(name)) {
       const allowed = `must be a whole number of milliseconds from 1 to ${maxOf(name)}`;
-      throw new StartError(`timings.${name}: ${showValue(value)} is not allowed, ${allowed}`);
+      throw new StartError(`timings.${name}: ${showValue(value)} is not allowed; ${allowed}`);
     }
   }
   return { ...defaultTimings, ...overrides };

@@ -7,7 +7,7 @@ import { ServiceError } from "../errors";
 export function requireListed(property: string, ids: readonly unknown[], listed: readonly string[]): void {
   const unknown = ids.find((id) => !listed.some((one) => one === id));
   if (unknown === undefined) return;
-  const text = `${property}: ${showValue(unknown)} is not allowed, must be one of ${listed.join(", ")}`;
+  const text = `${property}: ${showValue(unknown)} is not allowed; must be one of ${listed.join(", ")}`;
   throw new ServiceError("invalid", text);
 }
 

@@ -38,7 +38,7 @@ export function createDelegations({ database, clock }: { database: Database; clo
       const [, awsRegion, awsUser, repository, tag = defaultTag] = repositoryArn.exec(resource) ?? [];
       if (awsRegion === undefined || awsUser === undefined || repository === undefined) {
         const form = "arn:aws:ecr:<region>:<12-digit account>:repository/<name>";
-        throw new ServiceError("invalid", `resource: ${JSON.stringify(resource)} is not allowed, must be ${form}`);
+        throw new ServiceError("invalid", `resource: ${JSON.stringify(resource)} is not allowed; must be ${form}`);
       }
       const id = table.newId();
       const createdAt = clock.now();

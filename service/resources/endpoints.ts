@@ -99,7 +99,7 @@ export function createEndpoints(deps: {
       if (content.computeType !== current.computeType) {
         throw new ServiceError(
           "invalid",
-          `computeType: "${content.computeType}" is not allowed, must be "${current.computeType}"; it cannot be changed`,
+          `computeType: "${content.computeType}" is not allowed; must be "${current.computeType}"; it cannot be changed`,
         );
       }
       checkQuota(content, current);

@@ -55,7 +55,7 @@ export function createTemplates(deps: {
     if (template.isServerless && template.volumeInGb !== 0) {
       throw new ServiceError(
         "invalid",
-        `volumeInGb: ${template.volumeInGb} is not allowed, must be 0 when isServerless is true`,
+        `volumeInGb: ${template.volumeInGb} is not allowed; must be 0 when isServerless is true`,
       );
     }
     // GraphQL clients send an empty string for no credentials.

@@ -58,13 +58,13 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
         if (size < current.size) {
           throw new ServiceError(
             "invalid",
-            `size: ${size} is not allowed, must be ${current.size} or more; volumes cannot shrink`,
+            `size: ${size} is not allowed; must be ${current.size} or more; volumes cannot shrink`,
           );
         }
         if (dataCenterId !== undefined && dataCenterId !== current.dataCenterId) {
           throw new ServiceError(
             "invalid",
-            `dataCenterId: "${dataCenterId}" is not allowed, must be "${current.dataCenterId}"; volumes cannot be moved`,
+            `dataCenterId: "${dataCenterId}" is not allowed; must be "${current.dataCenterId}"; volumes cannot be moved`,
           );
         }
         write.run(name, size, id);

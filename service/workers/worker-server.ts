@@ -28,7 +28,7 @@ export const healthPathOf = ({ HEALTH_CHECK_PATH = "/ping" }: Record<string, str
 function parsePort(name: string, value: string): number {
   const port = Number(value);
   if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port;
-  throw new ServiceError("invalid", `env.${name}: ${showValue(value)} is not allowed, must be a port from 1 to 65535`);
+  throw new ServiceError("invalid", `env.${name}: ${showValue(value)} is not allowed; must be a port from 1 to 65535`);
 }
 
 /** Reads the server of a worker from its environment; throws a ServiceError for an invalid variable. */
@@ -38,7 +38,7 @@ export function parseServer(env: Record<string, string>): ServerPorts {
   if (!/^\/\S*$/.test(healthPath))
     throw new ServiceError(
       "invalid",
-      `env.HEALTH_CHECK_PATH: ${showValue(healthPath)} is not allowed, must be a path such as /ping`,
+      `env.HEALTH_CHECK_PATH: ${showValue(healthPath)} is not allowed; must be a path such as /ping`,
     );
   return {
     port: parsePort("PORT", PORT),

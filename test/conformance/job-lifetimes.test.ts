@@ -15,7 +15,7 @@ describe("States and transitions: ttl expires", () => {
     ["of 7 days", { policy: { ttl: 7 * day } }, 7 * day - minute, 2 * minute],
     ["by default after 24 hours", {}, day - minute, 2 * minute],
   ] as const)(
-    "ttl (%s, from submission) expires on a job IN_QUEUE → deleted, /status returns 404",
+    "ttl (%s, from submission) deletes a job that is IN_QUEUE, and /status returns 404",
     async ([_which, more, before, rest], context) => {
       const jobs = await account.parked();
       const id = await jobs.submit({}, more);
@@ -27,7 +27,7 @@ describe("States and transitions: ttl expires", () => {
     },
   );
 
-  test("ttl expires on a job IN_PROGRESS → deleted although it runs, /status returns 404", {
+  test("ttl deletes a job that is IN_PROGRESS although it runs, and /status returns 404", {
     tags: ["reading:ttl-while-running"],
   }, async (context) => {
     const jobs = await account.jobsOf("slow", context);
@@ -38,7 +38,7 @@ describe("States and transitions: ttl expires", () => {
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
   });
 
-  test("ttl expires on a job COMPLETED → deleted, /status returns 404", async (context) => {
+  test("ttl deletes a job that is COMPLETED, and /status returns 404", async (context) => {
     const jobs = await account.jobsOf("echo", context);
     const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
     await jobs.reaches(id, "COMPLETED");

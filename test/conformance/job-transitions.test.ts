@@ -32,7 +32,7 @@ describe("States and transitions", () => {
     expect(at(later.json, "output")).toBeUndefined();
   });
 
-  test("POST /retry/{job_id} on a job FAILED → IN_QUEUE: same id, original input, previous output removed", async (context) => {
+  test("POST /retry/{job_id} requeues a FAILED job with its id and its input, without its previous output", async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const id = await jobs.submit({ message: "the original input" });
     await jobs.reaches(id, "FAILED");
@@ -47,7 +47,7 @@ describe("States and transitions", () => {
     expect(again.text).toContain("the original input");
   });
 
-  test("policy.executionTimeout expires while the job runs → TIMED_OUT, the job is stopped; POST /retry/{job_id} → IN_QUEUE", async (context) => {
+  test("a job that exceeds policy.executionTimeout is stopped and TIMED_OUT; POST /retry/{job_id} requeues it", async (context) => {
     const jobs = await account.jobsOf("slow", context);
     const id = await jobs.submit({ ms: 120_000 }, { policy: { executionTimeout: 6000 } });
     await jobs.reaches(id, "IN_PROGRESS");
@@ -106,7 +106,7 @@ describe("States and transitions", () => {
 const retries = ["reading:automatic-retries"];
 
 describe("States and transitions: transitions outside the table", () => {
-  test("a handler that throws or returns {error} → FAILED with the message, and is not retried", {
+  test("a job whose handler throws or returns {error} is FAILED with the message, and is not retried", {
     tags: retries,
   }, async (context) => {
     const jobs = await account.jobsOn("fail", context);
@@ -119,7 +119,9 @@ describe("States and transitions: transitions outside the table", () => {
     expectResponse(await jobs.health(), 200, { jobs: { failed: 2, retried: 0, inQueue: 0 } });
   });
 
-  test("a worker that crashes → FAILED with the cause, not requeued forever", { tags: retries }, async (context) => {
+  test("a job whose worker crashes is FAILED with the cause, not requeued forever", {
+    tags: retries,
+  }, async (context) => {
     const jobs = await account.jobsOn("crash", context);
     const id = await jobs.submit({});
     // Crashed workers are restarted with exponential backoff.

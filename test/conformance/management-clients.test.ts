@@ -167,7 +167,7 @@ describe("Clients of the hosted service: sent values", () => {
       for (const variables of [{ v: null }, {}]) {
         const response = await account.graphql(query, variables);
         expectResponse(response, 200, { data: null });
-        expect(message(response)).toMatch(new RegExp(`^${field}: is required, must be an? (object|string)$`));
+        expect(message(response)).toMatch(new RegExp(`^${field}: is required and must be an? (object|string)$`));
       }
     },
   );
@@ -247,7 +247,7 @@ describe("Clients of the hosted service: the account and its templates", () => {
     await account.graphql(save, { input: { notifyLowBalance: true } });
     const shown = await account.graphql("{ myself { pubKey notifyLowBalance notifyPodsStale } }");
     expectResponse(shown, 200, { data: { myself: { pubKey, notifyLowBalance: true, notifyPodsStale: false } } });
-    expect(message(await account.graphql(save, { input: null }))).toBe("input: is required, must be an object");
+    expect(message(await account.graphql(save, { input: null }))).toBe("input: is required and must be an object");
   });
 
   test("podTemplates lists all templates, or the requested templates", async () => {

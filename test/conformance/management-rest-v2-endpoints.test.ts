@@ -103,7 +103,7 @@ describe("REST v2: POST /serverless", () => {
     [
       "a minimum of workers above the maximum",
       { workers: { min: 2, max: 1 } },
-      /^workers\.max: 1 is not allowed, must not be lower than workers\.min$/,
+      /^workers\.max: 1 is not allowed; must not be lower than workers\.min$/,
     ],
     [
       "both kinds of CUDA constraints",
@@ -119,12 +119,12 @@ describe("REST v2: POST /serverless", () => {
     [
       "an unknown CPU flavour",
       { gpu: undefined, cpu: [{ id: "nosuch", vcpuCount: 4 }] },
-      /^cpu: "nosuch" is not allowed, must be one of cpu3c/,
+      /^cpu: "nosuch" is not allowed; must be one of cpu3c/,
     ],
     [
       "a CPU flavour with a number in its id",
       { gpu: undefined, cpu: [{ id: "cpu3c-8", vcpuCount: 4 }] },
-      /^cpu: "cpu3c-8" is not allowed, must be one of cpu3c/,
+      /^cpu: "cpu3c-8" is not allowed; must be one of cpu3c/,
     ],
     [
       "a number of CPUs that is not a power of two",

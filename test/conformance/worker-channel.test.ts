@@ -93,19 +93,19 @@ describe("Worker channel: results", () => {
     return { worker, id };
   };
 
-  test("GET job-take returns id and input, and the job is IN_PROGRESS; POST job-done {output} → COMPLETED with that output", async (context) => {
+  test("GET job-take returns id and input, and the job is IN_PROGRESS; POST job-done {output} completes it with that output", async (context) => {
     const { worker, id } = await taken(context);
     expectResponse(await worker.done(id, { output: { text: "pong & more = ü%" } }), 200);
     expectResponse(await worker.jobs.status(id), 200, { status: "COMPLETED", output: { text: "pong & more = ü%" } });
   });
 
-  test("POST job-done without output → COMPLETED", async (context) => {
+  test("POST job-done without output completes the job", async (context) => {
     const { worker, id } = await taken(context);
     expectResponse(await worker.done(id, {}), 200);
     expectResponse(await worker.jobs.status(id), 200, { status: "COMPLETED" });
   });
 
-  test("POST job-done {error} → FAILED with that error", async (context) => {
+  test("POST job-done {error} fails the job with that error", async (context) => {
     const { worker, id } = await taken(context);
     expectResponse(await worker.done(id, { error: JSON.stringify({ error_message: "no such model" }) }), 200);
     const response = await worker.jobs.status(id);

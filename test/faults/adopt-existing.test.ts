@@ -105,7 +105,7 @@ describe("an adopted object", () => {
       create({ size: 50, dataCenterId: "US-KS-2" }, { paths: [["dataCenterId"]], values: [] }),
     ).rejects.toThrow(`the existing object (${id}) has dataCenterId [secret], which cannot change in place;`);
     await expect(create({ size: 10, dataCenterId: "EU-RO-1" })).rejects.toThrow(
-      `NetworkVolume "${name}": the service rejected the request: size: 10 is not allowed, must be 50 or more; volumes cannot shrink`,
+      `NetworkVolume "${name}": the service rejected the request: size: 10 is not allowed; must be 50 or more; volumes cannot shrink`,
     );
     expect((await bench.rest("GET", `/networkvolumes/${id}`)).json).toMatchObject({ size: 50 });
   });

@@ -101,12 +101,12 @@ describe("an excessive GraphQL query", () => {
 test("REST: an image name of 1025 characters is rejected", async () => {
   const response = await rig.rest("POST", "/templates", { name: "long", imageName: "a".repeat(1025) });
   expectResponse(response, 400);
-  expect(messageOf(response)).toMatch(/^imageName: .* is not allowed, must have 1024 characters or fewer$/s);
+  expect(messageOf(response)).toMatch(/^imageName: .* is not allowed; must have 1024 characters or fewer$/s);
 });
 
 test("a fault is reported once, even if two rules find it", async () => {
   const response = await rig.rest("POST", "/networkvolumes", { name: "v", size: 1e308, dataCenterId: "EU-RO-1" });
-  expectResponse(response, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });
+  expectResponse(response, 400, { message: "size: 1e+308 is not allowed; must be a whole number from 0 to 4000" });
 });
 
 test.each<[string, (name: string) => Promise<RawResponse>]>([

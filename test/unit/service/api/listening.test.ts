@@ -38,10 +38,10 @@ test.each([
   ],
   [{ host: "::" }, "host: :: is reachable from other machines"],
   [{ host: "192.0.2.1", allowHosts: [] }, "host: 192.0.2.1 is reachable from other machines"],
-  [{ host: "localhost" }, 'host: "localhost" is not allowed, must be an IP address'],
+  [{ host: "localhost" }, 'host: "localhost" is not allowed; must be an IP address'],
   [
     { allowHosts: ["http://here"] },
-    'allowHosts: "http://here" is not allowed, must be a host name or address without a port',
+    'allowHosts: "http://here" is not allowed; must be a host name or address without a port',
   ],
   [{ allowHosts: ["here:80"] }, 'allowHosts: "here:80" is not allowed'],
   [{ host: "192.0.2.1", allowHosts: ["here"] }, "host: 192.0.2.1 is not an address of this machine"],

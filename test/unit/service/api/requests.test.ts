@@ -73,7 +73,7 @@ describe("an invalid request is rejected in the form of its API", () => {
     const response = await rig.rest("POST", "/networkvolumes", { name: "", size: 4001 });
     expectResponse(response, 400, {
       message:
-        'name: "" is not allowed, must not be empty; size: 4001 is not allowed, must be a whole number from 0 to 4000; dataCenterId: is required, must be a string',
+        'name: "" is not allowed; must not be empty; size: 4001 is not allowed; must be a whole number from 0 to 4000; dataCenterId: is required and must be a string',
     });
   });
 

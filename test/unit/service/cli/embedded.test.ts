@@ -39,13 +39,13 @@ describe("createService", () => {
 
   test.each([
     [{ timings: { stopGrace: "5s" } }, 'timings.stopGrace: "5s" is not allowed'],
-    [{ port: 65_536 }, "port: 65536 is not allowed, must be a whole number from 0 to 65535"],
-    [{ templateRelease: -1 }, "templateRelease: -1 is not allowed, must be a whole number of milliseconds, 0 or more"],
-    [{ stream: "list" }, 'stream: "list" is not allowed, must be one of auto, array, envelope'],
-    [{ rateLimits: false }, "rateLimits: false is not allowed, must be one of on, off"],
-    [{ retire: "v1" }, 'retire: "v1" is not allowed, must be a list of v1, graphql'],
-    [{ retire: ["v2"] }, 'retire: ["v2"] is not allowed, must be a list of v1, graphql'],
-    [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed, must be one of silent, error'],
+    [{ port: 65_536 }, "port: 65536 is not allowed; must be a whole number from 0 to 65535"],
+    [{ templateRelease: -1 }, "templateRelease: -1 is not allowed; must be a whole number of milliseconds, 0 or more"],
+    [{ stream: "list" }, 'stream: "list" is not allowed; must be one of auto, array, envelope'],
+    [{ rateLimits: false }, "rateLimits: false is not allowed; must be one of on, off"],
+    [{ retire: "v1" }, 'retire: "v1" is not allowed; must be a list of v1, graphql'],
+    [{ retire: ["v2"] }, 'retire: ["v2"] is not allowed; must be a list of v1, graphql'],
+    [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed; must be one of silent, error'],
   ])("rejects %j with what is allowed, and creates nothing", async (options, message) => {
     const failure = await start(options).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartError);

@@ -174,7 +174,7 @@ describe("faults", () => {
     expect((await faults()).out).toBe('{"failJobs":2,"workers":"crash"}');
     expect((await faults("{}")).out).toBe("{}");
     expect((await faults('{"failJobs":-1,"explode":true}')).err).toMatch(
-      /^serverless-compute-local: failJobs: -1 is not allowed, must be [^;]+; explode: unknown property$/,
+      /^serverless-compute-local: failJobs: -1 is not allowed; must be [^;]+; explode: unknown property$/,
     );
     expect((await faults("[]")).code).toBe(2);
   });
@@ -187,7 +187,7 @@ describe("faults", () => {
     });
     expect(() => service.faults("absent", {})).toThrow('endpoint "absent" not found');
     expect(() => service.faults(id, JSON.parse('{"workers":"explode"}'))).toThrow(
-      /^workers: "explode" is not allowed, must be "crash" or "hang"$/,
+      /^workers: "explode" is not allowed; must be "crash" or "hang"$/,
     );
   });
 
@@ -198,7 +198,7 @@ describe("faults", () => {
     writeFileSync(seed, text("stop"));
     const options = { port: 0, ephemeral: true, seed };
     await expect(createService(options)).rejects.toThrow(
-      `${seed}: endpoints.down.faults.workers: "stop" is not allowed, must be "crash" or "hang"`,
+      `${seed}: endpoints.down.faults.workers: "stop" is not allowed; must be "crash" or "hang"`,
     );
     writeFileSync(seed, text("hang"));
     const seeded = await createService(options);

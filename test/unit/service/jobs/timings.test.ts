@@ -15,7 +15,7 @@ test.each([
   ["runsyncRetention", 300_001, 300_000],
 ])("%s: %d is rejected with the allowed values", (name, value, longest) => {
   expect(() => resolveTimings({ [name]: value })).toThrow(
-    `timings.${name}: ${value} is not allowed, must be a whole number of milliseconds from 1 to ${longest}`,
+    `timings.${name}: ${value} is not allowed; must be a whole number of milliseconds from 1 to ${longest}`,
   );
 });
 

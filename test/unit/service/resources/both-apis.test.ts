@@ -87,7 +87,7 @@ describe("both APIs enforce the same rules", () => {
   const body = (fields: object) => ({ name: freshName("template"), imageName: "x:1", isServerless: true, ...fields });
 
   test("a serverless template has no volume, also after an update", async () => {
-    const message = "volumeInGb: 5 is not allowed, must be 0 when isServerless is true";
+    const message = "volumeInGb: 5 is not allowed; must be 0 when isServerless is true";
     expectResponse(await rig.rest("POST", "/templates", body({ volumeInGb: 5 })), 400, { message: message });
     const byGraphql = await rig.graphql(
       'mutation { saveTemplate(input: {name: "v", imageName: "x:1", containerDiskInGb: 5, volumeInGb: 5, isServerless: true}) { id } }',

@@ -10,8 +10,8 @@ describe("a new endpoint is rejected", () => {
   test("with all of its faults, including one about two properties", async () => {
     const body = { templateId: 5, workersMin: 3, workersMax: 1 };
     const message = messageOf(await rig.rest("POST", "/endpoints", body));
-    expect(message).toContain("templateId: 5 is not allowed, must be a string");
-    expect(message).toContain("workersMax: 1 is not allowed, must not be lower than workersMin");
+    expect(message).toContain("templateId: 5 is not allowed; must be a string");
+    expect(message).toContain("workersMax: 1 is not allowed; must not be lower than workersMin");
   });
 });
 
@@ -20,7 +20,7 @@ describe("an update of an endpoint is rejected as a whole", () => {
     const id = await rig.endpoint(await rig.template(), { workersMin: 2, workersMax: 4 });
     const response = await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 1, idleTimeout: 60 });
     expectResponse(response, 400);
-    expect(messageOf(response)).toContain("workersMax: 1 is not allowed, must not be lower than workersMin");
+    expect(messageOf(response)).toContain("workersMax: 1 is not allowed; must not be lower than workersMin");
     expect(await read(id)).toMatchObject({ workersMax: 4, idleTimeout: 5 });
   });
 
@@ -64,7 +64,7 @@ describe("saveEndpoint", () => {
     const template = { name: freshName("inside"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0 };
     const input = { name: freshName("endpoint"), template, workersMax: 0 };
     const wrong = await rig.graphql(saveEndpoint, { input: { ...input, idleTimeout: 0 } });
-    expect(messageOf(wrong)).toContain("idleTimeout: 0 is not allowed, must be a whole number from 1 to 3600");
+    expect(messageOf(wrong)).toContain("idleTimeout: 0 is not allowed; must be a whole number from 1 to 3600");
     expect((await rig.rest("GET", "/templates")).text).not.toContain(template.name);
     expectResponse(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
     expect((await rig.rest("GET", "/templates")).text).toContain(template.name);
@@ -88,12 +88,12 @@ describe("saveEndpoint", () => {
   test("rejects an instance id with a part that is not a number", async () => {
     const input = { name: freshName("cpu"), templateId: await rig.template(), instanceIds: ["cpu3c-bogus"] };
     expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toBe(
-      'instanceIds.0: "cpu3c-bogus" is not allowed, must be <flavour>-<virtual CPUs>-<GB>, such as cpu3c-2-4',
+      'instanceIds.0: "cpu3c-bogus" is not allowed; must be <flavour>-<virtual CPUs>-<GB>, such as cpu3c-2-4',
     );
   });
 
   test("rejects load balancing endpoints", async () => {
     const input = { name: "lb", templateId: await rig.template(), type: "LB" };
-    expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toContain('type: "LB" is not allowed, must be "QB"');
+    expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toContain('type: "LB" is not allowed; must be "QB"');
   });
 });

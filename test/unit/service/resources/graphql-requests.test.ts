@@ -22,8 +22,8 @@ describe("a GraphQL request", () => {
   });
 
   test.each([
-    ["no query", {}, "query: is required, must be a string"],
-    ["a query that is not a string", { query: 5 }, "query: 5 is not allowed, must be a string"],
+    ["no query", {}, "query: is required and must be a string"],
+    ["a query that is not a string", { query: 5 }, "query: 5 is not allowed; must be a string"],
     ["variables that are not an object", { query, variables: "hush" }, "variables: must be an object"],
     ["variables that are a list", { query, variables: ["hush"] }, "variables: must be an object"],
     ["an operation name that is not a string", { query, operationName: 5 }, "operationName: 5 is not allowed"],

@@ -103,10 +103,10 @@ describe("stock", () => {
   test("with an unknown type, data centre or level prevents the start", async () => {
     const start = (stock: object) =>
       createService({ port: 0, ephemeral: true, stock: JSON.parse(JSON.stringify(stock)) });
-    await expect(start({ "NVIDIA L5": "NONE" })).rejects.toThrow(/^stock: "NVIDIA L5" is not allowed, must be one of /);
+    await expect(start({ "NVIDIA L5": "NONE" })).rejects.toThrow(/^stock: "NVIDIA L5" is not allowed; must be one of /);
     await expect(start({ [`${l4}@EU-XX-1`]: "NONE" })).rejects.toThrow(/^stock: "EU-XX-1" is not allowed/);
     await expect(start({ [l4]: 0 })).rejects.toThrow(
-      "stock.NVIDIA L4: 0 is not allowed, must be one of NONE, LOW, MEDIUM, HIGH",
+      "stock.NVIDIA L4: 0 is not allowed; must be one of NONE, LOW, MEDIUM, HIGH",
     );
   });
 });
@@ -153,7 +153,7 @@ describe("the worker quota", () => {
 
   test("of -1 prevents the start", async () => {
     await expect(createService({ port: 0, ephemeral: true, workerQuota: -1 })).rejects.toThrow(
-      "workerQuota: -1 is not allowed, must be a whole number, 0 or more",
+      "workerQuota: -1 is not allowed; must be a whole number, 0 or more",
     );
   });
 });

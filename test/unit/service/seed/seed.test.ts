@@ -110,12 +110,12 @@ describe("a seed file", () => {
   });
 
   test.each([
-    ["max: 2", "max: x", 'endpoints.echo.workers.max: "x" is not allowed, must be'],
-    ["size: 10", "size: 5", "volumes.models.size: 5 is not allowed, must be"],
+    ["max: 2", "max: x", 'endpoints.echo.workers.max: "x" is not allowed; must be'],
+    ["size: 10", "size: 5", "volumes.models.size: 5 is not allowed; must be"],
     ["EU-RO-1", "MOON-1", 'volumes.models.dataCenter: "MOON-1" is not allowed'],
     ["MODE: fast", "MODE: 1", "templates.base.env.MODE: must be"],
     ["MODE: fast", 'MODE: "a\\0b"', "templates.base.env.MODE: must not contain a null character"],
-    ["AMPERE_24", "AMPERE_25", 'endpoints.echo.gpu.pools: "AMPERE_25" does not exist, must be one of'],
+    ["AMPERE_24", "AMPERE_25", 'endpoints.echo.gpu.pools: "AMPERE_25" does not exist; must be one of'],
     [
       "template: base",
       "template: bare",
@@ -127,7 +127,7 @@ describe("a seed file", () => {
       'endpoints.echo.networkVolumes: network volume "model" does not exist; specify an object of the file',
     ],
     ["workers:", "worker:", "endpoints.echo.worker: unknown property"],
-    ["type: QUEUE\n", "\n", "endpoints.echo.type: is required, must be"],
+    ["type: QUEUE\n", "\n", "endpoints.echo.type: is required and must be"],
     ["volumes:", "volume:", "volume: unknown property"],
     [
       "SEED_TEST_TOKEN",
@@ -141,7 +141,7 @@ describe("a seed file", () => {
     ],
     ["./echo.mjs", "./absent.mjs", "does not exist; specify an existing file"],
     ["templates:", "templates: [", "line "],
-  ])("rejects %s → %s with its path, and creates nothing", (from, to, message) => {
+  ])("rejects %s replaced by %s with its path, and creates nothing", (from, to, message) => {
     const resources = useResources();
     let thrown: unknown;
     try {

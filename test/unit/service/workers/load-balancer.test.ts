@@ -77,12 +77,12 @@ test("a request waits until HEALTH_CHECK_PATH on PORT_HEALTH returns 200; 204 is
   expect(await workers()).toMatchObject([{ status: "IDLE" }]);
 });
 
-const invalidPort = 'env.PORT: "http" is not allowed, must be a port from 1 to 65535';
+const invalidPort = 'env.PORT: "http" is not allowed; must be a port from 1 to 65535';
 
 test.each([
   [{ PORT: "http" }, invalidPort],
   [{ PORT_HEALTH: "0" }, 'env.PORT_HEALTH: "0" is not allowed'],
-  [{ HEALTH_CHECK_PATH: "ping" }, 'env.HEALTH_CHECK_PATH: "ping" is not allowed, must be a path such as /ping'],
+  [{ HEALTH_CHECK_PATH: "ping" }, 'env.HEALTH_CHECK_PATH: "ping" is not allowed; must be a path such as /ping'],
 ])("the environment %j is rejected", (env, fault) => {
   expect(() => parseServer(env)).toThrow(fault);
 });
