@@ -100,6 +100,9 @@ const stripped = { TEST_RESPONSES: "stripped" };
 /** Limits of suites with a real engine. How long a busy machine may take; a test waits no longer than it has to. */
 const engineLimits = { testTimeout: 180_000, hookTimeout: 180_000 };
 
+/** A worker loads a module once for all files of a project: otherwise a third of the time would go into loading. */
+const shared = { isolate: false };
+
 /** A project of the suites of these names in a folder. */
 const suites = (name: string, folder: string, names: string[], test: object) => ({
   extends: true as const,
@@ -113,6 +116,7 @@ export default defineConfig({
     exclude: isFull ? configDefaults.exclude : [...configDefaults.exclude, ...fullOnly],
     // Many tests start processes of their own, so more workers than this only wait for each other.
     maxWorkers: 2,
+    setupFiles: [here("test/support/file-setup.ts")],
     // How long a busy machine may take; a test that is in time waits no longer than it has to.
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -129,17 +133,19 @@ export default defineConfig({
           include: ["test/unit/**/*.test.ts", "test/*.test.ts"],
           exclude: [...configDefaults.exclude, ...withProcesses],
           setupFiles: ["test/support/no-processes.ts"],
-          // A module is loaded once for all files: half of the time would go into loading.
-          isolate: false,
+          ...shared,
         },
       },
-      { extends: true, test: { name: "processes", include: withProcesses } },
-      suites("conformance", "conformance", ["**/*"], {}),
+      { extends: true, test: { name: "processes", include: withProcesses, ...shared } },
+      suites("conformance", "conformance", ["**/*"], shared),
       suites("sdk", "sdk", ["**/*"], { testTimeout: 120_000 }),
-      suites("faults", "faults", [faultsOfV1], {}),
-      suites("faults-v2", "faults", isFull ? faultsInV2 : [...faultsOfV2, ...faultsOfBoth], { env: v2 }),
-      suites("faults-stripped", "faults", isFull ? ["**/*"] : faultsStripped, { env: stripped }),
-      suites("faults-v2-stripped", "faults", isFull ? faultsInV2 : ["drift"], { env: { ...v2, ...stripped } }),
+      suites("faults", "faults", [faultsOfV1], shared),
+      suites("faults-v2", "faults", isFull ? faultsInV2 : [...faultsOfV2, ...faultsOfBoth], { env: v2, ...shared }),
+      suites("faults-stripped", "faults", isFull ? ["**/*"] : faultsStripped, { env: stripped, ...shared }),
+      suites("faults-v2-stripped", "faults", isFull ? faultsInV2 : ["drift"], {
+        env: { ...v2, ...stripped },
+        ...shared,
+      }),
       suites("durability", "durability", ["**/*"], { testTimeout: 120_000 }),
       suites("console", "console", ["**/*"], { globalSetup: ["test/console/setup.ts"], testTimeout: 120_000 }),
       suites("docker", "docker", ["**/*"], {

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, expect } from "vitest";
 import {
   describedProperties,
   isDescribed,
@@ -12,8 +11,8 @@ import {
 } from "./contract";
 
 /**
- * Checks the REST traffic of a test file against the contracts of v1 and v2. A violation fails the test in which it happens.
- * The hooks run for every test file that imports this one.
+ * Checks the REST traffic of a test file against the contracts of v1 and v2. A violation fails the test in which it happens
+ * (test/support/file-setup.ts).
  */
 
 /** A request of any API; paths without a contract are ignored. */
@@ -92,19 +91,23 @@ export function drainViolations(): string[] {
   return lines;
 }
 
-function failOnViolations(): void {
+/** Fails if requests or responses since the last call violate the contract. */
+export function failOnViolations(): void {
   const lines = drainViolations();
   if (lines.length > 0) throw new Error(`REST traffic violates the contract:\n${lines.join("\n")}`);
 }
 
-afterEach(failOnViolations);
-afterAll(() => {
-  const file = expect.getState().testPath;
-  if (recordFolder !== undefined && file !== undefined && responses.size > 0) {
-    mkdirSync(recordFolder, { recursive: true });
-    const untested = describedProperties().filter((property) => !properties.has(property));
-    const name = `${file.replaceAll(/[^\w.-]+/g, "_")}-${process.env["TEST_DIALECT"] ?? "v1"}.json`;
-    writeFileSync(join(recordFolder, name), JSON.stringify({ file, responses: [...responses].sort(), untested }));
-  }
-  failOnViolations();
-});
+/** Forgets the traffic and the tolerated violations of the previous test file. */
+export function beginWatch(): void {
+  toleratedPatterns.length = 0;
+  for (const known of [foundViolations, responses, properties]) known.clear();
+}
+
+/** Records the responses that a test file received, for docs/conformance.md. */
+export function recordResponses(file: string): void {
+  if (recordFolder === undefined || responses.size === 0) return;
+  mkdirSync(recordFolder, { recursive: true });
+  const untested = describedProperties().filter((property) => !properties.has(property));
+  const name = `${file.replaceAll(/[^\w.-]+/g, "_")}-${process.env["TEST_DIALECT"] ?? "v1"}.json`;
+  writeFileSync(join(recordFolder, name), JSON.stringify({ file, responses: [...responses].sort(), untested }));
+}

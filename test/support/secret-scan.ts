@@ -22,6 +22,9 @@ export function registerSecret(value: string, description: string): void {
     appendFileSync(join(folder, String(process.pid)), `${JSON.stringify([value, description])}\n`, { mode: 0o600 });
 }
 
+/** Forgets the secrets of the previous test file. */
+export const forgetSecrets = (): void => secrets.clear();
+
 /** Excludes a secret that a test reveals on purpose, for example through its handler's output. */
 export function allowSecret(value: string): void {
   secrets.set(value, "");
