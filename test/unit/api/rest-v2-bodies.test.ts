@@ -40,6 +40,12 @@ test.each<[name: string, changes: Changes, settings: Settings, body: object]>([
     { gpu: { allowedCudaVersions: ["12.4"], minCudaVersion: "12.1" } },
   ],
   [
+    "the minimum CUDA version, together with the versions",
+    { minCudaVersion: null },
+    { allowedCudaVersions: ["12.4"], minCudaVersion: null },
+    { gpu: { allowedCudaVersions: ["12.4"], minCudaVersion: "" } },
+  ],
+  [
     "the CPU flavours of a CPU endpoint",
     { cpuFlavorIds: ["cpu5c"], gpuCount: 2 },
     { computeType: "CPU", cpuFlavorIds: ["cpu5c"], vcpuCount: 4 },

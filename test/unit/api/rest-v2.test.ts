@@ -87,16 +87,28 @@ test.each<[request: string, call: Call]>([
   expect(sent()).toEqual([request]);
 });
 
-test.each<[noun: string, calls: Call[]]>([
-  ["endpoint", [(management) => management.readReleases(""), (management) => management.readWorkers("")]],
-  ["template", [(management) => management.readTemplate("")]],
-  ["network volume", [(management) => management.deleteNetworkVolume("")]],
-  ["secret", [(management) => management.readSecret?.("")]],
-  ["registry auth", [(management) => management.deleteRegistryAuth("")]],
-])("an empty %s id is rejected before any request", async (noun, calls) => {
+test.each<[method: string, noun: string, call: Call]>([
+  ["GET", "endpoint", (management) => management.readReleases("")],
+  ["GET", "endpoint", (management) => management.readWorkers("")],
+  ["PATCH", "endpoint", (management) => management.updateEndpoint("", {})],
+  ["PATCH", "endpoint", (management) => management.updateCopy({ id: "" }, "t1")],
+  ["DELETE", "endpoint", (management) => management.deleteEndpoint("")],
+  ["GET", "template", (management) => management.readTemplate("")],
+  ["PATCH", "template", (management) => management.updateTemplate("", {})],
+  ["DELETE", "template", (management) => management.deleteTemplate({ id: "", name: "chat" })],
+  ["GET", "network volume", (management) => management.readNetworkVolume("")],
+  ["PATCH", "network volume", (management) => management.updateNetworkVolume("", {})],
+  ["DELETE", "network volume", (management) => management.deleteNetworkVolume("")],
+  ["GET", "secret", (management) => management.readSecret?.("")],
+  ["PATCH", "secret", (management) => management.updateSecretValue({ id: "", value: "quiet" })],
+  ["PATCH", "secret", (management) => management.updateSecretDescription({ id: "", description: "x" })],
+  ["DELETE", "secret", (management) => management.deleteSecret("")],
+  ["DELETE", "registry auth", (management) => management.deleteRegistryAuth("")],
+])("a %s of the %s with an empty id is rejected before any request", async (method, noun, call) => {
   const { management, requests } = await startV2();
-  for (const call of calls)
-    await expect(call(management)).rejects.toThrow(`the ${noun} id is "": it must be the id of an object`);
+  const error = await apiErrorOf(Promise.resolve(call(management)));
+  expect(error.message).toBe(`the ${noun} id is "": it must be the id of an object`);
+  expect(error.request.method).toBe(method);
   expect(requests).toEqual([]);
 });
 
@@ -106,6 +118,14 @@ test("a change of saved credentials is rejected before any request", async () =>
   expect(error).toMatchObject({ code: "invalid_argument", request: { method: "PATCH" } });
   expect(error.message).toBe("REST v2 cannot change saved credentials; save new ones under another name");
   expect(requests).toEqual([]);
+});
+
+test("workers are read again after a lost connection", async () => {
+  const { management, result, requests } = await startV2((request, count) =>
+    count === 1 ? { action: "hang up" } : respond(request),
+  );
+  expect(await result(management.readWorkers("e1"))).toEqual({ version: 2, workers: [] });
+  expect(requests).toHaveLength(2);
 });
 
 describe("a new endpoint", () => {

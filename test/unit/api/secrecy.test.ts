@@ -59,6 +59,27 @@ test("a secret's value is in no error of calls that send it", async () => {
   expectNone(await failure(clients.management.createTemplate({ ...templateInput, env })), secretValue);
 });
 
+test("values that calls of REST v2 send are in none of their errors", async () => {
+  const template = { id: "t1", name: "chat", image: "acme/chat:1", env: { TOKEN: secretValue } };
+  const { clients, failure } = await startRig(
+    ({ method }) => (method === "GET" ? json(template) : json({ title: "Bad", status: 400, detail: secretValue }, 400)),
+    { dialect: "v2" },
+  );
+  const { management } = clients;
+  const env = { TOKEN: secretValue };
+  for (const call of [
+    () => management.createTemplate({ ...templateInput, env }),
+    () => management.updateTemplate("t2", { env }),
+    () => management.createEndpoint({ templateId: "t1", computeType: "CPU" }),
+    () => management.updateEndpoint("e1", { templateId: "t1" }),
+    () => management.updateCopy({ id: "e1" }, "t1"),
+    () => management.createSecret({ name: "n", value: secretValue }),
+    () => management.updateSecretValue({ id: "s1", value: secretValue }),
+    () => management.createRegistryAuth({ name: "n", username: "robot", password: secretValue }),
+  ])
+    expectNone(await failure(call()), secretValue);
+});
+
 describe.each(Object.entries(longSecrets()))("a long secret that the service echoes (%s)", (_name, secret) => {
   // redaction.test.ts checks the other forms of a secret.
   const pieces = [secret.slice(0, 30), secret.slice(300, 330), secret.slice(-30)];
