@@ -39,6 +39,7 @@ export const fullOnly = [
   "sdk/python-management",
   "sdk/python-worker",
   "sdk/runpodctl",
+  "sdk/runpodctl-suite",
   // The speed of the console's page with many jobs.
   "console/many-jobs",
   // Containers and images, except test/docker/container-workers and load-balancer.

@@ -53,7 +53,7 @@ function rowOf({ client, version, part, works, fails, notRun, known, notes }) {
         ? `all ${works.size}`
         : `${works.size} of ${works.size + otherResults}`;
   const remarks = [
-    ...known.map(({ names, reason }) => `${names.join(", ")} (${reason})`),
+    ...known.map(({ names, reason }) => `\`${names.join(", ")}\` (${reason})`),
     ...(fails.size > 0 ? [`**fails**: ${sorted(fails).join(", ")}`] : []),
     ...(notRun.size > 0 && notes.size === 0 ? [`not run: ${sorted(notRun).join(", ")}`] : []),
     ...notes,

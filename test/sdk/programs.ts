@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
 import { isNotFound, lastLines, run, ToolMissing } from "../../scripts/child.mjs";
 import { withLock } from "../../scripts/lock.mjs";
 import { pythonWith } from "../support/python-environment";
@@ -43,35 +44,52 @@ export async function findMcpServer(version: string): Promise<{ path: string; fo
   return { path, folder };
 }
 
-/** Programs in Go, by the commit of their version: the tags do not have the form that Go requires of the modules' paths. */
+/** The output of `go mod download -json`. */
+const downloadedModule = z.object({ Dir: z.string() });
+
+/** Source of runpodctl, by the commit of its version: the tags do not have the form that Go requires of the module's path. */
+const runpodctl = { module: "github.com/runpod/runpodctl", commit: "309512b4926eb7d218bbc8a8f11d380ce54f59c4" };
+
+/** Programs in Go: a module, and the arguments of `go` that build a package of it. */
 const goPrograms = {
   runpodctl: {
-    package: "github.com/runpod/runpodctl@309512b4926eb7d218bbc8a8f11d380ce54f59c4",
+    ...runpodctl,
+    build: ["build"],
+    package: ".",
     /** Variable with the path of a program that was built elsewhere, for machines whose module proxy does not provide the module. */
     variable: "RUNPODCTL",
   },
+  "runpodctl-suite": {
+    ...runpodctl,
+    build: ["test", "-c", "-tags", "e2e"],
+    package: "./e2e",
+    variable: "RUNPODCTL_SUITE",
+  },
   "pulumi-resource-runpod": {
-    package:
-      "github.com/runpod/pulumi-runpod/provider/cmd/pulumi-resource-runpod@8a7e9d4a67670f85413e21621808596216d509a4",
+    module: "github.com/runpod/pulumi-runpod/provider",
+    commit: "8a7e9d4a67670f85413e21621808596216d509a4",
+    build: ["build"],
+    package: "./cmd/pulumi-resource-runpod",
     variable: "PULUMI_RESOURCE_RUNPOD",
   },
 } as const;
 
 /** Builds a program from its Go module once; later runs reuse it. */
 export async function findGoProgram(name: keyof typeof goPrograms): Promise<SdkProgram> {
-  const { package: source, variable } = goPrograms[name];
+  const { module, commit, build, package: source, variable } = goPrograms[name];
   const configured = process.env[variable];
   if (configured) return { path: configured };
-  const folder = fileURLToPath(new URL(`${name}-${source.slice(-12)}`, cache));
+  const folder = fileURLToPath(new URL(`${name}-${commit.slice(0, 12)}`, cache));
   const path = join(folder, name);
   const install = async (): Promise<SdkProgram> => {
     if (existsSync(path)) return { path };
-    const env = { ...process.env, GOBIN: folder };
-    const result = await run("go", ["install", source], { env, timeout: 600_000 });
-    if (result.code === 0) return { path };
-    if (/: (403|404|410) |not found|unknown revision/i.test(result.stderr))
-      return { missing: `the Go module proxy of this machine does not provide ${source.split("@", 1)}` };
-    return { failure: `go install ${source} failed: ${lastLines(result)}` };
+    const download = await run("go", ["mod", "download", "-json", `${module}@${commit}`], { timeout: 600_000 });
+    if (/: (403|404|410) |not found|unknown revision/i.test(download.stdout))
+      return { missing: `the Go module proxy of this machine does not provide ${module}` };
+    if (download.code !== 0) return { failure: `go mod download ${module} failed: ${lastLines(download)}` };
+    const { Dir: cwd } = downloadedModule.parse(JSON.parse(download.stdout));
+    const result = await run("go", [...build, "-o", path, source], { cwd, timeout: 600_000 });
+    return result.code === 0 ? { path } : { failure: `go ${build.join(" ")} ${module} failed: ${lastLines(result)}` };
   };
   try {
     await mkdir(folder, { recursive: true });
