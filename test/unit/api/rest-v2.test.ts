@@ -223,6 +223,18 @@ describe("a change of an endpoint", () => {
   });
 });
 
+test.each<[string, Call]>([
+  ["a change of the template", (management) => management.updateEndpoint("e1", { templateId: "t2" })],
+  ["an update of the copy", (management) => management.updateCopy({ id: "e1" }, "t2")],
+])("%s fails without a PATCH if the template does not exist", async (_what, call) => {
+  const { management, sent } = await startV2([
+    json({ title: "Not Found", status: 404, detail: "template not found" }, 404),
+  ]);
+  const error = await apiErrorOf(Promise.resolve(call(management)));
+  expect(error).toMatchObject({ code: "template_not_found", request: { method: "PATCH" } });
+  expect(sent()).toEqual(["GET /v2/templates/t2"]);
+});
+
 describe("the endpoints of a template", () => {
   const list = [
     endpoint,
