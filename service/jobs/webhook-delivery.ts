@@ -32,7 +32,7 @@ export function createWebhookDelivery({
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {
   /** Deliveries in progress, by webhook id. */
-  const deliveries = new ShortLivedMap<number, { bytes: number; promise: Promise<void> }>();
+  const deliveries = new ShortLivedMap<number, Promise<void>>();
   const activeByHost = new Map<string, number>();
   let bytesInFlight = 0;
   /** Hosts that may have due webhooks, in round-robin order. */
@@ -92,7 +92,7 @@ export function createWebhookDelivery({
   function startDelivery(host: string, { id, bytes }: { id: number; bytes: number }): void {
     activeByHost.set(host, (activeByHost.get(host) ?? 0) + 1);
     bytesInFlight += bytes;
-    const promise = deliver(id)
+    const delivery = deliver(id)
       .catch(async (error: unknown) => {
         log.error({ err: error, webhook: id }, "webhook: delivery failed; retrying");
         await waitBeforeRetry();
@@ -106,7 +106,7 @@ export function createWebhookDelivery({
         hosts.add(host);
         scheduleDeliveries();
       });
-    deliveries.set(id, { bytes, promise });
+    deliveries.set(id, delivery);
   }
 
   async function deliver(id: number): Promise<void> {
@@ -181,7 +181,7 @@ export function createWebhookDelivery({
     async stop(): Promise<void> {
       stopping.abort();
       await alarm.stop();
-      await Promise.all([...deliveries.values()].map(({ promise }) => promise));
+      await Promise.all(deliveries.values());
     },
   };
 }

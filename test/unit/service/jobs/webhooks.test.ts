@@ -176,6 +176,27 @@ test("a host receives four notifications concurrently and finally all; pending b
   await delivery.stop();
 });
 
+test("bodies that exceed 128 MiB together are sent one after the other, also to different hosts", async () => {
+  const rig = rigOf();
+  const bytes = 70 * 1024 * 1024;
+  const webhooks: WebhookStore = {
+    ...rig.webhooks,
+    dueOf: (...range) => rig.webhooks.dueOf(...range).map((webhook) => ({ ...webhook, bytes })),
+  };
+  const delivery = rig.open(webhooks);
+  delivery.start();
+  const slow = await gatedReceiver();
+  const quick = await receiver(200);
+  await end(rig, slow.url);
+  await expect.poll(() => slow.traffic.calls, { interval: 5 }).toBe(1);
+  for (let at = 0; at < 3; at++) await end(rig, quick.url);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(quick.bodies).toEqual([]);
+  slow.release();
+  await waitForBodies(quick.bodies, 3);
+  await delivery.stop();
+});
+
 test("a host with a pending retry still receives its other notifications", async () => {
   const rig = rigOf();
   const delivery = rig.open();
