@@ -54,8 +54,8 @@ function rowOf({ client, version, part, works, fails, notRun, known, notes }) {
         : `${works.size} of ${works.size + otherResults}`;
   const remarks = [
     ...known.map(({ names, reason }) => `\`${names.join(", ")}\` (${reason})`),
-    ...(fails.size > 0 ? [`**fails**: ${sorted(fails).join(", ")}`] : []),
-    ...(notRun.size > 0 && notes.size === 0 ? [`not run: ${sorted(notRun).join(", ")}`] : []),
+    ...(fails.size > 0 ? [`**fails**: \`${sorted(fails).join(", ")}\``] : []),
+    ...(notRun.size > 0 && notes.size === 0 ? [`not run: \`${sorted(notRun).join(", ")}\``] : []),
     ...notes,
   ].join("; ");
   return `| ${[client, version, part, count, remarks].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;

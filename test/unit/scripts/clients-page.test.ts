@@ -29,7 +29,7 @@ test("the page has one row per client and part, with the number of passed operat
   );
   expect(rowsOf(page)).toEqual([
     "| npm one | 1.0.0 |  | all 4 |  |",
-    "| npm two | 2.0.0 | REST v1 | 2 of 7 | pod create, pod stop (the service has no pods); **fails**: cancel; not run: health, purge |",
+    "| npm two | 2.0.0 | REST v1 | 2 of 7 | `pod create, pod stop` (the service has no pods); **fails**: `cancel`; not run: `health, purge` |",
   ]);
   expect(page).toContain("- npm one 1.0.0: `list with flags, list-all, sub get`\n  - keeps an input, however large\n");
   expect(page).toContain("- npm two 2.0.0, REST v1: `run, stop`\n");
@@ -43,7 +43,7 @@ test("an operation in several tests passes only if all of them pass", () => {
       { suite, title: "run", status: "failed" },
     ]),
   );
-  expect(rowsOf(page)).toEqual(["| npm one | 1.0.0 |  | 1 of 2 | **fails**: run |"]);
+  expect(rowsOf(page)).toEqual(["| npm one | 1.0.0 |  | 1 of 2 | **fails**: `run` |"]);
 });
 
 test("a client that is missing from a registry has a row with the reason", () => {
