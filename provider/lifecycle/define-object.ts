@@ -9,8 +9,7 @@ import type { Listing } from "./listing";
 import { recordedDefaults } from "./properties/defaults";
 import { usesServiceDefault } from "./properties/schema";
 import { toProperties } from "./properties/values";
-import type { ReportedObject } from "./read-result";
-import { readResultOf } from "./read-result";
+import { type ReportedObject, readResultOf } from "./read-result";
 import { createReader, type ObjectReader, type Source } from "./reader";
 
 /** The calls of the service for the objects of one kind. */
