@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { run } from "./child.mjs";
 import { root, runScript } from "./entry.mjs";
@@ -11,21 +12,30 @@ await runScript(async () => {
   await setUpWithoutCli({ progress });
   const tsc = join("node_modules", "typescript", "bin", "tsc");
   const biome = join("node_modules", "@biomejs", "biome", "bin", "biome");
-  const checks = [
-    { name: "Types of the packages", args: [tsc, "-b"] },
+  const packages = { name: "Types of the packages", args: [tsc, "-b"] };
+  const others = [
     ...projects().map((folder) => ({ name: `Types of ${folder}`, args: [tsc, "-p", folder, "--noEmit"] })),
     { name: "Format and lint", args: [biome, "check", "--no-errors-on-unmatched", "."] },
     { name: "Generated files", args: [join("scripts", "generate", "generate.mjs"), "--check"] },
     { name: "English of pages and comments", args: [join("scripts", "docs", "english.mjs")] },
   ];
   let failed = 0;
-  for (const { name, args } of checks) {
+  /** @param {typeof packages} check */
+  const perform = async ({ name, args }) => {
     const step = progress.start(name);
     const { code, stdout, stderr } = await run(process.execPath, args, { cwd: root });
     step.done(code === 0 ? `ok      ${name}` : `FAILED  ${name}\n${stdout}${stderr}`);
     if (code !== 0) failed += 1;
-  }
-  progress.print(`${checks.length - failed} checks passed, ${failed} failed`);
+  };
+  // The others read the declarations of the packages.
+  await perform(packages);
+  const remaining = others.values();
+  const performRemaining = async () => {
+    for (const check of remaining) await perform(check);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, performRemaining));
+  const count = others.length + 1;
+  progress.print(`${count - failed} checks passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 });
 
