@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SerializedError, UserConsoleLog } from "vitest";
@@ -13,7 +14,7 @@ const failureText = (error: unknown): string => JSON.stringify(error) ?? "";
 
 /** Fails a run whose own output, including tests' logs and failures, contains a secret of a test. */
 export default class SecrecyReporter implements Reporter {
-  readonly #folder = mkdtempSync(join(tmpdir(), "run-secrets-"));
+  readonly #folder = join(tmpdir(), `run-secrets-${randomUUID()}`);
   readonly #seen: Artefact[] = [];
 
   onInit(): void {
@@ -22,7 +23,7 @@ export default class SecrecyReporter implements Reporter {
   }
 
   onTestRunStart(): void {
-    // The end of a run removes it, and a watching run begins again.
+    // Not in the constructor: vitest also creates reporters for commands without a run.
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 

@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../../../service/store/database";
 import { pollUntil, send, stringAt } from "../../../support/raw-http";
 import { runLine, startService, useFolder } from "./command";
+
+const top = await useFolder();
 
 /** Calls `work` while another connection holds the write lock of a folder's store. */
 function whileLocked(folder: string, work: () => void): void {
@@ -17,10 +19,15 @@ function whileLocked(folder: string, work: () => void): void {
     work();
   });
   database.close();
+  rmSync(other, { recursive: true });
 }
 
+/** Removes a folder whose store file is not a database. */
+const removeAfterTest = (folder: string): void =>
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+
 test("an unwritable store is reported once in the terminal, once in the log, and in each response", async () => {
-  const folder = join(await useFolder(), "data");
+  const folder = join(top, "reported");
   const service = await startService(folder);
   const { addresses, apiKey: key, child } = service;
   let terminal = "";
@@ -45,7 +52,8 @@ test("an unwritable store is reported once in the terminal, once in the log, and
 });
 
 test("a start on a full disk names the folder and the cause", async () => {
-  const folder = join(await useFolder(), "full");
+  const folder = join(top, "full");
+  removeAfterTest(folder);
   mkdirSync(folder, { mode: 0o700 });
   symlinkSync("/dev/full", join(folder, "service.db"));
   expect(await runLine("start", "--port", "0", "--data", folder)).toEqual({
@@ -60,8 +68,7 @@ const failWrites = (pid: number | undefined): void =>
   void execFileSync("prlimit", [`--pid=${pid}`, "--fsize=0:unlimited"]);
 
 test("a disk that becomes unwritable is reported in each response, in status and in the terminal, and the service can be stopped", async () => {
-  const top = await useFolder();
-  const folder = join(top, "data");
+  const folder = join(top, "unwritable");
   const released = join(top, "released");
   const handler = join(top, "handler.mjs");
   writeFileSync(
@@ -109,15 +116,16 @@ test("a disk that becomes unwritable is reported in each response, in status and
 test.each([["reset"], ["snapshot", "copy"], ["restore", "source"], ["prune"]])(
   "%s on a full disk names the folder and the cause",
   async (...words) => {
-    const top = await useFolder();
-    for (const name of ["data", "source"]) {
-      mkdirSync(join(top, name));
-      writeFileSync(join(top, name, "service.db"), "");
-    }
-    const folder = join(top, "data");
-    symlinkSync("/dev/full", join(folder, "lock"));
     const [command = "", ...dirs] = words;
-    expect(await runLine(command, ...dirs.map((name) => join(top, name)), "--data", folder)).toEqual({
+    const place = join(top, command);
+    removeAfterTest(place);
+    for (const name of ["data", "source"]) {
+      mkdirSync(join(place, name), { recursive: true });
+      writeFileSync(join(place, name, "service.db"), "");
+    }
+    const folder = join(place, "data");
+    symlinkSync("/dev/full", join(folder, "lock"));
+    expect(await runLine(command, ...dirs.map((name) => join(place, name)), "--data", folder)).toEqual({
       code: 1,
       out: "",
       err: `serverless-compute-local: disk full: nothing can be written to ${folder}; free some space there`,
@@ -126,7 +134,6 @@ test.each([["reset"], ["snapshot", "copy"], ["restore", "source"], ["prune"]])(
 );
 
 test("a data folder that cannot be created is an error with its path and the remedy", async () => {
-  const top = await useFolder();
   const file = join(top, "file");
   writeFileSync(file, "");
   const start = async (folder: string) => (await runLine("start", "--port", "0", "--data", folder)).err;
