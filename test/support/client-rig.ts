@@ -7,8 +7,8 @@ import { ManualClock } from "./manual-clock";
 /** A key that occurs in no other text. */
 export const apiKey = "sck_TOPSECRET+/key&42";
 
-/** Clients of a scripted server, on a manual clock. */
-export interface Rig extends FaultyServer {
+/** Clients on a manual clock. */
+interface ClockedClients {
   clients: Clients;
   clock: ManualClock;
   /** Advances the clock through retry delays until the call ends. Returns its result. */
@@ -17,6 +17,9 @@ export interface Rig extends FaultyServer {
   failure(call: Promise<unknown>): Promise<ApiError>;
 }
 
+/** Clients of a scripted server. */
+export interface Rig extends FaultyServer, ClockedClients {}
+
 /** Waits between attempts of one call, in order. */
 export const recordRetryDelays = () => {
   const delays: number[] = [];
@@ -24,7 +27,7 @@ export const recordRetryDelays = () => {
 };
 
 /** Advances the clock until the call ends; the clock does not advance during requests. */
-export async function runClock<Result>(clock: ManualClock, call: Promise<Result>): Promise<Result> {
+async function runClock<Result>(clock: ManualClock, call: Promise<Result>): Promise<Result> {
   let isDone = false;
   const markDone = () => {
     isDone = true;
@@ -47,14 +50,9 @@ export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
   throw outcome;
 }
 
-/** Starts a server and clients, which are closed after the test. */
-export async function startRig(
-  behaviours: Behaviour[] | ((request: ReceivedRequest, count: number) => Behaviour),
-  settings: Partial<ClientSettings> = {},
-): Promise<Rig> {
-  const server = await startFaultyServer(behaviours);
+/** Creates clients of a service at this origin, which are closed after the test. */
+export function clientsAt(origin: string, settings: Partial<ClientSettings> = {}): ClockedClients {
   const clock = new ManualClock();
-  const { origin } = server;
   const clients = createClients({
     apiKey,
     baseUrl: `${origin}/${settings.dialect ?? "v1"}`,
@@ -64,15 +62,23 @@ export async function startRig(
     random: () => 0.5,
     ...settings,
   });
-  onTestFinished(async () => {
-    await server.close();
-    await clients.close();
-  });
+  onTestFinished(() => clients.close());
   return {
-    ...server,
     clients,
     clock,
     result: (call) => runClock(clock, call),
     failure: (call) => runClock(clock, apiErrorOf(call)),
   };
+}
+
+/** Starts a server and clients, which are closed after the test. */
+export async function startRig(
+  behaviours: Behaviour[] | ((request: ReceivedRequest, count: number) => Behaviour),
+  settings: Partial<ClientSettings> = {},
+): Promise<Rig> {
+  const server = await startFaultyServer(behaviours);
+  const clocked = clientsAt(server.origin, settings);
+  // Runs before the clients are closed, because hooks run in reverse order.
+  onTestFinished(() => server.close());
+  return { ...server, ...clocked };
 }

@@ -1,6 +1,7 @@
-import { createClients, isApiError } from "serverless-compute-api";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { json, startFaultyServer } from "../../support/faulty-server";
+import { createClients } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import { apiErrorOf, clientsAt, startRig } from "../../support/client-rig";
+import { json } from "../../support/faulty-server";
 
 const settings = {
   apiKey: "sck_1234567890",
@@ -59,43 +60,20 @@ test.each(["attemptTimeout", "callTimeout", "maxInFlight"])("%s below 1 is rejec
 });
 
 test("trailing slashes of an address are ignored", async () => {
-  const server = await startFaultyServer(({ url }) =>
+  const { origin, requests } = await startRig(({ url }) =>
     json(url.includes("run") ? { id: "j", status: "IN_QUEUE" } : url.includes("v1") ? [] : { data: { myself: {} } }),
   );
-  const clients = createClients({
-    ...settings,
-    baseUrl: `${server.origin}/v1//`,
-    graphqlUrl: `${server.origin}/graphql/`,
-    serverlessUrl: `${server.origin}/`,
-  });
-  onTestFinished(async () => {
-    await server.close();
-    await clients.close();
-  });
+  const { clients } = clientsAt(`${origin}/`, { baseUrl: `${origin}/v1//`, graphqlUrl: `${origin}/graphql/` });
   await clients.management.listEndpoints();
   await clients.management.listSecrets();
   await clients.jobs.run("ep", { input: {} });
-  expect(server.requests.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/run"]);
-  expect(clients.jobs.url("ep")).toBe(`${server.origin}/v2/ep`);
+  expect(requests.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/run"]);
+  expect(clients.jobs.url("ep")).toBe(`${origin}/v2/ep`);
 });
 
 test("every API rejects a wrong key without a retry", async () => {
-  const server = await startFaultyServer([json({ message: "unauthorized" }, 401)]);
-  const { origin } = server;
-  const clients = createClients({
-    ...settings,
-    baseUrl: `${origin}/v1`,
-    graphqlUrl: `${origin}/graphql`,
-    serverlessUrl: origin,
-  });
-  onTestFinished(async () => {
-    await server.close();
-    await clients.close();
-  });
+  const { clients, requests } = await startRig([json({ message: "unauthorized" }, 401)]);
   const calls = [clients.management.listEndpoints(), clients.management.listSecrets(), clients.jobs.health("ep")];
-  const outcomes = await Promise.allSettled(calls);
-  for (const outcome of outcomes) {
-    expect(outcome.status === "rejected" && isApiError(outcome.reason, "auth")).toBe(true);
-  }
-  expect(server.requests).toHaveLength(3);
+  for (const error of calls.map(apiErrorOf)) expect(await error).toMatchObject({ category: "auth" });
+  expect(requests).toHaveLength(3);
 });

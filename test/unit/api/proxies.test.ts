@@ -1,18 +1,14 @@
-import { createClients, type Proxies, parseProxy } from "serverless-compute-api";
+import { type Proxies, parseProxy } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
-import { apiErrorOf, apiKey, recordRetryDelays, runClock } from "../../support/client-rig";
+import { clientsAt, recordRetryDelays } from "../../support/client-rig";
 import { type ConnectProxy, startConnectProxy } from "../../support/connect-proxy";
 import { type FaultyServer, json, startFaultyServer } from "../../support/faulty-server";
 import { unusedOrigin } from "../../support/loopback";
-import { ManualClock } from "../../support/manual-clock";
 
-function clientsFor(origin: string, proxies: Proxies) {
-  const clock = new ManualClock();
-  const address = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
-  const clients = createClients({ apiKey, ...address, proxies, clock, random: () => 0.5, attemptTimeout: 10_000 });
-  onTestFinished(() => clients.close());
-  return { management: clients.management, clock };
-}
+const clientsFor = (origin: string, proxies: Proxies) => {
+  const { clients, failure } = clientsAt(origin, { proxies });
+  return { management: clients.management, failure };
+};
 
 async function service(): Promise<FaultyServer> {
   const server = await startFaultyServer([json([])]);
@@ -41,8 +37,8 @@ test("calls go through the proxy, with credentials for the proxy only", async ()
 test("https addresses use the https proxy, and the http proxy as a fallback", async () => {
   const refusing = await proxyTo(403);
   for (const proxies of [{ https: refusing.origin }, { http: refusing.origin }]) {
-    const { management, clock } = clientsFor("https://service.test", proxies);
-    await runClock(clock, apiErrorOf(management.listEndpoints()));
+    const { management, failure } = clientsFor("https://service.test", proxies);
+    await failure(management.listEndpoints());
   }
   expect(refusing.requests.map(({ target }) => target)).toEqual(["service.test:443", "service.test:443"]);
 });
@@ -59,22 +55,22 @@ test("loopback addresses never use a proxy", async () => {
 
 test("hosts in NO_PROXY are reached directly", async () => {
   const proxy = await proxyTo(403);
-  const { management, clock } = clientsFor("http://api.service.invalid", {
+  const { management, failure } = clientsFor("http://api.service.invalid", {
     http: proxy.origin,
     noProxy: "service.invalid",
   });
-  const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
+  const error = await failure(management.listEndpoints());
   expect(error.message).toContain("api.service.invalid");
   expect(proxy.requests).toEqual([]);
 });
 
 test("a create that the proxy rejects fails immediately, unambiguously and without the proxy's password", async () => {
   const proxy = await proxyTo(407);
-  const { management, clock } = clientsFor("http://service.test", {
+  const { management, failure } = clientsFor("http://service.test", {
     http: proxy.origin.replace("//", "//ann:s3same@"),
   });
   const volume = { name: "v", size: 1, dataCenterId: "EU" };
-  const error = await runClock(clock, apiErrorOf(management.createNetworkVolume(volume)));
+  const error = await failure(management.createNetworkVolume(volume));
   expect(error).toMatchObject({ category: "network", code: "proxied", retryable: false, ambiguous: false });
   expect(error.message).toContain("407");
   expect(`${error.stack}${String(error.cause)}`).not.toContain("s3same");
@@ -82,9 +78,9 @@ test("a create that the proxy rejects fails immediately, unambiguously and witho
 });
 
 test("an unreachable proxy fails after three attempts", async () => {
-  const { management, clock } = clientsFor("http://service.test", { http: await unusedOrigin() });
+  const { management, failure } = clientsFor("http://service.test", { http: await unusedOrigin() });
   const { delays, onRetry } = recordRetryDelays();
-  const error = await runClock(clock, apiErrorOf(management.listEndpoints({ onRetry })));
+  const error = await failure(management.listEndpoints({ onRetry }));
   expect(error).toMatchObject({ category: "network", code: "proxied", ambiguous: false });
   expect(error.message).toContain("ECONNREFUSED");
   expect(delays).toHaveLength(2);

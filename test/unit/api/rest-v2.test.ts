@@ -10,8 +10,8 @@ const endpoint = { id: "e1", name: "chat", ...container, env: { MODEL: "small", 
 const secret = { id: "s1", name: "hub", createdAt: "2026-11-01T00:00:00Z" };
 const credentials = { username: "robot", password: "hushed" };
 const gpus = [
-  { id: "NVIDIA L4", pool: "AMPERE_24" },
-  { id: "NVIDIA RTX A5000", pool: "AMPERE_24" },
+  { id: "NVIDIA L4", name: "L4", manufacturer: "NVIDIA", memory: 24, pool: "AMPERE_24", price: { serverless: 0.684 } },
+  { id: "NVIDIA RTX A5000", pool: "AMPERE_24", price: { secure: 1 } },
   { id: "NVIDIA A30", pool: null },
 ];
 
@@ -23,6 +23,7 @@ const responses: [path: RegExp, response: object][] = [
   [/\/secrets/, { secrets: [secret], ...secret }],
   [/\/registries/, { registries: [], id: "r1", name: "ghcr" }],
   [/\/gpus/, { gpus }],
+  [/\/limits$/, { serverlessWorkers: { limit: null, used: 5 } }],
   [/\/releases$/, { endpointVersion: 2, releases: [] }],
   [/\/workers$/, { endpointVersion: 2, workers: [] }],
   [/\/templates\//, template],
@@ -261,10 +262,14 @@ describe("the catalog", () => {
       count === 1 ? json({ title: "Forbidden", status: 403 }, 403) : respond(request),
     );
     expect(await apiErrorOf(management.listGpuTypes())).toMatchObject({ code: "forbidden" });
-    const types = await management.listGpuTypes();
-    expect(types[0]).toMatchObject({ id: "NVIDIA L4", name: "NVIDIA L4", pool: "AMPERE_24", price: undefined });
+    expect(await management.listGpuTypes()).toEqual([
+      { id: "NVIDIA L4", name: "L4", manufacturer: "NVIDIA", memoryInGb: 24, pool: "AMPERE_24", price: 0.684 },
+      { id: "NVIDIA RTX A5000", name: "NVIDIA RTX A5000", pool: "AMPERE_24" },
+      { id: "NVIDIA A30", name: "NVIDIA A30" },
+    ]);
     await management.listGpuTypes();
     expect(requests).toHaveLength(2);
+    expect(await management.readWorkerQuota()).toEqual({ limit: undefined, used: 5 });
   });
 
   test("contains prices of CPU flavours, of which 0 is unknown, and names of data centres, which may be absent", async () => {

@@ -1,27 +1,17 @@
 import { createServer } from "node:http";
 import { createServer as createRawServer } from "node:net";
-import { createClients } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
-import { apiErrorOf, apiKey, recordRetryDelays, runClock } from "../../support/client-rig";
+import { clientsAt, recordRetryDelays } from "../../support/client-rig";
 import { closeServer, listenOnLoopback, unusedOrigin } from "../../support/loopback";
-import { ManualClock } from "../../support/manual-clock";
 import { volumeRecord } from "../../support/records";
 
 const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
 
-function clientsFor(origin: string) {
-  const clock = new ManualClock();
-  const address = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
-  const clients = createClients({ apiKey, ...address, clock, random: () => 0.5, attemptTimeout: 10_000 });
-  onTestFinished(() => clients.close());
-  return { clients, clock };
-}
-
 test("an unreachable service fails within three attempts and three seconds", async () => {
-  const { clients, clock } = clientsFor(await unusedOrigin());
+  const { clients, clock, failure } = clientsAt(await unusedOrigin());
   const { delays, onRetry } = recordRetryDelays();
   const start = clock.now();
-  const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints({ onRetry })));
+  const error = await failure(clients.management.listEndpoints({ onRetry }));
   expect(error).toMatchObject({ category: "network", code: "connection_refused", ambiguous: false });
   expect(error.message).toContain("ECONNREFUSED");
   expect(delays).toHaveLength(2);
@@ -31,7 +21,7 @@ test("an unreachable service fails within three attempts and three seconds", asy
 
 test("a create waits for a service that is starting, because nothing was sent", async () => {
   const origin = await unusedOrigin();
-  const { clients, clock } = clientsFor(origin);
+  const { clients, result } = clientsAt(origin);
   let creates = 0;
   const server = createServer((_request, response) => {
     creates += 1;
@@ -43,7 +33,7 @@ test("a create waits for a service that is starting, because nothing was sent", 
     if (started.length > 0) return;
     started.push(new Promise((resolve) => server.listen(Number(new URL(origin).port), "127.0.0.1", resolve)));
   };
-  await runClock(clock, clients.management.createNetworkVolume(volume, { onRetry }));
+  await result(clients.management.createNetworkVolume(volume, { onRetry }));
   expect(creates).toBe(1);
   expect(clients.requestCount()).toBe(1);
 });
@@ -53,9 +43,9 @@ test("a peer that does not speak HTTP fails immediately", async () => {
     socket.on("error", () => undefined);
     socket.resume().end("220 mail.example ESMTP\r\n");
   });
-  const { clients, clock } = clientsFor(await listenOnLoopback(server));
+  const { clients, failure } = clientsAt(await listenOnLoopback(server));
   onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
-  const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints()));
+  const error = await failure(clients.management.listEndpoints());
   expect(error).toMatchObject({ category: "network", code: "not_http", retryable: false });
 });
 
@@ -63,15 +53,15 @@ test("https to a service without TLS fails immediately as a TLS error", async ()
   const server = createServer();
   const origin = await listenOnLoopback(server);
   onTestFinished(() => closeServer(server));
-  const { clients, clock } = clientsFor(origin.replace("http:", "https:"));
-  const error = await runClock(clock, apiErrorOf(clients.management.createNetworkVolume(volume)));
+  const { clients, failure } = clientsAt(origin.replace("http:", "https:"));
+  const error = await failure(clients.management.createNetworkVolume(volume));
   expect(error).toMatchObject({ code: "not_tls", retryable: false, ambiguous: false });
   expect(clients.requestCount()).toBe(0);
 });
 
 test("a call after close rejects immediately", async () => {
-  const { clients, clock } = clientsFor(await unusedOrigin());
+  const { clients, failure } = clientsAt(await unusedOrigin());
   await clients.close();
-  const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints()));
+  const error = await failure(clients.management.listEndpoints());
   expect(error).toMatchObject({ category: "network", code: "closed", retryable: false });
 });
