@@ -1,11 +1,8 @@
-import { createClients } from "serverless-compute-api";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { kinds } from "../../provider/resources";
-import { json, startFaultyServer } from "../support/faulty-server";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { stringAt } from "../support/raw-http";
-import { templateRecord } from "../support/records";
 
 const bench = await useLifecycleBench();
 const templateId = stringAt(
@@ -68,39 +65,5 @@ describe("an update does not change", () => {
       modelReferences: ["m"],
       workersMax: 8,
     });
-  });
-});
-
-describe("a service that supports fewer fields of a template", () => {
-  const requestedFields: string[] = [];
-  let saved: unknown;
-  const server = startFaultyServer(({ body }) => {
-    requestedFields.push(body);
-    const missing = ["startScript", "portsConfig"].find(
-      (field) => body.includes("query podTemplate") && body.includes(field),
-    );
-    if (missing) return json({ errors: [{ message: `Cannot query field "${missing}" on type "PodTemplate".` }] });
-    if (body.includes("query podTemplate(")) return json({ data: { podTemplate: templateRecord({ startSsh: true }) } });
-    saved = JSON.parse(body).variables.input;
-    return json({ data: { saveTemplate: templateRecord() } });
-  });
-  afterAll(async () => (await server).close());
-
-  test("receives and returns only the fields that it supports", async () => {
-    const { origin } = await server;
-    const addresses = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
-    const clients = createClients({ apiKey: "sck-key-of-the-test", ...addresses });
-    onTestFinished(() => clients.close());
-    await clients.management.updateTemplate("30zmvf89kd", { readme: "x" });
-    expect(saved).toMatchObject({
-      id: "30zmvf89kd",
-      startSsh: true,
-      readme: "x",
-      env: [{ key: "MODEL", value: "mistral-7b" }],
-    });
-    expect(requestedFields).toHaveLength(4);
-    // An unsupported field is not requested again.
-    await clients.management.updateTemplate("30zmvf89kd", { readme: "y" });
-    expect(requestedFields).toHaveLength(6);
   });
 });

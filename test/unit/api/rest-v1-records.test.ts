@@ -32,7 +32,11 @@ test("an endpoint does not report settings that its response omits", () => {
   expect(unreportedKeys).toEqual(clearable);
   expect(convert({ instanceIds: [] }).unreportedKeys).toEqual(clearable);
   const complete = Object.fromEntries(clearable.map((key) => [key, null]));
-  expect(convert(complete).unreportedKeys).toEqual([]);
+  expect(convert({ ...complete, computeType: null })).toMatchObject({
+    ...{ gpuTypeIds: [], cpuFlavorIds: [], dataCenterIds: [], allowedCudaVersions: [], networkVolumeIds: [] },
+    computeType: undefined,
+    unreportedKeys: [],
+  });
 });
 
 describe("an endpoint that REST v2 created with a copy of a template", () => {

@@ -55,9 +55,11 @@ test("a record of REST v2 with the fields of a body is the template with these s
   expect(record).not.toHaveProperty("fresh");
 });
 
-test("a record of GraphQL has the settings under their own names", () => {
+test("a record of GraphQL or REST v1 has the settings under their own names", () => {
   const env = [{ key: "MODEL", value: "small" }];
   expect(templateRecord.parse({ id: "t1", ...settings, env })).toEqual({ id: "t1", ...settings });
+  const ports = ["8888/http", "22/tcp"];
+  expect(templateRecord.parse({ id: "t1", ...settings, ports, earned: 0 })).toEqual({ id: "t1", ...settings });
 });
 
 test("absent and null properties are omitted from a record; wrong types are rejected", () => {

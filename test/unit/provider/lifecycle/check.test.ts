@@ -265,11 +265,6 @@ describe("an omitted name", () => {
 
 describe("a volume's size", () => {
   const olds = { name: "chat-dev", size: 100, dataCenterId: "EU-RO-1" };
-  test("never shrinks, with an error that names both sizes and the alternative", () => {
-    expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: "EU-RO-1" }, olds)).toEqual([
-      "size: cannot shrink from 100 to 50; create a new volume under another resource name",
-    ]);
-  });
   test("may shrink if the volume is replaced", () => {
     expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: "US-KS-2" }, olds)).toEqual([]);
     expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: unknown }, olds)).toEqual([]);

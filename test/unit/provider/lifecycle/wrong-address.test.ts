@@ -1,7 +1,7 @@
-import { createClients } from "serverless-compute-api";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { Context, Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
+import { contextAt } from "../../../faults/support/wrong-addresses";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
@@ -9,18 +9,8 @@ import { naming } from "../../../support/naming";
 const bench = await useLifecycleBench();
 
 /** A context whose addresses begin with `origin` and lead to no API of the service. */
-function contextAtAddress(origin: string): Context {
-  const context = bench.context();
-  const addresses = { baseUrl: `${origin}/v9`, graphqlUrl: `${origin}/graphqls`, serverlessUrl: origin };
-  const clients = createClients({
-    apiKey: bench.addresses.apiKey,
-    ...addresses,
-    clock: context.clock,
-    random: () => 0,
-  });
-  onTestFinished(() => clients.close());
-  return { ...context, clients };
-}
+const contextAtAddress = (origin: string): Context =>
+  contextAt(bench, origin, { baseUrl: `${origin}/v9`, graphqlUrl: `${origin}/graphqls` });
 
 /** A server without our routes, which responds in JSON. */
 const otherServer = await startFaultyServer(() => json({ message: "not found" }, 404));

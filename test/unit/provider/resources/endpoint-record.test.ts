@@ -1,5 +1,8 @@
 import { createClients, type EndpointRecord, systemClock } from "serverless-compute-api";
+import { v2EndpointRecord } from "serverless-compute-api/shapes";
 import { afterAll, describe, expect, test } from "vitest";
+import { endpointPatch } from "../../../../api/dialects/rest-v2-bodies";
+import { endpointFrom } from "../../../../api/dialects/rest-v2-records";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { bareName, fromRecord } from "../../../../provider/resources/serverless-endpoint/record";
 import { inPlaceWarnings, triggersChanged } from "../../../../provider/resources/serverless-endpoint/unverified";
@@ -87,6 +90,12 @@ describe("the volumes of a record", () => {
       { networkVolumeId: "v1", networkVolumeIds: [] },
     ],
     [
+      "are a single volume if the service shows it under both names",
+      { networkVolumeId: "v1", networkVolumeIds: ["v1"] },
+      { networkVolumeId: "v1" },
+      { networkVolumeId: "v1", networkVolumeIds: [] },
+    ],
+    [
       "contain the single volume in the list if the program has it in both",
       { networkVolumeIds: ["v1", "v2"] },
       { networkVolumeId: "v1", networkVolumeIds: ["v1", "v2"] },
@@ -155,6 +164,21 @@ describe("the CPU flavours of a record", () => {
   ])("%s", (_, reported, desired, inputs) => {
     expect(inputsOf(reported, desired)).toMatchObject(inputs);
   });
+});
+
+/** Flavours and virtual CPUs in programs, and the entries of their `cpu` list in REST v2. */
+test.each<[{ cpuFlavorIds: string[]; vcpuCount?: number }, string[]]>([
+  [{ cpuFlavorIds: ["cpu3c-4", "cpu5c-8"] }, ["cpu3c 4", "cpu5c 8"]],
+  [{ cpuFlavorIds: ["cpu3c", "cpu5c-8"] }, ["cpu3c 2", "cpu5c 8"]],
+  [{ cpuFlavorIds: ["cpu3c", "cpu5c-8"], vcpuCount: 4 }, ["cpu3c 4", "cpu5c 8"]],
+  [{ cpuFlavorIds: ["cpu3c-4", "cpu5c-4"], vcpuCount: 2 }, ["cpu3c 4", "cpu5c 4"]],
+  [{ cpuFlavorIds: ["cpu3c-2", "cpu3c-4"] }, ["cpu3c 2", "cpu3c 4"]],
+  [{ cpuFlavorIds: ["cpu3c", "cpu5c"], vcpuCount: 4 }, ["cpu3c 4", "cpu5c 4"]],
+])("%j is sent to REST v2 as %j and read without a change", (desired, sent) => {
+  const { cpu = [] } = endpointPatch(desired, { computeType: "CPU", ...desired }, undefined, undefined);
+  expect(cpu.map(({ id, vcpuCount }) => `${id} ${vcpuCount}`)).toEqual(sent);
+  const response = v2EndpointRecord.parse({ ...record, cpu: cpu.map((flavor) => ({ ...flavor, memory: 8 })) });
+  expect(inputsOf(endpointFrom(response, undefined), { ...desired })).toMatchObject(desired);
 });
 
 test.each<[string, Partial<EndpointRecord>, Properties, object]>([

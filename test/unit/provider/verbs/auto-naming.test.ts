@@ -1,26 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { autoNaming } from "../../../../provider/verbs/urn";
 
-const urnOf = ({ stack = "dev", name = "chat" }): string =>
-  `urn:pulumi:${stack}::shop::serverless-compute:index:Template::${name}`;
+const urnOf = (name = "chat"): string => `urn:pulumi:dev::shop::serverless-compute:index:Template::${name}`;
 const nameOf = (urn: string, seed?: Uint8Array) => autoNaming(urn, seed).defaultName?.name;
 
 describe("a generated resource name", () => {
-  it("consists of the resource, the stack and seven random digits", () => {
-    const names = Array.from({ length: 20 }, () => nameOf(urnOf({})));
-    for (const name of names) expect(name).toMatch(/^chat-dev-[0-9a-f]{7}$/);
-    expect(new Set(names).size).toBe(20);
-  });
-
   it("is the same for the same seed, so that an update plan can replay it", () => {
     const seed = Uint8Array.from({ length: 32 }, (_, index) => 0xab + index);
-    expect(nameOf(urnOf({}), seed)).toBe("chat-dev-abacada");
+    expect(nameOf(urnOf(), seed)).toBe("chat-dev-abacada");
   });
 
   it("keeps the suffix if the service's limit truncates the rest", () => {
-    expect(nameOf(urnOf({ name: "x".repeat(200) }))).toMatch(/^x{183}-[0-9a-f]{7}$/);
+    expect(nameOf(urnOf("x".repeat(200)))).toMatch(/^x{183}-[0-9a-f]{7}$/);
     // A surrogate pair is removed as a whole.
-    expect(nameOf(urnOf({ name: `x${"\u{1F600}".repeat(100)}` }))).toMatch(/^x(?:\u{1F600}){91}-[0-9a-f]{7}$/u);
+    expect(nameOf(urnOf(`x${"\u{1F600}".repeat(100)}`))).toMatch(/^x(?:\u{1F600}){91}-[0-9a-f]{7}$/u);
   });
 
   it("cannot be generated without a URN", () => {
