@@ -17,13 +17,16 @@ test("acknowledged changes are stored and survive a kill", async () => {
   }
 });
 
-test("a removed job does not return after a kill", async () => {
+test("a removed job ends the waits for it and does not return after a kill", async () => {
   const rig = useJobs();
+  const removed: string[] = [];
+  rig.events.on("removed", ({ endpointId }) => void removed.push(endpointId));
   await rig.jobs.submit(rig.newJob({ endpointId: "other" }));
   await rig.jobs.submit(rig.newJob());
   expect(await rig.jobs.purge("endpoint")).toBe(1);
   await rig.jobs.removeEndpoint("other");
   expect(rig.stored()).toEqual([]);
+  expect(removed).toEqual(["endpoint", "other"]);
 });
 
 test.each([
@@ -89,6 +92,18 @@ test("a cancelled job keeps its last progress; a requeued job and a job that com
   expect([job?.status, job?.hasOutput, output]).toEqual(["COMPLETED", false, undefined]);
   expect(outputs).toEqual(['"half"', undefined]);
   expect(rig.afterKill().records.find("endpoint", requeued)?.job.hasOutput).toBe(false);
+});
+
+test("a job fails when its worker crashes a third time; interruptions and undelivered starts do not count", async () => {
+  const rig = useJobs();
+  const id = await rig.run();
+  for (const reason of ["undelivered", "interrupted", "crashed", "interrupted", "crashed", "undelivered"] as const) {
+    await rig.jobs.requeue(id, "w", reason, "the worker crashed");
+    await rig.jobs.assign("endpoint", "w", 1);
+  }
+  expect(rig.records.find("endpoint", id)?.job).toMatchObject({ status: "IN_PROGRESS", retries: 4, crashes: 2 });
+  await rig.jobs.requeue(id, "w", "crashed", "the worker crashed");
+  expect(rig.records.find("endpoint", id)?.job).toMatchObject({ status: "FAILED", error: "the worker crashed" });
 });
 
 test("a submission to an endpoint that has been deleted is rejected", async () => {

@@ -69,11 +69,12 @@ describe("the search for an endpoint's jobs", () => {
   });
 
   test("lists the jobs that /retry accepts, oldest first, without expired jobs", async () => {
-    const { view, clock } = await searchRig();
+    const { view, clock, ids } = await searchRig();
     expect(await view.retryable("endpoint", {})).toEqual(["02-bbbb-oom", "03-cccc-oom"]);
     expect(await view.retryable("endpoint", { text: "cuda" })).toEqual(["02-bbbb-oom"]);
     expect(await view.retryable("endpoint", { status: "COMPLETED" })).toEqual([]);
     clock.advance(60 * 60 * 1000);
     expect(await view.retryable("endpoint", {})).toEqual([]);
+    expect(await ids({ status: "FAILED" })).toEqual([]);
   });
 });

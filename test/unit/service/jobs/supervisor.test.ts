@@ -6,9 +6,9 @@ import { useJobs } from "./support/jobs-rig";
 
 const silent = { error: () => undefined };
 
-function rigOf(log: { error(line: unknown): void } = silent) {
+function rigOf(log: { error(line: unknown): void } = silent, sweep = 1) {
   const rig = useJobs();
-  return { ...rig, supervisor: createSupervisor({ ...rig, log, sweep: 1 }) };
+  return { ...rig, supervisor: createSupervisor({ ...rig, log, sweep }) };
 }
 
 test("a pass does nothing before anything is due, and returns the time of the next pass", async () => {
@@ -100,6 +100,16 @@ test("a started supervisor runs on its own, even for a later job with an earlier
   const early = await rig.run({ executionTimeout: 5000 });
   await rig.clock.advance(5000);
   await expect.poll(() => rig.status(early), { interval: 5 }).toBe("TIMED_OUT");
+  await rig.supervisor.stop();
+});
+
+test("a started supervisor removes expired jobs at the end of their sweep", async () => {
+  const rig = rigOf(silent, 60_000);
+  rig.supervisor.start();
+  const id = await rig.run();
+  await rig.jobs.finish(id, "w", { output: "1" });
+  await rig.clock.advance(limits.retention.run + 60_000);
+  await expect.poll(() => rig.store.find(id), { interval: 5 }).toBeUndefined();
   await rig.supervisor.stop();
 });
 

@@ -45,14 +45,26 @@ test("waits end at their own times", async () => {
   await expect.poll(() => ended).toEqual(["short", "long"]);
 });
 
-test("a client that disconnects ends only its own wait", async () => {
+test("a wait ends with its job, not with a stream chunk, and not after its client has disconnected", async () => {
   const rig = useJobs();
   const id = await rig.run();
-  const ended: string[] = [];
-  const [leave] = ["first", "second"].map((name) => rig.waits.wait(id, 60_000, () => void ended.push(name)));
+  const ended: unknown[] = [];
+  const [leave] = ["first", "second"].map((name) =>
+    rig.waits.wait(id, 60_000, (end) => void ended.push([name, end?.job.status, end?.output])),
+  );
   leave?.();
-  await rig.jobs.finish(id, "w", { output: "1" });
-  expect(ended).toEqual(["second"]);
+  await rig.stream.append(id, "w", { output: "1" });
+  expect(ended).toEqual([]);
+  await rig.jobs.finish(id, "w", { output: "2" });
+  expect(ended).toEqual([["second", "COMPLETED", "2"]]);
+});
+
+test("a wait for a change ends with a stream chunk", async () => {
+  const rig = useJobs();
+  const id = await rig.run();
+  const changed = rig.waits.waitForChange(id, 60_000, new AbortController().signal, true);
+  await rig.stream.append(id, "w", { output: "1" });
+  await changed;
 });
 
 test("closing ends all waits, and later waits end immediately", () => {

@@ -212,8 +212,9 @@ test("a host with a pending retry still receives its other notifications", async
   await delivery.stop();
 });
 
-test("no notification is lost if the service ends during delivery", async () => {
+test("no notification is lost if the service ends during delivery, and its interrupted attempts do not count", async () => {
   const rig = rigOf();
+  const attempts = rig.database.query("SELECT max(attempts) AS most FROM webhooks", z.object({ most: z.number() }));
   const first = rig.open();
   first.start();
   const { url, bodies } = await receiver(...Array.from({ length: 10 }, () => 200), "hang", "hang", "hang", "hang", 200);
@@ -221,6 +222,7 @@ test("no notification is lost if the service ends during delivery", async () => 
   for (let at = 0; at < 100; at++) ids.add(await end(rig, url));
   await waitForBodies(bodies, 14);
   await first.stop();
+  expect(attempts.all().map(({ most }) => most)).toEqual([0]);
   const second = rig.open();
   second.start();
   await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
