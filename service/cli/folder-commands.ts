@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { findLocalEngine } from "../settings";
 import type { LogsFlags } from "./logs";
-import { dataFlag, readCount, readSeconds } from "./option-values";
+import { dataFlag, readSeconds, wholeNumber } from "./option-values";
 import type { Output } from "./output";
 
 /** Default number of lines printed by `logs`. */
@@ -28,7 +28,7 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
     .description("print the output of an endpoint's workers; works without a running service")
     .argument("<endpoint>", "id or name")
     .option(...dataFlag())
-    .option("--lines <n>", "number of past lines to print", readCount, defaultLines)
+    .option("--lines <n>", "number of past lines to print", wholeNumber(0), defaultLines)
     .option("--follow", "keep printing new lines until Ctrl-C", false)
     .option("--json", "print each line as a line of JSON", false)
     .action(async (endpoint: string, flags: LogsFlags) =>

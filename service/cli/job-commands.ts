@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { JobStatus } from "serverless-compute-api/shapes";
 import type { JobsFlags, RunFlags } from "./jobs";
-import { dataFlag, oneOf, readCount, readInput } from "./option-values";
+import { dataFlag, oneOf, readInput, wholeNumber } from "./option-values";
 import type { Output } from "./output";
 
 const jobStates = [
@@ -38,7 +38,7 @@ export function addJobCommands(program: Command, output: Output): void {
     .argument("<endpoint>", "id or name")
     .option(...dataFlag())
     .option("--state <state>", "only jobs in this state, such as FAILED", oneOf(...jobStates))
-    .option("--limit <n>", "number of jobs to print", readCount, defaultJobs)
+    .option("--limit <n>", "number of jobs to print", wholeNumber(1), defaultJobs)
     .action(async (endpoint: string, flags: JobsFlags) =>
       (await import("./jobs.js")).listJobs(endpoint, flags, output),
     );

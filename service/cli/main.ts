@@ -3,17 +3,7 @@ import { defaultHost } from "../listening";
 import { defaultPort } from "../settings";
 import { addFolderCommands } from "./folder-commands";
 import { addJobCommands } from "./job-commands";
-import {
-  addImage,
-  addStock,
-  dataFlag,
-  oneOf,
-  readCount,
-  readPageSize,
-  readPort,
-  readRetirableApis,
-  readSeconds,
-} from "./option-values";
+import { addImage, addStock, dataFlag, oneOf, readRetirableApis, readSeconds, wholeNumber } from "./option-values";
 import { exitCodes, type Output, printError } from "./output";
 import type { StartFlags } from "./start";
 import type { StatusFlags } from "./status";
@@ -51,7 +41,7 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
   program
     .command("start")
     .description("start the service; Ctrl-C stops it")
-    .option("--port <n>", "port; 0 selects a free one", readPort, defaultPort)
+    .option("--port <n>", "port; 0 selects a free one", wholeNumber(0, 65_535), defaultPort)
     .option(
       "--host <address>",
       "address to listen on; any address other than loopback requires --allow-host",
@@ -90,7 +80,7 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
       addStock,
       {},
     )
-    .option("--worker-quota <n>", "largest sum of workersMax over all endpoints (default: no limit)", readCount)
+    .option("--worker-quota <n>", "largest sum of workersMax over all endpoints (default: no limit)", wholeNumber(0))
     .option(
       "--template-release <seconds>",
       "time that a template stays in use after its last endpoint (default: 120)",
@@ -114,7 +104,12 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
       readRetirableApis,
       [],
     )
-    .option("--page-size <n>", "elements in a page of a REST v2 list, for tests of pagination", readPageSize, 1000)
+    .option(
+      "--page-size <n>",
+      "elements in a page of a REST v2 list, for tests of pagination",
+      wholeNumber(1, 1000),
+      1000,
+    )
     .option("--strict", "reject REST v2 queries of published clients that break the contract", false)
     .option("--delete-needs-scale-down", "reject the delete of an endpoint whose workersMax is above 0", false)
     .option("--no-console", "do not serve the web page at the service's root")

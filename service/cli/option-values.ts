@@ -7,26 +7,17 @@ import { defaultDataFolder } from "../settings";
 export const dataFlag = () =>
   ["--data <dir>", "data folder, which contains all state and the key file", defaultDataFolder()] as const;
 
-/** Reads a port; 0 selects a free one. */
-export function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
-}
-
-/** Reads the number of elements in a page of a list. */
-export function readPageSize(text: string): number {
-  const size = Number(text);
-  if (/^\d+$/.test(text) && size >= 1 && size <= 1000) return size;
-  throw new InvalidArgumentError("It must be a whole number from 1 to 1000.");
-}
-
-/** Reads a number of lines, jobs or workers. */
-export function readCount(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count;
-  throw new InvalidArgumentError("It must be a whole number, 0 or more.");
-}
+/** Creates a parser of whole numbers from `least` to `most`; without `most`, any number of at least `least`. */
+export const wholeNumber =
+  (least: number, most?: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    const isAllowed = /^\d+$/.test(text) && Number.isSafeInteger(value) && value >= least;
+    if (isAllowed && value <= (most ?? value)) return value;
+    throw new InvalidArgumentError(
+      `It must be a whole number${most === undefined ? `, ${least} or more` : ` from ${least} to ${most}`}.`,
+    );
+  };
 
 /** Reads a JSON object; returns its text. */
 export function readInput(text: string): string {

@@ -28,6 +28,7 @@ describe("an invalid command line exits with 2 and one line", () => {
     ["key now", /too many arguments/],
     ["logs", /missing required argument 'endpoint'/],
     ["logs chat --lines -1", /--lines.*'-1'.*whole number, 0 or more/],
+    ["jobs chat --limit 0", /--limit.*'0'.*whole number, 1 or more/],
     ["logs chat --lines many", /--lines.*'many'.*whole number, 0 or more/],
     ["token", /missing required argument 'endpoint'/],
     ["start --port 1e9", /--port.*'1e9'.*whole number from 0 to 65535/],
