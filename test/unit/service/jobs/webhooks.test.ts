@@ -230,3 +230,11 @@ test("no notification is lost if the service ends during delivery, and its inter
   expect(new Set(receivedIds)).toEqual(ids);
   await second.stop();
 });
+
+test("the notifications of a removed endpoint are deleted", async () => {
+  const rig = rigOf();
+  await end(rig, "http://127.0.0.1:9/");
+  expect(pendingCount(rig)).toBe(1);
+  await rig.jobs.removeEndpoint("endpoint");
+  expect(pendingCount(rig)).toBe(0);
+});
