@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import { createEndpoint } from "../support/endpoint";
 import { send } from "../support/raw-http";
 import { accessibilityProblems, shows, submit, useConsole } from "./rig";
 
@@ -33,16 +34,9 @@ test("an endpoint's page contains its URL, scaling, template and volume, local t
 });
 
 test("a load balancer's page contains its URL and a sample request, but no job controls", async () => {
-  const { url, serverlessUrl, apiKey: key } = rig.service;
-  const json = {
-    name: "server",
-    type: "LOAD_BALANCER",
-    image: "acme/greeter:1",
-    gpu: { pools: ["ADA_24"] },
-    scaling: { type: "REQUEST_COUNT", requestCount: 1 },
-  };
-  const { text } = await send("POST", `${url}/v2/serverless`, { key, json });
-  const { id } = JSON.parse(text);
+  const { serverlessUrl } = rig.service;
+  const balancer = { type: "LOAD_BALANCER", scaling: { type: "REQUEST_COUNT", requestCount: 1 } };
+  const id = await createEndpoint(rig.service, "acme/greeter:1", balancer);
   const page = await rig.open(`#/endpoints/${id}`);
   await shows(page, ".facts dd", `${serverlessUrl}/load-balancers/${id}`);
   await shows(

@@ -1,5 +1,4 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,6 +10,7 @@ import { run } from "../../scripts/child.mjs";
 import { makeServiceImageContext } from "../../scripts/release/service-image.mjs";
 import type { EngineClient } from "../../service/workers/containers/engine-client";
 import { createStack } from "../support/pulumi";
+import { getWithHost } from "../support/raw-http";
 import { registerSecret } from "../support/secret-scan";
 import { useTestEngine } from "./rig";
 
@@ -62,13 +62,6 @@ async function composed() {
   const [data = "", handlers = ""] = volumes.map((text) => text.split(":")[0]);
   return { command, init, volume: data, handlers: resolve(dirname(composeFile), handlers) };
 }
-
-/** The status of a request with a Host header. */
-const statusFor = (url: string, host: string): Promise<number | undefined> =>
-  new Promise((resolved, reject) => {
-    const sent = request(url, { headers: { host } }, (response) => resolved(response.resume().statusCode));
-    sent.once("error", reject).end();
-  });
 
 beforeAll(async () => {
   const built = await run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-b"], {
@@ -140,8 +133,8 @@ test("the service's image runs as in compose.yaml: the quickstart deploys from o
     /^Uid:\t1000\t1000\t1000\t1000$/m,
   );
   const origin = `http://${address}:7337`;
-  expect(await statusFor(`${origin}/v1/endpoints`, "evil.example")).toBe(421);
-  expect(await statusFor(`${origin}/v1/endpoints`, "serverless-compute:7337")).toBe(401);
+  expect(await getWithHost(`${origin}/v1/endpoints`, "evil.example")).toMatchObject({ status: 421 });
+  expect(await getWithHost(`${origin}/v1/endpoints`, "serverless-compute:7337")).toMatchObject({ status: 401 });
 
   const environment = {
     SERVERLESS_COMPUTE_API_KEY: apiKey,

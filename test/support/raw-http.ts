@@ -1,4 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
+import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 
 /** A complete response. `request` describes the request without keys. */
@@ -59,6 +60,16 @@ export async function send(method: string, url: string, options: RequestOptions 
     json: parseJson(text),
     duration: Date.now() - startTime,
   };
+}
+
+/** Sends a GET request with a Host header, which fetch does not allow. Returns status and body. */
+export function getWithHost(url: string, host: string, headers = {}): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const clientRequest = openRequest(url, { headers: { ...headers, host }, agent: false }, async (response) =>
+      resolve({ status: response.statusCode ?? 0, text: await text(response) }),
+    );
+    clientRequest.once("error", reject).end();
+  });
 }
 
 /** A request whose body stays incomplete, and in flight, until it is finished. */

@@ -1,9 +1,9 @@
 import { mkdtemp } from "node:fs/promises";
-import { request } from "node:http";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type ServiceOptions, StartError } from "serverless-compute-local";
 import { expect, onTestFinished, test } from "vitest";
+import { getWithHost } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 
 async function useService(options: ServiceOptions) {
@@ -13,22 +13,6 @@ async function useService(options: ServiceOptions) {
   const service = await createService({ port: 0, dataFolder, runtime: "none", ...options });
   onTestFinished(() => service.stop(0));
   return service;
-}
-
-/** Sends a request for a host, and returns the status and body of the response. */
-function getWithHost(
-  url: string,
-  host: string,
-  headers: Record<string, string> = {},
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const clientRequest = request(url, { headers: { ...headers, host } }, async (response) => {
-      let text = "";
-      for await (const part of response) text += String(part);
-      resolve({ status: response.statusCode ?? 0, text });
-    });
-    clientRequest.once("error", reject).end();
-  });
 }
 
 test.each([

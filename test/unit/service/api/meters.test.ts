@@ -1,42 +1,17 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createClients } from "serverless-compute-api";
-import { createService, type Service } from "serverless-compute-local";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { send } from "../../../support/raw-http";
-import { discardServiceFolder } from "../../../support/service-artefacts";
 import { handlerFile } from "../../../support/target";
+import { useSharedJobRig } from "../jobs/support/job-rig";
 
-let service: Service;
-let clients: ReturnType<typeof createClients>;
-let dataFolder: string;
-beforeAll(async () => {
-  dataFolder = await mkdtemp(join(tmpdir(), "metrics-"));
-  const images = {
+const rig = await useSharedJobRig({
+  images: {
     "a/echo:1": handlerFile("echo"),
     "a/fail:1": handlerFile("fail"),
     "a/broken:1": 'node -e "process.exit(3)"',
-  };
-  service = await createService({ port: 0, dataFolder, images });
-  clients = createClients(service);
+  },
 });
-afterAll(async () => {
-  await clients.close();
-  await service.stop(0);
-  await discardServiceFolder(dataFolder);
-});
-
-async function endpoint(name: string): Promise<string> {
-  const template = { name, imageName: `a/${name}:1`, containerDiskInGb: 5, volumeInGb: 0, isServerless: true };
-  const { id: templateId } = await clients.management.createTemplate(template);
-  return (await clients.management.createEndpoint({ templateId, name, workersMin: 0, workersMax: 1 })).id;
-}
-const run = async (endpointId: string, input: object): Promise<string> => {
-  const jobs = `${service.serverlessUrl}/v2/${endpointId}`;
-  return (await send("POST", `${jobs}/runsync`, { key: service.apiKey, json: { input } })).text;
-};
-const scrape = () => send("GET", `${service.url}/metrics`);
+const endpoint = (name: string) => rig.endpoint(`a/${name}:1`, { name });
+const scrape = () => send("GET", `${rig.root}/metrics`);
 /** The values of the samples whose name and labels begin with a text. */
 const samples = async (start: string): Promise<Record<string, number>> =>
   Object.fromEntries(
@@ -55,9 +30,9 @@ test("/metrics responds in the text format of Prometheus, without a key on this 
 });
 
 test("/metrics counts jobs by state with their times, and workers", async () => {
-  const [echo, fail] = [await endpoint("echo"), await endpoint("fail")];
-  for (let job = 0; job < 3; job++) await run(echo, { job });
-  await run(fail, {});
+  const [{ id: echo, call }, { id: fail, call: callFail }] = [await endpoint("echo"), await endpoint("fail")];
+  for (let job = 0; job < 3; job++) await call("POST", "/runsync", { input: { job } });
+  await callFail("POST", "/runsync", { input: {} });
   expect(await samples("endpoint_info")).toMatchObject({
     [`endpoint_info{endpoint="${echo}",name="echo"}`]: 1,
     [`endpoint_info{endpoint="${fail}",name="fail"}`]: 1,
@@ -80,11 +55,11 @@ test("/metrics counts jobs by state with their times, and workers", async () => 
 });
 
 test("/metrics counts failed worker starts, and removes deleted endpoints", async () => {
-  const broken = await endpoint("broken");
-  const job = run(broken, {});
+  const { id: broken, call } = await endpoint("broken");
+  const job = call("POST", "/runsync", { input: {} });
   const failures = `worker_start_failures_total{endpoint="${broken}"}`;
   await expect.poll(async () => (await samples("worker_start_failures_total"))[failures]).toBeGreaterThan(0);
-  await clients.management.deleteEndpoint(broken);
+  await rig.rest("DELETE", `/endpoints/${broken}`);
   await job;
   await expect.poll(async () => (await scrape()).text).not.toContain(broken);
 });

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { send } from "../../../support/raw-http";
-import { useJobRig } from "../jobs/support/job-rig";
+import { apiKey, useJobRig } from "../jobs/support/job-rig";
 import { useDockerEngine } from "../workers/support/docker-engine";
 
 test("the listener for containers rejects requests of users", async () => {
@@ -18,7 +18,7 @@ test("the listener for containers rejects requests of users", async () => {
   const [, listener] = /RUNPOD_WEBHOOK_GET_JOB=http:\/\/[^:]+:(\d+)\//.exec(created[0] ?? "") ?? [];
   const to = (path: string, text?: string) =>
     send(text === undefined ? "GET" : "POST", `http://127.0.0.1:${listener}/v2/${jobs.id}/${path}`, {
-      key: "a-key-for-this-test-only",
+      key: apiKey,
       ...(text === undefined ? {} : { text }),
     });
   const responses = [await to("run", '{"input":{}}'), await to("status/none"), await to("health")];

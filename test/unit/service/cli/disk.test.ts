@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../../../service/store/database";
+import { createEndpoint } from "../../../support/endpoint";
 import { pollUntil, send, stringAt } from "../../../support/raw-http";
 import { runLine, startService, useFolder } from "./command";
 
@@ -81,11 +82,7 @@ test("a disk that becomes unwritable is reported in each response, in status and
   const { addresses, apiKey: key, child, ended } = await startService(folder, "--image", `i=${handler}`);
   const api = (method: string, path: string, json?: object) =>
     send(method, addresses.serverlessUrl + path, { key, ...(json && { json }) });
-  const template = stringAt(
-    await api("POST", "/v1/templates", { name: "t", imageName: "i", isServerless: true }),
-    "id",
-  );
-  const id = stringAt(await api("POST", "/v1/endpoints", { name: "e", templateId: template, workersMax: 1 }), "id");
+  const id = await createEndpoint({ url: addresses.serverlessUrl, apiKey: key }, "i");
   const job = stringAt(await api("POST", `/v2/${id}/run`, { input: {} }), "id");
   await pollUntil(
     () => api("GET", `/v2/${id}/status/${job}`),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, StartError } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { at, send } from "../../../support/raw-http";
+import { send } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 
 let folder: string;
@@ -52,33 +52,6 @@ describe("createService", () => {
     expect(String(failure)).toContain(message);
     expect(readdirSync(folder)).toEqual([]);
   });
-
-  test.each([
-    ["on", 2],
-    ["off", 5],
-  ] as const)(
-    "with rateLimits %s, %i of 5 concurrent calls of /purge-queue succeed (its limit is 2)",
-    async (rateLimits, served) => {
-      const service = await start({ rateLimits });
-      const headers = { authorization: `Bearer ${service.apiKey}` };
-      const content = { imageName: "acme/chat:1", isServerless: true, volumeInGb: 0 };
-      const json = { ...headers, "content-type": "application/json" };
-      const make = async (path: string, body: object) => {
-        const { json: created } = await send("POST", `${service.baseUrl}${path}`, {
-          headers: json,
-          text: JSON.stringify(body),
-        });
-        return String(at(created, "id"));
-      };
-      const templateId = await make("/templates", { name: "chat", ...content });
-      const id = await make("/endpoints", { name: "chat", templateId, workersMax: 0 });
-      const responses = await Promise.all(
-        Array.from({ length: 5 }, () => send("POST", `${service.serverlessUrl}/v2/${id}/purge-queue`, { headers })),
-      );
-      await service.stop();
-      expect(responses.filter(({ status }) => status === 200)).toHaveLength(served);
-    },
-  );
 
   test("creates no log file if it is silent", async () => {
     const service = await start();

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectResponse, send, stringAt } from "../../../support/raw-http";
+import { createEndpoint } from "../../../support/endpoint";
+import { send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 import { runLine, useFolder } from "./command";
 
@@ -14,20 +15,9 @@ beforeAll(async () => {
   const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
   service = await createService({ port: 0, dataFolder: data, images });
   // The first endpoint is a load balancer, which has no jobs.
-  const compute = {
-    gpu: { pools: ["AMPERE_24"] },
-    workers: { max: 0 },
-    scaling: { type: "REQUEST_COUNT", requestCount: 1 },
-  };
-  const balancer = { name: "balancer", image: "acme/web:1", type: "LOAD_BALANCER", ...compute };
-  expectResponse(await send("POST", `${service.url}/v2/serverless`, { key: service.apiKey, json: balancer }), 201);
-  for (const name of handlers) {
-    const create = (path: string, json: object) =>
-      send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
-    const template = { name, imageName: `acme/${name}:1`, isServerless: true };
-    const templateId = stringAt(await create("/templates", template), "id");
-    await create("/endpoints", { name, templateId, workersMax: 1 });
-  }
+  const balancer = { type: "LOAD_BALANCER", scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { max: 0 } };
+  await createEndpoint(service, "acme/web:1", { name: "balancer", ...balancer });
+  for (const name of handlers) await createEndpoint(service, `acme/${name}:1`, { name });
 });
 afterAll(() => service.stop(0));
 

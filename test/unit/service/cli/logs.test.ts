@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { createService } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
 import { main } from "../../../../service/cli/main";
-import { send, stringAt } from "../../../support/raw-http";
+import { createEndpoint } from "../../../support/endpoint";
 import { command, runLine, useFolder } from "./command";
 
 const folder = await useFolder();
@@ -12,16 +12,11 @@ const limit = 60_000;
 
 /** Creates endpoints with these names in a data folder, stops the service, and returns the endpoint ids in the same order. */
 async function stoppedService(dataFolder: string, ...names: string[]): Promise<string[]> {
-  const { baseUrl, apiKey: key, stop } = await createService({ port: 0, dataFolder });
-  const post = async (path: string, json: object) => stringAt(await send("POST", baseUrl + path, { key, json }), "id");
-  try {
-    const templateId = await post("/templates", { name: "t", imageName: "x:1", isServerless: true });
-    const ids: string[] = [];
-    for (const name of names) ids.push(await post("/endpoints", { name, templateId, workersMax: 0 }));
-    return ids;
-  } finally {
-    await stop(0);
-  }
+  const service = await createService({ port: 0, dataFolder });
+  const ids: string[] = [];
+  for (const name of names) ids.push(await createEndpoint(service, "x:1", { name, workers: { max: 0 } }));
+  await service.stop(0);
+  return ids;
 }
 
 const data = join(folder, "data");

@@ -2,7 +2,8 @@ import { appendFileSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { expectResponse, pollUntil, send, stringAt } from "../../../support/raw-http";
+import { createEndpoint } from "../../../support/endpoint";
+import { expectResponse, pollUntil, send } from "../../../support/raw-http";
 import { registerSecret } from "../../../support/secret-scan";
 import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
@@ -91,9 +92,7 @@ test(
     const used = dirname(apiKeyFile);
     expect(dirname(used)).toBe(temporary);
     const key = (await runLine("key", "--data", used)).out;
-    const body = { name: "slow", image: "acme/slow:1", type: "QUEUE", gpu: { pools: ["AMPERE_24"] } };
-    const json = { ...body, scaling: { type: "QUEUE_DELAY", queueDelay: 1 } };
-    const id = stringAt(await send("POST", `${url}/v2/serverless`, { key, json }), "id");
+    const id = await createEndpoint({ url, apiKey: key }, "acme/slow:1");
     const job = (await runLine("run", id, '{"ms":30000}', "--data", used)).out;
     await pollUntil(
       () => send("GET", `${url}/v2/${id}/status/${JSON.parse(job).id}`, { key }),

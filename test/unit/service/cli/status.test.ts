@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { writeServiceAddress } from "../../../../service/store/service-address";
+import { createEndpoint } from "../../../support/endpoint";
 import { closeServer, listenOnLoopback } from "../../../support/loopback";
-import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
+import { at, pollUntil, send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
 
@@ -18,15 +19,11 @@ test(
     const data = join(folder, "busy");
     const service = await startService(data, "--image", `acme/slow:1=${slow}`);
     const { addresses, apiKey: key } = service;
-    const post = (url: string, json: object) => send("POST", url, { key, json });
-    const template = { name: "slow", imageName: "acme/slow:1", isServerless: true };
-    const templateId = stringAt(await post(`${addresses.baseUrl}/templates`, template), "id");
-    const endpoint = { name: "busy", templateId, workersMax: 1 };
-    const id = stringAt(await post(`${addresses.baseUrl}/endpoints`, endpoint), "id");
-    const idle = { name: "idle\u001b[31m", templateId, workersMax: 0 };
-    const idleId = stringAt(await post(`${addresses.baseUrl}/endpoints`, idle), "id");
+    const access = { url: addresses.serverlessUrl, apiKey: key };
+    const id = await createEndpoint(access, "acme/slow:1", { name: "busy" });
+    const idleId = await createEndpoint(access, "acme/slow:1", { name: "idle\u001b[31m", workers: { max: 0 } });
     const jobs = `${addresses.serverlessUrl}/v2/${id}`;
-    for (let sent = 0; sent < 3; sent++) await post(`${jobs}/run`, { input: { ms: 30_000 } });
+    for (let sent = 0; sent < 3; sent++) await send("POST", `${jobs}/run`, { key, json: { input: { ms: 30_000 } } });
     await pollUntil(
       () => send("GET", `${jobs}/health`, { key }),
       (response) => at(response.json, "jobs", "inProgress") === 1,

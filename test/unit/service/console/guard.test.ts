@@ -1,7 +1,8 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { at, send, stringAt } from "../../../support/raw-http";
-import { makeEndpoint, openLink, pageHeaders, statusWith, useConsoleService } from "./support/console-rig";
+import { createEndpoint } from "../../../support/endpoint";
+import { at, getWithHost, send, stringAt } from "../../../support/raw-http";
+import { openLink, pageHeaders, useConsoleService } from "./support/console-rig";
 
 describe("the link that start prints", () => {
   test("is exchanged once for a cookie that is HTTP-only and same-site, and removed from the address", async () => {
@@ -60,7 +61,7 @@ test("data requires a session; without one only the empty page is served", async
 test("a session opens the console and no API", async () => {
   const service = await useConsoleService();
   const { serverlessUrl, baseUrl, graphqlUrl } = service;
-  const id = await makeEndpoint(service, "nothing:1");
+  const id = await createEndpoint(service, "nothing:1");
   const headers = pageHeaders(serverlessUrl, await openLink(service.consoleUrl));
   const get = async (url: string): Promise<number> => (await send("GET", url, { headers })).status;
   expect(await get(`${serverlessUrl}/console/api/session`)).toBe(200);
@@ -75,7 +76,7 @@ describe("a cross-site request of a signed-in browser is rejected", () => {
   test("by its Origin, by Sec-Fetch-Site, and without the page's header", async () => {
     const service = await useConsoleService();
     const { serverlessUrl } = service;
-    const id = await makeEndpoint(service, "nothing:1");
+    const id = await createEndpoint(service, "nothing:1");
     const own = pageHeaders(serverlessUrl, await openLink(service.consoleUrl));
     const { origin: _origin, ...noOrigin } = own;
     const { "x-serverless-compute-console": _header, ...noHeader } = own;
@@ -103,12 +104,13 @@ describe("a cross-site request of a signed-in browser is rejected", () => {
     const { port } = new URL(serverlessUrl);
     const cookie = await openLink(consoleUrl);
     for (const host of [`evil.example:${port}`, "127.0.0.1", `127.0.0.1:${Number(port) - 1}`, `[::1]:${port}`]) {
-      expect(await statusWith(`${serverlessUrl}/`, { host }), host).toBe(403);
-      const headers = { ...pageHeaders(`http://${host}`, cookie), host };
-      expect(await statusWith(`${serverlessUrl}/console/api/session`, headers), host).toBe(403);
+      const headers = pageHeaders(`http://${host}`, cookie);
+      for (const path of ["/", "/console/api/session"])
+        expect(await getWithHost(serverlessUrl + path, host, headers), host).toMatchObject({ status: 403 });
     }
-    const local = { ...pageHeaders(`http://localhost:${port}`, cookie), host: `localhost:${port}` };
-    expect(await statusWith(`${serverlessUrl}/console/api/session`, local)).toBe(200);
+    const local = pageHeaders(`http://localhost:${port}`, cookie);
+    const accepted = await getWithHost(`${serverlessUrl}/console/api/session`, `localhost:${port}`, local);
+    expect(accepted.status).toBe(200);
   });
 
   test("no response allows another origin by CORS", async () => {

@@ -1,51 +1,29 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createService, type EndpointFaults, type Service } from "serverless-compute-local";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createService, type EndpointFaults } from "serverless-compute-local";
+import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../../support/manual-clock";
-import { at, pollUntil, type RawResponse, send, stringAt } from "../../../support/raw-http";
-import { discardServiceFolder } from "../../../support/service-artefacts";
+import { at, pollUntil, type RawResponse, send } from "../../../support/raw-http";
 import { runLine } from "../cli/command";
-import { useJobRig } from "../jobs/support/job-rig";
-import { images, shortTimings } from "../workers/support/programs";
+import { apiKey as key, useJobRig, useSharedJobRig } from "../jobs/support/job-rig";
+import { images, scratchFile, shortTimings } from "../workers/support/programs";
 
-let folder: string;
-let service: Service;
-let names = 0;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "faults-"));
-  const options = { port: 0, dataFolder: join(folder, "data"), images, runtime: "none", logLevel: "info" } as const;
-  service = await createService({ ...options, timings: shortTimings });
-});
-afterAll(async () => {
-  await service.stop(0);
-  await discardServiceFolder(folder);
-});
-
+const rig = await useSharedJobRig({ images, timings: shortTimings, logLevel: "info" });
+const { service, dataFolder } = rig;
 const call = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
-  send(method, `${service.url}${path}`, { key: service.apiKey, json });
+  send(method, `${rig.root}${path}`, { key, json });
 
 /** A new endpoint with these faults. */
 async function endpointWith(faults: EndpointFaults) {
-  const name = `endpoint-${++names}`;
-  const body = { name, image: "tool", type: "QUEUE", gpu: { pools: ["AMPERE_24"] } };
-  const json = { ...body, workers: { max: 1 }, scaling: { type: "QUEUE_DELAY", queueDelay: 1 } };
-  const id = stringAt(await call("POST", "/v2/serverless", json), "id");
-  service.faults(id, faults);
-  const run = async (input: object = {}) => stringAt(await call("POST", `/v2/${id}/run`, { input }), "id");
-  const final = (job: string) =>
-    pollUntil(
-      () => call("GET", `/v2/${id}/status/${job}`),
-      ({ json }) => ["COMPLETED", "FAILED"].includes(String(at(json, "status"))),
-    );
-  return { id, name, run, final };
+  const jobs = await rig.endpoint("tool");
+  service.faults(jobs.id, faults);
+  return jobs;
 }
 
 /** Expects that both logs contain an injected fault of an endpoint. */
 function expectMarked(id: string, text: string): void {
-  expect(readFileSync(join(folder, "data/logs", `${id}.log`), "utf8")).toContain(`Z ${text}`);
-  const lines = readFileSync(join(folder, "data/service.log"), "utf8").trim().split("\n");
+  expect(readFileSync(join(dataFolder, "logs", `${id}.log`), "utf8")).toContain(`Z ${text}`);
+  const lines = readFileSync(join(dataFolder, "service.log"), "utf8").trim().split("\n");
   const endpointLines = lines.map((line) => JSON.parse(line)).filter(({ endpoint }) => endpoint === id);
   expect(endpointLines.map(({ msg }) => msg).join("\n")).toContain(text);
 }
@@ -65,63 +43,53 @@ describe("an injected fault", () => {
   });
 
   test("dropResponses processes a request and drops its response", async () => {
-    const { id, final } = await endpointWith({ dropResponses: 1 });
+    const { id, reaches } = await endpointWith({ dropResponses: 1 });
     await expect(call("POST", `/v2/${id}/run`, { input: {} })).rejects.toThrow();
     const { json } = await call("GET", `/v2/${id}/requests`);
-    await final(String(at(json, "requests", 0, "id")));
+    await reaches(String(at(json, "requests", 0, "id")));
     expect(at(json, "requests")).toHaveLength(1);
     expectMarked(id, "injected fault: a response is dropped; remaining dropResponses: 0");
   });
 
   test("failJobs fails the next jobs, and no more", async () => {
-    const { id, run, final } = await endpointWith({ failJobs: 1 });
-    const first = await final(await run());
-    expect(first.json).toMatchObject({ status: "FAILED", error: "injected fault: the job fails" });
-    expect((await final(await run())).json).toMatchObject({ status: "COMPLETED" });
-    expectMarked(id, `injected fault: job ${stringAt(first, "id")} fails; remaining failJobs: 0`);
+    const { id, run, reaches } = await endpointWith({ failJobs: 1 });
+    const job = await run({});
+    expect(await reaches(job)).toMatchObject({ status: "FAILED", error: "injected fault: the job fails" });
+    await reaches(await run({}), "COMPLETED");
+    expectMarked(id, `injected fault: job ${job} fails; remaining failJobs: 0`);
   });
 
   test("crashJobs kills the worker of a job, which runs again", async () => {
-    const { id, run, final } = await endpointWith({ crashJobs: 1 });
-    const job = await run();
-    expect((await final(job)).json).toMatchObject({ status: "COMPLETED", retries: 1 });
+    const { id, run, reaches } = await endpointWith({ crashJobs: 1 });
+    const job = await run({});
+    expect(await reaches(job)).toMatchObject({ status: "COMPLETED", retries: 1 });
     expectMarked(id, `injected fault: a worker crashes at job ${job}; remaining crashJobs: 0`);
   });
 
   test("workers: crash fails jobs with a reason", async () => {
-    const { id, run, final } = await endpointWith({ workers: "crash" });
-    const failed = await final(await run());
-    expect(failed.json).toMatchObject({ status: "FAILED" });
-    expect(stringAt(failed, "error")).toContain("injected fault: the worker crashes");
+    const { id, run, reaches } = await endpointWith({ workers: "crash" });
+    const { status, error } = await reaches(await run({}));
+    expect(status).toBe("FAILED");
+    expect(error).toContain("injected fault: the worker crashes");
     expectMarked(id, 'injected fault: a worker starts with the fault "crash"');
-    expect(readFileSync(join(folder, "data/logs", `${id}.log`), "utf8")).toMatch(
-      /Z local-[0-9a-f]+ injected fault: the worker crashes\n/,
-    );
+    expect(await rig.workerLog(id)).toMatch(/Z local-[0-9a-f]+ injected fault: the worker crashes\n/);
   });
 
   test("workers: hang leaves the job in the queue and the worker initializing", async () => {
-    const { id, run } = await endpointWith({ workers: "hang" });
-    const job = await run();
-    const health = await pollUntil(
-      () => call("GET", `/v2/${id}/health`),
-      ({ json }) => at(json, "workers", "initializing") === 1,
-    );
-    expect(at(health.json, "jobs", "inQueue")).toBe(1);
-    expect((await call("GET", `/v2/${id}/status/${job}`)).json).toMatchObject({ status: "IN_QUEUE" });
+    const { id, run, reaches, healthBecomes } = await endpointWith({ workers: "hang" });
+    const job = await run({});
+    await healthBecomes(({ jobs, workers }) => workers["initializing"] === 1 && jobs["inQueue"] === 1);
+    await reaches(job, "IN_QUEUE");
     expectMarked(id, 'injected fault: a worker starts with the fault "hang"');
   });
 
   test("noStock prevents worker starts until it is removed", async () => {
-    const { id, run, final } = await endpointWith({ noStock: true });
-    const job = await run();
-    const health = await pollUntil(
-      () => call("GET", `/v2/${id}/health`),
-      ({ json }) => at(json, "workers", "throttled") === 1,
-    );
-    expect(at(health.json, "jobs", "inQueue")).toBe(1);
+    const { id, run, reaches, healthBecomes } = await endpointWith({ noStock: true });
+    const job = await run({});
+    await healthBecomes(({ jobs, workers }) => workers["throttled"] === 1 && jobs["inQueue"] === 1);
     expectMarked(id, "injected fault: no stock, so no worker starts");
     service.faults(id, {});
-    expect((await final(job)).json).toMatchObject({ status: "COMPLETED" });
+    await reaches(job, "COMPLETED");
   });
 
   describe("delay", () => {
@@ -131,7 +99,6 @@ describe("an injected fault", () => {
       const rig = await useJobRig({ clock });
       const { id, call: callJobs } = await rig.endpoint("none:1", { workersMax: 0 });
       const path = `${rig.root}/local/endpoints/${id}/faults`;
-      const key = "a-key-for-this-test-only";
       expect((await send("PUT", path, { key, json: { delay: 60_000 } })).json).toEqual({ delay: 60_000 });
       let ended = false;
       const health = callJobs("GET", "/health").finally(() => {
@@ -163,8 +130,8 @@ describe("an injected fault", () => {
 
 describe("faults", () => {
   test("are set and printed by the command line, and removed with {}", async () => {
-    const { id, name } = await endpointWith({});
-    const faults = (...words: string[]) => runLine("faults", name, ...words, "--data", join(folder, "data"));
+    const { id } = await rig.endpoint("tool", { name: "named" });
+    const faults = (...words: string[]) => runLine("faults", "named", ...words, "--data", dataFolder);
     expect(await faults('{"failJobs":2,"workers":"crash"}')).toEqual({
       code: 0,
       err: "",
@@ -181,7 +148,7 @@ describe("faults", () => {
 
   test("require the key and an existing endpoint", async () => {
     const { id } = await endpointWith({});
-    expect((await send("GET", `${service.url}/local/endpoints/${id}/faults`)).status).toBe(401);
+    expect((await send("GET", `${rig.root}/local/endpoints/${id}/faults`)).status).toBe(401);
     expect((await call("PUT", "/local/endpoints/absent/faults", {})).json).toEqual({
       message: 'endpoint "absent" not found',
     });
@@ -192,7 +159,7 @@ describe("faults", () => {
   });
 
   test("of a seed file are injected from the start", async () => {
-    const seed = join(folder, "endpoints.yaml");
+    const seed = scratchFile("endpoints.yaml");
     const text = (workers: string) =>
       `endpoints: { down: { image: "tool", type: QUEUE, gpu: { pools: [AMPERE_24] }, scaling: { type: QUEUE_DELAY, queueDelay: 1 }, faults: { noStock: true, workers: ${workers} } } }`;
     writeFileSync(seed, text("stop"));

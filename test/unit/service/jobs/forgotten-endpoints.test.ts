@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { stringAt } from "../../../support/raw-http";
 import { useJobRig } from "./support/job-rig";
 
 async function write(path: string, text: string): Promise<void> {
@@ -14,7 +15,7 @@ test("a start moves unknown volumes, homes and logs to the folder orphaned, and 
   const rig = await useJobRig({ onNotice: (text) => notices.push(text) });
   const retained = await rig.endpoint("none", { workersMax: 0 });
   const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
-  const keptVolume = (await rig.rest("POST", "/networkvolumes", volume)).text("id");
+  const keptVolume = stringAt(await rig.rest("POST", "/networkvolumes", volume), "id");
   const paths = (endpointId: string, volumeId: string): string[] => [
     join("workers", endpointId, "cache"),
     join("logs", `${endpointId}.log`),
@@ -41,7 +42,7 @@ test("a start moves unknown volumes, homes and logs to the folder orphaned, and 
 test("the folder of a volume is deleted with the volume", async () => {
   const rig = await useJobRig();
   const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
-  const id = (await rig.rest("POST", "/networkvolumes", volume)).text("id");
+  const id = stringAt(await rig.rest("POST", "/networkvolumes", volume), "id");
   const folder = join(rig.dataFolder, "volumes", id);
   const other = join(rig.dataFolder, "volumes", "other");
   await Promise.all([write(join(folder, "weights"), ""), write(join(other, "weights"), "")]);

@@ -6,10 +6,10 @@ import { z } from "zod";
 import { readStore } from "../../../../service/store/database";
 import { ManualClock } from "../../../support/manual-clock";
 import { at } from "../../../support/raw-http";
-import { type JobRig, type Jobs, useJobRig, useSharedJobRig } from "./support/job-rig";
+import { apiKey, type JobRig, type Jobs, useJobRig, useSharedJobRig } from "./support/job-rig";
 
 const images = { llm: join(__dirname, "support", "llm.mjs") };
-const key = { authorization: "Bearer a-key-for-this-test-only", "content-type": "application/json" };
+const key = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
 const path = "/openai/v1/completions";
 const rig = await useSharedJobRig({ images });
 const clock = new ManualClock();

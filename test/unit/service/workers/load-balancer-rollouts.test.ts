@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { startHttpLoad } from "../../../support/http-load";
-import { apiKey, useLoadBalancer } from "./support/load-balancer";
+import { apiKey } from "../jobs/support/job-rig";
+import { useLoadBalancer } from "./support/load-balancer";
 import { scratchFile } from "./support/programs";
 
 /** Minimum number of requests of a load; higher in full runs. */

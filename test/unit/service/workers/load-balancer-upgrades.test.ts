@@ -3,7 +3,8 @@ import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { expect, test, vi } from "vitest";
 import { OffsetClock } from "../../../support/offset-clock";
-import { apiKey, type LoadBalancer, useLoadBalancer } from "./support/load-balancer";
+import { apiKey } from "../jobs/support/job-rig";
+import { type LoadBalancer, useLoadBalancer } from "./support/load-balancer";
 
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });

@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { parseServer } from "../../../../service/workers/worker-server";
 import { OffsetClock } from "../../../support/offset-clock";
-import { apiKey, useLoadBalancer } from "./support/load-balancer";
+import { apiKey } from "../jobs/support/job-rig";
+import { useLoadBalancer } from "./support/load-balancer";
 import { scratchFile } from "./support/programs";
 
 // Real processes on a busy machine.

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { watchSources } from "../../../../service/workers/source-watch";
+import { createEndpoint } from "../../../support/endpoint";
 import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
-import { makeEndpoint, useConsoleService } from "../console/support/console-rig";
+import { useConsoleService } from "../console/support/console-rig";
 
 function folderOf(): string {
   const folder = mkdtempSync(join(tmpdir(), "handlers-"));
@@ -101,7 +102,7 @@ test("start --watch: workers finish their job when their handler is saved, the n
   writeFileSync(file, handler(1));
   const service = await useConsoleService({ images: { "acme/versions": file }, watch: true, logLevel: "info" });
   const { apiKey: key, serverlessUrl, dataFolder } = service;
-  const id = await makeEndpoint(service, "acme/versions:1");
+  const id = await createEndpoint(service, "acme/versions:1");
   const jobs = `${serverlessUrl}/v2/${id}`;
   const run = async (input: object) => stringAt(await send("POST", `${jobs}/run`, { key, json: { input } }), "id");
   const end = async (job: string) => (await send("GET", `${jobs}/status-sync/${job}?wait=30000`, { key })).json;

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { isAlive } from "../../../../scripts/child.mjs";
 import { OffsetClock } from "../../../support/offset-clock";
+import { stringAt } from "../../../support/raw-http";
 import { type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, program, scratchFile, shortTimings } from "./support/programs";
 
@@ -67,7 +68,7 @@ describe("the end of the service", () => {
     const response = await waiting;
     expect(response).toMatchObject({ status: 200, json: { status: "IN_PROGRESS" } });
     writeFileSync(file, "");
-    expect(await jobs.reaches(response.text("id"))).toMatchObject({ status: "COMPLETED", retries: 1 });
+    expect(await jobs.reaches(stringAt(response, "id"))).toMatchObject({ status: "COMPLETED", retries: 1 });
   });
 
   test("ends workers that ignore SIGTERM", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
+import { stringAt } from "../../../support/raw-http";
 import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
@@ -37,7 +38,7 @@ test("a job stays queued while a secret is missing, and runs once its template n
   await jobs.healthBecomes(({ workers }) => workers["throttled"] === 1);
   expect((await jobs.health()).message).toContain('"nowhere"');
   await jobs.reaches(id, "IN_QUEUE");
-  const templateId = (await rig.rest("GET", `/endpoints/${jobs.id}`)).text("templateId");
+  const templateId = stringAt(await rig.rest("GET", `/endpoints/${jobs.id}`), "templateId");
   await rig.rest("PATCH", `/templates/${templateId}`, { env: {} });
   expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED" });
   expect((await jobs.health()).message).toBeUndefined();

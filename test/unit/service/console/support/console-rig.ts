@@ -1,10 +1,9 @@
 import { mkdtemp } from "node:fs/promises";
-import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { expect, onTestFinished } from "vitest";
-import { send, stringAt } from "../../../../support/raw-http";
+import { send } from "../../../../support/raw-http";
 import { registerSecret } from "../../../../support/secret-scan";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
 
@@ -38,22 +37,4 @@ export async function openLink(link: string | undefined): Promise<string> {
   const [cookie = ""] = (opened.headers.get("set-cookie") ?? "").split(";");
   registerSecret(cookie.split("=")[1] ?? "", "a session of the console");
   return cookie;
-}
-
-/** Creates an endpoint that runs an image, and returns its id. */
-export async function makeEndpoint({ baseUrl, apiKey }: Service, imageName: string, name = "chat"): Promise<string> {
-  const post = (path: string, json: object) => send("POST", `${baseUrl}${path}`, { key: apiKey, json });
-  const templateId = stringAt(await post("/templates", { name, imageName, isServerless: true }), "id");
-  return stringAt(await post("/endpoints", { name, templateId, workersMax: 1 }), "id");
-}
-
-/** The status of a request with headers that fetch does not allow, such as Host. */
-export function statusWith(url: string, headers: Record<string, string>, method = "GET"): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const clientRequest = request(url, { method, headers, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
-    clientRequest.on("error", reject).end();
-  });
 }

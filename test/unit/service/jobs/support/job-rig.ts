@@ -4,21 +4,14 @@ import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, expect, onTestFinished } from "vitest";
 import { z } from "zod";
+import { type RawResponse, send as sendRequest, stringAt } from "../../../../support/raw-http";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
 
 /** Options of the service; without them, it starts no containers and has no rate limits. */
 export type RigOptions = Pick<
   ServiceOptions,
-  "images" | "timings" | "clock" | "stream" | "runtime" | "rateLimits" | "onNotice"
+  "images" | "timings" | "clock" | "stream" | "runtime" | "rateLimits" | "onNotice" | "logLevel"
 >;
-
-interface RigResponse {
-  status: number;
-  headers: Headers;
-  json: unknown;
-  /** A string field of the response; fails the test if it is missing. */
-  text(field: string): string;
-}
 
 /** A real service with its own timings, on a free port and in its own folder. */
 export type JobRig = Awaited<ReturnType<typeof openJobRig>>;
@@ -34,7 +27,8 @@ const healthShape = z.looseObject({
 });
 type Health = z.output<typeof healthShape>;
 const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
-const apiKey = "a-key-for-this-test-only";
+/** The key of the rig's account. */
+export const apiKey = "a-key-for-this-test-only";
 
 /** Starts a service for one test; `useSharedJobRig` starts a service for all tests of a file. */
 export const useJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobRig(options, onTestFinished);
@@ -56,26 +50,10 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
     return createService({ ...input, port: 0, dataFolder, apiKey, templateRelease: 0, console: false });
   }
 
-  async function send(
-    method: string,
-    path: string,
-    json?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<RigResponse> {
-    const response = await fetch(`${running.serverlessUrl}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
-      ...(json === undefined ? {} : { body: typeof json === "string" ? json : JSON.stringify(json) }),
-    });
-    const text = await response.text();
-    const parsed: unknown = text === "" ? undefined : JSON.parse(text);
-    return {
-      status: response.status,
-      headers: response.headers,
-      json: parsed,
-      text: (field) => z.string().parse(record.parse(parsed)[field]),
-    };
-  }
+  const send = (method: string, path: string, json?: unknown, headers: Record<string, string> = {}) => {
+    const body = typeof json === "string" ? { text: json } : { json };
+    return sendRequest(method, `${running.serverlessUrl}${path}`, { key: apiKey, headers, ...body });
+  };
 
   function jobsOf(id: string) {
     const call = (
@@ -83,16 +61,14 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
       path: string,
       json?: unknown,
       headers?: Record<string, string>,
-    ): Promise<RigResponse> => send(method, `/v2/${id}${path}`, json, headers);
+    ): Promise<RawResponse> => send(method, `/v2/${id}${path}`, json, headers);
     const health = async (): Promise<Health> => healthShape.parse((await call("GET", "/health")).json);
     return {
       id,
       call,
       health,
       async run(input: object, more: object = {}): Promise<string> {
-        const response = await call("POST", "/run", { input, ...more });
-        expect(response.status, JSON.stringify(response.json)).toBe(200);
-        return response.text("id");
+        return stringAt(await call("POST", "/run", { input, ...more }), "id");
       },
       /** Polls /status until the job is in one of the states. Default: the final states. */
       async reaches(jobId: string, ...states: string[]): Promise<Record<string, unknown>> {
@@ -118,6 +94,9 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
     get root() {
       return running.serverlessUrl;
     },
+    get service() {
+      return running;
+    },
     dataFolder,
     rest: (method: string, path: string, json?: unknown) => send(method, `/v1${path}`, json),
     graphql: (query: string) => send("POST", "/graphql", { query }),
@@ -126,9 +105,9 @@ async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void
     /** Creates an endpoint that runs `image` with at most one worker by default. */
     async endpoint(image: string, fields: object = {}, template: object = {}) {
       const created = { name: `t${++names}`, imageName: image, isServerless: true, volumeInGb: 0, ...template };
-      const templateId = (await send("POST", "/v1/templates", created)).text("id");
+      const templateId = stringAt(await send("POST", "/v1/templates", created), "id");
       const body = { name: `e${names}`, templateId, workersMax: 1, ...fields };
-      return jobsOf((await send("POST", "/v1/endpoints", body)).text("id"));
+      return jobsOf(stringAt(await send("POST", "/v1/endpoints", body), "id"));
     },
     /** Stops the service, and starts another one on the same folder. */
     async restart(deadline = 0): Promise<void> {

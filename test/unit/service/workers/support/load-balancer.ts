@@ -2,8 +2,8 @@ import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { JobTimings } from "../../../../../service/jobs/timings";
-import { at } from "../../../../support/raw-http";
-import { type RigOptions, useJobRig } from "../../jobs/support/job-rig";
+import { at, stringAt } from "../../../../support/raw-http";
+import { apiKey, type RigOptions, useJobRig } from "../../jobs/support/job-rig";
 import { shortTimings } from "./programs";
 
 /** A program that serves HTTP on its PORT. */
@@ -22,9 +22,6 @@ const seenShape = z.looseObject({
   env: z.record(z.string(), z.string()),
   body: z.object({ bytes: z.number(), text: z.string() }),
 });
-
-/** The key of the rig's account. */
-export const apiKey = "a-key-for-this-test-only";
 
 /** A load balancing endpoint of a service on a free port. */
 export type LoadBalancer = Awaited<ReturnType<typeof useLoadBalancer>>;
@@ -54,7 +51,7 @@ export async function useLoadBalancer(
   const { call } = rig.jobs("serverless");
   const created = await call("POST", "", endpointOf(fields));
   expect(created.status, JSON.stringify(created.json)).toBe(201);
-  const id = created.text("id");
+  const id = stringAt(created, "id");
   const url = z.string().parse(at(created.json, "requestUrls", "base"));
   const request = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });

@@ -5,7 +5,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { JobTimings } from "../../../../../service/jobs/timings";
-import { at } from "../../../../support/raw-http";
+import { at, stringAt } from "../../../../support/raw-http";
 import { useJobRig } from "../../jobs/support/job-rig";
 import { scratchFile, shortTimings } from "./programs";
 
@@ -27,7 +27,7 @@ export async function useRollingEndpoint(
     ...(clock ? { clock } : {}),
   });
   const jobs = await rig.endpoint("versioned", { idleTimeout: 30, ...fields }, { env });
-  const templateId = (await rig.rest("GET", `/endpoints/${jobs.id}`)).text("templateId");
+  const templateId = stringAt(await rig.rest("GET", `/endpoints/${jobs.id}`), "templateId");
   const managed = rig.jobs(`serverless/${jobs.id}`);
   const v2 = (path: string) => managed.call("GET", path);
   const changed = async (path: string, body: object): Promise<void> => {
