@@ -28,15 +28,6 @@ function shiftAll(queue: ReadyQueue): string[] {
 }
 const waiter = (workerId: string): WaitingWorker => ({ workerId, deliver: () => undefined });
 
-test("requeued jobs return to their previous places", () => {
-  const queue = filled(...["a", "b", "c", "d"].map((id, place) => job(id, place)));
-  const [a, b, c] = [queue.shift(), queue.shift(), queue.shift()];
-  if (!a || !b || !c) throw new Error("no jobs to requeue");
-  for (const requeued of [b, c, a]) queue.add({ ...requeued });
-  expect(queue.size).toBe(4);
-  expect(shiftAll(queue)).toEqual(["a", "b", "c", "d"]);
-});
-
 test("jobs of low priority are taken like others and do not start workers", () => {
   const queue = filled(job("low", 1, true), job("normal", 2), job("lower", 3, true));
   expect([...queue.jobsForScaling].map(({ id }) => id)).toEqual(["normal"]);

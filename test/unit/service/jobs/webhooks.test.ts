@@ -53,9 +53,14 @@ async function gatedReceiver() {
 
 function rigOf(timings = {}) {
   const rig = useJobs();
-  const open = (webhooks = rig.webhooks, log: Parameters<typeof createWebhookDelivery>[0]["log"] = silent) =>
-    createWebhookDelivery({ ...rig, webhooks, timings: { ...defaultTimings, ...timings }, log });
-  return { ...rig, open };
+  /** Starts a delivery, stopped after the test. */
+  function start(webhooks = rig.webhooks, log: Parameters<typeof createWebhookDelivery>[0]["log"] = silent) {
+    const delivery = createWebhookDelivery({ ...rig, webhooks, timings: { ...defaultTimings, ...timings }, log });
+    delivery.start();
+    onTestFinished(() => delivery.stop());
+    return delivery;
+  }
+  return { ...rig, start };
 }
 
 async function end(rig: ReturnType<typeof rigOf>, webhook: string): Promise<string> {
@@ -74,8 +79,7 @@ test("a received notification is sent once, even while its record cannot be writ
   const rig = rigOf();
   const logged: unknown[] = [];
   const error = (line: unknown): void => void logged.push(line);
-  const delivery = rig.open(rig.webhooks, { ...silent, error });
-  delivery.start();
+  rig.start(rig.webhooks, { ...silent, error });
   const gate = await gatedReceiver();
   await end(rig, gate.url);
   await expect.poll(() => gate.traffic.calls, { interval: 5 }).toBe(1);
@@ -89,15 +93,13 @@ test("a received notification is sent once, even while its record cannot be writ
   await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
   expect(gate.traffic.calls).toBe(1);
   expect(logged).toHaveLength(1);
-  await delivery.stop();
 });
 
 test("credentials in the address are sent as Basic authentication and never logged", async () => {
   const rig = rigOf();
   const lines: unknown[] = [];
   const record = (...line: unknown[]): void => void lines.push(line);
-  const delivery = rig.open(rig.webhooks, { info: record, warn: record, error: record });
-  delivery.start();
+  rig.start(rig.webhooks, { info: record, warn: record, error: record });
   const { url, bodies, keys } = await receiver(500, 200);
   await end(rig, url.replace("http://", "http://us%40er:hush%3A%20hush@"));
   await waitForBodies(bodies, 1);
@@ -107,7 +109,6 @@ test("credentials in the address are sent as Basic authentication and never logg
   const basic = `Basic ${Buffer.from("us@er:hush: hush").toString("base64")}`;
   expect(keys).toEqual([basic, basic]);
   expect(JSON.stringify(lines)).not.toContain("hush");
-  await delivery.stop();
 });
 
 test.each([
@@ -119,8 +120,7 @@ test.each([
     const rig = rigOf({ webhookAnswer });
     const lines: unknown[] = [];
     const record = (...line: unknown[]): void => void lines.push(line);
-    const delivery = rig.open(rig.webhooks, { info: record, warn: record, error: record });
-    delivery.start();
+    rig.start(rig.webhooks, { info: record, warn: record, error: record });
     const { url, bodies, keys } = await receiver(...statuses);
     const job = await end(rig, url);
     for (let attempt = 1; attempt <= 3; attempt++) {
@@ -135,21 +135,18 @@ test.each([
       [{ job, attempt: 2, problem }, "webhook: attempt failed; retrying"],
       [{ job, attempt: 3, problem }, "webhook: last attempt failed; not retried"],
     ]);
-    await delivery.stop();
   },
 );
 
 test("40 hosts that never respond, one of them with 100 notifications, do not delay other hosts", async () => {
   const rig = rigOf(never);
-  const delivery = rig.open();
-  delivery.start();
+  rig.start();
   const slow = await Promise.all(Array.from({ length: 40 }, () => receiver("hang")));
   const quick = await receiver(200);
   for (let at = 0; at < 100; at++) await end(rig, slow[0]?.url ?? "");
   for (const { url } of slow) await end(rig, url);
   await end(rig, quick.url);
   await waitForBodies(quick.bodies, 1);
-  await delivery.stop();
 });
 
 test("a host receives four notifications concurrently and finally all; pending bodies stay in the store", async () => {
@@ -162,8 +159,7 @@ test("a host receives four notifications concurrently and finally all; pending b
       return rig.webhooks.load(id);
     },
   };
-  const delivery = rig.open(webhooks);
-  delivery.start();
+  rig.start(webhooks);
   const slow = await gatedReceiver();
   for (let at = 0; at < 40; at++) await end(rig, slow.url);
   await expect.poll(() => slow.traffic.calls, { interval: 5 }).toBe(4);
@@ -173,7 +169,6 @@ test("a host receives four notifications concurrently and finally all; pending b
   await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
   expect(slow.traffic).toEqual({ calls: 40, atOnce: 4 });
   expect(bodies).toBe(40);
-  await delivery.stop();
 });
 
 test("bodies that exceed 128 MiB together are sent one after the other, also to different hosts", async () => {
@@ -183,8 +178,7 @@ test("bodies that exceed 128 MiB together are sent one after the other, also to 
     ...rig.webhooks,
     dueOf: (...range) => rig.webhooks.dueOf(...range).map((webhook) => ({ ...webhook, bytes })),
   };
-  const delivery = rig.open(webhooks);
-  delivery.start();
+  rig.start(webhooks);
   const slow = await gatedReceiver();
   const quick = await receiver(200);
   await end(rig, slow.url);
@@ -194,13 +188,11 @@ test("bodies that exceed 128 MiB together are sent one after the other, also to 
   expect(quick.bodies).toEqual([]);
   slow.release();
   await waitForBodies(quick.bodies, 3);
-  await delivery.stop();
 });
 
 test("a host with a pending retry still receives its other notifications", async () => {
   const rig = rigOf();
-  const delivery = rig.open();
-  delivery.start();
+  rig.start();
   const { url, bodies } = await receiver(500, 500, 500, 500, 200);
   for (let at = 0; at < 20; at++) await end(rig, url);
   await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(4);
@@ -209,26 +201,22 @@ test("a host with a pending retry still receives its other notifications", async
   await rig.clock.advance(10_000);
   await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
   expect(bodies).toHaveLength(24);
-  await delivery.stop();
 });
 
 test("no notification is lost if the service ends during delivery, and its interrupted attempts do not count", async () => {
   const rig = rigOf();
   const attempts = rig.database.query("SELECT max(attempts) AS most FROM webhooks", z.object({ most: z.number() }));
-  const first = rig.open();
-  first.start();
+  const first = rig.start();
   const { url, bodies } = await receiver(...Array.from({ length: 10 }, () => 200), "hang", "hang", "hang", "hang", 200);
   const ids = new Set<string>();
   for (let at = 0; at < 100; at++) ids.add(await end(rig, url));
   await waitForBodies(bodies, 14);
   await first.stop();
   expect(attempts.all().map(({ most }) => most)).toEqual([0]);
-  const second = rig.open();
-  second.start();
+  rig.start();
   await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
   const receivedIds = bodies.map((body) => z.object({ id: z.string() }).parse(JSON.parse(body)).id);
   expect(new Set(receivedIds)).toEqual(ids);
-  await second.stop();
 });
 
 test("the notifications of a removed endpoint are deleted", async () => {

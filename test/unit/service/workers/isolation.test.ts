@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { allowSecret } from "../../../support/secret-scan";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
 const env = z.record(z.string(), z.string());
-const planted = "OF_THE_HOST_ONLY";
-beforeAll(() => {
-  process.env[planted] = "1";
-});
-afterAll(() => {
-  delete process.env[planted];
-});
 
 test("a worker has only its own environment, without variables of the host", async () => {
+  vi.stubEnv("OF_THE_HOST_ONLY", "1");
+  onTestFinished(() => void vi.unstubAllEnvs());
   const rig = await useJobRig({ images, timings: shortTimings });
   const variables = { MODEL: "m", RUNPOD_POD_ID: "forged", RUNPOD_DEBUG_LEVEL: "WARN" };
   const jobs = await rig.endpoint("tool", {}, { env: variables });

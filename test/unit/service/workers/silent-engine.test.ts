@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { OffsetClock } from "../../../support/offset-clock";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
@@ -18,10 +18,9 @@ async function useSilentEngine() {
     sockets.push(socket.on("error", () => undefined).resume());
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
-  const before = process.env["DOCKER_HOST"];
-  process.env["DOCKER_HOST"] = `unix://${path}`;
+  vi.stubEnv("DOCKER_HOST", `unix://${path}`);
   onTestFinished(async () => {
-    process.env["DOCKER_HOST"] = before;
+    vi.unstubAllEnvs();
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });

@@ -9,7 +9,8 @@ import { shortTimings } from "./programs";
 /** A program that serves HTTP on its PORT. */
 const serverFile = fileURLToPath(new URL("../../../../support/handlers/http-server.mjs", import.meta.url));
 
-const workerList = z.array(
+/** The workers of an endpoint as REST v2 lists them. */
+export const workerList = z.array(
   z.looseObject({ id: z.string(), status: z.string(), isStale: z.boolean(), version: z.number() }),
 );
 const seenShape = z.looseObject({

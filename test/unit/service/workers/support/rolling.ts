@@ -3,15 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "serverless-compute-api/clock";
 import { expect, onTestFinished } from "vitest";
-import { z } from "zod";
 import type { JobTimings } from "../../../../../service/jobs/timings";
 import { at, stringAt } from "../../../../support/raw-http";
 import { useJobRig } from "../../jobs/support/job-rig";
+import { workerList } from "./load-balancer";
 import { scratchFile, shortTimings } from "./programs";
-
-const workerList = z.array(
-  z.looseObject({ id: z.string(), status: z.string(), isStale: z.boolean(), version: z.number() }),
-);
 
 /** A service with an endpoint whose workers run version "1" of a handler; counts the workers continuously. */
 export async function useRollingEndpoint(
@@ -36,7 +32,7 @@ export async function useRollingEndpoint(
 
   const workerIds = new Set<string>();
   let max = 0;
-  async function workers(): Promise<z.output<typeof workerList>> {
+  async function workers(): Promise<ReturnType<typeof workerList.parse>> {
     const shown = workerList.parse(at((await v2("/workers")).json, "workers"));
     for (const { id } of shown) workerIds.add(id);
     max = Math.max(max, shown.length);
