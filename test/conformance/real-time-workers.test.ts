@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "serverless-compute-api/clock";
 import { describe, expect, type TestContext, test, vi } from "vitest";
+import { scratchFolder } from "../support/folders";
 import { at, expectResponse, pollUntil } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
@@ -34,13 +34,6 @@ const capped = { startBackoff: 100_000, startBackoffMax: 300 };
 const deaf = "conformance/deaf:1";
 const deafProgram = fileURLToPath(new URL("programs/deaf.mjs", import.meta.url));
 const images = { [deaf]: `"${process.execPath}" "${deafProgram}"` };
-
-/** Path of a file in a folder that is removed after the test. */
-function scratchFile(context: TestContext, name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "real-time-"));
-  context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, name);
-}
 
 async function useService(timings: Record<string, number>) {
   const target = await useTarget({ clock: systemClock, timings, images });
@@ -131,7 +124,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
   });
 
   test("killGrace: a worker that ignores SIGTERM is killed after that long", async (context) => {
-    const file = scratchFile(context, "pid");
+    const file = join(scratchFolder(context.onTestFinished), "pid");
     const pid = (): number => {
       try {
         return Number(readFileSync(file, "utf8"));
@@ -156,7 +149,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
 
   test("startBackoff: the wait before the next worker doubles with each crash", async (context) => {
     local.target.localOnly(context, "startBackoff is a setting of the local service");
-    const file = scratchFile(context, "attempts");
+    const file = join(scratchFolder(context.onTestFinished), "attempts");
     const jobs = await local.account.jobsOn("crash", context);
     // The third crash fails the job, after two waits.
     await jobs.reaches(await jobs.submit({ file }), "FAILED");

@@ -1,19 +1,16 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { createService, type Service } from "serverless-compute-local";
 import { afterAll, beforeEach, expect, inject, onTestFinished } from "vitest";
 import { z } from "zod";
+import { type AtEnd, serviceFolder } from "../support/folders";
 import { freePort } from "../support/loopback";
 import { send, stringAt } from "../support/raw-http";
 import { registerSecret } from "../support/secret-scan";
-import { discardServiceFolder } from "../support/service-artefacts";
 
-export const handler = fileURLToPath(new URL("./programs/handler.mjs", import.meta.url));
+const handler = fileURLToPath(new URL("./programs/handler.mjs", import.meta.url));
 
 /** Timeout for content of the page, ms, for a busy machine. */
 export const contentTimeout = 100_000;
@@ -51,11 +48,8 @@ function useBrowser(): Promise<Browser> {
 }
 
 /** Starts a service on a free port with its own folder; both end with the file (`afterAll`) or the test (`onTestFinished`). */
-export async function useConsole(
-  atEnd: (work: () => Promise<void>) => void,
-  images: Record<string, string> = {},
-): Promise<ConsoleRig> {
-  const dataFolder = await mkdtemp(join(tmpdir(), "console-"));
+export async function useConsole(atEnd: AtEnd): Promise<ConsoleRig> {
+  const dataFolder = serviceFolder(atEnd);
   const start = (port: number): Promise<Service> =>
     createService({
       port,
@@ -64,14 +58,11 @@ export async function useConsole(
       rateLimits: "off",
       watch: true,
       logLevel: "info",
-      images: { "acme/greeter": handler, ...images },
+      images: { "acme/greeter": handler },
     });
   let service = await start(await freePort());
   const { serverlessUrl } = service;
-  atEnd(async () => {
-    await service.stop(0);
-    await discardServiceFolder(dataFolder);
-  });
+  atEnd(() => service.stop(0));
 
   async function post(url: string, json: object): Promise<string> {
     return stringAt(await send("POST", url, { key: service.apiKey, json }), "id");

@@ -1,18 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { labels } from "../../service/workers/containers/removal";
+import { scratchFolder } from "../support/folders";
 import { runLine } from "../unit/service/cli/command";
 import { containersOf, startRig, useTestEngine } from "./rig";
 
 test("prune removes containers of a killed service on its folder, and none of another service", async (context) => {
   const { client, image } = useTestEngine(context);
-  const [own, other] = [await mkdtemp(join(tmpdir(), "prune-")), await mkdtemp(join(tmpdir(), "prune-"))];
-  onTestFinished(async () => {
-    await runLine("prune", "--data", other);
-    for (const folder of [own, other]) await rm(folder, { recursive: true });
-  });
+  const [own, other] = [scratchFolder(), scratchFolder()];
+  onTestFinished(() => runLine("prune", "--data", other).then(() => undefined));
   for (const folder of [own, other])
     await client.call("POST", "/containers/create", { body: { Image: image, Labels: { [labels.data]: folder } } });
   const { code, out } = await runLine("prune", "--data", own);

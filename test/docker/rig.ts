@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
@@ -9,7 +8,8 @@ import { z } from "zod";
 import { findEngine } from "../../service/workers/containers/engine-address";
 import { createEngineClient, type EngineClient } from "../../service/workers/containers/engine-client";
 import { labels } from "../../service/workers/containers/removal";
-import { discardServiceFolder, logTails } from "../support/service-artefacts";
+import { serviceFolder } from "../support/folders";
+import { logTails } from "../support/service-artefacts";
 
 /** A container as the engine lists it. */
 const containerShape = z.looseObject({ Id: z.string(), State: z.string(), Labels: z.record(z.string(), z.string()) });
@@ -54,14 +54,13 @@ export async function containersOf(client: EngineClient, dataFolder: string): Pr
 /** Starts a service whose workers are containers, stopped after the test. A failing test prints its logs. */
 export async function startRig(context: TestContext, options: ServiceOptions = {}) {
   const engine = useTestEngine(context);
-  const dataFolder = await mkdtemp(join(tmpdir(), "docker-"));
+  const dataFolder = serviceFolder();
   const service = await createService({ port: 0, dataFolder, logLevel: "info", runtime: "docker", ...options });
   const clients = createClients(service);
   onTestFinished(async () => {
     await clients.close();
     await service.stop(0);
     if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
-    await discardServiceFolder(dataFolder);
   });
   return {
     ...engine,

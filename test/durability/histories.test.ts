@@ -1,20 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, test } from "vitest";
 import { openDatabase } from "../../service/store/database";
+import { scratchFolder } from "../support/folders";
 import { isFull } from "./chance";
 import { compare } from "./history/comparison";
 import { Player } from "./history/player";
 import { histories, knownHistories } from "./history/steps";
 
-const folder = mkdtempSync(join(tmpdir(), "histories-"));
-const database = openDatabase(folder);
-afterAll(() => {
-  database.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const database = openDatabase(scratchFolder(afterAll));
+afterAll(database.close);
 const runs = isFull ? 10_000 : 200;
 
 test(

@@ -14,7 +14,7 @@ import { processesLeft } from "./processes";
 import { startRemoteWorker } from "./remote-worker";
 import { findBreaches } from "./verdict";
 
-const folder = await useFolder();
+const folder = useFolder();
 const rounds = isFull ? 50 : 3;
 const perRound = 30_000;
 

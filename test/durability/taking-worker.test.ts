@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { defaultTimings } from "../../service/jobs/timings";
@@ -8,6 +5,7 @@ import { openDatabase } from "../../service/store/database";
 import { createDispatcher } from "../../service/workers/dispatcher";
 import { createWorkerPresence } from "../../service/workers/presence";
 import { createWorkerRegistry } from "../../service/workers/registry";
+import { scratchFolder } from "../support/folders";
 import { ManualClock } from "../support/manual-clock";
 import { startLife } from "./history/parts";
 
@@ -15,14 +13,12 @@ const endpointId = "plain";
 
 /** Creates a dispatcher over the real job path, with a worker and a queued job. */
 async function openDispatcher() {
-  const folder = mkdtempSync(join(tmpdir(), "taking-worker-"));
-  const database = openDatabase(folder);
+  const database = openDatabase(scratchFolder());
   const clock = new ManualClock();
   const life = startLife(database, clock, false);
   onTestFinished(async () => {
     await life.die();
     database.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const registry = createWorkerRegistry();
   const { jobs, events, live } = life;

@@ -1,12 +1,11 @@
-import { copyFile, mkdtemp, readdir, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
+import { serviceFolder } from "../support/folders";
 import { at, send } from "../support/raw-http";
-import { discardServiceFolder } from "../support/service-artefacts";
 import { countRequeues, installAudit, type JobRecordBook, readRecordBook } from "./audit";
 import { chosenSeed, createChance, isFull } from "./chance";
 import { drained, makeEndpoint, workersReady, workImage } from "./endpoint";
@@ -14,8 +13,7 @@ import { newKnowledge, runHangingJob, runLoad } from "./load";
 import { processesLeft, processesNaming } from "./processes";
 import { findBreaches } from "./verdict";
 
-const folder = await mkdtemp(join(tmpdir(), "worker-crash-"));
-afterAll(() => discardServiceFolder(folder));
+const folder = serviceFolder(afterAll);
 const rounds = isFull ? 50 : 3;
 const perRound = 30_000;
 const timings = { startBackoff: 10, startBackoffMax: 50 };

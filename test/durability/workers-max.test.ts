@@ -1,19 +1,17 @@
-import { copyFile, mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { gpuTypeIds } from "serverless-compute-api/catalog";
 import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
+import { serviceFolder } from "../support/folders";
 import { expectResponse, send, stringAt } from "../support/raw-http";
-import { discardServiceFolder } from "../support/service-artefacts";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
 import { drained, type ServiceAccess } from "./endpoint";
 import { processesNaming } from "./processes";
 
-const folder = await mkdtemp(join(tmpdir(), "workers-max-"));
-afterAll(() => discardServiceFolder(folder));
+const folder = serviceFolder(afterAll);
 const handler = join(folder, "storm.mjs");
 await copyFile(fileURLToPath(new URL("handlers/storm.mjs", import.meta.url)), handler);
 const image = "durability/storm:1";

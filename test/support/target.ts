@@ -1,11 +1,9 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach, type TestContext } from "vitest";
+import { serviceFolder } from "./folders";
 import { OffsetClock } from "./offset-clock";
-import { discardServiceFolder, logTails } from "./service-artefacts";
+import { logTails } from "./service-artefacts";
 
 /** Handlers of the conformance tests (test/conformance/handlers). */
 export const handlers = ["echo", "fail", "slow", "stream", "crash", "env"] as const;
@@ -23,8 +21,8 @@ export interface Target {
   image(handler: HandlerName, context: TestContext): string;
   /** Advances the local service's clock, or waits for an external service; long waits skip its test. */
   advance(ms: number, context: TestContext): Promise<void>;
-  /** Stops the local service's clock except for `pass`, until the result is called or the test ends. */
-  freezeClock(context: TestContext): () => void;
+  /** Stops the local service's clock except for `advance` until the test ends. */
+  freezeClock(context: TestContext): void;
   /** Skips the test for an external service, whose settings and machine are not accessible. */
   localOnly(context: TestContext, reason: string): void;
 }
@@ -62,13 +60,13 @@ function externalTarget(): Target {
       if (ms > maximumRealWait) skip(context, `would wait ${ms / 1000} s on a service whose clock is its own`);
       await new Promise((resolve) => setTimeout(resolve, ms));
     },
-    freezeClock: () => () => undefined,
+    freezeClock: () => undefined,
     localOnly: (context, reason) => skip(context, `only against the local service: ${reason}`),
   };
 }
 
 async function localTarget(options: ServiceOptions): Promise<Target> {
-  const dataFolder = await mkdtemp(join(tmpdir(), "conformance-"));
+  const dataFolder = serviceFolder(afterAll);
   const clock = new OffsetClock();
   const handlerImages = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
   const images = { ...handlerImages, ...options.images };
@@ -78,10 +76,7 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
   afterEach(async (context) => {
     if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
   });
-  afterAll(async () => {
-    await service.stop(0);
-    await discardServiceFolder(dataFolder);
-  });
+  afterAll(() => service.stop(0));
   return {
     baseUrl: service.baseUrl,
     graphqlUrl: service.graphqlUrl,
@@ -90,11 +85,7 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
     isExternal: false,
     image: localImage,
     advance: (ms) => clock.advance(ms),
-    freezeClock(context) {
-      const resume = clock.freeze();
-      context.onTestFinished(resume);
-      return resume;
-    },
+    freezeClock: (context) => context.onTestFinished(clock.freeze()),
     localOnly: () => undefined,
   };
 }

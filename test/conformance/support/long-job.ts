@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "vitest";
+import { scratchFolder } from "../../support/folders";
 import type { Target } from "../../support/target";
 
 /** A job of the `slow` handler. */
@@ -14,8 +14,6 @@ interface LongJob {
 /** A job that runs until the test ends it, or for 12 s if the service cannot read this machine's files. */
 export function longJob({ isExternal }: Target, context: TestContext): LongJob {
   if (isExternal) return { input: { ms: 12_000 }, end: () => undefined };
-  const folder = mkdtempSync(join(tmpdir(), "long-job-"));
-  context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const endFile = join(folder, "end");
+  const endFile = join(scratchFolder(context.onTestFinished), "end");
   return { input: { until: endFile }, end: () => writeFileSync(endFile, "") };
 }

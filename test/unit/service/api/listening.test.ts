@@ -1,16 +1,11 @@
-import { mkdtemp } from "node:fs/promises";
-import { networkInterfaces, tmpdir } from "node:os";
-import { join } from "node:path";
+import { networkInterfaces } from "node:os";
 import { createService, type ServiceOptions, StartError } from "serverless-compute-local";
 import { expect, onTestFinished, test } from "vitest";
+import { serviceFolder } from "../../../support/folders";
 import { getWithHost } from "../../../support/raw-http";
-import { discardServiceFolder } from "../../../support/service-artefacts";
 
 async function useService(options: ServiceOptions) {
-  const dataFolder = await mkdtemp(join(tmpdir(), "listening-"));
-  // Registered first to run last: the folder is removed after the service, even if the start fails.
-  onTestFinished(() => discardServiceFolder(dataFolder));
-  const service = await createService({ port: 0, dataFolder, runtime: "none", ...options });
+  const service = await createService({ port: 0, dataFolder: serviceFolder(), runtime: "none", ...options });
   onTestFinished(() => service.stop(0));
   return service;
 }

@@ -1,15 +1,13 @@
 import { once } from "node:events";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { openWorkerLogEvents } from "../../../../service/api/worker-log-events";
+import { scratchFolder } from "../../../support/folders";
 import { hasProc } from "../../../support/stack-processes";
 
-const folder = await mkdtemp(join(tmpdir(), "worker-log-events-"));
-afterAll(() => rm(folder, { recursive: true }));
-const file = join(folder, "endpoint.log");
+const file = join(scratchFolder(afterAll), "endpoint.log");
 await writeFile(
   file,
   [

@@ -7,7 +7,7 @@ import { createService } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
 import { runLine, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 
 describe("an invalid command line exits with 2 and one line", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll } from "vitest";
 import { z } from "zod";
 import { main } from "../../../../service/cli/main";
-import { discardServiceFolder } from "../../../support/service-artefacts";
+import { serviceFolder } from "../../../support/folders";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const addressLine = z.object({
@@ -107,17 +107,14 @@ export async function startService(dataFolder: string, ...flags: string[]): Prom
 }
 
 /** Creates a folder. After the last test of the file, all running commands are killed and the folder is removed. */
-export async function useFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "command-"));
+export function useFolder(): string {
+  const folder = serviceFolder(afterAll);
   afterAll(async () => {
-    await Promise.all(
-      [...running].map((child) => {
-        const closed = once(child, "close");
-        child.kill("SIGKILL");
-        return closed;
-      }),
-    );
-    await discardServiceFolder(folder);
+    for (const child of running) {
+      const closed = once(child, "close");
+      child.kill("SIGKILL");
+      await closed;
+    }
   });
   return folder;
 }

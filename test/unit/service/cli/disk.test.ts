@@ -7,7 +7,7 @@ import { createEndpoint } from "../../../support/endpoint";
 import { pollUntil, send, stringAt } from "../../../support/raw-http";
 import { runLine, startService, useFolder } from "./command";
 
-const top = await useFolder();
+const top = useFolder();
 
 /** Calls `work` while another connection holds the write lock of a folder's store. */
 function whileLocked(folder: string, work: () => void): void {

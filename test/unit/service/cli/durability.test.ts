@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { at, expectResponse, type RawResponse, send, stringAt } from "../../../support/raw-http";
 import { type StartedService, startService, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 
 const rest = (
   { addresses, apiKey }: StartedService,

@@ -1,16 +1,14 @@
-import { mkdtempSync, readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createService, StartError } from "serverless-compute-local";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { serviceFolder } from "../../../support/folders";
 import { send } from "../../../support/raw-http";
-import { discardServiceFolder } from "../../../support/service-artefacts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "embedded-"));
+  folder = serviceFolder();
 });
-afterEach(() => discardServiceFolder(folder));
 
 const start = (options = {}) => createService({ port: 0, dataFolder: join(folder, "data"), ...options });
 const listens = async (url: string): Promise<boolean> =>

@@ -6,7 +6,7 @@ import { send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 import { runLine, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 const data = join(folder, "service");
 let service: Awaited<ReturnType<typeof createService>>;
 const handlers = ["echo", "fail", "stream"] as const;

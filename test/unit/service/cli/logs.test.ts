@@ -7,7 +7,7 @@ import { main } from "../../../../service/cli/main";
 import { createEndpoint } from "../../../support/endpoint";
 import { command, runLine, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 const limit = 60_000;
 
 /** Creates endpoints with these names in a data folder, stops the service, and returns the endpoint ids in the same order. */

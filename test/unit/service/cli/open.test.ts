@@ -6,7 +6,7 @@ import { send } from "../../../support/raw-http";
 import { registerSecret } from "../../../support/secret-scan";
 import { command, runLine, startService, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 const limit = 60_000;
 const link = /^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/;
 

@@ -8,7 +8,7 @@ import { registerSecret } from "../../../support/secret-scan";
 import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 const limit = 60_000;
 const slow = handlerFile("slow");
 

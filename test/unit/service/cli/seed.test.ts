@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { at } from "../../../support/raw-http";
 import { runLine, startService, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 const emptyFolder = () => mkdtemp(join(folder, "project-"));
 
 test("init in an empty folder, start --seed and run lead to a completed job, with the key of --api-key-file", async () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openLog } from "../../../../service/log";
-import { scratchFile } from "../workers/support/programs";
+import { scratchFolder } from "../../../support/folders";
 
 test("the key is in no line, and a line after the end is not an error", () => {
   const apiKey = "the-key-of-this-test";
-  const dataFolder = dirname(scratchFile());
+  const dataFolder = scratchFolder();
   const { log, close } = openLog({ dataFolder, logLevel: "info" }, apiKey);
   log.info({ url: `/graphql?api_key=${apiKey}` }, `used ${apiKey}`);
   close();

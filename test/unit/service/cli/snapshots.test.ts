@@ -4,7 +4,7 @@ import { createService } from "serverless-compute-local";
 import { expect, test } from "vitest";
 import { runLine, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 
 test("snapshot, reset and restore print their result; snapshot and reset fail while a service uses the folder", async () => {
   const data = join(folder, "data");

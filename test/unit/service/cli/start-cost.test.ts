@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { program, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 
 test("the first REST response loads no GraphQL, schema compilers, command line or console", async () => {
   const { ended } = program("test/unit/service/cli/programs/loaded.ts", [join(folder, "data")]);

@@ -9,7 +9,7 @@ import { at, pollUntil, send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
 
-const folder = await useFolder();
+const folder = useFolder();
 const limit = 60_000;
 const slow = handlerFile("slow");
 

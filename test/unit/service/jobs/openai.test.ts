@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { readStore } from "../../../../service/store/database";
+import { scratchFolder } from "../../../support/folders";
 import { ManualClock } from "../../../support/manual-clock";
 import { at } from "../../../support/raw-http";
 import { apiKey, type JobRig, type Jobs, useJobRig, useSharedJobRig } from "./support/job-rig";
@@ -84,9 +84,7 @@ test("a stream whose job fails after its first event ends with an error event an
 
 test("a stream whose worker is lost ends with an error event, because the next worker would start over", async () => {
   const jobs = await rig.endpoint("llm");
-  const folder = await mkdtemp(join(tmpdir(), "crashed-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const marker = join(folder, "crash");
+  const marker = join(scratchFolder(), "crash");
   const { next, text } = await openStream(jobs, { words: ["a"], ends: "crash", marker });
   expect(await next()).toBe('data: {"word":"a"}\n\n');
   // A crash before the service has the first event would only requeue the job.

@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { mkdtemp, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach, onTestFinished } from "vitest";
 import { createResources } from "../../../../service/resources";
 import type { TemplateChanges } from "../../../../service/resources/template-table";
 import { openDatabase } from "../../../../service/store/database";
+import { scratchFolder, serviceFolder } from "../../../support/folders";
 import { ManualClock } from "../../../support/manual-clock";
 import { type RawResponse, send, stringAt } from "../../../support/raw-http";
-import { discardServiceFolder } from "../../../support/service-artefacts";
 
 /** Fields of a request body. */
 export type Fields = Record<string, unknown>;
@@ -20,12 +18,8 @@ export const freshName = (what: string): string => `${what}-${++names}`;
 
 /** Creates the resources of an empty store without a service, for one test. */
 export function useResources({ stock = {}, templateRelease = 0 }: ServiceOptions = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "resources-"));
-  const database = openDatabase(folder);
-  onTestFinished(() => {
-    database.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const database = openDatabase(scratchFolder());
+  onTestFinished(database.close);
   const clock = new ManualClock();
   const open = () => createResources({ database, clock, templateRelease, stock, workerQuota: () => undefined });
   const resources = open();
@@ -50,7 +44,7 @@ export function useResources({ stock = {}, templateRelease = 0 }: ServiceOptions
 
 /** Starts a local service with a manual clock for a test file; a failing test prints the service's log. */
 export async function useService(options: ServiceOptions = {}) {
-  const folder = await mkdtemp(join(tmpdir(), "service-"));
+  const folder = serviceFolder(afterAll);
   const clock = new ManualClock();
   const start = () => createService({ port: 0, dataFolder: folder, clock, logLevel: "debug", ...options });
   const service = await start();
@@ -58,10 +52,7 @@ export async function useService(options: ServiceOptions = {}) {
   afterEach(async ({ task }) => {
     if (task.result?.state === "fail") console.error((await log()).slice(-4000));
   });
-  afterAll(async () => {
-    await service.stop(0);
-    await discardServiceFolder(folder);
-  });
+  afterAll(() => service.stop(0));
 
   /** Calls REST v1; the path has no version prefix. */
   const rest = (method: string, path: string, json?: unknown): Promise<RawResponse> =>

@@ -1,11 +1,10 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { StockEntries } from "../../../../service/resources/stock";
+import { serviceFolder } from "../../../support/folders";
 import { at, pollUntil, type RawResponse, send, stringAt } from "../../../support/raw-http";
-import { discardServiceFolder } from "../../../support/service-artefacts";
 import { runLine } from "../cli/command";
 import { type Fields, useResources } from "./service-rig";
 
@@ -163,7 +162,7 @@ describe("a seed file", () => {
     `{ image: "tool", type: QUEUE, gpu: { pools: [AMPERE_24] }, workers: { max: ${max} }, scaling: { type: QUEUE_DELAY, queueDelay: 1 } }`;
 
   test("sets stock and quota, which options override; its own endpoints may reach the quota", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "stock-"));
+    const folder = serviceFolder();
     const seed = join(folder, "endpoints.yaml");
     writeFileSync(
       seed,
@@ -184,7 +183,6 @@ describe("a seed file", () => {
     await second.stop(0);
     writeFileSync(seed, "stock: { NVIDIA L5: NONE }\n");
     await expect(start({})).rejects.toThrow(`${seed}: stock: "NVIDIA L5" is not allowed`);
-    await discardServiceFolder(folder);
   });
 });
 

@@ -1,16 +1,15 @@
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nounsOf } from "../../../../service/api/rest-v2-nouns";
 import { createPager } from "../../../../service/api/rest-v2-pages";
 import { StartError } from "../../../../service/errors";
 import type { Resources } from "../../../../service/resources";
 import { readSeedFile } from "../../../../service/seed/seed-file";
 import { applySeed } from "../../../../service/seed/seeding";
+import { serviceFolder } from "../../../support/folders";
 import { at, send } from "../../../support/raw-http";
-import { discardServiceFolder } from "../../../support/service-artefacts";
 import { useResources } from "../resources/service-rig";
 
 const whole = `
@@ -34,18 +33,13 @@ endpoints:
 
 let folder: string;
 let file: string;
-const started: Service[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "seed-"));
+  folder = serviceFolder();
   file = join(folder, "endpoints.yaml");
   writeFileSync(join(folder, "echo.mjs"), "export default ({ input }) => ({ ...input, mode: process.env.MODE });");
   vi.stubEnv("SEED_TEST_TOKEN", "hidden-value");
 });
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((service) => service.stop(0)));
-  vi.unstubAllEnvs();
-  await discardServiceFolder(folder);
-});
+afterEach(() => void vi.unstubAllEnvs());
 
 async function startWith(text: string, options: ServiceOptions = {}): Promise<{ service: Service; notices: string[] }> {
   writeFileSync(file, text);
@@ -53,7 +47,7 @@ async function startWith(text: string, options: ServiceOptions = {}): Promise<{ 
   const onNotice = (notice: string) => void notices.push(notice);
   const dataFolder = join(folder, "data");
   const service = await createService({ port: 0, dataFolder, runtime: "none", seed: file, onNotice, ...options });
-  started.push(service);
+  onTestFinished(() => service.stop(0));
   return { service, notices };
 }
 /** Applies a seed file to the resources of a store. */

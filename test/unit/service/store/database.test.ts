@@ -1,30 +1,20 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ServiceError, StartError } from "../../../../service/errors";
 import { type Database, openDatabase, readStore } from "../../../../service/store/database";
+import { scratchFolder } from "../../../support/folders";
 
 let folder: string;
 let open: Database[];
 
 beforeEach(() => {
-  folder = join(mkdtempSync(join(tmpdir(), "store-")), "data");
+  folder = join(scratchFolder(), "data");
   open = [];
 });
 afterEach(() => {
   for (const database of open) database.close();
-  rmSync(join(folder, ".."), { recursive: true, force: true });
 });
 
 function openHere(): Database {

@@ -1,32 +1,20 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createService, resetDataFolder, restoreDataFolder, snapshotDataFolder } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ensureApiKey, readApiKey } from "../../../../service/store/api-key";
 import { type Database, openDatabase } from "../../../../service/store/database";
+import { serviceFolder } from "../../../support/folders";
 import { listenOnLoopback } from "../../../support/loopback";
-import { discardServiceFolder } from "../../../support/service-artefacts";
 
 let folder: string;
 let data: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "snapshots-"));
+  folder = serviceFolder();
   data = join(folder, "data");
 });
-afterEach(() => discardServiceFolder(folder));
 
 /** Runs `work` while the data folder is in use. */
 function whileOpen<Result>(work: (database: Database) => Result): Result {

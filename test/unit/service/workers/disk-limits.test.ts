@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../../../../service/workers/containers/containers";
+import { scratchFolder } from "../../../support/folders";
 import { useDockerEngine } from "./support/docker-engine";
 
 /** Creates containers with an engine that rejects a size limit with a message. */
@@ -14,7 +12,7 @@ async function useEngine(rejection: { status: number; message: string }) {
     creates.push(hasLimit);
     return hasLimit ? { status: rejection.status, json: rejection } : { status: 201, json: { Id: "c1" } };
   });
-  const dataFolder = await mkdtemp(join(tmpdir(), "disk-limits-"));
+  const dataFolder = scratchFolder();
   const notes: unknown[] = [];
   const log = (...words: unknown[]): void => void notes.push(words.at(-1));
   const containers = createContainers({
@@ -25,10 +23,7 @@ async function useEngine(rejection: { status: number; message: string }) {
     log: { info: log, warn: log },
     listen: async () => 1,
   });
-  onTestFinished(async () => {
-    await containers.close();
-    await rm(dataFolder, { recursive: true });
-  });
+  onTestFinished(() => containers.close());
   await containers.open(true);
   const run = () =>
     containers.start({

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { resolveCommand } from "../../../../service/workers/image-command";
+import { scratchFolder } from "../../../support/folders";
 
-const folder = mkdtempSync(join(tmpdir(), "images-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder(afterAll);
 const handler = join(folder, "my handler.mjs");
 writeFileSync(handler, "export default () => 1;\n");
 const quoted = `"${handler}"`;

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveCommand } from "../../../../service/workers/image-command";
+import { scratchFolder } from "../../../support/folders";
 import { useJobRig } from "../jobs/support/job-rig";
-import { scratchFile, shortTimings } from "./support/programs";
+import { shortTimings } from "./support/programs";
 
 /** Handler files that fail to load, with the faulty file and line, the text above the caret, and the error. */
 const failures = [
@@ -75,7 +76,7 @@ const failures = [
 
 /** Writes the files of a handler; returns the path of the first file. */
 function handlerOf(files: Record<string, string>): string {
-  const folder = dirname(scratchFile());
+  const folder = scratchFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return join(folder, Object.keys(files)[0] ?? "");
 }

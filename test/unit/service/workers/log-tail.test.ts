@@ -1,23 +1,19 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { createLogTail, type LogTail } from "../../../../service/workers/log-tail";
 import { createLogFile, type LogFile } from "../../../../service/workers/logs";
+import { scratchFolder } from "../../../support/folders";
 
 let file: string;
 let log: LogFile;
 let tail: LogTail;
 beforeEach(() => {
-  const folder = mkdtempSync(join(tmpdir(), "log-tail-"));
-  file = join(folder, "a.log");
+  file = join(scratchFolder(), "a.log");
   // A file contains three lines of ten characters.
   log = createLogFile(file, 30);
   tail = createLogTail(file);
-  onTestFinished(async () => {
-    await tail.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => tail.close());
 });
 
 /** Writes `line-0000` and so on, one write per line; a write is never split. */

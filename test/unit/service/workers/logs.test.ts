@@ -1,19 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { readFileSync, statSync, symlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createLogFile } from "../../../../service/workers/logs";
-
-function folderOf(): string {
-  const folder = mkdtempSync(join(tmpdir(), "log-file-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { scratchFolder } from "../../../support/folders";
 
 test("lines are written in order by the end of the turn, to a file that only its owner can read", async () => {
-  const file = join(folderOf(), "logs", "a.log");
+  const file = join(scratchFolder(), "logs", "a.log");
   const log = createLogFile(file);
   for (let at = 0; at < 1000; at++) log.write(`line ${at}`);
   await setImmediate();
@@ -24,7 +18,7 @@ test("lines are written in order by the end of the turn, to a file that only its
 });
 
 test("two full files are kept, as .1 and .2", async () => {
-  const folder = folderOf();
+  const folder = scratchFolder();
   const log = createLogFile(join(folder, "a.log"), 100);
   for (const letter of "abcdefg") {
     log.write(letter.repeat(80));
@@ -36,7 +30,7 @@ test("two full files are kept, as .1 and .2", async () => {
 });
 
 test("a log appends to an earlier service's file", () => {
-  const file = join(folderOf(), "a.log");
+  const file = join(scratchFolder(), "a.log");
   for (const line of ["first", "second"]) {
     const log = createLogFile(file);
     log.write(line);
@@ -46,7 +40,7 @@ test("a log appends to an earlier service's file", () => {
 });
 
 test("an unwritable log is not an error", () => {
-  const file = join(folderOf(), "a.log");
+  const file = join(scratchFolder(), "a.log");
   symlinkSync("/dev/full", file);
   const log = createLogFile(file);
   log.write("lost");
@@ -55,7 +49,7 @@ test("an unwritable log is not an error", () => {
 });
 
 test("removal includes the older files", async () => {
-  const folder = folderOf();
+  const folder = scratchFolder();
   const log = createLogFile(join(folder, "a.log"), 10);
   for (let at = 0; at < 5; at++) {
     log.write("0123456789");

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
-import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../../scripts/child.mjs";
 import { startProcess } from "../../../../service/workers/process";
 import { createReaper } from "../../../../service/workers/reaper";
+import { scratchFolder } from "../../../support/folders";
 import { program, scratchFile } from "./support/programs";
 
 /** Starts a small Node program as a worker. */
 function startProgram(source: string, channel: boolean) {
-  const reaper = createReaper(dirname(scratchFile()));
+  const reaper = createReaper(scratchFolder());
   onTestFinished(() => reaper.close());
   const lines: string[] = [];
   const onLine = (line: string): void => void lines.push(line);

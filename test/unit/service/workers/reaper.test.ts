@@ -1,16 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../../scripts/child.mjs";
 import { createReaper } from "../../../../service/workers/reaper";
+import { scratchFolder } from "../../../support/folders";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, program, scratchFile, shortTimings } from "./support/programs";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
-const scratchFolder = (): string => dirname(scratchFile());
 const notes = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith("reaper."));
 
 /** Runs killed-starter with this moment, and returns the printed process id. */

@@ -1,22 +1,16 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { watchSources } from "../../../../service/workers/source-watch";
 import { createEndpoint } from "../../../support/endpoint";
+import { scratchFolder } from "../../../support/folders";
 import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { useConsoleService } from "../console/support/console-rig";
 
-function folderOf(): string {
-  const folder = mkdtempSync(join(tmpdir(), "handlers-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 describe("--watch reports", () => {
   function watched() {
-    const folder = folderOf();
+    const folder = scratchFolder();
     const path = (name: string): string => join(folder, name);
     const write = (name: string, text: string): void => {
       mkdirSync(dirname(path(name)), { recursive: true });
@@ -90,7 +84,7 @@ describe("--watch reports", () => {
 });
 
 test("start --watch: workers finish their job when their handler is saved, the next job runs the new version, and fails while that does not load", async () => {
-  const folder = folderOf();
+  const folder = scratchFolder();
   const file = join(folder, "handler.mjs");
   const endFile = join(folder, "until");
   const handler = (version: number): string => `import { existsSync } from "node:fs";

@@ -1,11 +1,8 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { expect, onTestFinished } from "vitest";
+import { serviceFolder } from "../../../../support/folders";
 import { send } from "../../../../support/raw-http";
 import { registerSecret } from "../../../../support/secret-scan";
-import { discardServiceFolder } from "../../../../support/service-artefacts";
 
 /** Headers of a browser request from the console's own page. */
 export const pageHeaders = (serverlessUrl: string, cookie: string): Record<string, string> => ({
@@ -17,13 +14,10 @@ export const pageHeaders = (serverlessUrl: string, cookie: string): Record<strin
 
 /** Starts a service with its console on a free port, stopped after the test. */
 export async function useConsoleService(options: ServiceOptions = {}): Promise<Service & { dataFolder: string }> {
-  const dataFolder = await mkdtemp(join(tmpdir(), "console-"));
+  const dataFolder = serviceFolder();
   const service = await createService({ port: 0, dataFolder, runtime: "none", logLevel: "debug", ...options });
   if (service.consoleUrl !== undefined) registerSecret(tokenOf(service.consoleUrl), "the token of a link");
-  onTestFinished(async () => {
-    await service.stop(0);
-    await discardServiceFolder(dataFolder);
-  });
+  onTestFinished(() => service.stop(0));
   return { ...service, dataFolder };
 }
 

@@ -1,11 +1,10 @@
-import { mkdtemp, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, expect, onTestFinished } from "vitest";
 import { z } from "zod";
+import { type AtEnd, serviceFolder } from "../../../../support/folders";
 import { type RawResponse, send as sendRequest, stringAt } from "../../../../support/raw-http";
-import { discardServiceFolder } from "../../../../support/service-artefacts";
 
 /** Options of the service; without them, it starts no containers and has no rate limits. */
 export type RigOptions = Pick<
@@ -36,14 +35,11 @@ export const useJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobR
 /** Starts a service for all tests of a file. */
 export const useSharedJobRig = (options: RigOptions = {}): Promise<JobRig> => openJobRig(options, afterAll);
 
-async function openJobRig(options: RigOptions, atEnd: (close: () => Promise<void>) => void) {
-  const dataFolder = await mkdtemp(join(tmpdir(), "job-rig-"));
+async function openJobRig(options: RigOptions, atEnd: AtEnd) {
+  const dataFolder = serviceFolder(atEnd);
   let names = 0;
   let running = await open();
-  atEnd(async () => {
-    await running.stop(0);
-    await discardServiceFolder(dataFolder);
-  });
+  atEnd(() => running.stop(0));
 
   function open(): Promise<Service> {
     const input = { runtime: "none", rateLimits: "off", stream: "array", ...options } as const;

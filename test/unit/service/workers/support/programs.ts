@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { scratchFolder } from "../../../../support/folders";
 
 /** A program of test/unit/service/workers/programs. */
 export const program = (name: string): string => join(__dirname, "..", "programs", name);
@@ -17,8 +15,4 @@ export const images = {
 export const shortTimings = { stopGrace: 300, killGrace: 300, startBackoff: 10, startBackoffMax: 50 };
 
 /** Returns a file name in a folder that is removed after the test. */
-export function scratchFile(name = "file"): string {
-  const folder = mkdtempSync(join(tmpdir(), "worker-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, name);
-}
+export const scratchFile = (name = "file"): string => join(scratchFolder(), name);
