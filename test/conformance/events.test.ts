@@ -9,12 +9,12 @@ const target = await useTarget();
 const account = useAccount(target);
 const receiver = await useWebhookReceiver();
 
-/** Creates an endpoint and a webhook receiver, and returns its job API and the receiver. */
-async function setUp(handler: HandlerName, context: TestContext) {
+/** Creates a webhook receiver and the job API of an endpoint, without workers if no handler is given. */
+async function setUp(context: TestContext, handler?: HandlerName) {
   needsReachableReceiver(target, context);
   const name = randomBytes(6).toString("hex");
   const webhook = receiver.address(name);
-  return { jobs: await account.jobsOf(handler, context), name, webhook };
+  return { jobs: await (handler ? account.jobsOf(handler, context) : account.parked()), name, webhook };
 }
 
 /** Waits long enough for an unexpected call to arrive. */
@@ -22,7 +22,7 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 describe("Events: webhook notification of job completion", () => {
   test("a job COMPLETED notifies its webhook by a POST of the /status body", async (context) => {
-    const { jobs, name, webhook } = await setUp("echo", context);
+    const { jobs, name, webhook } = await setUp(context, "echo");
     const id = await jobs.submit({ prompt: "ping" }, { webhook });
     const call = await receiver.call(name);
     expect(call.method).toBe("POST");
@@ -33,13 +33,13 @@ describe("Events: webhook notification of job completion", () => {
   });
 
   test("a job submitted by /runsync notifies its webhook", async (context) => {
-    const { jobs, name, webhook } = await setUp("echo", context);
+    const { jobs, name, webhook } = await setUp(context, "echo");
     const response = await jobs.runsync({}, 20_000, { webhook });
     expect((await receiver.call(name)).json).toMatchObject({ id: stringAt(response, "id"), status: "COMPLETED" });
   });
 
   test("a job FAILED notifies its webhook with the error", async (context) => {
-    const { jobs, name, webhook } = await setUp("fail", context);
+    const { jobs, name, webhook } = await setUp(context, "fail");
     const id = await jobs.submit({ message: "no such model" }, { webhook });
     const call = await receiver.call(name);
     expect(call.json).toMatchObject({ id, status: "FAILED" });
@@ -47,16 +47,14 @@ describe("Events: webhook notification of job completion", () => {
   });
 
   test("a job CANCELLED notifies its webhook", async (context) => {
-    needsReachableReceiver(target, context);
-    const name = randomBytes(6).toString("hex");
-    const jobs = await account.parked();
-    const id = await jobs.submit({}, { webhook: receiver.address(name) });
+    const { jobs, name, webhook } = await setUp(context);
+    const id = await jobs.submit({}, { webhook });
     await jobs.cancel(id);
     expect((await receiver.call(name)).json).toMatchObject({ id, status: "CANCELLED" });
   });
 
   test("a job TIMED_OUT notifies its webhook", async (context) => {
-    const { jobs, name, webhook } = await setUp("slow", context);
+    const { jobs, name, webhook } = await setUp(context, "slow");
     const id = await jobs.submit({ ms: 120_000 }, { webhook, policy: { executionTimeout: 5000 } });
     await jobs.reaches(id, "IN_PROGRESS");
     await target.advance(5_500, context);
@@ -64,8 +62,7 @@ describe("Events: webhook notification of job completion", () => {
   });
 
   test("a receiver that returns 500, 204 or 302 receives up to 2 more attempts, 10 seconds apart; after a 200 there are none", async (context) => {
-    needsReachableReceiver(target, context);
-    const jobs = await account.parked();
+    const { jobs } = await setUp(context);
     const rows = [
       { statuses: [500], calls: [1, 2, 3, 3] },
       { statuses: [204], calls: [1, 2, 3, 3] },
@@ -90,7 +87,7 @@ describe("Events: webhook notification of job completion", () => {
   });
 
   test("an unreachable receiver affects neither its job nor the queue", async (context) => {
-    const { jobs } = await setUp("echo", context);
+    const { jobs } = await setUp(context, "echo");
     const id = await jobs.submit({ kept: true }, { webhook: "http://127.0.0.1:1/nobody" });
     await jobs.reaches(id, "COMPLETED");
     expectResponse(await jobs.runsync({}), 200, { status: "COMPLETED" });
@@ -98,10 +95,8 @@ describe("Events: webhook notification of job completion", () => {
   });
 
   test("a job that /purge-queue removed sends no notification", async (context) => {
-    needsReachableReceiver(target, context);
-    const name = randomBytes(6).toString("hex");
-    const jobs = await account.parked();
-    await jobs.submit({}, { webhook: receiver.address(name) });
+    const { jobs, name, webhook } = await setUp(context);
+    await jobs.submit({}, { webhook });
     await jobs.call("POST", "/purge-queue");
     await settle();
     expect(receiver.calls(name)).toHaveLength(0);

@@ -66,24 +66,22 @@ describe("Limits: policy defaults and waits", () => {
     await worker.jobs.reaches(id, "TIMED_OUT");
   });
 
-  for (const [path, wait] of [
-    ["/runsync", 90_000],
-    ["/runsync?wait=300000", 300_000],
-  ] as const) {
-    test(`POST ${path} waits ${wait / 1000} seconds, then returns the current record`, async (context) => {
-      const jobs = await account.parked();
-      let hasEnded = false;
-      const waiting = jobs.call("POST", path, { input: {} }).finally(() => {
-        hasEnded = true;
-      });
-      await expect.poll(async () => at((await jobs.health()).json, "jobs", "inQueue")).toBe(1);
-      await target.advance(wait - 5_000, context);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      expect(hasEnded, "5 s before the wait ends").toBe(false);
-      await target.advance(6_000, context);
-      expectResponse(await waiting, 200, { status: "IN_QUEUE" });
+  test.for([
+    ["/runsync", 90],
+    ["/runsync?wait=300000", 300],
+  ] as const)("POST %s waits %i seconds, then returns the current record", async ([path, seconds], context) => {
+    const jobs = await account.parked();
+    let hasEnded = false;
+    const waiting = jobs.call("POST", path, { input: {} }).finally(() => {
+      hasEnded = true;
     });
-  }
+    await expect.poll(async () => at((await jobs.health()).json, "jobs", "inQueue")).toBe(1);
+    await target.advance(seconds * 1000 - 5_000, context);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(hasEnded, "5 s before the wait ends").toBe(false);
+    await target.advance(6_000, context);
+    expectResponse(await waiting, 200, { status: "IN_QUEUE" });
+  });
 });
 
 describe("Limits: result retention after completion", () => {

@@ -22,15 +22,15 @@ const tooLarge = ["reading:megabyte", "reading:body-too-large"];
 
 describe("Limits: payload and timing", () => {
   test.each([
-    ["/run", 10],
-    ["/runsync?wait=1000", 20],
+    ["/run", 10, ""],
+    ["/runsync", 20, "?wait=1000"],
   ])(
     "%s maximum payload: %i MB are accepted; more return 413 and queue nothing",
     { tags: tooLarge },
-    async (path, megabytes) => {
+    async (path, megabytes, query) => {
       const jobs = await account.parked();
       const post = (bytes: number) =>
-        send("POST", `${jobs.root}${path}`, { key: target.apiKey, text: submission(bytes) });
+        send("POST", `${jobs.root}${path}${query}`, { key: target.apiKey, text: submission(bytes) });
       const tooMuch = await post(limit(megabytes).above);
       expectResponse(tooMuch, 413);
       expect(tooMuch.text).toContain(String(megabytes));

@@ -116,11 +116,13 @@ describe("Queue: when jobs wait for workers", () => {
     await jobs.reaches(low, "COMPLETED");
   });
 
-  test("deleting an endpoint removes its jobs", async () => {
+  test("deleting an endpoint removes its job API and its jobs", async () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     await account.rest("DELETE", `/endpoints/${jobs.endpointId}`);
-    expectResponse(await jobs.status(id), 404);
-    expect(stringAt(await jobs.status(id), "error")).not.toBe("");
+    for (const response of [await jobs.status(id), await jobs.health()]) {
+      expectResponse(response, 404);
+      expect(stringAt(response, "error")).not.toBe("");
+    }
   });
 });

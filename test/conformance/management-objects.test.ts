@@ -13,6 +13,8 @@ interface Noun {
   body(): Promise<Fields>;
   unshown?: string[];
   required: string[];
+  /** True if two objects cannot have the same name. */
+  hasUniqueName?: true;
   /** A body of PATCH; undefined if the kind cannot be changed. */
   change?: Fields;
 }
@@ -45,6 +47,7 @@ const nouns: Noun[] = [
       dockerStartCmd: ["python3", "-u", "handler.py"],
     }),
     required: ["name", "imageName"],
+    hasUniqueName: true,
     change: { imageName: "conformance/other:2" },
   },
   {
@@ -58,6 +61,7 @@ const nouns: Noun[] = [
     body: async () => ({ name: uniqueName("registry"), username: "reader", password: "hush" }),
     unshown: ["username", "password"],
     required: ["name", "username", "password"],
+    hasUniqueName: true,
   },
 ];
 
@@ -116,6 +120,16 @@ describe.each(nouns)("REST management API: $path", (noun) => {
     expectResponse(await account.rest("GET", own), 404);
     expectResponse(await account.rest("DELETE", own), 400);
   });
+
+  if (noun.hasUniqueName) {
+    test(`POST ${path} with an existing name returns 400`, async () => {
+      const { own, shown } = await make();
+      const response = await account.rest("POST", path, { ...(await noun.body()), name: shown["name"] });
+      expectResponse(response, 400);
+      expect(stringAt(response, "message")).toContain("unique");
+      expectResponse(await account.rest("DELETE", own), 204);
+    });
+  }
 
   test.each(required)(`POST ${path} without %s returns 400 and names it`, async (field) => {
     const response = await account.rest("POST", path, { ...(await noun.body()), [field]: undefined });

@@ -32,14 +32,6 @@ describe("REST management API: templates", () => {
     await account.rest("DELETE", `/templates/${stringAt(response, "id")}`);
   });
 
-  test("POST /templates with an existing name returns 400", async () => {
-    const name = uniqueName("template");
-    await account.template({ name });
-    const response = await account.rest("POST", "/templates", restFields({ name }));
-    expectResponse(response, 400);
-    expect(stringAt(response, "message")).toContain("unique");
-  });
-
   test.each([
     ["volumeInGb", 5],
     ["containerDiskInGb", -1],
@@ -82,16 +74,5 @@ describe("REST management API: templates", () => {
     expectResponse(response, 400);
     expect(stringAt(response, "message")).toContain("in use");
     expectResponse(await account.rest("GET", `/templates/${templateId}`), 200);
-  });
-});
-
-describe("REST management API: container registry auths", () => {
-  const login = (): Fields => ({ name: uniqueName("registry"), username: "reader", password: "hush" });
-
-  test("POST /containerregistryauth with an existing name returns 400", async () => {
-    const body = login();
-    const created = await account.rest("POST", "/containerregistryauth", body);
-    expectResponse(await account.rest("POST", "/containerregistryauth", body), 400);
-    await account.rest("DELETE", `/containerregistryauth/${stringAt(created, "id")}`);
   });
 });

@@ -85,6 +85,7 @@ describe("REST v2: unknown paths", () => {
     "/hub/listings",
     "/billing/nosuch",
     "/account/nosuch",
+    "/catalog/nosuch",
     "/serverless/a/b",
   ];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectResponse, send, stringAt } from "../support/raw-http";
+import { expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, literal, uniqueName, useAccount } from "./support/account";
 
@@ -14,12 +14,6 @@ const volumeFields = (fields: Fields = {}): Fields => ({
 });
 
 describe("REST management API: network volumes", () => {
-  test("DELETE /networkvolumes/{networkVolumeId} unauthorized returns 401 and deletes nothing", async () => {
-    const id = await account.volume();
-    expectResponse(await send("DELETE", `${target.baseUrl}/networkvolumes/${id}`, { key: "wrong" }), 401);
-    expectResponse(await account.rest("GET", `/networkvolumes/${id}`), 200, { id });
-  });
-
   test("POST /networkvolumes returns the record without the type of REST v2, which clients reject", async () => {
     const body = volumeFields();
     const response = await account.rest("POST", "/networkvolumes", body);

@@ -165,7 +165,7 @@ describe("Worker channel: authentication", () => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
     for (const authorization of ["", "wrong", `${worker.token}x`]) {
-      expectResponse(await send("GET", worker.addresses.take, { headers: { authorization } }), 401);
+      expectResponse(await send("GET", worker.takeUrl, { headers: { authorization } }), 401);
     }
     expectResponse(await worker.jobs.status(id), 200, { status: "IN_QUEUE" });
     await worker.jobs.cancel(id);
@@ -184,7 +184,7 @@ describe("Worker channel: authentication", () => {
     const worker = await joined(context);
     const other = await account.parked();
     await other.submit({});
-    const url = worker.addresses.take.replaceAll(worker.jobs.endpointId, other.endpointId);
+    const url = worker.takeUrl.replaceAll(worker.jobs.endpointId, other.endpointId);
     expectResponse(await send("GET", url, { headers: { authorization: worker.token } }), 401);
   });
 });

@@ -18,9 +18,10 @@ export interface RawWorker {
   /** GET job-stop: the jobs to stop. */
   stop(): Promise<RawResponse>;
   ping(jobId?: string): Promise<RawResponse>;
-  /** Authorization header and URLs of a worker, with placeholders replaced. */
+  /** Authorization header of a worker. */
   token: string;
-  addresses: { take: string; done(jobId: string): string };
+  /** URL of job-take. */
+  takeUrl: string;
 }
 
 const variables = [
@@ -69,7 +70,7 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
   return {
     jobs,
     token,
-    addresses: { take, done: (jobId) => toJob("RUNPOD_WEBHOOK_POST_OUTPUT", jobId) },
+    takeUrl: take,
     take: (signal, other = pod) =>
       request("GET", `${take.replaceAll(pod, other)}&job_in_progress=0`, signal ? { signal } : {}),
     takeBatch: (size) =>

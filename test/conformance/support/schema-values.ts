@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { resolvedSchema, type Schema, schemaIn } from "../../support/contract";
+import { resolvedSchema, type Schema, schemaIn, schemasIn } from "../../support/contract";
 
 /** Values for properties whose meaning a schema does not state, such as ids of existing objects, by property name. */
 export type KnownValues = Record<string, fc.Arbitrary<unknown>>;
@@ -10,8 +10,8 @@ const known = (values: KnownValues, name: string): fc.Arbitrary<unknown> | undef
 /** Values that match a schema of the contract. Each optional property is omitted with a probability of one half. */
 export function valuesOf(input: Schema, values: KnownValues): fc.Arbitrary<unknown> {
   const schema = resolvedSchema(input);
-  const choices = listOf(schema, "oneOf") ?? listOf(schema, "anyOf");
-  if (choices) return fc.oneof(...choices.map((choice) => valuesOf(choice, values)));
+  const choices = schemasIn(schema["oneOf"] ?? schema["anyOf"]);
+  if (choices.length > 0) return fc.oneof(...choices.map((choice) => valuesOf(choice, values)));
   if (Array.isArray(schema["enum"])) return fc.constantFrom(...schema["enum"]);
   const types = [schema["type"]].flat();
   return fc.oneof(...types.map((type) => ofType(type, schema, values)));
@@ -142,10 +142,9 @@ function isOfType(type: unknown, value: unknown): boolean {
 /** The branch of a `oneOf` whose keys a value has. */
 function branchOf(input: Schema, value: unknown): Schema {
   const schema = resolvedSchema(input);
-  const branches = listOf(schema, "oneOf");
   const fits = (branch: Schema): boolean =>
     value instanceof Object && requiredOf(resolvedSchema(branch)).every((name) => name in value);
-  const found = branches?.find(fits);
+  const found = schemasIn(schema["oneOf"]).find(fits);
   return found ? resolvedSchema(found) : schema;
 }
 
@@ -157,9 +156,4 @@ const numberOf = (schema: Schema, key: string): number | undefined => {
 const requiredOf = (schema: Schema): string[] => {
   const names = schema["required"];
   return Array.isArray(names) ? names.map(String) : [];
-};
-
-const listOf = (schema: Schema, key: string): Schema[] | undefined => {
-  const value = schema[key];
-  return Array.isArray(value) ? value.map((_, index) => schemaIn(value, index) ?? {}) : undefined;
 };

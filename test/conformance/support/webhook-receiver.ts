@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { afterAll, type TestContext } from "vitest";
+import { afterAll, type TestContext, vi } from "vitest";
 import { closeServer, listenOnLoopback } from "../../support/loopback";
 import { skip, type Target } from "../../support/target";
 
@@ -17,8 +17,8 @@ interface WebhookReceiver {
   address(name: string, ...statuses: number[]): string;
   /** Calls to an address so far. */
   calls(name: string): Notification[];
-  /** Waits for the nth call to an address. */
-  call(name: string, nth?: number): Promise<Notification>;
+  /** Waits for the first call to an address. */
+  call(name: string): Promise<Notification>;
 }
 
 /** Starts a receiver of webhooks on a free port of this machine, closed after the file's last test. */
@@ -45,16 +45,15 @@ export async function useWebhookReceiver(): Promise<WebhookReceiver> {
       return `${origin}/${name}`;
     },
     calls: (name) => calls.get(name) ?? [],
-    async call(name, nth = 1) {
-      const end = Date.now() + 15_000;
-      for (;;) {
-        const found = calls.get(name)?.[nth - 1];
-        if (found) return found;
-        if (Date.now() > end)
-          throw new Error(`${name} received ${calls.get(name)?.length ?? 0} calls, expected ${nth}`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    },
+    call: (name) =>
+      vi.waitFor(
+        () => {
+          const [first] = calls.get(name) ?? [];
+          if (first) return first;
+          throw new Error(`${name} received no call`);
+        },
+        { timeout: 15_000, interval: 10 },
+      ),
   };
 }
 
