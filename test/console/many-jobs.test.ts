@@ -3,19 +3,22 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { openDatabase } from "../../service/store/database";
 import { send } from "../support/raw-http";
-import { openJobs } from "../unit/service/jobs/support/jobs-rig";
+import { openJobs, submissionAt } from "../unit/service/jobs/support/jobs-rig";
 import { shows, useConsole } from "./rig";
 
 /** Inserts queued jobs into the store of a stopped service. */
 async function queueJobs(dataFolder: string, endpointId: string, count: number): Promise<void> {
   const database = openDatabase(dataFolder);
-  const now = Date.now();
-  const same = { endpointId, operation: "run", lowPriority: false, executionTimeout: undefined } as const;
-  const times = { createdAt: now, expiresAt: now + 3600_000, webhook: undefined, s3Config: undefined };
   const { jobs } = openJobs(database);
   await Promise.all(
     Array.from({ length: count }, (_, at) =>
-      jobs.submit({ ...same, ...times, id: `${String(at).padStart(8, "0")}-job`, input: `{"name":"job ${at}"}` }),
+      jobs.submit(
+        submissionAt(Date.now(), {
+          endpointId,
+          id: `${String(at).padStart(8, "0")}-job`,
+          input: `{"name":"job ${at}"}`,
+        }),
+      ),
     ),
   );
   database.close();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { closeServer, listenOnLoopback } from "../support/loopback";
+import { expectResponse, send, stringAt } from "../support/raw-http";
 import { startRig } from "./rig";
 
 const variables = z.record(z.string(), z.string());
@@ -56,19 +57,17 @@ test("a container contains no variable, file or socket of this machine, and gain
 test("a network volume is a folder at /runpod-volume and at volumeMountPath, and is deleted with the volume", async (context) => {
   const rig = await startRig(context);
   const { client } = rig;
-  const headers = { authorization: `Bearer ${rig.service.apiKey}`, "content-type": "application/json" };
-  const body = JSON.stringify({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
-  const created = await fetch(`${rig.service.baseUrl}/networkvolumes`, { method: "POST", headers, body });
-  const volume = z.looseObject({ id: z.string() }).parse(await created.json()).id;
+  const call = (method: string, path: string, json?: object) =>
+    send(method, `${rig.service.baseUrl}${path}`, { key: rig.service.apiKey, json });
+  const body = { name: "models", size: 10, dataCenterId: "EU-RO-1" };
+  const volume = stringAt(await call("POST", "/networkvolumes", body), "id");
   const endpoint = { networkVolumeId: volume };
   const id = await rig.endpoint({ volumeMountPath: "/models", endpoint });
   await rig.output(id, { do: "write", path: "/runpod-volume/weights", text: "42" });
   expect(await rig.output(id, { do: "read", path: "/models/weights" })).toBe("42");
   const folder = join(rig.dataFolder, "volumes", volume);
   expect(readFileSync(join(folder, "weights"), "utf8")).toBe("42");
-  const remove = (path: string) => fetch(`${rig.service.baseUrl}${path}`, { method: "DELETE", headers });
-  expect((await remove(`/endpoints/${id}`)).status).toBe(204);
-  expect((await remove(`/networkvolumes/${volume}`)).status).toBe(204);
+  for (const path of [`/endpoints/${id}`, `/networkvolumes/${volume}`]) expectResponse(await call("DELETE", path), 204);
   await expect.poll(() => existsSync(folder)).toBe(false);
   await expect.poll(async () => (await rig.containers()).length).toBe(0);
   await expect(client.call("GET", `/images/${rig.image}/json`), "an existing image remains").resolves.toBeDefined();

@@ -1,35 +1,31 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { startHttpLoad } from "../support/http-load";
+import { send, stringAt } from "../support/raw-http";
 import { startRig } from "./rig";
 
 /** Minimum number of requests of a load; higher in full runs. */
 const least = process.env["FULL"] ? 10_000 : 200;
 
 const workerList = z.object({ workers: z.array(z.looseObject({ isStale: z.boolean(), status: z.string() })) });
-const shape = z.looseObject({ id: z.string(), requestUrls: z.object({ base: z.string() }) });
 
 test("16 clients see no error while a change replaces the containers of a load balancer", async (context) => {
   const { service, image, containers, log } = await startRig(context, { timings: { healthInterval: 50 } });
-  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
-    const url = `${service.url}/v2/serverless${path}`;
-    return (await fetch(url, { method, headers, body: body ? JSON.stringify(body) : null })).json();
-  };
+  const call = (method: string, path: string, json?: object) =>
+    send(method, `${service.url}/v2/serverless${path}`, { key: service.apiKey, json });
   const env = { PORT: "8000", PORT_HEALTH: "8001", HOST: "0.0.0.0" };
-  const { id, requestUrls } = shape.parse(
-    await call("POST", "", {
-      name: "balancer",
-      image,
-      args: "node /programs/http-server.mjs",
-      type: "LOAD_BALANCER",
-      cpu: [{ id: "cpu3c", vcpuCount: 2 }],
-      scaling: { type: "REQUEST_COUNT", requestCount: 8 },
-      workers: { min: 2, max: 3, idleTimeout: 60 },
-      env: { ...env, VERSION: "1" },
-    }),
-  );
-  const load = startHttpLoad(`${requestUrls.base}/?ms=1`, service.apiKey);
+  const created = await call("POST", "", {
+    name: "balancer",
+    image,
+    args: "node /programs/http-server.mjs",
+    type: "LOAD_BALANCER",
+    cpu: [{ id: "cpu3c", vcpuCount: 2 }],
+    scaling: { type: "REQUEST_COUNT", requestCount: 8 },
+    workers: { min: 2, max: 3, idleTimeout: 60 },
+    env: { ...env, VERSION: "1" },
+  });
+  const id = stringAt(created, "id");
+  const load = startHttpLoad(`${stringAt(created, "requestUrls", "base")}/?ms=1`, service.apiKey);
   const startTime = performance.now();
   await load.waitForVersion("1");
   await load.waitForCount(least / 4);
@@ -38,7 +34,7 @@ test("16 clients see no error while a change replaces the containers of a load b
   await load.waitForVersion("2");
   const isRolledOut = async () =>
     workerList
-      .parse(await call("GET", `/${id}/workers`))
+      .parse((await call("GET", `/${id}/workers`)).json)
       .workers.every(({ isStale, status }) => !isStale && status !== "INITIALIZING");
   await expect.poll(isRolledOut).toBe(true);
   await load.waitForCount(least);

@@ -1,10 +1,11 @@
+import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { useEngineService } from "../support/engine-service";
+import { closeServer, listenOnLoopback } from "../support/loopback";
 import { createStack } from "../support/pulumi";
 import { registerSecret } from "../support/secret-scan";
 import { runLine } from "../unit/service/cli/command";
-import { startPrivateRegistry, storeCredentials } from "./private-registry";
 import { useTestEngine } from "./rig";
 
 /** A container with a problem. */
@@ -19,8 +20,19 @@ interface Broken {
   why: RegExp;
 }
 
+/** Starts a registry on this machine that rejects all credentials with its own message. Returns its host. */
+async function startPrivateRegistry(): Promise<string> {
+  const registry = createServer((_request, response) => {
+    response.writeHead(401, { "www-authenticate": 'Basic realm="test"', "content-type": "application/json" });
+    response.end(JSON.stringify({ errors: [{ code: "UNAUTHORIZED", message: "not for you" }] }));
+  });
+  const { host } = new URL(await listenOnLoopback(registry));
+  onTestFinished(() => closeServer(registry));
+  return host;
+}
+
 const record = z.looseObject({ status: z.string(), error: z.string().optional() });
-const job = z.looseObject({ id: z.string() });
+const withId = z.looseObject({ id: z.string() });
 const health = z.looseObject({ message: z.string(), workers: z.record(z.string(), z.number()) });
 
 const programOf = (broken: Record<string, Broken>): string => `
@@ -37,10 +49,11 @@ test("/status, /health, the status command and JobInvoke explain a container tha
   const { image } = useTestEngine(context);
   const timings = { startBackoff: 20, startBackoffMax: 50, takeSilence: 5000 };
   const service = await useEngineService({ runtime: "docker", timings });
-  const registry = await startPrivateRegistry();
+  const registryHost = await startPrivateRegistry();
   const credentials = { name: "hub", username: "me", password: "a-password-for-the-registry" };
   registerSecret(credentials.password, "the registry's password");
-  const containerRegistryAuthId = await storeCredentials(service.service, credentials);
+  const stored = await service.rest("POST", "/containerregistryauth", credentials);
+  const { id: containerRegistryAuthId } = withId.parse(stored);
   const broken: Record<string, Broken> = {
     silent: {
       template: { imageName: image, dockerArgs: "node -e 'setInterval(() => {}, 1000)'" },
@@ -65,7 +78,7 @@ test("/status, /health, the status command and JobInvoke explain a container tha
       why: /the image "127\.0\.0\.1:1\/acme\/none:1" cannot be pulled: .*connection refused/,
     },
     refused: {
-      template: { imageName: `${registry.host}/acme/private:1`, containerRegistryAuthId },
+      template: { imageName: `${registryHost}/acme/private:1`, containerRegistryAuthId },
       status: "FAILED",
       why: /\/acme\/private:1" cannot be pulled: .*(unauthorized|no basic auth|not for you)/i,
     },
@@ -83,7 +96,7 @@ test("/status, /health, the status command and JobInvoke explain a container tha
   const diagnostics = up.output.slice(up.output.indexOf("Diagnostics:")).split("\n\n");
   for (const [name, { status, why }] of Object.entries(broken)) {
     const { id = "" } = endpoints.find((endpoint) => endpoint.name.startsWith(name)) ?? {};
-    const { requests } = z.object({ requests: z.array(job) }).parse(await service.job("GET", id, "/requests"));
+    const { requests } = z.object({ requests: z.array(withId) }).parse(await service.job("GET", id, "/requests"));
     expect(requests, name).toHaveLength(1);
     const { id: jobId = "" } = requests[0] ?? {};
     const found = record.parse(await service.job("GET", id, `/status/${jobId}`));

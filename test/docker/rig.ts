@@ -9,6 +9,7 @@ import { findEngine } from "../../service/workers/containers/engine-address";
 import { createEngineClient, type EngineClient } from "../../service/workers/containers/engine-client";
 import { labels } from "../../service/workers/containers/removal";
 import { serviceFolder } from "../support/folders";
+import { send, stringAt } from "../support/raw-http";
 import { logTails } from "../support/service-artefacts";
 
 /** A container as the engine lists it. */
@@ -84,10 +85,7 @@ type Addresses = Pick<Service, "apiKey" | "baseUrl" | "graphqlUrl">;
 /** Creates a template and an endpoint by raw HTTP, and returns the endpoint's id. */
 export async function createEndpoint(service: Addresses, of: EndpointOptions): Promise<string> {
   const { image = "", dockerArgs = "", env = {}, volumeMountPath = "", containerRegistryAuthId = "" } = of;
-  const call = async (url: string, body: object): Promise<unknown> => {
-    const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
-    return (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
-  };
+  const post = (url: string, json: object) => send("POST", url, { key: service.apiKey, json });
   const input = {
     name: `docker-${randomUUID()}`,
     imageName: image,
@@ -100,8 +98,8 @@ export async function createEndpoint(service: Addresses, of: EndpointOptions): P
     containerRegistryAuthId,
   };
   const query = "mutation ($input: SaveTemplateInput) { saveTemplate(input: $input) { id } }";
-  const saved = await call(service.graphqlUrl, { query, variables: { input } });
-  const { data } = z.object({ data: z.object({ saveTemplate: z.object({ id: z.string() }) }) }).parse(saved);
-  const fields = { templateId: data.saveTemplate.id, name: "docker", workersMin: 0, workersMax: 1, ...of.endpoint };
-  return z.looseObject({ id: z.string() }).parse(await call(`${service.baseUrl}/endpoints`, fields)).id;
+  const saved = await post(service.graphqlUrl, { query, variables: { input } });
+  const templateId = stringAt(saved, "data", "saveTemplate", "id");
+  const fields = { templateId, name: "docker", workersMin: 0, workersMax: 1, ...of.endpoint };
+  return stringAt(await post(`${service.baseUrl}/endpoints`, fields), "id");
 }

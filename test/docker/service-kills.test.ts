@@ -1,55 +1,39 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { createClients } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { readApiKey } from "../../service/store/api-key";
-import { discardServiceFolder } from "../support/service-artefacts";
+import { serviceFolder } from "../support/folders";
+import { send, stringAt } from "../support/raw-http";
+import { command } from "../unit/service/cli/command";
 import { containersOf, createEndpoint, useTestEngine } from "./rig";
 
-const main = fileURLToPath(new URL("../../service/cli/main.ts", import.meta.url));
-const tsx = createRequire(import.meta.url).resolve("tsx");
 const rounds = process.env["FULL"] ? 20 : 3;
 const firstLine = z.object({ baseUrl: z.string(), graphqlUrl: z.string(), serverlessUrl: z.string() });
 
 /** Starts the service as its own process; resolves when it listens. */
 async function startService(host: string, dataFolder: string) {
-  const words = ["--import", tsx, main, "start", "--port", "0", "--data", dataFolder, "--runtime", "docker", "--json"];
-  const child: ChildProcess = spawn(process.execPath, words, {
-    env: { ...process.env, DOCKER_HOST: host },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  if (!child.stdout) throw new Error("the service has no stdout");
-  const [line] = await once(createInterface(child.stdout), "line");
-  const addresses = firstLine.parse(JSON.parse(String(line)));
-  const apiKey = readApiKey(dataFolder) ?? "";
+  const words = ["start", "--port", "0", "--data", dataFolder, "--runtime", "docker", "--json"];
+  const service = command(words, { DOCKER_HOST: host });
+  const addresses = firstLine.parse(JSON.parse(await service.firstLine()));
   const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const ended = once(child, "exit");
-    if (child.exitCode === null && child.signalCode === null && child.kill(signal)) await ended;
+    service.child.kill(signal);
+    await service.ended;
   };
-  return { ...addresses, apiKey, end };
+  return { ...addresses, apiKey: readApiKey(dataFolder) ?? "", end };
 }
 
 test(`${rounds} kills (-9) of the service with three containers leave no container, lose no job and run no job twice concurrently`, async (context) => {
   const { host, image, client } = useTestEngine(context);
-  const dataFolder = await mkdtemp(join(tmpdir(), "docker-kills-"));
+  const dataFolder = serviceFolder();
   let service = await startService(host, dataFolder);
   onTestFinished(async () => {
     await service.end("SIGTERM");
     expect(await containersOf(client, dataFolder)).toEqual([]);
-    await discardServiceFolder(dataFolder);
   });
   // Each run of a job records its beginning and end in the volume.
-  const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
-  const body = JSON.stringify({ name: "runs", size: 10, dataCenterId: "EU-RO-1" });
-  const volume = await fetch(`${service.baseUrl}/networkvolumes`, { method: "POST", headers, body });
-  const networkVolumeId = z.looseObject({ id: z.string() }).parse(await volume.json()).id;
+  const json = { name: "runs", size: 10, dataCenterId: "EU-RO-1" };
+  const volume = await send("POST", `${service.baseUrl}/networkvolumes`, { key: service.apiKey, json });
+  const networkVolumeId = stringAt(volume, "id");
   const scaling = { workersMin: 3, workersMax: 3, networkVolumeId };
   const id = await createEndpoint(service, { image, endpoint: scaling });
 

@@ -7,6 +7,7 @@ import { createWorkerPresence } from "../../service/workers/presence";
 import { createWorkerRegistry } from "../../service/workers/registry";
 import { scratchFolder } from "../support/folders";
 import { ManualClock } from "../support/manual-clock";
+import { submissionAt } from "../unit/service/jobs/support/jobs-rig";
 import { startLife } from "./history/parts";
 
 const endpointId = "plain";
@@ -28,9 +29,7 @@ async function openDispatcher() {
   const faults = { jobFailure: () => undefined };
   const dispatcher = createDispatcher({ jobs, queue: live.queue, events, presence, faults, ...around });
   const worker = registry.add({ id: "worker", endpointId, now: clock.now() });
-  const times = { createdAt: clock.now(), expiresAt: clock.now() + 60_000 };
-  const fields = { operation: "run", lowPriority: false, executionTimeout: undefined, webhook: undefined } as const;
-  await jobs.submit({ id: "job", endpointId, ...fields, ...times, s3Config: undefined, input: "{}" });
+  await jobs.submit(submissionAt(clock.now(), { endpointId }));
   const take = (): ReturnType<typeof dispatcher.takeJobs> =>
     dispatcher.takeJobs(worker, 1, undefined, new AbortController().signal);
   return { ...life, registry, dispatcher, worker, take };

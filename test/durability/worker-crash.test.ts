@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile } from "node:fs/promises";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,7 @@ import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
 import { serviceFolder } from "../support/folders";
 import { at, send } from "../support/raw-http";
+import { logTails } from "../support/service-artefacts";
 import { countRequeues, installAudit, type JobRecordBook, readRecordBook } from "./audit";
 import { chosenSeed, createChance, isFull } from "./chance";
 import { drained, makeEndpoint, workersReady, workImage } from "./endpoint";
@@ -17,14 +18,6 @@ const folder = serviceFolder(afterAll);
 const rounds = isFull ? 50 : 3;
 const perRound = 30_000;
 const timings = { startBackoff: 10, startBackoffMax: 50 };
-
-/** Last lines of the workers' logs, for the report of a failure. */
-async function workerLogs(data: string): Promise<string> {
-  const logs = join(data, "logs");
-  const names = await readdir(logs).catch((): string[] => []);
-  const texts = await Promise.all(names.map((name) => readFile(join(logs, name), "utf8")));
-  return texts.map((text) => text.slice(-2000)).join("\n");
-}
 
 /** Differences between the records and the counts of retried and finished jobs in /health. */
 function wrongHealth(endpointId: string, health: unknown, { jobs }: JobRecordBook): string[] {
@@ -91,7 +84,7 @@ test(
     const healthResponses = await Promise.all(
       endpointIds.map((id) => send("GET", `${service.serverlessUrl}/v2/${id}/health`, { key: service.apiKey })),
     );
-    const logs = await workerLogs(data);
+    const logs = await logTails(data);
     await service.stop(0);
     const orphans = await processesLeft(handler, 5000);
     const book = readRecordBook(data);

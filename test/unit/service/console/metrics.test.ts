@@ -3,6 +3,7 @@ import { createJobMetrics, slotCount, slotLengths } from "../../../../service/co
 import { createJobEvents } from "../../../../service/jobs/events";
 import { toCompleted, toFailed, toQueued, toRunning } from "../../../../service/jobs/job";
 import { ManualClock } from "../../../support/manual-clock";
+import { submissionAt } from "../jobs/support/jobs-rig";
 
 function open() {
   const clock = new ManualClock();
@@ -19,15 +20,7 @@ function open() {
   /** Ends a job now that was submitted `ms` ago. */
   function end(ms: number, endpointId = "e", fails = false): void {
     const now = clock.now();
-    const options = {
-      lowPriority: false,
-      executionTimeout: undefined,
-      webhook: undefined,
-      s3Config: undefined,
-      input: "{}",
-    };
-    const times = { createdAt: now - ms, expiresAt: now + 1000 };
-    const job = toQueued({ id: `j${++seq}`, endpointId, operation: "run", ...options, ...times }, seq, seq);
+    const job = toQueued(submissionAt(now - ms, { id: `j${++seq}`, endpointId }), seq, seq);
     const before = toRunning(job, "w", now - ms);
     events.emit("ended", fails ? toFailed(before, "no", now) : toCompleted(before, now), before, undefined);
   }

@@ -3,19 +3,10 @@ import { expect, test } from "vitest";
 import { type QueuedJob, toQueued } from "../../../../service/jobs/job";
 import { createOrderedQueue } from "../../../../service/jobs/ordered-queue";
 import { createReadyQueue, type ReadyQueue, type WaitingWorker } from "../../../../service/jobs/ready-queue";
+import { submissionAt } from "./support/jobs-rig";
 
-const submission = {
-  endpointId: "endpoint",
-  operation: "run",
-  executionTimeout: undefined,
-  createdAt: 0,
-  expiresAt: 1,
-  webhook: undefined,
-  s3Config: undefined,
-  input: "{}",
-} as const;
 const job = (id: string, place = 0, lowPriority = false): QueuedJob =>
-  toQueued({ ...submission, id, lowPriority }, place, place);
+  toQueued(submissionAt(0, { id, lowPriority }), place, place);
 function filled(...jobs: QueuedJob[]): ReadyQueue {
   const queue = createReadyQueue();
   for (const queuedJob of jobs) queue.add(queuedJob);

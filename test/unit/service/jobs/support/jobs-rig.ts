@@ -26,6 +26,21 @@ export function openJobs(
   return { ...createJobQueue(database, { clock, timings: defaultTimings, log, endpoint }), logged };
 }
 
+/** A submission at a time, with the interface's defaults. */
+export const submissionAt = (now: number, fields: Partial<NewJob> = {}): NewJob => ({
+  id: "job",
+  endpointId: "endpoint",
+  operation: "run",
+  lowPriority: false,
+  executionTimeout: undefined,
+  createdAt: now,
+  expiresAt: now + limits.ttl.default,
+  webhook: undefined,
+  s3Config: undefined,
+  input: "{}",
+  ...fields,
+});
+
 /** Jobs on a real store in its own folder, on a manual clock. `close` removes everything. */
 export function openJobsRig() {
   const folder = mkdtempSync(join(tmpdir(), "jobs-"));
@@ -63,20 +78,8 @@ export function openJobsRig() {
         fault = undefined;
       };
     },
-    /** A submission with the interface's defaults. */
-    newJob: (fields: Partial<NewJob> = {}): NewJob => ({
-      id: `job-${++created}`,
-      endpointId: "endpoint",
-      operation: "run",
-      lowPriority: false,
-      executionTimeout: undefined,
-      createdAt: clock.now(),
-      expiresAt: clock.now() + limits.ttl.default,
-      webhook: undefined,
-      s3Config: undefined,
-      input: "{}",
-      ...fields,
-    }),
+    /** A submission with its own id. */
+    newJob: (fields: Partial<NewJob> = {}) => submissionAt(clock.now(), { id: `job-${++created}`, ...fields }),
     killed,
     /** Loads the jobs after a kill; running jobs are requeued. */
     afterKill() {
