@@ -1,31 +1,14 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { openDatabase } from "../../../../service/store/database";
+import { expect, test } from "vitest";
 import { createEndpoint } from "../../../support/endpoint";
+import { scratchFolder } from "../../../support/folders";
 import { pollUntil, send, stringAt } from "../../../support/raw-http";
+import { lockStore } from "../store/support/locked-store";
 import { runLine, startService, useFolder } from "./command";
 
 const top = useFolder();
-
-/** Calls `work` while another connection holds the write lock of a folder's store. */
-function whileLocked(folder: string, work: () => void): void {
-  const other = `${folder}-other`;
-  mkdirSync(other, { mode: 0o700 });
-  symlinkSync(join(folder, "service.db"), join(other, "service.db"));
-  const database = openDatabase(other);
-  database.transaction(() => {
-    database.prepare("DELETE FROM templates WHERE id = ''").run();
-    work();
-  });
-  database.close();
-  rmSync(other, { recursive: true });
-}
-
-/** Removes a folder whose store file is not a database. */
-const removeAfterTest = (folder: string): void =>
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
 
 test("an unwritable store is reported once in the terminal, once in the log, and in each response", async () => {
   const folder = join(top, "reported");
@@ -35,27 +18,21 @@ test("an unwritable store is reported once in the terminal, once in the log, and
   child.stderr?.on("data", (chunk) => (terminal += chunk));
   const reason = `store is locked: another program uses ${folder}; close that program`;
   const json = { name: "t", imageName: "i", isServerless: true, volumeInGb: 0 };
-  whileLocked(folder, () => {
-    // This process holds the lock synchronously, so another process sends the requests. It reads the key from standard input.
-    const client = `const key = require("fs").readFileSync(0, "utf8");
-      const headers = { authorization: "Bearer " + key, "content-type": "application/json" };
-      const post = () => fetch("${addresses.baseUrl}/templates", { method: "POST", headers, body: '${JSON.stringify(json)}' });
-      post().then(post).then(async (response) => console.log(response.status, (await response.json()).message));`;
-    const { stdout, stderr } = spawnSync(process.execPath, ["-e", client], { input: key, encoding: "utf8" });
-    expect(stdout, stderr).toBe(`503 ${reason}\n`);
-  });
+  const unlock = lockStore(folder);
+  const create = () => send("POST", `${addresses.baseUrl}/templates`, { key, json });
+  for (let times = 0; times < 2; times++)
+    expect(await create()).toMatchObject({ status: 503, json: { message: reason } });
+  unlock();
   const logged = readFileSync(join(folder, "service.log"), "utf8").split(reason).length - 1;
   await expect.poll(() => terminal).toContain(reason);
   expect([terminal, logged]).toEqual([`serverless-compute-local: ${reason}\n`, 1]);
-  expect(await send("POST", `${addresses.baseUrl}/templates`, { key, json })).toMatchObject({ status: 200 });
+  expect((await create()).status).toBe(200);
   child.kill("SIGTERM");
   expect(await service.ended).toMatchObject({ code: 0 });
 });
 
 test("a start on a full disk names the folder and the cause", async () => {
-  const folder = join(top, "full");
-  removeAfterTest(folder);
-  mkdirSync(folder, { mode: 0o700 });
+  const folder = scratchFolder();
   symlinkSync("/dev/full", join(folder, "service.db"));
   expect(await runLine("start", "--port", "0", "--data", folder)).toEqual({
     code: 1,
@@ -114,10 +91,9 @@ test.each([["reset"], ["snapshot", "copy"], ["restore", "source"], ["prune"]])(
   "%s on a full disk names the folder and the cause",
   async (...words) => {
     const [command = "", ...dirs] = words;
-    const place = join(top, command);
-    removeAfterTest(place);
+    const place = scratchFolder();
     for (const name of ["data", "source"]) {
-      mkdirSync(join(place, name), { recursive: true });
+      mkdirSync(join(place, name));
       writeFileSync(join(place, name, "service.db"), "");
     }
     const folder = join(place, "data");

@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ServiceError, StartError } from "../../../../service/errors";
 import { type Database, openDatabase, readStore } from "../../../../service/store/database";
 import { scratchFolder } from "../../../support/folders";
+import { lockStore } from "./support/locked-store";
 
 let folder: string;
 let open: Database[];
@@ -103,17 +104,11 @@ describe("a data folder", () => {
 
   test("whose store another program locks delays a change before it fails", () => {
     const database = openHere();
-    const other = join(folder, "..", "other");
-    mkdirSync(other);
-    symlinkSync(join(folder, "service.db"), join(other, "service.db"));
-    const locking = openDatabase(other);
-    open.push(locking);
-    locking.transaction(() => {
-      insert(locking, "first");
-      const started = performance.now();
-      expect(() => insert(database, "second")).toThrow(/locked/);
-      expect(performance.now() - started).toBeGreaterThan(200);
-    });
+    const unlock = lockStore(folder);
+    const started = performance.now();
+    expect(() => insert(database, "second")).toThrow(/locked/);
+    expect(performance.now() - started).toBeGreaterThan(200);
+    unlock();
   });
 });
 

@@ -1,9 +1,8 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { openDatabase } from "../../../../service/store/database";
 import { type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { lockStore } from "../store/support/locked-store";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
 const pidOf = async (jobs: Jobs): Promise<number> =>
@@ -21,19 +20,6 @@ test("a job fails with its third crash, again after /retry; /health contains the
   await pidOf(jobs);
   expect(await jobs.health()).not.toHaveProperty("message");
 });
-
-/** Acquires the write lock of a service's store, and returns a function that releases it. */
-function lockStore(dataFolder: string): () => void {
-  const other = scratchFile("other");
-  mkdirSync(other, { mode: 0o700 });
-  symlinkSync(join(dataFolder, "service.db"), join(other, "service.db"));
-  const database = openDatabase(other);
-  database.prepare("BEGIN IMMEDIATE").run();
-  return () => {
-    database.prepare("ROLLBACK").run();
-    database.close();
-  };
-}
 
 test("a job whose result the store rejects is requeued every time, without counting as a crash", async () => {
   const file = scratchFile("end");
