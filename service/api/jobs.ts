@@ -71,19 +71,19 @@ export function registerJobRoutes(
   const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
     sendText(reply, recordText(job, output, clock.now()));
 
-  /** Sends the job's record when the job ends, or after `ms`; sends nothing if the client disconnects. */
-  function sendWhenFinal(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
+  /** Sends the job's record when the job ends, or after `ms`; never resolves if the client disconnects. */
+  async function sendWhenFinal(
+    endpointId: string,
+    jobId: string,
+    ms: number,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
     const stored = findJob(endpointId, jobId);
-    if (isFinal(stored.job)) return void sendRecord(reply, stored);
-    const cancelWait = waits.wait(jobId, ms, (ended) => {
-      // Other waits may end in the same turn, so an error must affect only this reply.
-      try {
-        sendRecord(reply, ended ?? findJob(endpointId, jobId));
-      } catch (error) {
-        reply.send(error);
-      }
+    if (isFinal(stored.job)) return sendRecord(reply, stored);
+    const ended = await new Promise<StoredJob | undefined>((resolve) => {
+      onDisconnect(reply, waits.wait(jobId, ms, resolve));
     });
-    onDisconnect(reply, cancelWait);
+    return sendRecord(reply, ended ?? findJob(endpointId, jobId));
   }
 
   keepBodyText(app, ["application/json"]);
@@ -107,8 +107,7 @@ export function registerJobRoutes(
       const wait = readWait(request.query);
       const job = readSubmission(endpointId, "runsync", bodyText(request), clock.now());
       await jobs.submit(job);
-      sendWhenFinal(endpointId, job.id, wait, reply);
-      return reply;
+      return sendWhenFinal(endpointId, job.id, wait, reply);
     },
   );
 
@@ -122,7 +121,7 @@ export function registerJobRoutes(
 
   app.get<JobRoute>("/:endpointId/status-sync/:jobId", admit("status"), (request, reply) => {
     const { endpointId, jobId } = request.params;
-    sendWhenFinal(endpointId, jobId, readWait(request.query), reply);
+    return sendWhenFinal(endpointId, jobId, readWait(request.query), reply);
   });
 
   app.get<JobRoute>("/:endpointId/stream/:jobId", admit("stream"), async (request, reply) => {
