@@ -76,7 +76,6 @@ const ofPluginInV1 = [
   "private-ca",
   "yaml",
   "yaml-accounts",
-  "yaml-previews",
   "sdk-python",
   "sdk-typescript",
 ];
@@ -85,7 +84,7 @@ const ofDynamicInV1 = ["ways", "ways-long", "invoke-job"];
 /** Suites of the plugin that its executable passes, too: in each run those about what depends on the runtime. */
 const onExecutable = [
   "private-ca",
-  ...(isFull ? ["ways", "ways-long", "attach", "import", "yaml", "yaml-accounts", "yaml-previews"] : []),
+  ...(isFull ? ["ways", "ways-long", "attach", "import", "yaml", "yaml-accounts"] : []),
 ];
 
 /** Builds and packs the packages, once for all projects. */

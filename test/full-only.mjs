@@ -2,10 +2,8 @@
 export const fullOnly = [
   // Rules that in-process tests cover, again through an engine.
   "engine/ways-long",
-  "engine/preview-outputs",
   "engine/program-stacks",
   "engine/invoke-job",
-  "engine/two-backends",
   "plugin/ways-long",
   "plugin/attach",
   "plugin/schema-cache",
@@ -13,7 +11,6 @@ export const fullOnly = [
   "plugin/providertest",
   // Programs in other languages, examples and guides.
   "plugin/yaml-accounts",
-  "plugin/yaml-previews",
   "plugin/examples",
   "plugin/examples-ladder",
   "plugin/guides",

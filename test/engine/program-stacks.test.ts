@@ -11,37 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack.remove());
 
-it("an error in a program keeps its stack trace, also right after a resource and in an apply", async () => {
-  await stack.writeProgram(`
-    const { NetworkVolume } = require("${dynamicWay.module}");
-    const before = Error.stackTraceLimit;
-    function declare() {
-      const models = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
-      return [models, new Error("at once")];
-    }
-    const [models, atOnce] = declare();
-    exports.limit = [before, Error.stackTraceLimit].join(" ");
-    exports.atOnce = atOnce.stack;
-    exports.later = models.size.apply(function later() { return new Error("later").stack; });
-    try {
-      new NetworkVolume("bad", { id: "x" });
-    } catch (error) {
-      exports.thrown = [error.stack, Error.stackTraceLimit].join(" ");
-    }
-  `);
-  const up = await stack.up();
-  expect(up.code, up.output).toBe(0);
-  const { output } = await stack.command(["stack", "output", "--json"]);
-  const { limit, atOnce, later, thrown } = JSON.parse(output);
-  const [before, after] = limit.split(" ");
-  expect(after).toBe(before);
-  expect(Number(after)).toBeGreaterThan(0);
-  expect(atOnce).toMatch(/at declare .*index\.js/);
-  expect(later).toMatch(/at .*later.*index\.js/);
-  expect(thrown).toMatch(new RegExp(` ${before}$`));
-  expect((await stack.destroy()).code).toBe(0);
-});
-
 it("the engine reports each resource's line in the program", async () => {
   const kinds = ["Template", "ServerlessEndpoint", "NetworkVolume", "Secret", "ContainerRegistryAuth", "JobInvoke"];
   const program = `const { ${kinds.join(", ")} } = require("${dynamicWay.module}");

@@ -212,7 +212,9 @@ describe("the preview of a change", () => {
     expect(unknownOf("Secret", { name: "token", value: "v" }, { name: unknown })).toEqual(["name", "reference"]);
   });
 
-  test("contains the unknown part of a map, and no duplicates that the update deletes", () => {
+  test("contains null for absent inputs, the unknown part of a map, and no duplicates that the update deletes", () => {
+    for (const olds of [undefined, { ...template, containerRegistryAuthId: "r1" }])
+      expect(Template.previewOutputs(olds, template, {})["containerRegistryAuthId"]).toBeNull();
     const news = { ...template, env: { A: "1", B: unknown } };
     expect(Template.previewOutputs(template, news, {})["env"]).toEqual(news.env);
     expect(NetworkVolume.previewOutputs({ ...volume, duplicates: ["x"] }, volume, {})).not.toHaveProperty("duplicates");

@@ -142,7 +142,13 @@ test("a preview of an update keeps a generated name and the outputs that do not 
   ];
   const request = { id: "e1", urn: urnOf("ServerlessEndpoint"), olds, news, timeout: 0, preview: true };
   const { properties } = await calls.update(request);
-  expect(roundTrip(properties).properties).toMatchObject({ ...inputs, workersMax: 9, url: "http://balancer" });
+  expect(roundTrip(properties).properties).toMatchObject({
+    ...inputs,
+    workersMax: 9,
+    url: "http://balancer",
+    // Programs treat missing properties as unknown.
+    networkVolumeId: null,
+  });
 });
 
 describe("a name", () => {

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ServerlessEndpoint, VerifiedEndpoint } from "pulumi-serverless-compute";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 /** Outputs that no input sets. */
 const outputs = { version: 1, revision: "0123456789abcdef" };
@@ -52,6 +52,16 @@ describe("the url in the preview of a ServerlessEndpoint", () => {
     const endpoint = new ServerlessEndpoint("chat", { templateId: "t" }, { provider });
     expect(await previewValueOf(endpoint.url)).toBeUndefined();
   });
+});
+
+test.each([
+  ["http://service.test///", "http://service.test/v2/chat-id"],
+  ["not a URL", undefined],
+])("the url with the address %j in the stack's config is %j", async (serverlessUrl, expected) => {
+  pulumi.runtime.setConfig("serverless-compute:serverlessUrl", serverlessUrl);
+  onTestFinished(() => pulumi.runtime.setAllConfig({}));
+  const endpoint = new ServerlessEndpoint("chat", { templateId: "t" });
+  expect(await previewValueOf(endpoint.url)).toBe(expected);
 });
 
 describe("a VerifiedEndpoint", () => {
