@@ -22,8 +22,7 @@ it("the engine reports each resource's line in the program", async () => {
     new JobInvoke("a", { endpointId, input: {} });
   `;
   await stack.writeProgram(program);
-  const up = await stack.up();
-  expect(up.code, up.output).toBe(0);
+  await stack.up();
   const positions = (await stack.resources()).map(({ type, sourcePosition }) => [
     type.split(":").at(-1),
     sourcePosition,
@@ -35,5 +34,5 @@ it("the engine reports each resource's line in the program", async () => {
       kinds.map((kind) => [kind, expect.stringMatching(new RegExp(`^project:///index\\.js#${lineOf(kind)},`))]),
     ),
   );
-  expect((await stack.destroy()).code).toBe(0);
+  await stack.destroy();
 });

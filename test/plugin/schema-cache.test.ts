@@ -53,7 +53,6 @@ describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a v
     const text = `name: shop\nruntime: yaml\n${lines}resources:\n  ${models}\n`;
     await writeFile(join(stack.folder, "program", "Pulumi.yaml"), text);
     const preview = await stack.preview();
-    expect(preview.code, preview.output).toBe(0);
     expect(preview.operations).toMatchObject({ "NetworkVolume models": ["create"] });
   };
 

@@ -1,19 +1,16 @@
 import type { Run, RunOptions } from "./pulumi";
 import type { RecordingProxy } from "./recording-proxy";
 
-/**
- * Runs a command and sends Ctrl-C after the response to a matching request; `interruptedAt` is the time by Date.now(). Fails with the
- * command's output if the command ends earlier.
- */
+/** Runs a command and sends Ctrl-C after the response to a matching request. Fails with the command's output if it ends earlier. */
 export async function interruptAfter(
   proxy: RecordingProxy,
   command: (options: RunOptions) => Promise<Run>,
   method: string,
   path: RegExp,
-): Promise<Run & { interruptedAt: number }> {
+): Promise<Run> {
   const controller = new AbortController();
   let finished: Run | undefined;
-  const running = command({ interrupt: controller.signal }).then((run) => {
+  const running = command({ interrupt: controller.signal, end: "failure" }).then((run) => {
     finished = run;
     return run;
   });
@@ -22,6 +19,5 @@ export async function interruptAfter(
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   controller.abort();
-  const interruptedAt = Date.now();
-  return { ...(await running), interruptedAt };
+  return running;
 }

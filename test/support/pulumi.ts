@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import { withCliOnPath } from "../../scripts/cli/cli.mjs";
@@ -24,6 +24,8 @@ export interface RunOptions {
   /** An abort sends Ctrl-C. */
   interrupt?: AbortSignal;
   args?: string[];
+  /** The required end of the command, success by default; any other end fails the test with the command's output. */
+  end?: "success" | "failure" | "any";
 }
 
 const resourceShape = z.looseObject({
@@ -160,6 +162,8 @@ export async function createStack(environment: Record<string, string>, project: 
     const output = `${stdout}${stderr}`;
     outputs.push([`the output of pulumi ${args[0]}`, output]);
     if (timedOut) throw new Error(`pulumi ${args.join(" ")} did not end within 120 s:\n${output}`);
+    const { end = "success" } = options;
+    if (end !== "any") expect(code === 0 ? "success" : "failure", output).toBe(end);
     const events = logs ? await readFile(log, "utf8").catch(() => "") : "";
     return { code, output, startTime, endTime: Date.now(), ...readEvents(events, args[0] === "preview") };
   };

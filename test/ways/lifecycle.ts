@@ -84,7 +84,6 @@ export function describeLifecycle(way: Way): void {
   it("creates each kind, in a component and in an explicit provider, and runs the verification and the job", async () => {
     await stack.writeProgram(program());
     const up = await stack.up();
-    expect(up.code, up.output).toBe(0);
     expect(ownResources(up.operations)).toEqual(forEveryResource("create"));
     const job = (await stack.resources()).find(({ type }) => type.endsWith("JobInvoke"));
     expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { B: "2" } });
@@ -128,7 +127,6 @@ export function describeLifecycle(way: Way): void {
     };
     const planned = await previewPlan(stack, unusedAddress);
     const up = await stack.up();
-    expect(up.code, up.output).toBe(0);
     const unchangedPreview = ["ContainerRegistryAuth registry", "NetworkVolume own", "Template quiet"];
     expect(ownResources(up.operations)).toEqual({
       ...forEveryResource("update"),
@@ -154,7 +152,6 @@ export function describeLifecycle(way: Way): void {
     await service.rest("PATCH", `/endpoints/${find(endpoints, "spare-dev")?.id}`, { idleTimeout: 60 });
     await service.rest("PATCH", `/templates/${find(templates, "loud-dev")?.id}`, { env: { REVISION: "3" } });
     const refresh = await stack.refresh({ args: ["--diff"] });
-    expect(refresh.code, refresh.output).toBe(0);
     expect(ownResources(refresh.operations)).toEqual({
       ...forEveryResource("same"),
       "Template loud": ["update"],
@@ -167,7 +164,6 @@ export function describeLifecycle(way: Way): void {
 
   it("the next deployment reverts both", async () => {
     const up = await stack.up();
-    expect(up.code, up.output).toBe(0);
     expect(ownResources(up.operations)).toEqual({
       ...forEveryResource("same"),
       "Template loud": ["update"],
@@ -199,7 +195,6 @@ export function describeLifecycle(way: Way): void {
     );
     const preview = await stack.preview();
     const up = await stack.up();
-    expect(up.code, up.output).toBe(0);
     expect(ownResources(up.operations)).toEqual({
       ...forEveryResource("same"),
       "Secret token": replacement,
@@ -257,8 +252,7 @@ export function describeLifecycle(way: Way): void {
     ]);
     pulumi.all([known.imageName, found]).apply((all) => require("node:fs").writeFileSync("found.json", JSON.stringify(all)));
   `);
-    const preview = await stack.preview();
-    expect(preview.code, preview.output).toBe(0);
+    await stack.preview();
     const text = await readFile(join(stack.folder, "program", "found.json"), "utf8");
     expect(JSON.parse(text)).toMatchObject([
       image("env"),
@@ -279,8 +273,7 @@ export function describeLifecycle(way: Way): void {
   });
 
   it("destroys everything", async () => {
-    const destroy = await stack.destroy();
-    expect(destroy.code, destroy.output).toBe(0);
+    await stack.destroy();
     expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
     expect(await registries()).toEqual([]);
     expect(await stack.resources()).toEqual([]);

@@ -17,8 +17,7 @@ export function describeTemplateRelease(way: Way): void {
     new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
   `);
     // Endpoints of REST v1 are bound to their template; endpoints of REST v2 have a copy.
-    const up = await stack.up({ env: { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/v1` } });
-    expect(up.code, up.output).toBe(0);
+    await stack.up({ env: { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/v1` } });
   });
   afterAll(() => stack.remove());
 
@@ -29,7 +28,6 @@ export function describeTemplateRelease(way: Way): void {
       if (isDeleted && endpointDeletedAt === 0) endpointDeletedAt = Date.now();
     }, 10);
     const destroy = await stack.destroy().finally(() => clearInterval(watch));
-    expect(destroy.code, destroy.output).toBe(0);
     expect(destroy.endTime - endpointDeletedAt).toBeGreaterThan(release);
     const output = destroy.diagnostics.filter(({ resource, ephemeral }) => resource === "Template chat" && ephemeral);
     expect(output.at(-1)?.message).toMatch(/^the service released template "chat-dev-\w{7}" after \d+ s$/);

@@ -11,8 +11,7 @@ export function describeUnsupportedNode(way: Way): void {
       const oldNode = join(stack.folder, "old-node.cjs");
       await writeFile(oldNode, 'Object.defineProperty(process.versions, "node", { value: "18.20.4" });');
       await stack.writeProgram(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
-      const preview = await stack.preview({ env: { NODE_OPTIONS: `--require ${oldNode}` } });
-      expect(preview.code).not.toBe(0);
+      const preview = await stack.preview({ env: { NODE_OPTIONS: `--require ${oldNode}` }, end: "failure" });
       const output = preview.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
       expect(output.join("\n")).toContain(
         "pulumi-serverless-compute: requires Node 20.19 or later, found 18.20.4; install a newer Node",

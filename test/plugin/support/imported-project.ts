@@ -48,7 +48,6 @@ export async function importProject(
   const env = { ...environment, PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
   const pulumi = async (...args: string[]): Promise<Run> => {
     const run = await stack.command([...args, "--cwd", folder], { env });
-    expect(run.code, run.output).toBe(0);
     return run;
   };
   await pulumi("stack", "init", "dev");
