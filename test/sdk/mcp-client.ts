@@ -8,6 +8,10 @@ import type { SdkRig } from "./rig";
 export interface McpServer {
   /** Returns a tool's result, parsed. Rejects with the tool's error text. */
   call(tool: string, input?: object): Promise<unknown>;
+  /** Returns a tool's result as text. */
+  text(tool: string, input?: object): Promise<string>;
+  /** Returns the id in a tool's result. */
+  create(tool: string, input: object): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -48,13 +52,21 @@ export async function startMcpServer({ service }: SdkRig, version: string, rest:
   await request("initialize", { protocolVersion: "2024-11-05", capabilities: {}, clientInfo });
   sendMessage({ method: "notifications/initialized" });
 
+  const call: McpServer["call"] = async (tool, input = {}) => {
+    const response = await request("tools/call", { name: tool, arguments: input });
+    const text = at(response, "result", "content", 0, "text");
+    if (typeof text !== "string" || at(response, "result", "isError") === true)
+      throw new Error(`${tool}: ${JSON.stringify(response)}`);
+    return text === "" ? undefined : JSON.parse(text);
+  };
   return {
-    async call(tool, input = {}) {
-      const response = await request("tools/call", { name: tool, arguments: input });
-      const text = at(response, "result", "content", 0, "text");
-      if (typeof text !== "string" || at(response, "result", "isError") === true)
-        throw new Error(`${tool}: ${JSON.stringify(response)}`);
-      return text === "" ? undefined : JSON.parse(text);
+    call,
+    text: async (tool, input) => JSON.stringify(await call(tool, input)),
+    async create(tool, input) {
+      const created = await call(tool, input);
+      const id = at(created, "id");
+      if (typeof id !== "string") throw new Error(`no id in ${JSON.stringify(created)}`);
+      return id;
     },
     async [Symbol.asyncDispose]() {
       child.stdin.end();

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { at } from "../support/raw-http";
 import { type McpServer, startMcpServer } from "./mcp-client";
 import { type SdkRig, startRig } from "./rig";
 import { versions } from "./versions";
@@ -15,39 +14,32 @@ afterAll(async () => {
   await rig[Symbol.asyncDispose]();
 });
 
-const idOf = (created: unknown): string => {
-  const id = at(created, "id");
-  if (typeof id !== "string") throw new Error(`no id in ${JSON.stringify(created)}`);
-  return id;
-};
-const text = async (tool: string, input?: object): Promise<string> => JSON.stringify(await mcp.call(tool, input));
-
 describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
   it("create-template, get-template, list-templates, update-template, delete-template", async () => {
     const body = { name: "mcp-4-template", image: "acme/echo:1", serverless: true };
-    const id = idOf(await mcp.call("create-template", { body }));
+    const id = await mcp.create("create-template", { body });
     await mcp.call("update-template", { id, body: { image: "acme/echo:2" } });
     expect(await mcp.call("get-template", { id })).toMatchObject({ image: "acme/echo:2" });
-    expect(await text("list-templates")).toContain(id);
+    expect(await mcp.text("list-templates")).toContain(id);
     await mcp.call("delete-template", { id });
-    expect(await text("list-templates")).not.toContain(id);
+    expect(await mcp.text("list-templates")).not.toContain(id);
   });
 
   it("create-network-volume, get-network-volume, list-network-volumes, update-network-volume, delete-network-volume", async () => {
     const body = { name: "mcp-4-volume", size: 20, dataCenter: "EU-RO-1" };
-    const id = idOf(await mcp.call("create-network-volume", { body }));
+    const id = await mcp.create("create-network-volume", { body });
     await mcp.call("update-network-volume", { id, body: { size: 30 } });
     expect(await mcp.call("get-network-volume", { id })).toMatchObject({ size: 30 });
-    expect(await text("list-network-volumes")).toContain(id);
+    expect(await mcp.text("list-network-volumes")).toContain(id);
     await mcp.call("delete-network-volume", { id });
-    expect(await text("list-network-volumes")).not.toContain(id);
+    expect(await mcp.text("list-network-volumes")).not.toContain(id);
   });
 
   it("create-registry, get-registry, list-registries, delete-registry, list-delegations", async () => {
     const body = { name: "mcp-4-registry", username: "reader", password: "hush-hush" };
-    const id = idOf(await mcp.call("create-registry", { body }));
+    const id = await mcp.create("create-registry", { body });
     expect(await mcp.call("get-registry", { id })).toMatchObject({ name: body.name });
-    expect(await text("list-registries")).toContain(id);
+    expect(await mcp.text("list-registries")).toContain(id);
     await mcp.call("delete-registry", { id });
     expect(await mcp.call("list-registries")).toEqual({ registries: [] });
     expect(await mcp.call("list-delegations")).toEqual({ delegations: [] });
@@ -56,16 +48,16 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
   it("create-endpoint, get-endpoint, list-endpoints, update-endpoint, set-endpoint-gpus, list-endpoint-builds, list-endpoint-releases, list-endpoint-workers, delete-endpoint", async () => {
     const scaling = { type: "QUEUE_DELAY", queueDelay: 4 };
     const body = { name: "mcp-4", type: "QUEUE", scaling, gpu: { pools: ["AMPERE_24"] }, image: "acme/echo:1" };
-    const id = idOf(await mcp.call("create-endpoint", { body: { ...body, workers: { min: 0, max: 0 } } }));
+    const id = await mcp.create("create-endpoint", { body: { ...body, workers: { min: 0, max: 0 } } });
     await mcp.call("update-endpoint", { id, body: { name: "mcp-4-other" } });
     await mcp.call("set-endpoint-gpus", { endpointId: id, pools: ["ADA_24"] });
     expect(await mcp.call("get-endpoint", { id })).toMatchObject({ name: "mcp-4-other", gpu: { pools: ["ADA_24"] } });
-    expect(await text("list-endpoints")).toContain(id);
+    expect(await mcp.text("list-endpoints")).toContain(id);
     expect(await mcp.call("list-endpoint-builds", { id })).toMatchObject({ builds: [] });
     expect(await mcp.call("list-endpoint-releases", { id })).toMatchObject({ endpointVersion: 1 });
     expect(await mcp.call("list-endpoint-workers", { id })).toMatchObject({ workers: [] });
     await mcp.call("delete-endpoint", { id });
-    expect(await text("list-endpoints")).not.toContain(id);
+    expect(await mcp.text("list-endpoints")).not.toContain(id);
   });
 
   it("run-endpoint, runsync-endpoint, get-job-status, stream-job, cancel-job, endpoint-health, purge-endpoint-queue", async () => {
@@ -74,7 +66,7 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
       status: "COMPLETED",
       output: { echo: { text: "now" } },
     });
-    const jobId = idOf(await mcp.call("run-endpoint", { endpointId, input: { do: "progress", seconds: 20 } }));
+    const jobId = await mcp.create("run-endpoint", { endpointId, input: { do: "progress", seconds: 20 } });
     await expect
       .poll(() => mcp.call("get-job-status", { endpointId, jobId }), { timeout: 30_000, interval: 50 })
       .toMatchObject({ status: "IN_PROGRESS" });
@@ -83,23 +75,23 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
     expect(await mcp.call("cancel-job", { endpointId, jobId })).toMatchObject({ status: "CANCELLED" });
     expect(await mcp.call("endpoint-health", { endpointId })).toMatchObject({ jobs: { inQueue: 0 } });
     const streaming = await rig.endpoint("generator.mjs");
-    const streamed = idOf(await mcp.call("run-endpoint", { endpointId: streaming, input: { count: 3 } }));
-    const chunks = await text("stream-job", { endpointId: streaming, jobId: streamed });
+    const streamed = await mcp.create("run-endpoint", { endpointId: streaming, input: { count: 3 } });
+    const chunks = await mcp.text("stream-job", { endpointId: streaming, jobId: streamed });
     for (const index of [0, 1, 2]) expect(chunks).toContain(`{"index":${index}}`);
   });
 
   it("list-gpu-types, get-gpu-type, list-cpu-types, get-cpu-type, list-data-centers, get-data-center, list-public-templates, get-capacity", async () => {
-    expect(await text("list-gpu-types", { include: ["AVAILABILITY"], product: ["SERVERLESS"] })).toContain(
+    expect(await mcp.text("list-gpu-types", { include: ["AVAILABILITY"], product: ["SERVERLESS"] })).toContain(
       "NVIDIA A40",
     );
     expect(await mcp.call("get-gpu-type", { id: "NVIDIA A40" })).toMatchObject({ memory: 48 });
-    expect(await text("list-cpu-types")).toContain("cpu3c");
+    expect(await mcp.text("list-cpu-types")).toContain("cpu3c");
     // Without `product`, which the contract requires.
     expect(await mcp.call("get-cpu-type", { id: "cpu3c", include: ["AVAILABILITY"] })).toMatchObject({ id: "cpu3c" });
-    expect(await text("list-data-centers", { regions: ["EUROPE"] })).toContain("EU-RO-1");
+    expect(await mcp.text("list-data-centers", { regions: ["EUROPE"] })).toContain("EU-RO-1");
     expect(await mcp.call("get-data-center", { id: "EU-RO-1" })).toMatchObject({ region: "EUROPE" });
     expect(await mcp.call("list-public-templates", { source: "community" })).toMatchObject({ templates: [] });
-    expect(await text("get-capacity")).toContain('"12.8":"AVAILABLE"');
+    expect(await mcp.text("get-capacity")).toContain('"12.8":"AVAILABLE"');
   });
 
   it("get-ssh-keys, update-ssh-keys, list-pods, list-billing, list-pod-billing, list-serverless-billing, list-endpoint-billing, list-network-volume-billing, list-cluster-billing", async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { at } from "../support/raw-http";
 import { type McpServer, startMcpServer } from "./mcp-client";
 import { type SdkRig, startRig } from "./rig";
 import { versions } from "./versions";
@@ -9,12 +8,6 @@ beforeAll(async () => {
   rig = await startRig();
 });
 afterAll(() => rig[Symbol.asyncDispose]());
-
-const idOf = (created: unknown): string => {
-  const id = at(created, "id");
-  if (typeof id !== "string") throw new Error(`no id in ${JSON.stringify(created)}`);
-  return id;
-};
 
 describe.each(["v1", "v2"] as const)(
   `npm @runpod/mcp-server ${versions.mcpServer3}: RUNPOD_REST_VERSION=%s`,
@@ -28,64 +21,64 @@ describe.each(["v1", "v2"] as const)(
     it("create-template, get-template, list-templates, update-template, delete-template", async () => {
       const name = `mcp-template-${version}`;
       const fields = { imageName: "acme/echo:1", isServerless: true, containerDiskInGb: 5, volumeInGb: 0 };
-      const templateId = idOf(await mcp.call("create-template", { name, ...fields, env: { A: "1" } }));
-      expect(JSON.stringify(await mcp.call("get-template", { templateId }))).toContain("acme/echo:1");
-      expect(JSON.stringify(await mcp.call("list-templates"))).toContain(templateId);
+      const templateId = await mcp.create("create-template", { name, ...fields, env: { A: "1" } });
+      expect(await mcp.text("get-template", { templateId })).toContain("acme/echo:1");
+      expect(await mcp.text("list-templates")).toContain(templateId);
       await mcp.call("update-template", { templateId, imageName: "acme/echo:2" });
-      expect(JSON.stringify(await mcp.call("get-template", { templateId }))).toContain("acme/echo:2");
+      expect(await mcp.text("get-template", { templateId })).toContain("acme/echo:2");
       await mcp.call("delete-template", { templateId });
-      expect(JSON.stringify(await mcp.call("list-templates"))).not.toContain(templateId);
+      expect(await mcp.text("list-templates")).not.toContain(templateId);
     });
 
     it("create-network-volume, get-network-volume, list-network-volumes, update-network-volume, delete-network-volume", async () => {
       const input = { name: `mcp-volume-${version}`, size: 20, dataCenterId: "EU-RO-1" };
-      const networkVolumeId = idOf(await mcp.call("create-network-volume", input));
-      expect(JSON.stringify(await mcp.call("list-network-volumes"))).toContain(networkVolumeId);
+      const networkVolumeId = await mcp.create("create-network-volume", input);
+      expect(await mcp.text("list-network-volumes")).toContain(networkVolumeId);
       await mcp.call("update-network-volume", { networkVolumeId, size: 30 });
       expect(await mcp.call("get-network-volume", { networkVolumeId })).toMatchObject({
         id: networkVolumeId,
         size: 30,
       });
       await mcp.call("delete-network-volume", { networkVolumeId });
-      expect(JSON.stringify(await mcp.call("list-network-volumes"))).not.toContain(networkVolumeId);
+      expect(await mcp.text("list-network-volumes")).not.toContain(networkVolumeId);
     });
 
     it("create-container-registry-auth, get-container-registry-auth, list-container-registry-auths, delete-container-registry-auth", async () => {
       const input = { name: `mcp-registry-${version}`, username: "reader", password: "hush-hush" };
-      const containerRegistryAuthId = idOf(await mcp.call("create-container-registry-auth", input));
+      const containerRegistryAuthId = await mcp.create("create-container-registry-auth", input);
       expect(await mcp.call("get-container-registry-auth", { containerRegistryAuthId })).toMatchObject({
         name: input.name,
       });
-      expect(JSON.stringify(await mcp.call("list-container-registry-auths"))).toContain(containerRegistryAuthId);
+      expect(await mcp.text("list-container-registry-auths")).toContain(containerRegistryAuthId);
       await mcp.call("delete-container-registry-auth", { containerRegistryAuthId });
-      expect(JSON.stringify(await mcp.call("list-container-registry-auths"))).not.toContain(containerRegistryAuthId);
+      expect(await mcp.text("list-container-registry-auths")).not.toContain(containerRegistryAuthId);
     });
 
     it("create-endpoint, get-endpoint, list-endpoints, update-endpoint, set-endpoint-gpus, delete-endpoint", async () => {
       const template = { name: `mcp-endpoint-${version}`, imageName: "acme/echo:1", isServerless: true, volumeInGb: 0 };
-      const templateId = idOf(await mcp.call("create-template", template));
+      const templateId = await mcp.create("create-template", template);
       // With REST v2, this client accepts an image but no template.
       const noun =
         version === "v1"
           ? { templateId, gpuTypeIds: ["NVIDIA L4"] }
           : { imageName: "acme/echo:1", gpuPoolIds: ["AMPERE_24"] };
       const input = { name: template.name, ...noun, workersMin: 0, workersMax: 0 };
-      const endpointId = idOf(await mcp.call("create-endpoint", input));
-      expect(JSON.stringify(await mcp.call("list-endpoints", { includeTemplate: true }))).toContain(endpointId);
+      const endpointId = await mcp.create("create-endpoint", input);
+      expect(await mcp.text("list-endpoints", { includeTemplate: true })).toContain(endpointId);
       await mcp.call("update-endpoint", { endpointId, idleTimeout: 33 });
       await mcp.call("set-endpoint-gpus", { endpointId, pools: ["ADA_24"] });
-      const object = JSON.stringify(await mcp.call("get-endpoint", { endpointId, includeWorkers: true }));
+      const object = await mcp.text("get-endpoint", { endpointId, includeWorkers: true });
       expect(object).toContain("33");
       expect(object).toMatch(/ADA_24|RTX 4090/);
       await mcp.call("delete-endpoint", { endpointId });
-      expect(JSON.stringify(await mcp.call("list-endpoints"))).not.toContain(endpointId);
+      expect(await mcp.text("list-endpoints")).not.toContain(endpointId);
     });
 
     it("run-endpoint, runsync-endpoint, get-job-status, stream-job, cancel-job, retry-job, endpoint-health, purge-endpoint-queue", async () => {
       const endpointId = await rig.endpoint("plain.mjs");
       const synced = await mcp.call("runsync-endpoint", { endpointId, input: { text: "now" } });
       expect(synced).toMatchObject({ status: "COMPLETED", output: { echo: { text: "now" } } });
-      const jobId = idOf(await mcp.call("run-endpoint", { endpointId, input: { do: "progress", seconds: 20 } }));
+      const jobId = await mcp.create("run-endpoint", { endpointId, input: { do: "progress", seconds: 20 } });
       await expect
         .poll(() => mcp.call("get-job-status", { endpointId, jobId }), { timeout: 30_000, interval: 50 })
         .toMatchObject({ status: "IN_PROGRESS" });
@@ -95,14 +88,14 @@ describe.each(["v1", "v2"] as const)(
       await expect(mcp.call("retry-job", { endpointId, jobId })).rejects.toThrow(/CANCELLED|FAILED/);
       expect(await mcp.call("endpoint-health", { endpointId })).toMatchObject({ jobs: { inQueue: 0 } });
       const streaming = await rig.endpoint("generator.mjs");
-      const streamed = idOf(await mcp.call("run-endpoint", { endpointId: streaming, input: { count: 3 } }));
-      const chunks = JSON.stringify(await mcp.call("stream-job", { endpointId: streaming, jobId: streamed }));
+      const streamed = await mcp.create("run-endpoint", { endpointId: streaming, input: { count: 3 } });
+      const chunks = await mcp.text("stream-job", { endpointId: streaming, jobId: streamed });
       for (const index of [0, 1, 2]) expect(chunks).toContain(`{"index":${index}}`);
     });
 
     it("list-gpu-types, list-data-centers", async () => {
-      expect(JSON.stringify(await mcp.call("list-gpu-types"))).toContain("NVIDIA A40");
-      expect(JSON.stringify(await mcp.call("list-data-centers"))).toContain("EU-RO-1");
+      expect(await mcp.text("list-gpu-types")).toContain("NVIDIA A40");
+      expect(await mcp.text("list-data-centers")).toContain("EU-RO-1");
     });
   },
 );
@@ -111,7 +104,7 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer3}: RUNPOD_REST_VERSION=v2`
   it("get-gpu-type, list-cpu-types, get-cpu-type, get-data-center", async () => {
     await using mcp = await startMcpServer(rig, versions.mcpServer3, "v2");
     expect(await mcp.call("get-gpu-type", { gpuTypeId: "NVIDIA A40" })).toMatchObject({ memory: 48 });
-    expect(JSON.stringify(await mcp.call("list-cpu-types"))).toContain("cpu3c");
+    expect(await mcp.text("list-cpu-types")).toContain("cpu3c");
     expect(await mcp.call("get-cpu-type", { cpuTypeId: "cpu3c" })).toMatchObject({ id: "cpu3c" });
     expect(await mcp.call("get-data-center", { dataCenterId: "EU-RO-1" })).toMatchObject({ id: "EU-RO-1" });
   });
@@ -119,7 +112,7 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer3}: RUNPOD_REST_VERSION=v2`
   it("get-billing, get-capacity, list-pods", async () => {
     await using mcp = await startMcpServer(rig, versions.mcpServer3, "v2");
     expect(await mcp.call("get-billing")).toMatchObject({ metadata: { recordCount: 0 } });
-    expect(JSON.stringify(await mcp.call("get-capacity"))).toContain('"12.8":"AVAILABLE"');
+    expect(await mcp.text("get-capacity")).toContain('"12.8":"AVAILABLE"');
     expect(await mcp.call("list-pods")).toMatchObject({ items: [] });
   });
 
@@ -129,8 +122,8 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer3}: RUNPOD_REST_VERSION=v2`
     await expect
       .poll(() => mcp.call("list-endpoint-workers", { endpointId }), { timeout: 30_000, interval: 50 })
       .toMatchObject({ summary: { idle: 1 } });
-    expect(JSON.stringify(await mcp.call("list-endpoint-releases", { endpointId }))).toContain('"version":1');
-    const list = JSON.stringify(await mcp.call("list-endpoint-workers", { endpointId }));
+    expect(await mcp.text("list-endpoint-releases", { endpointId })).toContain('"version":1');
+    const list = await mcp.text("list-endpoint-workers", { endpointId });
     const [, workerId = ""] = /"id":"(local-\w+)"/.exec(list) ?? [];
     const logs = await mcp.call("stream-worker-logs", { endpointId, workerId, maxWaitMs: 3000 });
     expect(JSON.stringify(logs)).toContain("worker starts for the image");

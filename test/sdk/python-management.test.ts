@@ -1,34 +1,17 @@
-import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { findPython } from "./programs";
-import { pythonOf, startRig } from "./rig";
+import { pythonOf, runPython, startRig } from "./rig";
 import { versions } from "./versions";
 
 const python = await findPython();
-const program = fileURLToPath(new URL("management.py", import.meta.url));
-
-/** Runs the program once; each test checks a part of its output. */
-async function runProgram(python: string, rig: Awaited<ReturnType<typeof startRig>>): Promise<unknown> {
-  const { service } = rig;
-  const endpoints = [await rig.endpoint("plain.py"), "sdk/plain-py:1", await rig.endpoint("generator.py")];
-  const root = service.serverlessUrl;
-  const client = spawn(python, [program, ...endpoints], {
-    env: { PATH: process.env["PATH"], RUNPOD_ENDPOINT_BASE_URL: `${root}/v2`, RUNPOD_API_BASE_URL: root },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  // The key is passed by standard input, because arguments are visible in the list of processes.
-  client.stdin.end(`${service.apiKey}\n`);
-  const [said, complaint] = await Promise.all([text(client.stdout), text(client.stderr)]);
-  expect(said, complaint).not.toBe("");
-  return JSON.parse(said);
-}
 
 describe(`PyPI runpod ${versions.pythonSdk}: management and asynchronous client`, () => {
   it("get_user, update_user_settings, get_pods, get_gpus, get_gpu, create_template, create_endpoint, get_endpoints, update_endpoint_template, create_container_registry_auth, update_container_registry_auth, delete_container_registry_auth, AsyncioEndpoint.run, AsyncioEndpoint.health, AsyncioJob.status, AsyncioJob.output, AsyncioJob.stream, AsyncioJob.stream with a session of the caller, AsyncioJob.cancel", async (context) => {
     await using rig = await startRig(python);
-    expect(await runProgram(pythonOf(python, context), rig)).toEqual({
+    const args = [await rig.endpoint("plain.py"), "sdk/plain-py:1", await rig.endpoint("generator.py")];
+    const { apiKey, serverlessUrl } = rig.service;
+    const env = { RUNPOD_ENDPOINT_BASE_URL: `${serverlessUrl}/v2`, RUNPOD_API_BASE_URL: serverlessUrl };
+    expect(await runPython(pythonOf(python, context), "management.py", { args, apiKey, env })).toEqual({
       management: {
         get_user: "ssh-ed25519 AAAA",
         update_user_settings: "ssh-ed25519 AAAA",

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { type Clients, createClients } from "serverless-compute-api";
 import { createService, type Service } from "serverless-compute-local";
 import type { TestContext } from "vitest";
+import { run } from "../../scripts/child.mjs";
 import { discardServiceFolder } from "../support/service-artefacts";
 import type { SdkProgram } from "./programs";
 
@@ -37,6 +38,20 @@ export function pythonOf(python: SdkProgram, context: TestContext): string {
   if ("missing" in python) return context.skip(python.missing);
   if ("failure" in python) throw new Error(python.failure);
   return python.path;
+}
+
+/** Runs a Python program of this folder, with the key as its input, and returns its output, one line of JSON. */
+export async function runPython(
+  python: string,
+  name: string,
+  { args, apiKey, env, cwd }: { args: string[]; apiKey: string; env: Record<string, string>; cwd?: string },
+): Promise<unknown> {
+  const program = fileURLToPath(new URL(name, import.meta.url));
+  // Arguments are visible in the list of processes.
+  const options = { ...(cwd && { cwd }), env: { PATH: process.env["PATH"], ...env }, input: `${apiKey}\n` };
+  const { stdout, stderr } = await run(python, [program, ...args], options);
+  if (stdout === "") throw new Error(stderr);
+  return JSON.parse(stdout);
 }
 
 /** Starts a service with the default flags besides the port and the images; `python` runs the handlers of the Python SDK. */
