@@ -79,7 +79,7 @@ describe("an adopted object", () => {
   test("of an endpoint keeps its version, and its suffix is not a changed name", async () => {
     const name = freshName();
     const templateBody = (version: string) => ({ name: `${name}-t`, imageName: `a:${version}`, isServerless: true });
-    const templateId = stringAt(await bench.rest("POST", "/templates", templateBody("1")), "id");
+    const templateId = await bench.create("/templates", templateBody("1"));
     const created = await bench.rest("POST", "/endpoints", { name: `${name}-fb`, templateId, workersMax: 7 });
     await bench.rest("PATCH", `/templates/${templateId}`, templateBody("2"));
     const desired = { name, templateId, workersMax: 2, adoptExisting: true };

@@ -6,7 +6,7 @@ import { kinds } from "../../provider/resources";
 import { restPaths } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectResponse, stringAt } from "../support/raw-http";
+import { expectResponse } from "../support/raw-http";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
 const { ServerlessEndpoint } = kinds;
@@ -16,8 +16,8 @@ let count = 0;
 async function createUnmanagedEndpoint() {
   const name = `hand${count++}`;
   const template = (tag: number) => ({ name: `${name}-t`, imageName: `a:${tag}`, isServerless: true });
-  const templateId = stringAt(await bench.rest("POST", "/templates", template(1)), "id");
-  const id = stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 0 }), "id");
+  const templateId = await bench.create("/templates", template(1));
+  const id = await bench.create("/endpoints", { name, templateId, workersMax: 0 });
   for (const tag of [2, 3]) expectResponse(await bench.rest("PATCH", `/templates/${templateId}`, template(tag)), 200);
   return { id, name, templateId };
 }

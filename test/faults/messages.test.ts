@@ -11,7 +11,7 @@ import { type Behaviour, json, startFaultyServer } from "../support/faulty-serve
 import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { expectResponse, stringAt } from "../support/raw-http";
+import { expectResponse } from "../support/raw-http";
 import type { ObjectKind } from "./support/kinds";
 import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./support/wrong-addresses";
 
@@ -48,7 +48,7 @@ const failures =
 /** Ids in the messages, which are random and may resemble words. */
 const ids = new Set(["aaaaaaaaa1"]);
 const created = async (path: string, body: object): Promise<string> => {
-  const id = stringAt(await bench.rest("POST", path, body), "id");
+  const id = await bench.create(path, body);
   ids.add(id);
   return id;
 };

@@ -145,7 +145,7 @@ describe(`preflight in dialect ${dialect}`, () => {
 
   test("counts the workers of the account's endpoints, except those of the endpoint itself", async () => {
     const template = { name: "quota", imageName: "acme/none:1", isServerless: true };
-    const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
+    const templateId = await bench.create("/templates", template);
     const created = [3, 15].map((workersMax) => bench.rest("POST", "/endpoints", { templateId, workersMax }));
     await Promise.all(created);
     const { check, warnings } = deployment("warn");

@@ -4,9 +4,9 @@ import { PartialFailure, type Path, type Properties } from "../../provider/lifec
 import { kinds } from "../../provider/resources";
 import { run } from "../../scripts/child.mjs";
 import { acceleratedClock } from "../support/accelerated-clock";
-import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
+import { type BenchContext, partialFailureOf, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { at, stringAt } from "../support/raw-http";
+import { at } from "../support/raw-http";
 import { handlerFile } from "../support/target";
 
 const images = { "acme/echo:1": handlerFile("echo"), "acme/fail:1": handlerFile("fail") };
@@ -14,7 +14,7 @@ const bench = await useLifecycleBench({ images });
 const { ServerlessEndpoint } = kinds;
 
 const template = async (name: string): Promise<string> =>
-  stringAt(await bench.rest("POST", "/templates", { name, imageName: `acme/${name}:1`, isServerless: true }), "id");
+  await bench.create("/templates", { name, imageName: `acme/${name}:1`, isServerless: true });
 const [good, broken] = [await template("echo"), await template("fail")];
 const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 600 };
 
@@ -42,15 +42,10 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
   /** The rollback: an update of the endpoint with the previous template. */
   const revertRequest = { method: "PATCH", body: new RegExp(good) };
 
-  async function fail(olds: Properties, secretPaths: Path[] = []): Promise<PartialFailure> {
-    const secrets = { paths: secretPaths, values: [] };
-    const failure: unknown = await ServerlessEndpoint.update(id, olds, inputsOf(broken), {
-      ...context(),
-      secrets,
-    }).catch((error: unknown) => error);
-    if (failure instanceof PartialFailure) return failure;
-    throw failure;
-  }
+  const fail = (olds: Properties, paths: Path[] = []): Promise<PartialFailure> =>
+    partialFailureOf(
+      ServerlessEndpoint.update(id, olds, inputsOf(broken), { ...context(), secrets: { paths, values: [] } }),
+    );
   const templateNow = async (): Promise<unknown> =>
     (await ServerlessEndpoint.read(id, { ...deployed, templateId: "" }, context()))?.inputs["templateId"];
 
@@ -181,9 +176,8 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     const running = ServerlessEndpoint.update(id, deployed, inputsOf(broken), cancelled);
     await expect.poll(() => bench.proxy.pendingFaults(), { interval: 2 }).toBe(0);
     stop.abort(new Error("the deployment was cancelled"));
-    const failure: unknown = await running.catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(PartialFailure);
-    expect(failure).toMatchObject({ outputs: { templateId: broken, unverified: { before: { templateId: good } } } });
+    const { outputs } = await partialFailureOf(running);
+    expect(outputs).toMatchObject({ templateId: broken, unverified: { before: { templateId: good } } });
     expect(await templateNow()).toBe(broken);
   });
 });

@@ -2,13 +2,9 @@ import { describe, expect, test } from "vitest";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { stringAt } from "../support/raw-http";
 
 const bench = await useLifecycleBench();
-const templateId = stringAt(
-  await bench.rest("POST", "/templates", { name: "base", imageName: "a:1", isServerless: true }),
-  "id",
-);
+const templateId = await bench.create("/templates", { name: "base", imageName: "a:1", isServerless: true });
 
 describe("an update does not change", () => {
   const others = {

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { type ClientSettings, type Clock, createClients, type Dialect } from "serverless-compute-api";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
-import type { Context, Properties } from "../../provider/lifecycle/contract";
+import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { dialect, restPaths } from "./dialect";
 import { OffsetClock } from "./offset-clock";
-import { at, expectResponse, type RawResponse, send } from "./raw-http";
+import { at, expectResponse, type RawResponse, send, stringAt } from "./raw-http";
 import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";
 import { expectNoSecretIn, registerSecret } from "./secret-scan";
 import { discardServiceFolder } from "./service-artefacts";
@@ -28,6 +28,8 @@ export interface LifecycleBench {
   context(overrides?: Partial<Context>, clientDialect?: Dialect): BenchContext;
   /** Sends a REST request directly to the service. */
   rest(method: string, path: string, json?: unknown): Promise<RawResponse>;
+  /** Creates an object by REST v1, directly in the service. Returns its id. */
+  create(path: string, json: object): Promise<string>;
   /** Sends a GraphQL request directly to the service. Returns `data`. */
   graphql(query: string, variables?: object): Promise<unknown>;
   /** Objects of the service: secrets by GraphQL, all others by REST. */
@@ -141,6 +143,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
       };
     },
     rest,
+    create: async (path, json) => stringAt(await rest("POST", path, json), "id"),
     graphql,
     async listObjects(kind) {
       // Read with REST v2, because REST v1 does not return the type.
@@ -164,4 +167,11 @@ function listIn(value: unknown): unknown[] {
 export function propertiesIn(value: unknown): Properties {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`no object: ${value}`);
   return Object.fromEntries(Object.entries(value));
+}
+
+/** Returns the failure of a verb that leaves an object in state; throws any other error. */
+export async function partialFailureOf(verb: Promise<unknown>): Promise<PartialFailure> {
+  const failure: unknown = await verb.catch((error: unknown) => error);
+  if (failure instanceof PartialFailure) return failure;
+  throw failure;
 }

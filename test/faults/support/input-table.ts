@@ -5,7 +5,6 @@ import type { Properties, Value } from "../../../provider/lifecycle/contract";
 import { instanceId } from "../../../service/resources/catalog";
 import { dialect } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
-import { stringAt } from "../../support/raw-http";
 import { plainProperties } from "../../support/sample-values";
 import type { ObjectKind } from "./kinds";
 
@@ -52,12 +51,10 @@ interface References {
 }
 
 async function createReferences(bench: LifecycleBench): Promise<References> {
-  const create = async (path: string, body: object): Promise<string> =>
-    stringAt(await bench.rest("POST", path, body), "id");
   // REST v2 returns an endpoint's settings, not its template: so equal templates are indistinguishable.
-  const template = (name: string) => create("/templates", { name, imageName: `${name}:1`, isServerless: true });
-  const volume = (name: string) => create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
-  const auth = (name: string) => create("/containerregistryauth", { name, username: "u", password: "p" });
+  const template = (name: string) => bench.create("/templates", { name, imageName: `${name}:1`, isServerless: true });
+  const volume = (name: string) => bench.create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
+  const auth = (name: string) => bench.create("/containerregistryauth", { name, username: "u", password: "p" });
   return {
     templates: [await template("ref-a"), await template("ref-b")],
     volumes: [await volume("ref-a"), await volume("ref-b")],

@@ -17,22 +17,21 @@ const secrets = { value: "sesame-88d1", password: "whisper-88d2" };
 
 beforeAll(async () => {
   for (const value of Object.values(secrets)) registerSecret(value, "a secret of the account");
-  const create = async (path: string, body: object): Promise<string> =>
-    stringAt(await bench.rest("POST", path, body), "id");
   await bench.graphql(`mutation { secretCreate(input: { name: "token", value: "${secrets.value}" }) { id } }`);
-  const containerRegistryAuthId = await create("/containerregistryauth", {
+  const containerRegistryAuthId = await bench.create("/containerregistryauth", {
     name: "registry",
     username: "me",
     password: secrets.password,
   });
-  for (const name of ["models", "models"]) await create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
+  for (const name of ["models", "models"])
+    await bench.create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
   const image = { imageName: "acme/echo:1", isServerless: true, containerRegistryAuthId };
-  const templateId = await create("/templates", {
+  const templateId = await bench.create("/templates", {
     ...image,
     name: "chat",
     env: { TOKEN: "{{ RUNPOD_SECRET_token }}" },
   });
-  await create("/endpoints", { name: "chat", templateId, workersMax: 1 });
+  await bench.create("/endpoints", { name: "chat", templateId, workersMax: 1 });
 });
 
 let count = 0;

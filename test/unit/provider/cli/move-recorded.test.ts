@@ -11,15 +11,13 @@ const bench = await useLifecycleBench();
 const folder = useFolder();
 let ids: RecordedIds;
 beforeAll(async () => {
-  const create = async (path: string, body: object): Promise<string> =>
-    stringAt(await bench.rest("POST", path, body), "id");
   const created = await bench.graphql('mutation { secretCreate(input: { name: "HF_TOKEN", value: "s3cr3t" }) { id } }');
-  const volume = await create("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
-  const registry = await create("/containerregistryauth", { name: "ghcr", username: "me", password: "whisper" });
-  const template = await create("/templates", { name: "worker-7", imageName: "acme/echo:1", isServerless: true });
+  const volume = await bench.create("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const registry = await bench.create("/containerregistryauth", { name: "ghcr", username: "me", password: "whisper" });
+  const template = await bench.create("/templates", { name: "worker-7", imageName: "acme/echo:1", isServerless: true });
   const workers = { workersMax: 0, networkVolumeId: volume };
-  const endpoint = await create("/endpoints", { name: "chat", templateId: template, ...workers });
-  await create("/networkvolumes", { name: "of others", size: 10, dataCenterId: "EU-RO-1" });
+  const endpoint = await bench.create("/endpoints", { name: "chat", templateId: template, ...workers });
+  await bench.create("/networkvolumes", { name: "of others", size: 10, dataCenterId: "EU-RO-1" });
   const { secretCreate } = JSON.parse(JSON.stringify(created));
   ids = { volume, registry, template, endpoint, secret: secretCreate.id };
 });

@@ -9,15 +9,17 @@ import {
 } from "../../../../provider/functions/lookups";
 import * as front from "../../../../provider/functions/program-calls";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
-import { stringAt } from "../../../support/raw-http";
 
 const bench = await useLifecycleBench();
-const create = async (path: string, body: object): Promise<string> =>
-  stringAt(await bench.rest("POST", path, body), "id");
 
-const templateId = await create("/templates", { name: "chat", imageName: "a:1", isServerless: true, env: { A: "1" } });
-const endpointId = await create("/endpoints", { name: "chat", templateId, workersMax: 0 });
-const volumeId = await create("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+const templateId = await bench.create("/templates", {
+  name: "chat",
+  imageName: "a:1",
+  isServerless: true,
+  env: { A: "1" },
+});
+const endpointId = await bench.create("/endpoints", { name: "chat", templateId, workersMax: 0 });
+const volumeId = await bench.create("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
 await bench.graphql('mutation { secretCreate(input: { name: "token", value: "s3cr3t" }) { id } }');
 
 describe("an existing object is found by its id and by its name", () => {
@@ -71,7 +73,7 @@ describe("a lookup without a result names its key", () => {
   });
 
   test("an ambiguous name is rejected with the ids of its objects", async () => {
-    const ids = [1, 2].map(() => create("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
+    const ids = [1, 2].map(() => bench.create("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
     const message = `NetworkVolume "twins" is ambiguous: several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
     const failure: unknown = await getNetworkVolume({ name: "twins" }, bench.context()).catch(
       (error: unknown) => error,

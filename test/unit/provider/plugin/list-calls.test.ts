@@ -6,7 +6,6 @@ import { createHost } from "../../../../provider/process/host";
 import { kinds, objectKinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { engineProperties } from "../../../support/property-sets";
-import { stringAt } from "../../../support/raw-http";
 
 const bench = await useLifecycleBench();
 const hostOf = () => {
@@ -21,11 +20,11 @@ const volumes: { id: string; name: string }[] = [];
 
 beforeAll(async () => {
   for (const name of ["models-a", "models-b", "cache", "models-c", "models-d"]) {
-    const id = stringAt(await bench.rest("POST", "/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" }), "id");
+    const id = await bench.create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
     volumes.push({ id, name });
   }
   const image = { imageName: "a:1", isServerless: true };
-  const templateId = stringAt(await bench.rest("POST", "/templates", { name: "chat", ...image }), "id");
+  const templateId = await bench.create("/templates", { name: "chat", ...image });
   await bench.rest("POST", "/endpoints", { name: "chat", templateId, workersMax: 0 });
   await bench.graphql('mutation { secretCreate(input: { name: "token", value: "s3cr3t" }) { id } }');
   await bench.rest("POST", "/containerregistryauth", { name: "registry", username: "me", password: "whisper" });

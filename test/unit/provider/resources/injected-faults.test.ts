@@ -7,7 +7,7 @@ import { runConcurrently } from "../../../support/concurrent-rows";
 import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
 import { type BenchContext, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { at, expectResponse, send, stringAt } from "../../../support/raw-http";
+import { at, expectResponse, send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 
 const echo = handlerFile("echo");
@@ -102,7 +102,7 @@ describe.each(["async", "sync"])("a JobInvoke with the mode %s", (mode) => {
 
   const outcomeOf = runConcurrently(rows, async (row) => {
     const endpoint = { name: `echo-${++names}`, templateId, workersMax: 1 };
-    const endpointId = stringAt(await bench.rest("POST", "/endpoints", endpoint), "id");
+    const endpointId = await bench.create("/endpoints", endpoint);
     const input = { prompt: "ping" };
     const timeout = row.behaviour.startsWith("cancels") ? 3 : 60;
     const { inputs } = kinds.JobInvoke.check(

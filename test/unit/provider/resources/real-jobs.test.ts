@@ -6,7 +6,7 @@ import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { at, send, stringAt } from "../../../support/raw-http";
+import { at, send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 
 const handlers = ["echo", "fail", "slow"] as const;
@@ -18,8 +18,8 @@ const { JobInvoke } = kinds;
 const endpoints = new Map<string, string>();
 for (const name of handlers) {
   const template = { name, imageName: `acme/${name}:1`, isServerless: true };
-  const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
-  endpoints.set(name, stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 1 }), "id"));
+  const templateId = await bench.create("/templates", template);
+  endpoints.set(name, await bench.create("/endpoints", { name, templateId, workersMax: 1 }));
 }
 
 const inputsOf = (handler: string, news: Properties): Properties =>
@@ -35,11 +35,8 @@ async function statusOf(handler: string, jobId: string): Promise<unknown> {
 
 test("a job that no worker can run fails with the missing requirement", async () => {
   const template = { name: "none", imageName: "acme/none:1", isServerless: true };
-  const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
-  const endpointId = stringAt(
-    await bench.rest("POST", "/endpoints", { name: "none", templateId, workersMax: 1 }),
-    "id",
-  );
+  const templateId = await bench.create("/templates", template);
+  const endpointId = await bench.create("/endpoints", { name: "none", templateId, workersMax: 1 });
   const context = bench.context({ clock: acceleratedClock(10) });
   const failure = await JobInvoke.create(inputsOf("echo", { endpointId, timeout: 10 }), context).catch(String);
   expect(failure).toMatch(

@@ -2,12 +2,12 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { invokeJob } from "../../../../provider/functions/program-calls";
-import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { runConcurrently } from "../../../support/concurrent-rows";
 import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
-import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { partialFailureOf, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { at, expectResponse, send } from "../../../support/raw-http";
 
@@ -43,11 +43,6 @@ describe("the verification of a load balancer", () => {
       timeout: 300,
     },
   });
-  async function failureOf(verb: Promise<unknown>): Promise<PartialFailure> {
-    const failure: unknown = await verb.catch((error: unknown) => error);
-    if (failure instanceof PartialFailure) return failure;
-    throw failure;
-  }
 
   test("sends its request to a worker of the new version, and rolls back a version with another status or body", async () => {
     const { id, outputs } = await ServerlessEndpoint.create(
@@ -59,7 +54,7 @@ describe("the verification of a load balancer", () => {
     const updated = await ServerlessEndpoint.update(id, outputs, good, context());
     expect(updated).toMatchObject({ version: 2 });
     const broken = inputsOf("back", await templateOf("3", { BREAKS: "answers" }), verifyOf("3"));
-    const failure = await failureOf(ServerlessEndpoint.update(id, updated, broken, context()));
+    const failure = await partialFailureOf(ServerlessEndpoint.update(id, updated, broken, context()));
     expect(failure.message).toMatch(
       /^acme\/server:3 \(version 3\) failed its verification; acme\/server:2 \(version 2\) keeps serving \(as version 4\)/,
     );
@@ -67,7 +62,7 @@ describe("the verification of a load balancer", () => {
       /\nPOST \/check on endpoint "\w+" returned 500, expected 200\nresponse: \{"version":"3"/,
     );
     const other = inputsOf("back", await templateOf("4"), verifyOf("5"));
-    expect((await failureOf(ServerlessEndpoint.update(id, failure.outputs, other, context()))).message).toMatch(
+    expect((await partialFailureOf(ServerlessEndpoint.update(id, failure.outputs, other, context()))).message).toMatch(
       /\nPOST \/check on endpoint "\w+" returned 200, but its body differs\nbody.version: expected "5", got "4"\n/,
     );
   });
@@ -76,7 +71,7 @@ describe("the verification of a load balancer", () => {
     const verify = verifyOf("4", { body: { token: "a-secret-of-the-test" } });
     const inputs = inputsOf("secret", await templateOf("1"), verify);
     const secrets = { paths: [["verify", "request", "body"]], values: ["a-secret-of-the-test"] };
-    const failure = await failureOf(ServerlessEndpoint.create(inputs, { ...context(), secrets }));
+    const failure = await partialFailureOf(ServerlessEndpoint.create(inputs, { ...context(), secrets }));
     expect(failure.message).toMatch(/body.version: expected "4", got \[secret\]/);
     expect(failure.message).not.toContain("a-secret-of-the-test");
   });

@@ -5,7 +5,6 @@ import { kinds } from "../../../../provider/resources";
 import { pollInterval } from "../../../../provider/resources/template/release";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { stringAt } from "../../../support/raw-http";
 
 const release = 120_000;
 const bench = await useLifecycleBench({ templateRelease: release });
@@ -19,7 +18,7 @@ const makeTemplate = (name: string, context: Context) =>
 
 /** Creates an unmanaged endpoint. */
 async function createUnmanagedEndpoint(templateId: string, name: string): Promise<string> {
-  return stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 0 }), "id");
+  return bench.create("/endpoints", { name, templateId, workersMax: 0 });
 }
 const names = async (): Promise<unknown[]> =>
   (await bench.listObjects("templates")).map((template) => propertiesIn(template)["name"]);
@@ -95,8 +94,7 @@ test("a template that was renamed outside the stack is deleted under its new nam
 
 describe("an unmanaged template with the same name is not deleted", () => {
   const body = (name: string) => ({ name, imageName: "theirs:1", isServerless: true });
-  const createOtherTemplate = async (name: string): Promise<string> =>
-    stringAt(await bench.rest("POST", "/templates", body(name)), "id");
+  const createOtherTemplate = (name: string): Promise<string> => bench.create("/templates", body(name));
   const ids = async (): Promise<unknown[]> =>
     (await bench.listObjects("templates")).map((template) => propertiesIn(template)["id"]);
 

@@ -3,15 +3,11 @@ import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { stringAt } from "../../../support/raw-http";
 
 const bench = await useLifecycleBench();
 const { NetworkVolume, Secret, ServerlessEndpoint } = kinds;
 
-const templateId = stringAt(
-  await bench.rest("POST", "/templates", { name: "one", imageName: "a:1", isServerless: true }),
-  "id",
-);
+const templateId = await bench.create("/templates", { name: "one", imageName: "a:1", isServerless: true });
 const readObject = async (path: string): Promise<Properties> => propertiesIn((await bench.rest("GET", path)).json);
 
 test("an endpoint's update sends only the properties that differ from the state", async () => {

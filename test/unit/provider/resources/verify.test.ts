@@ -1,11 +1,11 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
-import { type BenchContext, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { type BenchContext, partialFailureOf, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { at, stringAt } from "../../../support/raw-http";
+import { at } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 
 const handlers = ["echo", "fail", "slow"] as const;
@@ -19,7 +19,7 @@ const verify = { input: { text: "pong", ms: 60_000 }, expect: { output: { text: 
 const templates = new Map<string, string>();
 for (const name of handlers) {
   const template = { name, imageName: `acme/${name}:1`, isServerless: true };
-  templates.set(name, stringAt(await bench.rest("POST", "/templates", template), "id"));
+  templates.set(name, await bench.create("/templates", template));
 }
 
 /** With REST v1 only in full runs. */
@@ -42,16 +42,11 @@ describe.each(dialects)("with REST %s", (restVersion) => {
       changes: requests.filter((request) => /^PATCH \/v\d\/(endpoints|serverless)/.test(request)).length,
     };
   };
-  const failureOf = async (verb: Promise<unknown>): Promise<PartialFailure> => {
-    const failure: unknown = await verb.catch((error: unknown) => error);
-    if (failure instanceof PartialFailure) return failure;
-    throw failure;
-  };
   const jobsOf = async (id: string): Promise<unknown> => at((await context().clients.jobs.health(id)).jobs);
 
   test("a failed create stays in state, is verified again without a change, and can be deleted", async () => {
     const inputs = inputsOf("broken", "fail");
-    const failure = await failureOf(ServerlessEndpoint.create(inputs, context()));
+    const failure = await partialFailureOf(ServerlessEndpoint.create(inputs, context()));
     expect(failure.message).toMatch(
       /was created, but it failed its verification\njob \S+ .* ended FAILED[\s\S]*pulumi destroy/,
     );
@@ -61,7 +56,7 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     const readResult = await ServerlessEndpoint.read(failure.id, olds, context());
     expect(readResult?.outputs).toMatchObject({ unverified: {} });
     sent();
-    const again = await failureOf(ServerlessEndpoint.update(failure.id, olds, inputs, context()));
+    const again = await partialFailureOf(ServerlessEndpoint.update(failure.id, olds, inputs, context()));
     expect(again.message).toContain("failed its verification, and no earlier version passed one");
     expect(sent()).toEqual({ jobs: 1, changes: 0 });
     const repaired = inputsOf("broken", "echo");
@@ -78,7 +73,7 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     expect(sent()).toEqual({ jobs: 1, changes: 0 });
     expect(await jobsOf(id)).toMatchObject({ completed: 1 });
     const updateContext = context();
-    const failure = await failureOf(
+    const failure = await partialFailureOf(
       ServerlessEndpoint.update(id, outputs, inputsOf("back", "fail", { idleTimeout: 9 }), updateContext),
     );
     expect(failure.message).toMatch(
@@ -119,7 +114,7 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     sent();
     const changes = ServerlessEndpoint.diff(outputs, triggered("2"));
     expect(ServerlessEndpoint.warnings(changes, false).join()).toContain("changes in place");
-    const failure = await failureOf(ServerlessEndpoint.update(id, outputs, triggered("2"), context()));
+    const failure = await partialFailureOf(ServerlessEndpoint.update(id, outputs, triggered("2"), context()));
     expect(failure.message).toContain(
       "(version 2) failed its verification and keeps running, because the template changed in place",
     );
@@ -135,7 +130,7 @@ describe.each(dialects)("with REST %s", (restVersion) => {
       if (text.includes("IN_PROGRESS")) stop.abort(reason);
     };
     const news = inputsOf("cut", "slow");
-    const interrupted = await failureOf(
+    const interrupted = await partialFailureOf(
       ServerlessEndpoint.update(id, outputs, news, context({ signal: stop.signal, progress })),
     );
     expect(interrupted.message).toMatch(
@@ -147,7 +142,7 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     });
     sent();
     const shortTimeout = inputsOf("cut", "slow", { verify: { ...verify, timeout: 15 } });
-    const failure = await failureOf(ServerlessEndpoint.update(id, interrupted.outputs, shortTimeout, context()));
+    const failure = await partialFailureOf(ServerlessEndpoint.update(id, interrupted.outputs, shortTimeout, context()));
     expect(failure.message).toMatch(
       /^\S+ \(version 2\) failed its verification; \S+ keeps serving \(as version 3\).*\njob \S+ .* was still IN_\w+ after \d+ s; it was cancelled/,
     );
