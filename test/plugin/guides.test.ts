@@ -10,14 +10,11 @@ import { followPage, type PageOptions } from "../support/page-runner";
 import { type RecordedIds, recordedStates } from "../support/recorded-states";
 import { registerSecret } from "../support/secret-scan";
 import { handlerFile } from "../support/target";
-import { environmentWithPackages } from "./support/guide-room";
+import { environmentWithPackages, hasPython } from "./support/guide-room";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
-const hasPython = await run("python3", ["-m", "venv", "--help"]).then(
-  ({ code }) => code === 0,
-  () => false,
-);
+const isPythonPresent = await hasPython();
 const echo = handlerFile("echo");
 
 /** A project in YAML whose stack has a template, an endpoint and a smoke test of it. */
@@ -172,7 +169,7 @@ const guides: Record<string, Guide> = {
   "docs/guides/integration-tests.md": {
     onlyFull: true,
     before: "pulumi stack init dev",
-    skip: ({ text }) => !hasPython && text.includes("pytest"),
+    skip: ({ text }) => !isPythonPresent && text.includes("pytest"),
   },
 };
 

@@ -1,6 +1,7 @@
-import { mkdir, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { inject, onTestFinished } from "vitest";
+import { run } from "../../../scripts/child.mjs";
 import { type CleanRoom, createCleanRoom } from "../../packages/support/clean-room";
 import { repository } from "./sdk";
 
@@ -26,3 +27,21 @@ export async function environmentWithPackages(): Promise<CleanRoom> {
   await environment.write("package.json", '{ "private": true }\n');
   return environment;
 }
+
+/** Copies the example of a README as in a clone, with a link to its provider. Returns its folder. */
+export async function copyExample(readme: string, environment: CleanRoom): Promise<string> {
+  const folder = join(environment.folder, dirname(readme));
+  await mkdir(dirname(folder));
+  const isCopied = (path: string): boolean => !/[\\/](node_modules|Pulumi\.\w+\.yaml)$/.test(path);
+  await cp(join(repository, dirname(readme)), folder, { recursive: true, filter: isCopied });
+  const provider = join(inject("packed"), "node_modules", "pulumi-serverless-compute");
+  await symlink(provider, join(environment.folder, "provider"));
+  return folder;
+}
+
+/** True if the machine has a Python that creates virtual environments. */
+export const hasPython = (): Promise<boolean> =>
+  run("python3", ["-m", "venv", "--help"]).then(
+    ({ code }) => code === 0,
+    () => false,
+  );
