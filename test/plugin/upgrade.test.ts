@@ -8,6 +8,7 @@ import { isSecret, propertiesFromWire } from "../../provider/protocol/values";
 import { kinds } from "../../provider/resources";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
+import { quietContext } from "../support/quiet-context";
 import { pluginWay } from "./support/way";
 
 /**
@@ -40,23 +41,14 @@ const plain = (value: unknown, name = ""): unknown => {
 async function created(state: string, { service, proxy }: EngineService): Promise<string> {
   const { apiKey, graphqlUrl, serverlessUrl } = service;
   const clients = createClients({ apiKey, dialect: "v1", baseUrl: `${serverlessUrl}/v1`, graphqlUrl, serverlessUrl });
-  const silentContext = (): void => {};
-  const { signal } = new AbortController();
-  const context = {
-    clients,
-    clock: systemClock,
-    signal,
-    progress: silentContext,
-    warn: silentContext,
-    claimedIds: new Map(),
-  };
+  const context = quietContext({ clients, clock: systemClock });
   let text = state.replaceAll("http://127.0.0.1:59999", proxy.origin);
   for (const index of ownResources(state).keys()) {
     const { type, id = "", inputs } = ownResources(text)[index] ?? {};
     const lifecycle = Object.values(kinds).find(({ kind }) => type?.endsWith(`:${kind}`) && kind !== "JobInvoke");
     if (!lifecycle) continue;
     const properties = propertiesFromWire(inputsShape.parse(plain(inputs)));
-    const recorded = await lifecycle.create(properties, { ...context, settings: { templateReleaseLimit: 1000 } });
+    const recorded = await lifecycle.create(properties, context);
     text = text.replaceAll(id, recorded.id);
   }
   await clients.close();

@@ -7,6 +7,7 @@ import { afterAll, afterEach } from "vitest";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { dialect, restPaths } from "./dialect";
 import { OffsetClock } from "./offset-clock";
+import { quietContext } from "./quiet-context";
 import { at, expectResponse, type RawResponse, send, stringAt } from "./raw-http";
 import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";
 import { expectNoSecretIn, registerSecret } from "./secret-scan";
@@ -124,9 +125,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
       const progressMessages: string[] = [];
       const warnings: string[] = [];
       return {
-        clients,
-        clock: clientClock,
-        signal: new AbortController().signal,
+        ...quietContext({ clients, clock: clientClock }),
         progress: (text) => {
           progressMessages.push(text);
           messages.push(text);
@@ -135,8 +134,6 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
           warnings.push(text);
           messages.push(text);
         },
-        claimedIds: new Map(),
-        settings: { templateReleaseLimit: 150_000 },
         progressMessages,
         warnings,
         ...overrides,

@@ -2,6 +2,7 @@ import { type Clock, createClients, type Dialect } from "serverless-compute-api"
 import { onTestFinished } from "vitest";
 import type { Context } from "../../provider/lifecycle/contract";
 import { type Behaviour, type ReceivedRequest, startFaultyServer } from "./faulty-server";
+import { quietContext } from "./quiet-context";
 
 /** A clock on which `sleep` advances the time and returns immediately. */
 function instantClock(): Clock {
@@ -32,14 +33,7 @@ export async function startScriptedService(
     await server.close();
   });
   const messages: string[] = [];
-  const context: Context = {
-    clients,
-    clock,
-    signal: new AbortController().signal,
-    progress: (text) => void messages.push(text),
-    warn: (text) => void messages.push(text),
-    claimedIds: new Map(),
-    settings: { templateReleaseLimit: 1 },
-  };
+  const report = (text: string): void => void messages.push(text);
+  const context: Context = { ...quietContext({ clients, clock }), progress: report, warn: report };
   return { requests, messages, clock, context };
 }

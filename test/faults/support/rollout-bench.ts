@@ -7,6 +7,7 @@ import type { Context } from "../../../provider/lifecycle/contract";
 import { acceleratedClock } from "../../support/accelerated-clock";
 import { dialect } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
+import { quietContext } from "../../support/quiet-context";
 import { at, expectResponse, type RawResponse, send } from "../../support/raw-http";
 import { type RecordingProxy, startRecordingProxy } from "../../support/recording-proxy";
 import { registerSecret } from "../../support/secret-scan";
@@ -77,17 +78,7 @@ export async function useRolloutBench(): Promise<RolloutBench> {
         random: () => 0.5,
       });
       closing.push(() => clients.close());
-      const quiet = (): void => {};
-      const signal = new AbortController().signal;
-      return {
-        clients,
-        clock,
-        signal,
-        progress: quiet,
-        warn: quiet,
-        claimedIds: new Map(),
-        settings: { templateReleaseLimit: 150_000 },
-      };
+      return quietContext({ clients, clock });
     },
     job: (method, endpointId, path, json) => call(method, `${addresses.serverlessUrl}/v2/${endpointId}${path}`, json),
     rest: (method, path, json) => call(method, `${addresses.baseUrl}${path}`, json),

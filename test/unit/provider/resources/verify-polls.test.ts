@@ -1,66 +1,37 @@
-import { createServer } from "node:http";
-import { createClients } from "serverless-compute-api";
-import { afterAll, expect, test } from "vitest";
-import type { Context } from "../../../../provider/lifecycle/contract";
+import { expect, test } from "vitest";
 import { kinds } from "../../../../provider/resources";
 import { checkedInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { verifyEndpoint } from "../../../../provider/resources/serverless-endpoint/verification";
-import { closeServer, listenOnLoopback } from "../../../support/loopback";
-import { ManualClock } from "../../../support/manual-clock";
+import { startRig } from "../../../support/client-rig";
+import { json } from "../../../support/faulty-server";
 import { naming } from "../../../support/naming";
-
-const clock = new ManualClock();
-/** Times of worker polls. */
-const polls: number[] = [];
-const startTimes = new Map<string, number>();
-
-/** A service whose endpoints immediately have a worker of the new version, which runs a job in two seconds. */
-const server = createServer((request, response) => {
-  const path = request.url ?? "";
-  const endpoint = /\/(e\d+)\//.exec(path)?.[1] ?? "";
-  const respond = (body: object): void =>
-    void response.setHeader("content-type", "application/json").end(JSON.stringify(body));
-  if (path.endsWith("/workers")) {
-    polls.push(clock.now());
-    const worker = { id: `w-${endpoint}`, status: "RUNNING", isStale: false, gpuCount: 1 };
-    return respond({ workers: [worker], summary: {}, endpointVersion: 2 });
-  }
-  if (path.endsWith("/run")) {
-    startTimes.set(endpoint, clock.now());
-    return respond({ id: `j-${endpoint}`, status: "IN_QUEUE" });
-  }
-  const isOver = clock.now() - (startTimes.get(endpoint) ?? 0) >= 2000;
-  const done = { status: "COMPLETED", workerId: `w-${endpoint}`, output: { text: "pong" } };
-  return respond({ id: `j-${endpoint}`, ...(isOver ? done : { status: "IN_PROGRESS" }) });
-});
-const origin = await listenOnLoopback(server);
-const clients = createClients({
-  apiKey: "k",
-  dialect: "v2",
-  baseUrl: `${origin}/v2`,
-  graphqlUrl: `${origin}/graphql`,
-  serverlessUrl: origin,
-  clock,
-  maxInFlight: 100,
-});
-afterAll(async () => {
-  await clients.close();
-  await closeServer(server);
-});
+import { quietContext } from "../../../support/quiet-context";
 
 const count = 100;
 
 test(`${count} endpoints that verify concurrently all succeed, with at most 90 polls per minute`, async () => {
-  const quiet = (): void => {};
-  const context = (): Context => ({
-    clients,
-    clock,
-    signal: new AbortController().signal,
-    progress: quiet,
-    warn: quiet,
-    claimedIds: new Map(),
-    settings: { templateReleaseLimit: 1 },
-  });
+  /** Times of worker polls. */
+  const polls: number[] = [];
+  const startTimes = new Map<string, number>();
+  // Each endpoint immediately has a worker of the new version, which runs a job in two seconds.
+  const { clients, clock } = await startRig(
+    ({ url }) => {
+      const endpoint = /\/(e\d+)\//.exec(url)?.[1] ?? "";
+      if (url.endsWith("/workers")) {
+        polls.push(clock.now());
+        const worker = { id: `w-${endpoint}`, status: "RUNNING", isStale: false, gpuCount: 1 };
+        return json({ workers: [worker], summary: {}, endpointVersion: 2 });
+      }
+      if (url.endsWith("/run")) {
+        startTimes.set(endpoint, clock.now());
+        return json({ id: `j-${endpoint}`, status: "IN_QUEUE" });
+      }
+      const isOver = clock.now() - (startTimes.get(endpoint) ?? 0) >= 2000;
+      const done = { status: "COMPLETED", workerId: `w-${endpoint}`, output: { text: "pong" } };
+      return json({ id: `j-${endpoint}`, ...(isOver ? done : { status: "IN_PROGRESS" }) });
+    },
+    { dialect: "v2", maxInFlight: count },
+  );
   const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 10 };
   const inputs = { name: "chat", templateId: "t", workersMax: 1, verify };
   const { verify: verification } = checkedInputs.parse(kinds.ServerlessEndpoint.check({}, inputs, naming()).inputs);
@@ -68,7 +39,12 @@ test(`${count} endpoints that verify concurrently all succeed, with at most 90 p
   let remaining = count;
   const verdicts = Array.from({ length: count }, async (_, index) => {
     try {
-      await verifyEndpoint(`e${index}`, { workersMax: 1, verify: verification }, undefined, context());
+      await verifyEndpoint(
+        `e${index}`,
+        { workersMax: 1, verify: verification },
+        undefined,
+        quietContext({ clients, clock }),
+      );
       return "verified";
     } catch (error) {
       return String(error);

@@ -1,0 +1,12 @@
+import type { Context } from "../../provider/lifecycle/contract";
+
+/** A verb's context that reports nothing and is never cancelled. */
+export const quietContext = ({ clients, clock }: Pick<Context, "clients" | "clock">): Context => ({
+  clients,
+  clock,
+  signal: new AbortController().signal,
+  progress: () => {},
+  warn: () => {},
+  claimedIds: new Map(),
+  settings: { templateReleaseLimit: 150_000 },
+});
