@@ -55,13 +55,4 @@ export function describePreflight(way: Way): void {
     expect(service.proxy.requests.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(reads);
     expect(await stack.resources()).toEqual(state);
   });
-
-  it("fails a preview with the setting error, and sends no request with the setting off", async () => {
-    const preview = await stack.preview({ env: { SERVERLESS_COMPUTE_PREFLIGHT: "error" }, end: "failure" });
-    for (const text of ["NVIDIA L4 has no stock in EU-RO-1", "3 requested, 18 of 20 already allocated"])
-      expect(preview.output).toContain(text);
-    service.proxy.clear();
-    await stack.preview();
-    expect(service.proxy.requests).toEqual([]);
-  });
 }

@@ -196,9 +196,11 @@ describe("estimate with a file of prices", () => {
   });
 
   test("rejects a file that is not a preview with the command that prints one", async () => {
-    expect((await command(["estimate", await fileWith([])])).err).toBe(
-      "serverless-compute: the input is not a preview; pass the output of `pulumi preview --json --show-sames`",
-    );
+    for (const content of [[], "text"])
+      expect(await command(["estimate", await fileWith(content)])).toMatchObject({
+        code: 1,
+        err: "serverless-compute: the input is not a preview; pass the output of `pulumi preview --json --show-sames`",
+      });
   });
 
   test.each([["--prices", "absent.json", recorded], ["absent.json"]])(
@@ -223,7 +225,7 @@ describe("estimate with a file of prices", () => {
     expect(err).toMatch(message);
   });
 
-  test("rejects a budget that is not a number, a failed preview and other input", async () => {
+  test("rejects a budget that is not a number, and a failed preview", async () => {
     expect(await estimate("--max-hourly", "much")).toMatchObject({
       code: 2,
       err: expect.stringContaining("0 or more"),
@@ -232,10 +234,6 @@ describe("estimate with a file of prices", () => {
     expect(await command(["estimate"], JSON.stringify(failed))).toMatchObject({
       code: 1,
       err: "serverless-compute: the preview failed: no such image",
-    });
-    expect(await command(["estimate"], "text")).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("not a preview"),
     });
   });
 });

@@ -72,26 +72,6 @@ describe("a job with an unexpected result fails with an actionable message", () 
     expect(await failureOf(JobInvoke.create(inputs, context))).toContain("ended COMPLETED, expected FAILED");
   });
 
-  test("a different output: each difference by its path", async () => {
-    const { context } = await startJobApi({ run: () => job("COMPLETED", { output: { text: "nope", n: 1 } }) });
-    const inputs = inputsOf({ expect: { output: { text: "pong", n: 1, list: [1] } } });
-    expect(await failureOf(JobInvoke.create(inputs, context))).toBe(
-      [
-        'job j1 on endpoint "e1" ended COMPLETED, but its output differs from the expected one',
-        'output.text: expected "pong", got "nope"',
-        "output.list: expected a list of 1, got nothing",
-        "Correct the handler or `expect`.",
-      ].join("\n"),
-    );
-  });
-
-  test("a missing endpoint", async () => {
-    const { context } = await startJobApi({});
-    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
-      /^endpoint "e1" is unknown to the service \(unknown endpoint "e1"\)\. Check endpointId/,
-    );
-  });
-
   test("a job that the service no longer stores", async () => {
     const { context, calls } = await startJobApi({
       run: () => job("IN_QUEUE"),
