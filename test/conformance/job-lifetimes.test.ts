@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isPending } from "../support/pending";
 import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
@@ -71,14 +72,10 @@ describe("Limits: policy defaults and waits", () => {
     ["/runsync?wait=300000", 300],
   ] as const)("POST %s waits %i seconds, then returns the current record", async ([path, seconds], context) => {
     const jobs = await account.parked();
-    let hasEnded = false;
-    const waiting = jobs.call("POST", path, { input: {} }).finally(() => {
-      hasEnded = true;
-    });
+    const waiting = jobs.call("POST", path, { input: {} });
     await expect.poll(async () => at((await jobs.health()).json, "jobs", "inQueue")).toBe(1);
     await target.advance(seconds * 1000 - 5_000, context);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(hasEnded, "5 s before the wait ends").toBe(false);
+    expect(await isPending(waiting), "5 s before the wait ends").toBe(true);
     await target.advance(6_000, context);
     expectResponse(await waiting, 200, { status: "IN_QUEUE" });
   });

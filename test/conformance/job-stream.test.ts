@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isPending } from "../support/pending";
 import { at, expectResponse, type RawResponse, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
@@ -62,12 +63,8 @@ describe("Job operations: /stream", () => {
     target.localOnly(context, "how long an empty call is held is not part of the interface");
     const jobs = await account.parked();
     const id = await jobs.submit({});
-    let hasEnded = false;
-    const pending = jobs.call("GET", `/stream/${id}`).finally(() => {
-      hasEnded = true;
-    });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(hasEnded, "pending without new chunks").toBe(false);
+    const pending = jobs.call("GET", `/stream/${id}`);
+    expect(await isPending(pending, 200), "pending without new chunks").toBe(true);
     await target.advance(11_000, context);
     const response = await pending;
     expectResponse(response, 200);

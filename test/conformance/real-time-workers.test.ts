@@ -12,7 +12,7 @@ import { joinAsWorker } from "./support/raw-worker";
 import { comesAfter, expectPassed } from "./support/real-time";
 
 // Concurrent, because each test mostly waits. Concurrent tests must use the hooks and assertions of their own context.
-vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
+vi.setConfig({ maxConcurrency: 20 });
 
 /** Timings of workers that a test impersonates. */
 const shortTimings = {

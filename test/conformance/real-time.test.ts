@@ -8,7 +8,7 @@ import { useAccount } from "./support/account";
 import { comesAfter, expectPassed } from "./support/real-time";
 
 // Concurrent, because each test mostly waits. Concurrent tests must use the hooks and assertions of their own context.
-vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
+vi.setConfig({ maxConcurrency: 20 });
 
 const timings = {
   stopGrace: 500,

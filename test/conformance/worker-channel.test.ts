@@ -1,4 +1,5 @@
 import { describe, expect, type TestContext, test } from "vitest";
+import { isPending } from "../support/pending";
 import { at, expectResponse, pollUntil, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
@@ -12,12 +13,8 @@ const joined = useWorker(target, account);
 describe("Worker channel: taking jobs", () => {
   test("GET job-take waits until a job arrives", async (context) => {
     const worker = await joined(context);
-    let hasEnded = false;
-    const taking = worker.take().finally(() => {
-      hasEnded = true;
-    });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(hasEnded, "pending while the queue is empty").toBe(false);
+    const taking = worker.take();
+    expect(await isPending(taking, 200), "pending while the queue is empty").toBe(true);
     const id = await worker.jobs.submit({});
     expectResponse(await taking, 200, { id });
     await worker.done(id, {});

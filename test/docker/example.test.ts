@@ -86,7 +86,7 @@ test("the commands of the page build the image, deploy it and print its containe
   for (const line of second) await follow(line);
   expect(shown).toMatch(/JobInvoke greeter-answers updated/);
   await expect
-    .poll(async () => (await containersOf(client, service.dataFolder)).map(({ Image }) => Image), { timeout: 30_000 })
+    .poll(async () => (await containersOf(client, service.dataFolder)).map(({ Image }) => Image))
     .toEqual([imageOf("greeter:2")]);
   for (const args of [
     ["preview", "--expect-no-changes"],

@@ -44,7 +44,7 @@ test(`${rounds} kills (-9) of the service with three containers leave no contain
       const { id: jobId } = await clients.jobs.run(id, { input: { do: "trace", ms: 2000 } });
       ids.push(jobId);
     }
-    await expect.poll(async () => (await clients.jobs.health(id)).jobs.inProgress, { timeout: 30_000 }).toBe(3);
+    await expect.poll(async () => (await clients.jobs.health(id)).jobs.inProgress).toBe(3);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
     await clients.close();
     const before = await containersOf(client, dataFolder);
@@ -62,7 +62,7 @@ test(`${rounds} kills (-9) of the service with three containers leave no contain
   onTestFinished(() => clients.close());
   const runs: { job: string; worker: string; at: number; what: string }[] = [];
   for (const jobId of ids) {
-    await expect.poll(async () => (await clients.jobs.status(id, jobId)).status, { timeout: 30_000 }).toBe("COMPLETED");
+    await expect.poll(async () => (await clients.jobs.status(id, jobId)).status).toBe("COMPLETED");
     const { output } = await clients.jobs.status(id, jobId);
     expect(output).toMatchObject({ job: jobId });
   }

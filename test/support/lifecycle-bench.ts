@@ -1,17 +1,16 @@
-import { mkdtemp, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClientSettings, type Clock, createClients, type Dialect } from "serverless-compute-api";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { dialect, restPaths } from "./dialect";
+import { serviceFolder } from "./folders";
 import { OffsetClock } from "./offset-clock";
 import { quietContext } from "./quiet-context";
 import { at, expectResponse, type RawResponse, send, stringAt } from "./raw-http";
 import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";
 import { expectNoSecretIn, registerSecret } from "./secret-scan";
-import { discardServiceFolder } from "./service-artefacts";
 
 /** A local service behind a recording proxy, for lifecycles under test; its data is read by raw HTTP. */
 export interface LifecycleBench {
@@ -62,7 +61,7 @@ const autoAdvancingClock = (clock: OffsetClock): Clock => ({
 
 /** Starts the bench for a test file; after the last test, it stops and its files are deleted. */
 export async function useLifecycleBench(options: ServiceOptions = {}): Promise<LifecycleBench> {
-  const dataFolder = await mkdtemp(join(tmpdir(), "lifecycle-"));
+  const dataFolder = serviceFolder(afterAll);
   const clock = new OffsetClock();
   const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options });
   const proxy = await startRecordingProxy(service.serverlessUrl, () => clock.now());
@@ -80,7 +79,6 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
     for (const proxy of proxies) await proxy.close();
     await service.stop(0);
     expectNoSecretIn([["output of verbs", messages.join("\n")]]);
-    await discardServiceFolder(dataFolder);
   });
 
   const throughProxy = (url: string): string => url.replace(service.serverlessUrl, proxy.origin);

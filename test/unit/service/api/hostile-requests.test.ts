@@ -1,10 +1,9 @@
 import { getIntrospectionQuery } from "graphql";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { postOversized } from "../../../conformance/support/oversize";
 import { at, expectResponse, type RawResponse, send } from "../../../support/raw-http";
 import { messageOf, useService } from "../resources/service-rig";
 
-vi.setConfig({ testTimeout: 60_000 });
 const rig = await useService({ images: { "acme/none:1": "true" } });
 const roots = {
   REST: () => `${rig.service().baseUrl}/templates`,

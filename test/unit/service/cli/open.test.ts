@@ -7,7 +7,6 @@ import { registerSecret } from "../../../support/secret-scan";
 import { command, runLine, startService, useFolder } from "./command";
 
 const folder = useFolder();
-const limit = 60_000;
 const link = /^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/;
 
 /** Returns the console's link, after registering its token as a secret. */
@@ -52,20 +51,16 @@ describe("open", () => {
 });
 
 describe("key --wait", () => {
-  test(
-    "prints the key of a starting service once it responds",
-    async () => {
-      const data = join(folder, "wait");
-      const waiting = command(["key", "--wait", "--data", data]);
-      const { addresses, apiKey, child, ended } = await startService(data);
-      const { code, stdout } = await waiting.ended;
-      expect({ code, stdout }).toEqual({ code: 0, stdout: `${apiKey}\n` });
-      expect((await send("GET", `${addresses.baseUrl}/endpoints`, { key: stdout.trim() })).status).toBe(200);
-      child.kill("SIGTERM");
-      await ended;
-    },
-    limit,
-  );
+  test("prints the key of a starting service once it responds", async () => {
+    const data = join(folder, "wait");
+    const waiting = command(["key", "--wait", "--data", data]);
+    const { addresses, apiKey, child, ended } = await startService(data);
+    const { code, stdout } = await waiting.ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${apiKey}\n` });
+    expect((await send("GET", `${addresses.baseUrl}/endpoints`, { key: stdout.trim() })).status).toBe(200);
+    child.kill("SIGTERM");
+    await ended;
+  });
 
   test("does not print the key of a stopped service, and reports a timeout", async () => {
     const data = join(folder, "late");

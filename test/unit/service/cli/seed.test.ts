@@ -29,7 +29,7 @@ test("init in an empty folder, start --seed and run lead to a completed job, wit
   service.child.kill("SIGTERM");
   const { stderr } = await service.ended;
   expect(stderr).not.toContain(service.apiKey);
-}, 60_000);
+});
 
 test("every commented property of the file that init writes is valid", async () => {
   const project = await emptyFolder();
@@ -44,7 +44,7 @@ test("every commented property of the file that init writes is valid", async () 
   const service = await startService(join(project, "data"), "--seed", seed, "--runtime", "none");
   service.child.kill("SIGTERM");
   expect(await service.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Stopping: [^\n]+\n$/) });
-}, 60_000);
+});
 
 test("init overwrites nothing and names the next step", async () => {
   const project = await emptyFolder();

@@ -15,4 +15,4 @@ test("the first REST response loads no GraphQL, schema compilers, command line o
   expect(parts).toContain("sessions");
   for (const part of ["content", "overview", "page-files"]) expect(parts).not.toContain(part);
   for (const name of ["graphql", "ajv", "@fastify/ajv-compiler", "commander"]) expect(packages).not.toContain(name);
-}, 30_000);
+});

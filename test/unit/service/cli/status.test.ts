@@ -10,79 +10,74 @@ import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
 
 const folder = useFolder();
-const limit = 60_000;
 const slow = handlerFile("slow");
 
-test(
-  "status prints endpoints with queues, and workers, of a service in another process; logs and token use the same folder",
-  async () => {
-    const data = join(folder, "busy");
-    const service = await startService(data, "--image", `acme/slow:1=${slow}`);
-    const { addresses, apiKey: key } = service;
-    const access = { url: addresses.serverlessUrl, apiKey: key };
-    const id = await createEndpoint(access, "acme/slow:1", { name: "busy" });
-    const idleId = await createEndpoint(access, "acme/slow:1", { name: "idle\u001b[31m", workers: { max: 0 } });
-    const jobs = `${addresses.serverlessUrl}/v2/${id}`;
-    for (let sent = 0; sent < 3; sent++) await send("POST", `${jobs}/run`, { key, json: { input: { ms: 30_000 } } });
-    await pollUntil(
-      () => send("GET", `${jobs}/health`, { key }),
-      (response) => at(response.json, "jobs", "inProgress") === 1,
-    );
+test("status prints endpoints with queues, and workers, of a service in another process; logs and token use the same folder", async () => {
+  const data = join(folder, "busy");
+  const service = await startService(data, "--image", `acme/slow:1=${slow}`);
+  const { addresses, apiKey: key } = service;
+  const access = { url: addresses.serverlessUrl, apiKey: key };
+  const id = await createEndpoint(access, "acme/slow:1", { name: "busy" });
+  const idleId = await createEndpoint(access, "acme/slow:1", { name: "idle\u001b[31m", workers: { max: 0 } });
+  const jobs = `${addresses.serverlessUrl}/v2/${id}`;
+  for (let sent = 0; sent < 3; sent++) await send("POST", `${jobs}/run`, { key, json: { input: { ms: 30_000 } } });
+  await pollUntil(
+    () => send("GET", `${jobs}/health`, { key }),
+    (response) => at(response.json, "jobs", "inProgress") === 1,
+  );
 
-    const result = await command(["status", "--data", data]).ended;
-    expect(result).toMatchObject({ code: 0, stderr: "" });
-    const lines = result.stdout.trimEnd().split("\n");
-    const cells = (start: string): string[] | undefined => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
-    expect(lines[0]).toBe(`The service runs on ${addresses.serverlessUrl}.`);
-    expect(cells("ENDPOINT")?.slice(0, 7)).toEqual([
-      "ENDPOINT",
-      "NAME",
-      "IMAGE",
-      "WORKERS",
-      "MIN–MAX",
-      "IN QUEUE",
-      "IN PROGRESS",
-    ]);
-    expect(cells(id)).toEqual([id, "busy", "acme/slow:1", "1", "0–1", "2", "1", "0", "0", "0"]);
-    expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "0", "0–0", "0", "0", "0", "0", "0"]);
-    expect(result.stdout).toMatch(/\nWORKER +ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
-    expect(result.stdout).not.toContain(key);
-    const { endpoints, url } = JSON.parse((await runLine("status", "--json", "--data", data)).out);
-    expect(url).toBe(addresses.serverlessUrl);
-    expect(endpoints).toMatchObject([
-      {
-        id,
-        name: "busy",
-        image: "acme/slow:1",
-        workersMin: 0,
-        workersMax: 1,
-        jobs: { inQueue: 2, inProgress: 1, completed: 0, failed: 0, retried: 0 },
-        workers: [{ id: expect.stringMatching(/^local-/), status: "running", startedAt: expect.any(String) }],
-      },
-      { id: idleId, name: "idle\u001b[31m", workers: [] },
-    ]);
+  const result = await command(["status", "--data", data]).ended;
+  expect(result).toMatchObject({ code: 0, stderr: "" });
+  const lines = result.stdout.trimEnd().split("\n");
+  const cells = (start: string): string[] | undefined => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
+  expect(lines[0]).toBe(`The service runs on ${addresses.serverlessUrl}.`);
+  expect(cells("ENDPOINT")?.slice(0, 7)).toEqual([
+    "ENDPOINT",
+    "NAME",
+    "IMAGE",
+    "WORKERS",
+    "MIN–MAX",
+    "IN QUEUE",
+    "IN PROGRESS",
+  ]);
+  expect(cells(id)).toEqual([id, "busy", "acme/slow:1", "1", "0–1", "2", "1", "0", "0", "0"]);
+  expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "0", "0–0", "0", "0", "0", "0", "0"]);
+  expect(result.stdout).toMatch(/\nWORKER +ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
+  expect(result.stdout).not.toContain(key);
+  const { endpoints, url } = JSON.parse((await runLine("status", "--json", "--data", data)).out);
+  expect(url).toBe(addresses.serverlessUrl);
+  expect(endpoints).toMatchObject([
+    {
+      id,
+      name: "busy",
+      image: "acme/slow:1",
+      workersMin: 0,
+      workersMax: 1,
+      jobs: { inQueue: 2, inProgress: 1, completed: 0, failed: 0, retried: 0 },
+      workers: [{ id: expect.stringMatching(/^local-/), status: "running", startedAt: expect.any(String) }],
+    },
+    { id: idleId, name: "idle\u001b[31m", workers: [] },
+  ]);
 
-    expect((await runLine("logs", "busy", "--data", data)).out).toMatch(
-      /^\S+ local-[0-9a-f]+ worker starts for the image acme\/slow:1/,
-    );
+  expect((await runLine("logs", "busy", "--data", data)).out).toMatch(
+    /^\S+ local-[0-9a-f]+ worker starts for the image acme\/slow:1/,
+  );
 
-    const { out: jsonLog } = await runLine("logs", "busy", "--json", "--lines", "1", "--data", data);
-    expect(JSON.parse(jsonLog)).toEqual({
-      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-      worker: expect.stringMatching(/^local-[0-9a-f]+$/),
-      line: expect.stringMatching(/\w/),
-    });
+  const { out: jsonLog } = await runLine("logs", "busy", "--json", "--lines", "1", "--data", data);
+  expect(JSON.parse(jsonLog)).toEqual({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    worker: expect.stringMatching(/^local-[0-9a-f]+$/),
+    line: expect.stringMatching(/\w/),
+  });
 
-    const token = (await runLine("token", idleId, "--data", data)).out;
-    expect(token).not.toBe(key);
-    const idleJobs = `${addresses.serverlessUrl}/v2/${idleId}`;
-    const ping = await send("GET", `${idleJobs}/ping/far-away`, { headers: { authorization: token } });
-    expect(ping.status, "a worker elsewhere signs in with the token").toBe(200);
-    service.child.kill("SIGKILL");
-    await service.ended;
-  },
-  limit,
-);
+  const token = (await runLine("token", idleId, "--data", data)).out;
+  expect(token).not.toBe(key);
+  const idleJobs = `${addresses.serverlessUrl}/v2/${idleId}`;
+  const ping = await send("GET", `${idleJobs}/ping/far-away`, { headers: { authorization: token } });
+  expect(ping.status, "a worker elsewhere signs in with the token").toBe(200);
+  service.child.kill("SIGKILL");
+  await service.ended;
+});
 
 test("status describes a service without endpoints and workers, also after the retirement of REST v1", async () => {
   const options = { port: 0, dataFolder: join(folder, "empty"), retire: ["v1", "graphql"] } as const;

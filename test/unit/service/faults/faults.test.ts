@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createService, type EndpointFaults } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../../support/manual-clock";
+import { isPending } from "../../../support/pending";
 import { at, pollUntil, type RawResponse, send } from "../../../support/raw-http";
 import { runLine } from "../cli/command";
 import { apiKey as key, useJobRig, useSharedJobRig } from "../jobs/support/job-rig";
@@ -100,16 +101,13 @@ describe("an injected fault", () => {
       const { id, call: callJobs } = await rig.endpoint("none:1", { workersMax: 0 });
       const path = `${rig.root}/local/endpoints/${id}/faults`;
       expect((await send("PUT", path, { key, json: { delay: 60_000 } })).json).toEqual({ delay: 60_000 });
-      let ended = false;
-      const health = callJobs("GET", "/health").finally(() => {
-        ended = true;
-      });
+      const health = callJobs("GET", "/health");
       await pollUntil(
         () => send("GET", path, { key }),
         () =>
           readFileSync(join(rig.dataFolder, "logs", `${id}.log`), "utf8").includes("a request is delayed by 60000 ms"),
       );
-      expect(ended).toBe(false);
+      expect(await isPending(health)).toBe(true);
       return { clock, rig, health };
     }
 

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { readStore } from "../../../../service/store/database";
 import { scratchFolder } from "../../../support/folders";
 import { ManualClock } from "../../../support/manual-clock";
+import { isPending } from "../../../support/pending";
 import { at } from "../../../support/raw-http";
 import { apiKey, type JobRig, type Jobs, useJobRig, useSharedJobRig } from "./support/job-rig";
 
@@ -143,13 +144,10 @@ test.each([[{}], [{ stream: true }]])(
   "a call with %j waits for 300 s, then returns 504 and cancels its job",
   async (body) => {
     const jobs = await timed.endpoint("llm", { workersMax: 0 });
-    let hasEnded = false;
-    const call = jobs.call("POST", path, body).finally(() => {
-      hasEnded = true;
-    });
+    const call = jobs.call("POST", path, body);
     await waits(jobs);
     await clock.advance(299_999);
-    expect(hasEnded).toBe(false);
+    expect(await isPending(call)).toBe(true);
     await clock.advance(1);
     const { status, json } = await call;
     expect(status).toBe(504);

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../../scripts/child.mjs";
 import { createReaper } from "../../../../service/workers/reaper";
 import { scratchFolder } from "../../../support/folders";
+import { isPending } from "../../../support/pending";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, program, scratchFile, shortTimings } from "./support/programs";
 
@@ -70,12 +71,8 @@ test("a service waits for a running shell, but not for a dead shell", async () =
   expect(notes(folder)).toEqual([]);
 
   const { note, release } = holdNote(folder);
-  let hasEnded = false;
-  const waiting = reaper.waitForPredecessors().then(() => {
-    hasEnded = true;
-  });
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect({ hasEnded, note: existsSync(note) }).toEqual({ hasEnded: false, note: true });
+  const waiting = reaper.waitForPredecessors();
+  expect([await isPending(waiting), existsSync(note)]).toEqual([true, true]);
   release();
   await waiting;
   expect(notes(folder)).toEqual([]);
