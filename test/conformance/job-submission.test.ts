@@ -8,6 +8,9 @@ const account = useAccount(target);
 const parked = await account.parked();
 const day = 86_400_000;
 
+/** A submission with a policy. */
+const policy = (fields: unknown) => ({ input: {}, policy: fields });
+
 /** Invalid bodies, with the word that the error must contain. */
 const invalidBodies: [string, string, unknown][] = [
   ["no input", "input", {}],
@@ -16,23 +19,15 @@ const invalidBodies: [string, string, unknown][] = [
   ["a list as input", "input", { input: ["ping"] }],
   ["a webhook that is not a URL", "webhook", { input: {}, webhook: "not a url" }],
   ["a webhook with another protocol", "webhook", { input: {}, webhook: "ftp://127.0.0.1/x" }],
-  ["a policy that is not an object", "policy", { input: {}, policy: "fast" }],
-  ["policy.executionTimeout below 5 s", "executionTimeout", { input: {}, policy: { executionTimeout: 4999 } }],
-  [
-    "policy.executionTimeout above 7 days",
-    "executionTimeout",
-    { input: {}, policy: { executionTimeout: 7 * day + 1 } },
-  ],
-  [
-    "policy.executionTimeout that is not an integer",
-    "executionTimeout",
-    { input: {}, policy: { executionTimeout: 6000.5 } },
-  ],
-  ["a string as policy.executionTimeout", "executionTimeout", { input: {}, policy: { executionTimeout: "6000" } }],
-  ["policy.ttl below 10 s", "ttl", { input: {}, policy: { ttl: 9999 } }],
-  ["policy.ttl above 7 days", "ttl", { input: {}, policy: { ttl: 7 * day + 1 } }],
-  ["a string as policy.ttl", "ttl", { input: {}, policy: { ttl: "10000" } }],
-  ["policy.lowPriority that is not a boolean", "lowPriority", { input: {}, policy: { lowPriority: "yes" } }],
+  ["a policy that is not an object", "policy", policy("fast")],
+  ["policy.executionTimeout below 5 s", "executionTimeout", policy({ executionTimeout: 4999 })],
+  ["policy.executionTimeout above 7 days", "executionTimeout", policy({ executionTimeout: 7 * day + 1 })],
+  ["policy.executionTimeout that is not an integer", "executionTimeout", policy({ executionTimeout: 6000.5 })],
+  ["a string as policy.executionTimeout", "executionTimeout", policy({ executionTimeout: "6000" })],
+  ["policy.ttl below 10 s", "ttl", policy({ ttl: 9999 })],
+  ["policy.ttl above 7 days", "ttl", policy({ ttl: 7 * day + 1 })],
+  ["a string as policy.ttl", "ttl", policy({ ttl: "10000" })],
+  ["policy.lowPriority that is not a boolean", "lowPriority", policy({ lowPriority: "yes" })],
   ["an s3Config that is not an object", "s3Config", { input: {}, s3Config: "bucket" }],
   ["s3Config.bucketName that is not a string", "bucketName", { input: {}, s3Config: { bucketName: 7 } }],
 ];

@@ -9,13 +9,26 @@ const target = await useTarget({ templateRelease: 0 });
 const account = useAccount(target);
 const { call, make, endpointBody } = useRestV2(target, account);
 
+/** Fields of an endpoint on CPUs. */
+const onCpus = (id: string, vcpuCount: number): Fields => ({ gpu: undefined, cpu: [{ id, vcpuCount }] });
+
+/** Creates an endpoint. Returns the requests that read and change it. */
+async function newEndpoint(fields?: Fields) {
+  const id = await make("/serverless", endpointBody(fields));
+  return {
+    read: () => call("GET", `/serverless/${id}`),
+    patch: (body: Fields) => call("PATCH", `/serverless/${id}`, body),
+    readByV1: () => account.rest("GET", `/endpoints/${id}`),
+  };
+}
+
 /** Scaling by requests; queues with this scaling have no idle timeout. */
 const byCount = { scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { max: 0, idleTimeout: 9 } };
 
 describe("REST v2: POST /serverless", () => {
   test("sets the defaults of omitted fields", async () => {
-    const id = await make("/serverless", endpointBody({ workers: undefined }));
-    expectResponse(await call("GET", `/serverless/${id}`), 200, {
+    const { read } = await newEndpoint({ workers: undefined });
+    expectResponse(await read(), 200, {
       workers: { min: 0, max: 3, idleTimeout: 10 },
       timeout: 0,
       flashboot: "OFF",
@@ -64,9 +77,8 @@ describe("REST v2: POST /serverless", () => {
   });
 
   test("GET and the list return CPU and load-balancer endpoints as POST returned them", async () => {
-    const onCpu = { gpu: undefined, cpu: [{ id: "cpu3g", vcpuCount: 4 }] };
     const balanced = { type: "LOAD_BALANCER", scaling: { type: "REQUEST_COUNT", requestCount: 7 } };
-    for (const fields of [onCpu, balanced]) {
+    for (const fields of [onCpus("cpu3g", 4), balanced]) {
       const { json: created } = await call("POST", "/serverless", endpointBody(fields));
       const { json: read } = await call("GET", `/serverless/${at(created, "id")}`);
       expect(read).toEqual(created);
@@ -79,7 +91,7 @@ describe("REST v2: POST /serverless", () => {
   });
 
   test("cpu creates an endpoint of CPU instances with their memory", async () => {
-    const body = endpointBody({ gpu: undefined, cpu: [{ id: "cpu3g", vcpuCount: 4 }] });
+    const body = endpointBody(onCpus("cpu3g", 4));
     const response = await call("POST", "/serverless", body);
     expectResponse(response, 201, { cpu: [{ id: "cpu3g", vcpuCount: 4, memory: 16 }] });
     expect(response.json).not.toHaveProperty("gpu");
@@ -116,26 +128,14 @@ describe("REST v2: POST /serverless", () => {
       /none of the pools/,
     ],
     ["no remaining type", { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA GeForce RTX 4090"] } }, /one type/],
-    [
-      "an unknown CPU flavour",
-      { gpu: undefined, cpu: [{ id: "nosuch", vcpuCount: 4 }] },
-      /^cpu: "nosuch" is not allowed; must be one of cpu3c/,
-    ],
+    ["an unknown CPU flavour", onCpus("nosuch", 4), /^cpu: "nosuch" is not allowed; must be one of cpu3c/],
     [
       "a CPU flavour with a number in its id",
-      { gpu: undefined, cpu: [{ id: "cpu3c-8", vcpuCount: 4 }] },
+      onCpus("cpu3c-8", 4),
       /^cpu: "cpu3c-8" is not allowed; must be one of cpu3c/,
     ],
-    [
-      "a number of CPUs that is not a power of two",
-      { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 6 }] },
-      /power of two/,
-    ],
-    [
-      "more CPUs than the flavour supports",
-      { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 64 }] },
-      /power of two up to 32/,
-    ],
+    ["a number of CPUs that is not a power of two", onCpus("cpu3c", 6), /power of two/],
+    ["more CPUs than the flavour supports", onCpus("cpu3c", 64), /power of two up to 32/],
     ["args and a different cmd", { args: "python h.py", cmd: ["node", "h.mjs"] }, /same command/],
   ])("with %s is 400", async (_what, fields, detail) => {
     expectProblem(await call("POST", "/serverless", endpointBody(fields)), 400, detail);
@@ -155,9 +155,9 @@ describe("REST v2: POST /serverless", () => {
 
   test("a queueDelay of half a second is stored; REST v1 returns whole seconds", async () => {
     const scaling = { type: "QUEUE_DELAY", queueDelay: 0.5 };
-    const id = await make("/serverless", endpointBody({ scaling }));
-    expectResponse(await call("GET", `/serverless/${id}`), 200, { scaling });
-    expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { scalerType: "QUEUE_DELAY", scalerValue: 1 });
+    const { read, readByV1 } = await newEndpoint({ scaling });
+    expectResponse(await read(), 200, { scaling });
+    expectResponse(await readByV1(), 200, { scalerType: "QUEUE_DELAY", scalerValue: 1 });
   });
 
   test("a load balancing endpoint returns its base address, which requires the key", async (context) => {
@@ -178,39 +178,37 @@ describe("REST v2: POST /serverless", () => {
 
 describe("REST v2: PATCH /serverless/{id}", () => {
   test("changes the sent fields and no others", async () => {
-    const id = await make("/serverless", endpointBody({ timeout: 60_000, env: { A: "1" } }));
-    const before = (await call("GET", `/serverless/${id}`)).json;
-    const response = await call("PATCH", `/serverless/${id}`, { workers: { max: 2 } });
+    const { read, patch } = await newEndpoint({ timeout: 60_000, env: { A: "1" } });
+    const before = (await read()).json;
+    const response = await patch({ workers: { max: 2 } });
     expectResponse(response, 200);
     expect(response.json).toEqual({ ...Object(before), workers: { min: 0, max: 2, idleTimeout: 10 } });
   });
 
   test("pools without excludedTypes clear the exclusions; excludedTypes alone are rejected", async () => {
-    const id = await make("/serverless", endpointBody({ gpu: { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"] } }));
-    expectProblem(await call("PATCH", `/serverless/${id}`, { gpu: { excludedTypes: [] } }), 422);
-    const response = await call("PATCH", `/serverless/${id}`, { gpu: { pools: ["AMPERE_24"] } });
+    const { patch } = await newEndpoint({ gpu: { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"] } });
+    expectProblem(await patch({ gpu: { excludedTypes: [] } }), 422);
+    const response = await patch({ gpu: { pools: ["AMPERE_24"] } });
     expectResponse(response, 200, { gpu: { pools: ["AMPERE_24"], excludedTypes: [] } });
   });
 
   test("without pools both remain, and blanks around excluded types are removed", async () => {
     const gpu = { pools: ["AMPERE_24"], excludedTypes: [" NVIDIA L4 ", "NVIDIA L4"] };
-    const id = await make("/serverless", endpointBody({ gpu }));
+    const { patch } = await newEndpoint({ gpu });
     const retained = { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2 };
-    expectResponse(await call("PATCH", `/serverless/${id}`, { gpu: { count: 2 } }), 200, { gpu: retained });
+    expectResponse(await patch({ gpu: { count: 2 } }), 200, { gpu: retained });
   });
 
   test("one CUDA constraint does not clear the other", async () => {
-    const id = await make("/serverless", endpointBody({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } }));
+    const { patch } = await newEndpoint({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } });
     const gpu = { allowedCudaVersions: ["12.8"], minCudaVersion: "12.4" };
-    const patch = (sent: Fields) => call("PATCH", `/serverless/${id}`, { gpu: sent });
-    expectResponse(await patch({ minCudaVersion: "12.4" }), 200, { gpu });
+    expectResponse(await patch({ gpu: { minCudaVersion: "12.4" } }), 200, { gpu });
     const both = { allowedCudaVersions: [], minCudaVersion: "12.6" };
-    expectResponse(await patch(both), 200, { gpu: both });
+    expectResponse(await patch({ gpu: both }), 200, { gpu: both });
   });
 
   test("an idle timeout is rejected and omitted for queues that scale by REQUEST_COUNT", async () => {
-    const id = await make("/serverless", endpointBody());
-    const patch = (body: Fields) => call("PATCH", `/serverless/${id}`, body);
+    const { patch } = await newEndpoint();
     expectResponse(await patch({ workers: { idleTimeout: 33 } }), 200, { workers: { idleTimeout: 33 } });
     expectProblem(await patch(byCount), 422);
     const scaled = await patch({ scaling: byCount.scaling });
@@ -222,18 +220,17 @@ describe("REST v2: PATCH /serverless/{id}", () => {
   });
 
   test("a timeout of 0 means the service's default", async () => {
-    const id = await make("/serverless", endpointBody({ timeout: 60_000 }));
-    expectResponse(await call("PATCH", `/serverless/${id}`, { timeout: 0 }), 200, { timeout: 0 });
-    expect((await account.rest("GET", `/endpoints/${id}`)).json).not.toHaveProperty("executionTimeoutMs");
-    expectProblem(await call("PATCH", `/serverless/${id}`, { timeout: 4999 }), 422);
+    const { patch, readByV1 } = await newEndpoint({ timeout: 60_000 });
+    expectResponse(await patch({ timeout: 0 }), 200, { timeout: 0 });
+    expect((await readByV1()).json).not.toHaveProperty("executionTimeoutMs");
+    expectProblem(await patch({ timeout: 4999 }), 422);
   });
 
   test("an empty list and an empty string clear the CUDA constraints", async () => {
-    const id = await make("/serverless", endpointBody({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } }));
-    const patch = (gpu: Fields) => call("PATCH", `/serverless/${id}`, { gpu });
-    expectResponse(await patch({ allowedCudaVersions: [] }), 200, { gpu: { allowedCudaVersions: [] } });
-    expectResponse(await patch({ minCudaVersion: "12.4" }), 200, { gpu: { minCudaVersion: "12.4" } });
-    expectResponse(await patch({ minCudaVersion: "" }), 200, { gpu: { minCudaVersion: null } });
+    const { patch } = await newEndpoint({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } });
+    for (const gpu of [{ allowedCudaVersions: [] }, { minCudaVersion: "12.4" }])
+      expectResponse(await patch({ gpu }), 200, { gpu });
+    expectResponse(await patch({ gpu: { minCudaVersion: "" } }), 200, { gpu: { minCudaVersion: null } });
   });
 
   test.each<[string, Fields]>([
@@ -241,16 +238,16 @@ describe("REST v2: PATCH /serverless/{id}", () => {
     ["gpu.pools", { gpu: { pools: [] } }],
     ["workers.max", { workers: { max: -1 } }],
   ])("with a wrong %s is 422 and changes nothing", async (property, fields) => {
-    const id = await make("/serverless", endpointBody());
-    const before = (await call("GET", `/serverless/${id}`)).json;
-    const response = await call("PATCH", `/serverless/${id}`, { name: "other", ...fields });
+    const { read, patch } = await newEndpoint();
+    const before = (await read()).json;
+    const response = await patch({ name: "other", ...fields });
     expectProblem(response, 422);
     expect(at(response.json, "errors", 0)).toMatch(new RegExp(`^${property}: `));
-    expect((await call("GET", `/serverless/${id}`)).json).toEqual(before);
+    expect((await read()).json).toEqual(before);
   });
 
   test("cpu on a GPU endpoint is 400", async () => {
-    const id = await make("/serverless", endpointBody());
-    expectProblem(await call("PATCH", `/serverless/${id}`, { cpu: [{ id: "cpu3c", vcpuCount: 2 }] }), 400, /cpu/);
+    const { patch } = await newEndpoint();
+    expectProblem(await patch({ cpu: [{ id: "cpu3c", vcpuCount: 2 }] }), 400, /cpu/);
   });
 });
