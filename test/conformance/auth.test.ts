@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectResponse, type RawResponse, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
+import { jobOperations } from "./support/job-api";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -72,19 +73,6 @@ describe("Authentication: REST management API", () => {
 });
 
 describe("Authentication: Job API", () => {
-  const operations: [string, string][] = [
-    ["POST", "/run"],
-    ["POST", "/runsync"],
-    ["GET", "/status/some-id"],
-    ["GET", "/stream/some-id"],
-    ["POST", "/cancel/some-id"],
-    ["POST", "/retry/some-id"],
-    ["POST", "/purge-queue"],
-    ["GET", "/health"],
-    ["GET", "/requests"],
-    ["POST", "/openai/v1/chat/completions"],
-  ];
-
   test.each([`Bearer ${key}`, key])(
     "authorization: <API_KEY> is accepted with and without a scheme (%#)",
     async (authorization) => {
@@ -92,7 +80,7 @@ describe("Authentication: Job API", () => {
     },
   );
 
-  test.each(operations)(
+  test.each(jobOperations)(
     "%s %s without a key or with a wrong key returns 401 and queues nothing",
     async (method, path) => {
       const json = method === "POST" ? { input: {} } : undefined;

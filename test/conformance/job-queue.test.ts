@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
-import { longJob } from "./support/long-job";
+import { longJob, runLongJob } from "./support/long-job";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -50,8 +50,7 @@ describe("Job operations: /health", () => {
 
   test("GET /health counts queued, running, completed and failed jobs, and busy workers", async (context) => {
     const slow = await account.jobsOn("slow", context);
-    const { input, end } = longJob(target, context);
-    await slow.reaches(await slow.submit(input), "IN_PROGRESS");
+    const { end } = await runLongJob(target, context, slow);
     await slow.submit({});
     expectResponse(await slow.health(), 200, {
       jobs: { inProgress: 1, inQueue: 1, completed: 0, failed: 0 },
@@ -83,9 +82,7 @@ describe("Queue: when jobs wait for workers", () => {
 
   test("a job stays queued while the maximum number of workers is reached", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const { input, end } = longJob(target, context);
-    const running = await jobs.submit(input);
-    await jobs.reaches(running, "IN_PROGRESS");
+    const { id: running, end } = await runLongJob(target, context, jobs);
     const waiting = await jobs.submit({});
     await target.advance(10_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));

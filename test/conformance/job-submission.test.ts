@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
+import { jobOperations } from "./support/job-api";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -112,21 +113,7 @@ describe("Job submission body: accepted values", () => {
 });
 
 describe("Errors: 404", () => {
-  const operations: [string, string][] = [
-    ["POST", "/run"],
-    ["POST", "/runsync"],
-    ["GET", "/status/some-id"],
-    ["GET", "/status-sync/some-id"],
-    ["GET", "/stream/some-id"],
-    ["POST", "/cancel/some-id"],
-    ["POST", "/retry/some-id"],
-    ["POST", "/purge-queue"],
-    ["GET", "/health"],
-    ["GET", "/requests"],
-    ["POST", "/openai/v1/chat/completions"],
-  ];
-
-  test.each(operations)("%s %s of an unknown endpoint id returns 404", async (method, path) => {
+  test.each(jobOperations)("%s %s of an unknown endpoint id returns 404", async (method, path) => {
     const response = await send(method, `${target.serverlessUrl}/v2/nosuchendpoint${path}`, {
       key: target.apiKey,
       ...(method === "POST" ? { json: { input: {} } } : {}),
@@ -136,7 +123,7 @@ describe("Errors: 404", () => {
     expect(error, response.text).toBeTypeOf("string");
   });
 
-  test.each(operations.filter(([, path]) => path.includes("some-id")))(
+  test.each(jobOperations.filter(([, path]) => path.includes("some-id")))(
     "%s %s of an unknown job returns 404",
     async (method, path) => {
       const response = await parked.call(method, path);

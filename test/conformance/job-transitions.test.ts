@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
-import { longJob } from "./support/long-job";
+import { runLongJob } from "./support/long-job";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -76,9 +76,7 @@ describe("States and transitions", () => {
 
   test("POST /retry/{job_id} on a job IN_PROGRESS or COMPLETED returns 400; neither it nor /cancel changes a finished job", async (context) => {
     const jobs = await account.jobsOf("slow", context);
-    const { input, end } = longJob(target, context);
-    const id = await jobs.submit(input);
-    await jobs.reaches(id, "IN_PROGRESS");
+    const { id, end } = await runLongJob(target, context, jobs);
     expectResponse(await jobs.retry(id), 400);
     expectResponse(await jobs.status(id), 200, { status: "IN_PROGRESS" });
     end();
@@ -92,9 +90,7 @@ describe("States and transitions", () => {
 
   test("POST /purge-queue removes queued jobs and does not affect the running job", async (context) => {
     const jobs = await account.jobsOf("slow", context);
-    const { input, end } = longJob(target, context);
-    const running = await jobs.submit(input);
-    await jobs.reaches(running, "IN_PROGRESS");
+    const { id: running, end } = await runLongJob(target, context, jobs);
     const waiting = [await jobs.submit({}), await jobs.submit({})];
     expectResponse(await jobs.call("POST", "/purge-queue"), 200, { removed: 2, status: "completed" });
     for (const id of waiting) expectResponse(await jobs.status(id), 404);

@@ -3,7 +3,7 @@ import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { saveTemplate, templateFields, uniqueName, useAccount } from "./support/account";
 import type { JobApi } from "./support/job-api";
-import { longJob } from "./support/long-job";
+import { longJob, runLongJob } from "./support/long-job";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -25,9 +25,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
 
   test("workersMax lowered to 0: the running job finishes, then no worker remains and jobs stay queued", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const { input, end } = longJob(target, context);
-    const running = await jobs.submit(input);
-    await jobs.reaches(running, "IN_PROGRESS");
+    const { id: running, end } = await runLongJob(target, context, jobs);
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
     end();
     await jobs.reaches(running, "COMPLETED");
@@ -55,9 +53,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
 describe("Changes that restart workers", () => {
   test("a change of GPU types lets the running job finish, and the next job runs", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const { input, end } = longJob(target, context);
-    const running = await jobs.submit(input);
-    await jobs.reaches(running, "IN_PROGRESS");
+    const { id: running, end } = await runLongJob(target, context, jobs);
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { gpuTypeIds: ["NVIDIA A40"] });
     end();
     const before = await jobs.reaches(running, "COMPLETED");

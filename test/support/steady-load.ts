@@ -5,6 +5,10 @@ import { at } from "./raw-http";
 /** Counts of jobs by their final state and version, such as `COMPLETED 2`, by the status of a failed request, or as `lost`. */
 type JobCounts = Record<string, number>;
 
+/** Matches counts of jobs that completed, each in one of the versions. */
+export const onlyCompletedBy = (...versions: string[]): JobCounts =>
+  Object.fromEntries(versions.map((version) => [`COMPLETED ${version}`, expect.any(Number)]));
+
 /** Jobs submitted at a steady rate. */
 interface SteadyLoad {
   /** Waits until that version has run a job. */

@@ -2,7 +2,22 @@ import { at, expectResponse, pollUntil, type RawResponse, send, stringAt } from 
 import type { Target } from "../../support/target";
 
 /** States that a job leaves only by /retry or removal. */
-export const finalStates = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
+const finalStates = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
+
+/** Method and path of each job operation. */
+export const jobOperations: [method: string, path: string][] = [
+  ["POST", "/run"],
+  ["POST", "/runsync"],
+  ["GET", "/status/some-id"],
+  ["GET", "/status-sync/some-id"],
+  ["GET", "/stream/some-id"],
+  ["POST", "/cancel/some-id"],
+  ["POST", "/retry/some-id"],
+  ["POST", "/purge-queue"],
+  ["GET", "/health"],
+  ["GET", "/requests"],
+  ["POST", "/openai/v1/chat/completions"],
+];
 
 /** The job operations of an endpoint, each as a raw request with the valid key. */
 export interface JobApi {
