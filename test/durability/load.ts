@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { expect } from "vitest";
 import { at, pollUntil, type RawResponse, send, stringAt } from "../support/raw-http";
 import type { Chance } from "./chance";
 
@@ -109,10 +111,11 @@ async function runClient({ target, chance, knowledge, round, ...plan }: LoadPlan
   }
 }
 
-/** Submits a job whose first run hangs, and waits until a worker has it. */
+/** Submits a job whose first run hangs, and waits until its handler, the file `handler`, runs. */
 export async function runHangingJob(
   { target, knowledge, round }: Pick<LoadPlan, "target" | "knowledge" | "round">,
   endpointId: string,
+  handler: string,
 ): Promise<void> {
   const { serverlessUrl, apiKey: key } = target;
   const input = { n: 7, ms: 0, fails: false, hangs: true };
@@ -123,10 +126,8 @@ export async function runHangingJob(
   );
   const id = stringAt(accepted, "id");
   knowledge.accepted.set(id, { id, endpointId, input, round });
-  await pollUntil(
-    () => send("GET", `${serverlessUrl}/v2/${endpointId}/status/${id}`, { key }),
-    ({ json }) => at(json, "status") === "IN_PROGRESS",
-  );
+  // A job is IN_PROGRESS before its handler runs. A worker that is killed in between leaves a first run to the next worker.
+  await expect.poll(() => existsSync(`${handler}.${id}`)).toBe(true);
 }
 
 /** Runs `clients` clients in parallel; resolves when all have ended. */

@@ -77,7 +77,7 @@ test(
         await pause(10);
       await pause(moment.late);
       // On any machine, the first kill happens while a job runs.
-      if (round === 1) await runHangingJob({ target, knowledge, round }, endpointIds[0] ?? "");
+      if (round === 1) await runHangingJob({ target, knowledge, round }, endpointIds[0] ?? "", handler);
       ending.abort();
       await kill(service, round);
       await load;

@@ -72,7 +72,7 @@ test(
       }
       // On any machine, one kill happens while a job runs.
       if (round === 1) {
-        await runHangingJob({ target, knowledge, round }, endpointIds[0] ?? "");
+        await runHangingJob({ target, knowledge, round }, endpointIds[0] ?? "", handler);
         for (const pid of processesNaming(handler)) kill(pid);
       }
       ending.abort();
