@@ -48,7 +48,7 @@ describe("Limits: payload and timing", () => {
     async (path, megabytes) => {
       const jobs = await account.parked();
       const results = await postOversized(`${jobs.root}${path}`, target.apiKey, limit(megabytes).above);
-      expect(new Set(results)).toEqual(new Set(["413 with a body"]));
+      expect(results).toEqual(Array.from({ length: 10 }, () => "413 with a body"));
     },
   );
 

@@ -6,47 +6,12 @@ import { run } from "../../scripts/child.mjs";
 
 const compiler = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 
-const program = `
-import * as pulumi from "@pulumi/pulumi";
-import { invokeJob, JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template, type TemplateArgs } from "pulumi-serverless-compute";
-
-const token = new Secret("token", { value: new pulumi.Config().requireSecret("token") });
-const args: TemplateArgs = { imageName: "acme/chat:1", env: { TOKEN: token.reference } };
-const template = new Template("chat", args, { customTimeouts: { delete: "5m" } });
-const volume = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
-const endpoint = new ServerlessEndpoint("chat", {
-  templateId: template.id, networkVolumeId: volume.id, gpuTypeIds: ["NVIDIA L4"], scalerType: "REQUEST_COUNT",
-});
-const job = new JobInvoke("smoke", {
-  endpointId: endpoint.id, input: { prompt: "ping", deep: [{ url: endpoint.url }] }, policy: { ttl: 60_000 },
-  expect: { status: "COMPLETED", output: { text: "pong" } }, triggers: [template.revision, 1],
-});
-export const url: pulumi.Output<string> = endpoint.url;
-export const size: pulumi.Output<number> = volume.size;
-export const took: pulumi.Output<number | undefined> = job.executionTime;
-void invokeJob({ endpointId: "e", input: { prompt: "ping" } }).then(({ output }) => output);
-
-// @ts-expect-error a typo
-new Template("a", { imageName: "i", volumeInGB: 0 });
-// @ts-expect-error a required input is missing
-new Template("b", {});
-// @ts-expect-error a word that is not one of the allowed values
-new ServerlessEndpoint("c", { templateId: "t", scalerType: "REQUESTS" });
-// @ts-expect-error a text where a number belongs
-new NetworkVolume("d", { size: "10", dataCenterId: "EU-RO-1" });
-// @ts-expect-error a typo in a nested object
-new JobInvoke("e", { endpointId: "e", input: {}, policy: { timeToLive: 1 } });
-// @ts-expect-error an id is an option, not an input
-new Secret("f", { value: "v", id: "s" });
-// @ts-expect-error outputs cannot be set
-endpoint.url = url;
-`;
-
-it("a correct program compiles against the packed packages, and mistakes do not", async () => {
-  const folder = join(inject("packed"), "types");
+/** Compiles a program against the packed packages. Returns the compiler's output. */
+async function compile(name: string, program: string): Promise<string> {
+  const folder = join(inject("packed"), name);
   await mkdir(folder);
   await writeFile(join(folder, "index.ts"), program);
-  const compilerOptions = {
+  const options = {
     strict: true,
     noEmit: true,
     module: "node20",
@@ -54,7 +19,57 @@ it("a correct program compiles against the packed packages, and mistakes do not"
     types: ["node"],
     skipLibCheck: true,
   };
-  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options }));
   const { stdout, stderr } = await run(process.execPath, [compiler, "-p", folder], { timeout: 120_000 });
-  expect(stdout + stderr).toBe("");
+  return stdout + stderr;
+}
+
+it("a correct program compiles, and mistakes do not", async () => {
+  const output = await compile(
+    "types",
+    `
+    import * as pulumi from "@pulumi/pulumi";
+    import { invokeJob, JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template, type TemplateArgs } from "pulumi-serverless-compute";
+
+    const token = new Secret("token", { value: new pulumi.Config().requireSecret("token") });
+    const args: TemplateArgs = { imageName: "acme/chat:1", env: { TOKEN: token.reference } };
+    const template = new Template("chat", args, { customTimeouts: { delete: "5m" } });
+    const volume = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
+    const endpoint = new ServerlessEndpoint("chat", {
+      templateId: template.id, networkVolumeId: volume.id, gpuTypeIds: ["NVIDIA L4"], scalerType: "REQUEST_COUNT",
+    });
+    const job = new JobInvoke("smoke", {
+      endpointId: endpoint.id, input: { prompt: "ping", deep: [{ url: endpoint.url }] }, policy: { ttl: 60_000 },
+      expect: { status: "COMPLETED", output: { text: "pong" } }, triggers: [template.revision, 1],
+    });
+    export const url: pulumi.Output<string> = endpoint.url;
+    export const size: pulumi.Output<number> = volume.size;
+    export const took: pulumi.Output<number | undefined> = job.executionTime;
+    void invokeJob({ endpointId: "e", input: { prompt: "ping" } }).then(({ output }) => output);
+
+    // @ts-expect-error a typo
+    new Template("a", { imageName: "i", volumeInGB: 0 });
+    // @ts-expect-error a required input is missing
+    new Template("b", {});
+    // @ts-expect-error a word that is not one of the allowed values
+    new ServerlessEndpoint("c", { templateId: "t", scalerType: "REQUESTS" });
+    // @ts-expect-error a text where a number belongs
+    new NetworkVolume("d", { size: "10", dataCenterId: "EU-RO-1" });
+    // @ts-expect-error a typo in a nested object
+    new JobInvoke("e", { endpointId: "e", input: {}, policy: { timeToLive: 1 } });
+    // @ts-expect-error an id is an option, not an input
+    new Secret("f", { value: "v", id: "s" });
+    // @ts-expect-error outputs cannot be set
+    endpoint.url = url;
+  `,
+  );
+  expect(output).toBe("");
+});
+
+it("the compiler suggests the intended property", async () => {
+  const program = `
+    import { Template } from "pulumi-serverless-compute";
+    new Template("a", { imageName: "i", volumeInGB: 0 });
+  `;
+  expect(await compile("typo", program)).toMatch(/'volumeInGB' does not exist.* 'volumeInGb'\?/);
 });

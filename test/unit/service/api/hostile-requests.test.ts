@@ -17,7 +17,7 @@ test.each(["REST", "GraphQL"] as const)(
   "%s: a client that is still sending a body that is too large receives the 413 with the limit",
   async (api) => {
     const results = await postOversized(roots[api](), key(), 8_000_000);
-    expect(new Set(results)).toEqual(new Set(["413 with a body"]));
+    expect(results).toEqual(Array.from({ length: 10 }, () => "413 with a body"));
     const response = await send("POST", roots[api](), { key: key(), text: " ".repeat(1_048_577) });
     expect(messageOf(response)).toBe("body: is too large; the limit is 1 MB (1048576 bytes)");
   },

@@ -81,3 +81,36 @@ describe("a GraphQL request", () => {
     }
   });
 });
+
+test("every mutation of the schema has a resolver", async () => {
+  const response = await request({ query: "{ __schema { mutationType { fields { name } } } }" });
+  const fields = at(response.json, "data", "__schema", "mutationType", "fields");
+  const names = Array.isArray(fields) ? fields.map((field) => at(field, "name")) : [];
+  // With unknown ids each mutation fails, unlike a field without a resolver.
+  const calls = [
+    'saveTemplate(input: { id: "x", name: "n", containerDiskInGb: 1, volumeInGb: 0 }) { id }',
+    'deleteTemplate(templateName: "x")',
+    'saveEndpoint(input: { id: "x", name: "n" }) { id }',
+    'deleteEndpoint(id: "x")',
+    'updateEndpointTemplate(input: { endpointId: "x", templateId: "x" }) { id }',
+    "updateUserSettings(input: null) { id }",
+    "podFindAndDeployOnDemand(input: { gpuCount: 1 }) { id }",
+    "podRentInterruptable(input: { gpuCount: 1 }) { id }",
+    "deployCpuPod(input: { gpuCount: 1 }) { id }",
+    'secretCreate(input: { name: "no blanks", value: "v" }) { id }',
+    'secretValueUpdate(input: { id: "x", value: "v" }) { id }',
+    'secretDescriptionUpdate(input: { id: "x", description: "v" }) { id }',
+    'secretDelete(id: "x")',
+    'createNetworkVolume(input: { name: "", size: 1, dataCenterId: "EU-RO-1" }) { id }',
+    'updateNetworkVolume(input: { id: "x", size: 2 }) { id }',
+    'deleteNetworkVolume(input: { id: "x" })',
+    'saveRegistryAuth(input: { name: "", username: "u", password: "p" }) { id }',
+    'updateRegistryAuth(input: { id: "x", username: "u", password: "p" }) { id }',
+    'deleteRegistryAuth(registryAuthId: "x")',
+  ];
+  expect(calls.map((call) => call.replace(/\(.*/, ""))).toEqual(names);
+  for (const call of calls) {
+    const rejection = await request({ query: `mutation { ${call} }` });
+    expect(stringAt(rejection, "errors", 0, "message"), call).not.toContain("internal");
+  }
+});
