@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { codeOf, StartError } from "../errors";
@@ -25,8 +14,8 @@ const knownNames =
 const maxShownNames = 3;
 
 /**
- * Creates a data folder (mode 0700, ignored by Git: it contains a key and secrets). An existing folder is not changed. It must be
- * empty or a service's folder with all files of its store, and may also contain `allowedName`; otherwise a StartError is thrown.
+ * Creates a data folder without a store (mode 0700, ignored by Git: it contains a key and secrets). An existing folder is not changed. It
+ * must be empty or a service's folder with all files of its store, and may also contain `allowedName`; otherwise a StartError is thrown.
  */
 export function prepareDataFolder(dataFolder: string, allowedName?: string): void {
   if (createFolder(dataFolder)) writeFileSync(join(dataFolder, ".gitignore"), "*\n");
@@ -34,8 +23,6 @@ export function prepareDataFolder(dataFolder: string, allowedName?: string): voi
     checkNames(dataFolder, allowedName);
     checkWriteAheadLog(dataFolder);
   }
-  // SQLite gives its other files the same mode.
-  closeSync(openSync(storeFile(dataFolder), "a", 0o600));
 }
 
 /** Creates a folder and its parents; returns true if it did not exist. */

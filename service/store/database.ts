@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import Libsql from "libsql";
 import { prepareDataFolder, storeFile } from "./data-folder";
 import { diskFault, onDisk } from "./faults";
@@ -100,6 +100,8 @@ function openLocked(dataFolder: string, faults: StoreFaults): Database {
 }
 
 function connect(dataFolder: string): Libsql.Database {
+  // SQLite gives its other files the same mode.
+  closeSync(openSync(storeFile(dataFolder), "a", 0o600));
   const connection = new Libsql(storeFile(dataFolder), { timeout: lockTimeout });
   connection.pragma("journal_mode = WAL");
   // A killed process loses no commits; a power cut can lose the last commits.

@@ -123,8 +123,12 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     mkdirSync(damaged);
     writeFileSync(join(damaged, "service.db"), "not a database, but long enough to be read as one");
     expect(() => restoreDataFolder(data, damaged)).toThrow(`the store in ${damaged}: cannot be read (SQLITE_NOTADB)`);
-    rmSync(damaged, { recursive: true });
     expect(whileOpen(namesIn)).toEqual(["first"]);
+    // Before the store of the snapshot is complete, a new folder has no store, which would be an empty account.
+    const other = join(folder, "other");
+    expect(() => restoreDataFolder(other, damaged)).toThrow(/cannot be read/);
+    expect(readdirSync(other).sort()).toEqual([".gitignore", "lock"]);
+    rmSync(damaged, { recursive: true });
   });
 });
 
