@@ -131,7 +131,6 @@ async function startService(
       nouns,
       pager,
       clock,
-      strict: settings.strict,
       view: { workers: view.workers, logFile },
       rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(steadyClock(clock)),
     },

@@ -59,11 +59,6 @@ export interface ServiceOptions {
   deleteNeedsScaleDown?: boolean;
   /** Default page size of REST v2 lists. Default 1000. */
   pageSize?: number;
-  /**
-   * True if REST v2 rejects contract violations in the queries of published clients; false logs them as contract violations. Default
-   * false.
-   */
-  strict?: boolean;
   /** True if the service serves the console. Default true. */
   console?: boolean;
   /** True if workers restart, after their jobs, when a source file in the folder of their handler changes. Default false. */
@@ -171,7 +166,6 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     retire: options.retire ?? [],
     deleteNeedsScaleDown: options.deleteNeedsScaleDown ?? false,
     pageSize: options.pageSize ?? 1000,
-    strict: options.strict ?? false,
     console: options.console ?? true,
     watch: options.watch ?? false,
     timings: resolveTimings(options.timings ?? {}),

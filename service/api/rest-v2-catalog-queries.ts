@@ -56,33 +56,24 @@ const dataCenterQuery = z.object({
 });
 export type DataCenterQuery = z.output<typeof dataCenterQuery>;
 
-/** Receives a contract violation that published clients are known to commit; throws it if the service is strict. */
-export type OnKnownViolation = (fault: ServiceError) => void;
-
-/**
- * Availability depends on the product, so `include` and `product` require each other; all other parameters require `include`. Published MCP
- * servers send `include` alone.
- */
-function checkInclude(
-  { include: includes, ...others }: { include?: unknown; product?: unknown },
-  onKnownViolation: OnKnownViolation,
-): void {
+/** Availability depends on the product, so `include` and `product` require each other; all other parameters require `include`. */
+function checkInclude({ include: includes, ...others }: { include?: unknown; product?: unknown }): void {
   const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (!includes && name) throw new ServiceError("invalid", `${name}: requires include=AVAILABILITY`);
-  if (includes && !others.product) onKnownViolation(new ServiceError("invalid", "include: requires product"));
+  if (includes && !others.product) throw new ServiceError("invalid", "include: requires product");
 }
 
-export function readGpuQuery(rawQuery: unknown, onKnownViolation: OnKnownViolation): GpuQuery {
+export function readGpuQuery(rawQuery: unknown): GpuQuery {
   const query = parseV2(gpuQuery, rawQuery);
-  checkInclude(query, onKnownViolation);
+  checkInclude(query);
   if (query.cudaVersions && query.minCudaVersion !== undefined)
     throw new ServiceError("invalid", "cudaVersions: cannot be combined with minCudaVersion");
   return query;
 }
 
-export function readCpuQuery(rawQuery: unknown, onKnownViolation: OnKnownViolation): CpuQuery {
+export function readCpuQuery(rawQuery: unknown): CpuQuery {
   const query = parseV2(cpuQuery, rawQuery);
-  checkInclude(query, onKnownViolation);
+  checkInclude(query);
   if (!Number.isInteger(Math.log2(query.vcpuCount ?? 2)))
     throw new ServiceError("invalid", "vcpuCount: must be a power of two");
   return query;

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
@@ -8,7 +8,6 @@ import {
   type CpuQuery,
   type DataCenterQuery,
   type GpuQuery,
-  type OnKnownViolation,
   readCpuQuery,
   readDataCenterInclude,
   readDataCenterQuery,
@@ -145,23 +144,20 @@ function findMember<Member extends { id: string }>(noun: string, list: readonly 
 export function registerCatalogRoutes(
   app: FastifyInstance,
   { templates, stock: { level } }: Pick<Resources, "templates" | "stock">,
-  onKnownViolation: (request: FastifyRequest) => OnKnownViolation,
 ): void {
   type Id = { Params: { id: string } };
-  const readGpus = (request: FastifyRequest): GpuQuery => readGpuQuery(request.query, onKnownViolation(request));
-  const readCpus = (request: FastifyRequest): CpuQuery => readCpuQuery(request.query, onKnownViolation(request));
-  app.get("/catalog/gpus", async (request) => ({ gpus: gpuRecords(readGpus(request), level) }));
-  app.get<Id>("/catalog/gpus/:id", async (request) => {
-    const query = readGpus(request);
-    return gpuRecord(findMember("GPU type", gpuTypes, request.params.id), query, level);
+  app.get("/catalog/gpus", async ({ query }) => ({ gpus: gpuRecords(readGpuQuery(query), level) }));
+  app.get<Id>("/catalog/gpus/:id", async ({ params, query: rawQuery }) => {
+    const query = readGpuQuery(rawQuery);
+    return gpuRecord(findMember("GPU type", gpuTypes, params.id), query, level);
   });
-  app.get("/catalog/cpus", async (request) => {
-    const query = readCpus(request);
+  app.get("/catalog/cpus", async ({ query: rawQuery }) => {
+    const query = readCpuQuery(rawQuery);
     return { cpus: cpuFlavors.map((flavor) => cpuRecord(flavor, query, level)) };
   });
-  app.get<Id>("/catalog/cpus/:id", async (request) => {
-    const query = readCpus(request);
-    return cpuRecord(findMember("CPU flavour", cpuFlavors, request.params.id), query, level);
+  app.get<Id>("/catalog/cpus/:id", async ({ params, query: rawQuery }) => {
+    const query = readCpuQuery(rawQuery);
+    return cpuRecord(findMember("CPU flavour", cpuFlavors, params.id), query, level);
   });
   app.get("/catalog/datacenters", async ({ query }) => ({
     dataCenters: dataCenterRecords(readDataCenterQuery(query), level),

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
@@ -24,8 +23,6 @@ export function registerRestV2Routes(
     pager,
     view,
     clock,
-    strict,
-    log,
   }: {
     /** Returns the error of a request without a valid key or above the rate limit; sets the rate limit's headers. */
     admissionFault(request: FastifyRequest, reply: FastifyReply): ServiceError | undefined;
@@ -34,9 +31,6 @@ export function registerRestV2Routes(
     pager: Pager;
     view: WorkerView;
     clock: Clock;
-    /** True to reject contract violations that published clients are known to commit. */
-    strict: boolean;
-    log: Pick<Logger, "warn">;
   },
 ): void {
   const methods = new Map<string, Set<string>>();
@@ -64,11 +58,7 @@ export function registerRestV2Routes(
     if (update) app.patch<Id>(`${path}/:id`, options, async ({ params, body }) => update(params.id, body));
   }
   registerWorkerRoutes(app, { resources, view, clock, pager });
-  registerCatalogRoutes(app, resources, ({ headers, routeOptions: { url: route } }) => (fault) => {
-    if (strict) throw fault;
-    const text = `contract violation: ${fault.message}; start --strict rejects the request`;
-    log.warn({ route, client: headers["user-agent"] }, text);
-  });
+  registerCatalogRoutes(app, resources);
   registerDelegationRoutes(app, resources.delegations);
   registerPodRoutes(app, { pods: [], pagination: { nextCursor: null, hasNextPage: false } });
   registerAccountRoutes(app, resources);

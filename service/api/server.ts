@@ -34,7 +34,7 @@ export function createServer(deps: {
   auth: Auth;
   resources: Resources;
   rest: RestOptions;
-  restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "admissionFault" | "resources" | "log"> & {
+  restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "admissionFault" | "resources"> & {
     /** Undefined without a rate limit. */
     rateLimit: UserRateLimit | undefined;
   };
@@ -121,7 +121,7 @@ export function createServer(deps: {
     checkBodyTexts(scope, "invalid");
     registerRestRoutes(scope, resources, rest);
   });
-  registerForUsers(roots.jobs, (scope) => registerRestV2Routes(scope, { ...restV2, admissionFault, resources, log }));
+  registerForUsers(roots.jobs, (scope) => registerRestV2Routes(scope, { ...restV2, admissionFault, resources }));
   registerForUsers("", endpointRoutes.loadBalancers);
   registerForUsers("", (scope) => {
     if (retire.includes("graphql")) return rejectRetired(scope, "GraphQL", [roots.graphql]);

@@ -110,7 +110,6 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
       wholeNumber(1, 1000),
       1000,
     )
-    .option("--strict", "reject REST v2 queries of published clients that break the contract", false)
     .option("--delete-needs-scale-down", "reject the delete of an endpoint whose workersMax is above 0", false)
     .option("--no-console", "do not serve the web page at the service's root")
     .option("--watch", "restart workers after their jobs when a source file in the handler's folder changes", false)

@@ -23,7 +23,6 @@ export interface StartFlags
     | "seed"
     | "stock"
     | "stream"
-    | "strict"
     | "templateRelease"
     | "watch"
     | "workerQuota"

@@ -4,7 +4,7 @@ import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
 
-const target = await useTarget({ strict: true });
+const target = await useTarget();
 const { call, make } = useRestV2(target, useAccount(target));
 const available = "include=AVAILABILITY&product=SERVERLESS";
 const a40 = `/catalog/gpus/${encodeURIComponent("NVIDIA A40")}`;
@@ -76,6 +76,15 @@ describe("REST v2: the catalog", () => {
     expectProblem(await call("GET", `/catalog/gpus?${query}`), 422);
     expectProblem(await call("GET", `${a40}?${query}`), 422);
   });
+
+  test.each(["gpus", "gpus/NVIDIA%20A40", "cpus", "cpus/cpu3c"])(
+    "GET /catalog/%s is 400 with only one of include=AVAILABILITY and product",
+    async (path) => {
+      expectProblem(await call("GET", `/catalog/${path}?include=AVAILABILITY`), 400, "include: requires product");
+      const alone = await call("GET", `/catalog/${path}?product=SERVERLESS`);
+      expectProblem(alone, 400, "product: requires include=AVAILABILITY");
+    },
+  );
 
   test("the availability of CPU flavours requires a vcpuCount that is a power of two", async () => {
     expectResponse(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=4`), 200, { availability: "HIGH" });

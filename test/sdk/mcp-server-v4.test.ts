@@ -86,8 +86,9 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
     );
     expect(await mcp.call("get-gpu-type", { id: "NVIDIA A40" })).toMatchObject({ memory: 48 });
     expect(await mcp.text("list-cpu-types")).toContain("cpu3c");
-    // Without `product`, which the contract requires.
-    expect(await mcp.call("get-cpu-type", { id: "cpu3c", include: ["AVAILABILITY"] })).toMatchObject({ id: "cpu3c" });
+    const cpu = { id: "cpu3c", include: ["AVAILABILITY"] };
+    expect(await mcp.call("get-cpu-type", { ...cpu, product: ["SERVERLESS"] })).toMatchObject({ id: "cpu3c" });
+    await expect(mcp.call("get-cpu-type", cpu)).rejects.toThrow("include: requires product");
     expect(await mcp.text("list-data-centers", { regions: ["EUROPE"] })).toContain("EU-RO-1");
     expect(await mcp.call("get-data-center", { id: "EU-RO-1" })).toMatchObject({ region: "EUROPE" });
     expect(await mcp.call("list-public-templates", { source: "community" })).toMatchObject({ templates: [] });
