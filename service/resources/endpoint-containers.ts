@@ -69,7 +69,8 @@ export function createEndpointContainers(deps: { database: Database; endpoints: 
         const next = newTemplate ? copyOf(newTemplate, container) : { ...current, ...container };
         if (isDeepStrictEqual(next, current)) return endpoints.update(id, changes);
         if (template.boundEndpointId === id) {
-          templates.update(template.id, next);
+          // Undefined would keep the previous credentials.
+          templates.update(template.id, { ...next, containerRegistryAuthId: next.containerRegistryAuthId ?? null });
           return endpoints.update(id, { ...changes, env: {} });
         }
         return endpoints.update(id, { ...changes, env: {}, templateId: bind(endpoint, next).id });

@@ -155,6 +155,16 @@ describe("REST v2: an endpoint and its template", () => {
     expectResponse(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
   });
 
+  test("a PATCH with registry null, or with a template without credentials, clears the credentials", async () => {
+    const registry = await make("/registries", { name: uniqueName("registry"), username: "reader", password: "hush" });
+    const own = `/serverless/${await make("/serverless", endpointBody({ registry }))}`;
+    expectResponse(await call("PATCH", own, { disk: 7 }), 200, { registry });
+    expectResponse(await call("PATCH", own, { registry: null }), 200, { registry: null, disk: 7 });
+    expectResponse(await call("PATCH", own, { templateId: await template({ registry }) }), 200, { registry });
+    expectResponse(await call("PATCH", own, { templateId: await template() }), 200, { registry: null });
+    expectResponse(await call("GET", own), 200, { registry: null });
+  });
+
   test("env in a PATCH replaces the endpoint's env", async () => {
     const id = await make("/serverless", endpointBody({ env: { A: "1" } }));
     expect(at((await call("PATCH", `/serverless/${id}`, { env: { B: "2" } })).json, "env")).toEqual({ B: "2" });
