@@ -55,20 +55,3 @@ export function parseAddress(setting: string, value: string, apiKey: string): st
     throw addressError("not contain a user name, a query or a fragment; the key has its own setting");
   return url.href.replace(/\/+$/, "");
 }
-
-/**
- * Parses a proxy address and adds a missing scheme. Throws a TypeError that names the setting and the allowed values, but not the value,
- * because it may contain a password.
- */
-export function parseProxy(setting: string, value: string): string {
-  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url?.hostname || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw new TypeError(`${setting} must be the address of a proxy, such as http://proxy.example.com:3128`);
-  try {
-    decodeURIComponent(`${url.username}:${url.password}`);
-    return text;
-  } catch {
-    throw new TypeError(`${setting} has an invalid percent-encoding in its user name or password; encode % as %25`);
-  }
-}

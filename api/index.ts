@@ -1,16 +1,16 @@
-import { parseAddress, parseProxy, restVersionIn } from "./address";
+import { parseAddress, restVersionIn } from "./address";
 import { type Clock, systemClock } from "./clock";
 import { createRestV1Management } from "./dialects/rest-v1";
 import { createRestV2Management } from "./dialects/rest-v2";
 import { createJobClient, type JobClient } from "./jobs";
 import type { Management } from "./management";
-import type { Proxies } from "./proxies";
+import { type Proxies, parseProxies } from "./proxies";
 import { createRequestClient, type RequestClient } from "./requests";
 import type { Dialect } from "./shapes";
 import { clientDefaults } from "./shapes";
 import { createTransport } from "./transport";
 
-export { parseAddress, parseProxy } from "./address";
+export { parseAddress } from "./address";
 export * from "./clock";
 export * from "./connection-faults";
 export { markVariable } from "./dialects/template-mark";
@@ -100,14 +100,6 @@ function headerSafeKey(apiKey: string): string {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
   const problem = apiKey === "" ? "empty" : "not a single word of ASCII characters (check for spaces and line breaks)";
   throw new TypeError(`apiKey is ${problem}`);
-}
-
-function parseProxies({ http, https, noProxy }: Proxies): Proxies {
-  return {
-    http: http === undefined ? undefined : parseProxy("proxies.http", http),
-    https: https === undefined ? undefined : parseProxy("proxies.https", https),
-    noProxy,
-  };
 }
 
 function requirePositive(settings: ClientSettings, name: keyof typeof clientDefaults): number {

@@ -8,6 +8,30 @@ export interface Proxies {
   noProxy?: string | undefined;
 }
 
+/**
+ * Parses a proxy address and adds a missing scheme. Throws a TypeError that names the setting and the allowed values, but not the value,
+ * because it may contain a password.
+ */
+export function parseProxy(setting: string, value: string): string {
+  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url?.hostname || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw new TypeError(`${setting} must be the address of a proxy, such as http://proxy.example.com:3128`);
+  try {
+    decodeURIComponent(`${url.username}:${url.password}`);
+    return text;
+  } catch {
+    throw new TypeError(`${setting} has an invalid percent-encoding in its user name or password; encode % as %25`);
+  }
+}
+
+/** Parses the addresses of proxies; errors name the environment variable and the setting of the clients. */
+export const parseProxies = ({ http, https, noProxy }: Proxies): Proxies => ({
+  http: http === undefined ? undefined : parseProxy("HTTP_PROXY (proxies.http)", http),
+  https: https === undefined ? undefined : parseProxy("HTTPS_PROXY (proxies.https)", https),
+  noProxy,
+});
+
 /** The passwords in proxy addresses, which must not appear in errors. */
 export const proxyPasswords = ({ http, https }: Proxies): string[] =>
   [http, https].flatMap((address) => {

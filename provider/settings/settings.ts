@@ -1,6 +1,6 @@
 import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
 // Importing the entire api package would load its clients and zod into every program, most of which make no calls.
-import { isLoopback, parseAddress, parseProxy, restVersionIn } from "serverless-compute-api/address";
+import { isLoopback, parseAddress, restVersionIn } from "serverless-compute-api/address";
 import { createRedaction, showValue } from "serverless-compute-api/redaction";
 import type { LifecycleSettings } from "../lifecycle/contract";
 import { keySources, localKeyHint } from "../lifecycle/key-sources";
@@ -157,15 +157,11 @@ export function resolveServerlessUrl(config: ConfigLookup, environment: Environm
   return invalidReason("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
 }
 
-/** Returns the proxies in the environment; lower-case variables take precedence. Undefined if none is set. */
+/** Returns the proxies in the environment, which the clients parse; lower-case variables take precedence. Undefined if none is set. */
 function proxiesOf(environment: Environment): Proxies | undefined {
   const text = (name: string): string | undefined =>
     environment[name.toLowerCase()]?.trim() || environment[name]?.trim() || undefined;
-  const proxy = (name: string): string | undefined => {
-    const value = text(name);
-    return value === undefined ? undefined : parseProxy(name, value);
-  };
-  const [http, https] = [proxy("HTTP_PROXY"), proxy("HTTPS_PROXY")];
+  const [http, https] = [text("HTTP_PROXY"), text("HTTPS_PROXY")];
   return http === undefined && https === undefined ? undefined : { http, https, noProxy: text("NO_PROXY") };
 }
 

@@ -105,8 +105,10 @@ test.each(["http://ann:s3%me@proxy", "ann%:s3same@proxy"])("%s has an unencoded 
   expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(/^((?!s3|ann).)*$/);
 });
 
-test("createClients rejects an invalid proxy address by name and without the password", () => {
+test("createClients rejects an invalid proxy address with its variable and setting, without the password", () => {
   const create = (proxies: Proxies) => () => clientsFor("http://service.test", proxies);
-  expect(create({ http: "http://ann:s3%me@proxy" })).toThrow(/^proxies\.http ((?!s3).)*%25/);
-  expect(create({ https: "socks5://ann:s3same@proxy" })).toThrow(/^proxies\.https must be the address of a proxy/);
+  expect(create({ http: "http://ann:s3%me@proxy" })).toThrow(/^HTTP_PROXY \(proxies\.http\) ((?!s3).)*%25/);
+  expect(create({ https: "socks5://ann:s3same@proxy" })).toThrow(
+    /^HTTPS_PROXY \(proxies\.https\) must be the address of a proxy/,
+  );
 });
