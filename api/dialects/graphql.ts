@@ -105,9 +105,10 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         if (response.podTemplate) return response.podTemplate;
       } catch (error) {
         if (!isApiError(error) || error.code !== "unknown_field") throw error;
-        const rejectedFields = requested.filter((field) => error.message.includes(`"${field}"`));
-        if (rejectedFields.length === 0) throw error;
-        supportedOptionalFields = supportedOptionalFields.filter((field) => !rejectedFields.includes(field));
+        // The first quoted name; the others are suggestions, which the service supports.
+        const [, rejectedField] = /"(\w+)"/.exec(error.message) ?? [];
+        if (!requested.some((field) => field === rejectedField)) throw error;
+        supportedOptionalFields = supportedOptionalFields.filter((field) => field !== rejectedField);
         continue;
       }
       const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: "podTemplate" });

@@ -6,8 +6,8 @@ import { templateRecord } from "../../support/records";
 
 const operationShape = z.object({ query: z.string(), variables: z.record(z.string(), z.unknown()) });
 const data = (value: unknown) => json({ data: value });
-const unknownField = (name: string): Behaviour =>
-  json({ errors: [{ message: `Cannot query field "${name}" on type "PodTemplate".` }] }, 400);
+const unknownField = (name: string, suggestion = ""): Behaviour =>
+  json({ errors: [{ message: `Cannot query field "${name}" on type "PodTemplate".${suggestion}` }] }, 400);
 const saved = data({ saveTemplate: templateRecord() });
 const current = (overrides: object = {}) => data({ podTemplate: templateRecord({ ...overrides }) });
 
@@ -48,6 +48,17 @@ describe("the fields of a query for a template", () => {
     expect(selected(reads.at(-1)?.query)).toBe(
       `${required} startSsh startJupyter isPublic category advancedStart config`,
     );
+  });
+
+  test("include those that the error about another field suggests", async () => {
+    const rejection = unknownField("startScript", ' Did you mean "startSsh"?');
+    const { management, operations } = await startV1([rejection, current({ startSsh: true }), saved]);
+    await management.updateTemplate("t1", { readme: "x" });
+    const [, read, update] = operations();
+    expect(selected(read?.query)).toContain(
+      " startSsh startJupyter isPublic category portsConfig name port advancedStart",
+    );
+    expect(update?.variables["input"]).toMatchObject({ startSsh: true });
   });
 
   test.each<[string, Behaviour, code: string]>([
