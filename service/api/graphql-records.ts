@@ -51,7 +51,12 @@ const endpointInput = z.looseObject({
   type: z.enum(["QB", "LB"]).optional(),
   templateId: z.string().optional(),
   template: z.looseObject({}).optional(),
-  gpuIds: z.string().optional(),
+  gpuIds: z
+    .string()
+    .refine((text) => !/(?:^|,)\s*-\s*(?:[-,]|$)/.test(text), {
+      error: 'must have the id of a GPU type after each "-"',
+    })
+    .optional(),
   instanceIds: z.array(z.string()).optional(),
   idleTimeout: z.int().default(10),
   locations: z.string().optional(),

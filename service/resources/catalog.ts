@@ -66,15 +66,26 @@ export function instanceOf(id: string): { flavor: string; vcpuCount: number; mem
   return memory ? { flavor, vcpuCount, memory } : instanceOf(instanceId(flavor, vcpuCount));
 }
 
+/** The first id of each instance; `cpu3c-2` and `cpu3c-2-4` are the same instance. */
+function withoutRepetitions(ids: readonly string[]): string[] {
+  const byInstance = new Map<string, string>();
+  for (const id of ids) {
+    const { flavor, vcpuCount, memory } = instanceOf(id);
+    const instance = `${flavor}-${vcpuCount}-${memory}`;
+    if (!byInstance.has(instance)) byInstance.set(instance, id);
+  }
+  return [...byInstance.values()];
+}
+
 /**
- * Instance ids for the two settings of REST v1. An undefined setting keeps its part of `current`; without `current`, the default flavour
- * and number apply.
+ * Instance ids without repetitions, for the two settings of REST v1. An undefined setting keeps its part of `current`; without `current`,
+ * the default flavour and number apply.
  */
 export function instanceIdsOf(
   current: readonly string[],
   { cpuFlavorIds, vcpuCount }: { cpuFlavorIds?: string[] | undefined; vcpuCount?: number | undefined },
 ): string[] {
-  if (!cpuFlavorIds && vcpuCount === undefined && current.length > 0) return [...current];
+  if (!cpuFlavorIds && vcpuCount === undefined && current.length > 0) return withoutRepetitions(current);
   const instances = current.map(instanceOf);
   const flavors = cpuFlavorIds ?? instances.map(({ flavor }) => flavor);
   const count = vcpuCount ?? instances[0]?.vcpuCount ?? defaultCpu.vcpuCount;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectResponse } from "../../../support/raw-http";
+import { expectResponse, stringAt } from "../../../support/raw-http";
 import { freshName, messageOf, useService } from "./service-rig";
 
 const rig = await useService({ templateRelease: 0 });
@@ -91,6 +91,24 @@ describe("saveEndpoint", () => {
       'instanceIds.0: "cpu3c-bogus" is not allowed; must be <flavour>-<virtual CPUs>-<GB>, such as cpu3c-2-4',
     );
   });
+
+  test("returns an instance once if its id is repeated, also in a shorter form", async () => {
+    const instanceIds = ["cpu3c-2", "cpu5c-8-16", "cpu3c-2", "cpu3c-2-4", "cpu3c-2-8"];
+    const input = { name: freshName("cpu"), templateId: await rig.template(), instanceIds, workersMax: 0 };
+    const response = await rig.graphql(saveEndpoint, { input });
+    const unique = { instanceIds: ["cpu3c-2", "cpu5c-8-16", "cpu3c-2-8"] };
+    expect(await read(stringAt(response, "data", "saveEndpoint", "id"))).toMatchObject(unique);
+  });
+
+  test.each(["-", "ADA_24,-", "ADA_24,--NVIDIA L4"])(
+    "rejects gpuIds %j with an exclusion without a type",
+    async (gpuIds) => {
+      const input = { name: freshName("gpu"), templateId: await rig.template(), gpuIds };
+      expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toBe(
+        `gpuIds: "${gpuIds}" is not allowed; must have the id of a GPU type after each "-"`,
+      );
+    },
+  );
 
   test("rejects load balancing endpoints", async () => {
     const input = { name: "lb", templateId: await rig.template(), type: "LB" };
