@@ -32,13 +32,21 @@ function chunksOf(value: unknown): AsyncIterable<unknown> | Iterable<unknown> | 
 /** The outermost frames of a handler's stack: this file and, below it, Node. */
 const ownFrames = /\n\s+at [^\n]*[\\/]node-host\.[jt]s:\d.*$/s;
 
-/** Message and stack of an error, without frames of this file. */
-function errorText(error: unknown): string {
+/** Maximum number of nested causes in an error's text, because an error can be its own cause. */
+const maxCauses = 5;
+
+/** Message and stack of an error and its causes, without frames of this file. */
+function errorText(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error);
   const message = `${error.name}: ${error.message}`;
-  const stack = error.stack?.replace(ownFrames, "");
-  if (!stack) return message;
-  return stack.includes(error.message) ? stack : `${message}\n${stack}`;
+  const stack = error.stack?.replace(ownFrames, "") || message;
+  const text = stack.includes(error.message) ? stack : `${message}\n${stack}`;
+  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
+  if (depth === maxCauses) return text;
+  return [
+    text,
+    ...causes.filter((cause) => cause !== undefined).map((cause) => `caused by ${errorText(cause, depth + 1)}`),
+  ].join("\n");
 }
 
 /** Writes a line; returns a promise if the caller must wait until the service has caught up. */
@@ -77,17 +85,15 @@ async function runHandler(handler: Handler, job: HandlerJob, send: Send): Promis
 }
 
 async function runJob(handler: Handler, job: HandlerJob, send: Send): Promise<void> {
-  const result = await runHandler(handler, job, send).catch((thrown: unknown) => {
-    const error = errorText(thrown);
-    console.error(`job ${job.id} failed: ${error}`);
-    return { error };
-  });
+  let result = await runHandler(handler, job, send).catch((thrown: unknown): object => ({ error: errorText(thrown) }));
   let line: string;
   try {
     line = lineOf(job.id, result);
   } catch (error) {
-    line = lineOf(job.id, { error: `the handler's output is not a JSON value: ${errorText(error)}` });
+    result = { error: `the handler's output is not a JSON value: ${errorText(error)}` };
+    line = lineOf(job.id, result);
   }
+  if ("error" in result) console.error(`job ${job.id} failed: ${result.error}`);
   await send(line);
 }
 

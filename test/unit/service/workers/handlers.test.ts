@@ -30,6 +30,29 @@ test("a handler receives the job, and its result or error ends the job", async (
   expect(error).not.toMatch(/node-host|node:/);
 });
 
+test("the error and the log of a job that fails contain the causes of a thrown error", async () => {
+  const { rig, jobs, ended } = await useHandler();
+  const { id, error } = await ended({ do: "throwWithCauses" });
+  const causes = [
+    /fetch failed\n/,
+    /caused by AggregateError: no address works\n/,
+    /caused by Error: no route to the model\n/,
+  ];
+  for (const text of [...causes, /caused by refused$/]) expect(error).toMatch(text);
+  expect(error).not.toMatch(/node-host|node:/);
+  await expect.poll(() => rig.workerLog(jobs.id)).toContain(`job ${id} failed: Error: fetch failed`);
+  for (const cause of causes) expect(await rig.workerLog(jobs.id)).toMatch(cause);
+});
+
+test("the log of the workers contains a returned error, and the reason why an output is not JSON", async () => {
+  const { rig, jobs, ended } = await useHandler();
+  const { id: returned } = await ended({ do: "error" });
+  const { id: circle } = await ended({ do: "circle" });
+  const log = () => rig.workerLog(jobs.id);
+  await expect.poll(log).toContain(`job ${returned} failed: failed in order`);
+  await expect.poll(log).toContain(`job ${circle} failed: the handler's output is not a JSON value: TypeError`);
+});
+
 test("a handler is restarted in a new worker after {refresh_worker: true}", async () => {
   const { ended } = await useHandler();
   const refreshed = await ended({ do: "refresh" });

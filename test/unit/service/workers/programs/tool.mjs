@@ -33,6 +33,11 @@ export default async function tool({ id, input, signal, ...rest }) {
       break;
     case "throw":
       throw new TypeError("thrown on purpose");
+    case "throwWithCauses": {
+      const loop = new Error("no route to the model");
+      loop.cause = loop;
+      throw new Error("fetch failed", { cause: new AggregateError([loop, "refused"], "no address works") });
+    }
     case "error":
       return { error: "failed in order", partial: 1 };
     case "circle": {
