@@ -77,6 +77,9 @@ interface Rule {
   code: string;
 }
 
+/** Texts about an object that does not exist. */
+const notFoundText = /not found|does(n't| not) exist|no such|unknown (id|endpoint|job|secret|(network )?volume)/i;
+
 /**
  * The only place that interprets the service's messages. The first match applies; a rule without `status` matches every status below 500.
  * GraphQL returns client errors with status 200, so rules for texts precede rules for statuses.
@@ -132,11 +135,9 @@ const rules: Rule[] = [
     category: "missing",
     code: "not_found",
   },
-  {
-    text: /not found|does(n't| not) exist|no such|unknown (id|endpoint|job|secret|(network )?volume)/i,
-    category: "missing",
-    code: "not_found",
-  },
+  // A PATCH of a missing object returns 404, so another status is about a reference, such as an image that is not in its registry.
+  { status: [400, 422], route: /^PATCH /, text: notFoundText, category: "invalid", code: "reference_not_found" },
+  { text: notFoundText, category: "missing", code: "not_found" },
   {
     text: /quota|maximum limit|limit (reached|exceeded)|insufficient (funds|balance)/i,
     category: "invalid",

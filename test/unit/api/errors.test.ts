@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 const get = { method: "GET", url: "http://127.0.0.1/v1/endpoints/x" };
 const remove = { method: "DELETE", url: "http://127.0.0.1/v1/endpoints/x" };
 const create = { method: "POST", url: "http://127.0.0.1/v1/endpoints" };
+const change = { method: "PATCH", url: "http://127.0.0.1/v2/serverless/x" };
 const workers = { method: "GET", url: "http://127.0.0.1/v2/serverless/v1x/workers" };
 const graphql = { method: "POST", url: "http://127.0.0.1/graphql", operation: "deleteTemplate" };
 
@@ -34,6 +35,10 @@ describe("a service's error", () => {
     [create, 400, 'networkVolumeId: network volume "v" does not exist', "invalid", "reference_not_found"],
     [create, 400, "workersMax must be greater than 0", "invalid", "invalid_request"],
     [create, 404, "template not found", "invalid", "template_not_found"],
+    // A missing endpoint is 404; the text of another status is about a value of the body.
+    [change, 404, "resource not found", "missing", "not_found"],
+    [change, 422, "image acme/chat:9 not found in its registry", "invalid", "reference_not_found"],
+    [change, 400, "network volume v1 does not exist", "invalid", "reference_not_found"],
     [graphql, 200, 'template "x" not found', "missing", "not_found"],
     [graphql, 200, "Template is being used by a pod", "inUse", "in_use"],
     [graphql, 200, "endpoint template names must be unique", "conflict", "duplicate_name"],
