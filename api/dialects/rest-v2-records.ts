@@ -70,7 +70,8 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     workersMin: workers?.min,
     workersMax: workers?.max,
     type,
-    requestUrl: type === "LOAD_BALANCER" ? requestUrls?.["base"] : undefined,
+    // Only a load balancer has a base address; the contract does not require the type.
+    requestUrl: type === "QUEUE" ? undefined : requestUrls?.["base"],
     unreportedKeys: [
       ...(gpu ? [] : gpuSettings),
       ...(cpu ? [] : cpuSettings),

@@ -61,7 +61,10 @@ async function applyUpdate(id: string, { olds, news, changed }: Update<Inputs>, 
       : undefined;
   const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
   const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
-  return { url: record ? urlOf(record, context) : url, version: record?.version ?? version };
+  return {
+    url: record ? urlOf(record, context, { type: news.type ?? "QUEUE", url }) : url,
+    version: record?.version ?? version,
+  };
 }
 
 const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {

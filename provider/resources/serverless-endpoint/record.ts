@@ -114,18 +114,22 @@ export function fromRecord(
   return {
     inputs,
     outputs: {
-      url: urlOf(record, context),
+      url: urlOf(record, context, desired),
       ...(version === undefined ? {} : { version }),
       ...(unverifiedKey in desired && { [unverifiedKey]: desired[unverifiedKey] }),
     },
   };
 }
 
-/** Returns the endpoint's address. */
-export const urlOf = (
-  { id, requestUrl }: Pick<EndpointRecord, "id" | "requestUrl">,
+/** Returns the endpoint's address. A response of REST v2 may omit the address of a load balancer, which `state` then contains. */
+export function urlOf(
+  { id, requestUrl, type }: Pick<EndpointRecord, "id" | "requestUrl"> & { type?: string | undefined },
   { clients }: Pick<Context, "clients">,
-): string => requestUrl ?? clients.jobs.url(id);
+  state: Properties = {},
+): string {
+  const isLoadBalancer = (type ?? state["type"]) === "LOAD_BALANCER";
+  return requestUrl ?? (isLoadBalancer ? textOf(state, "url") : undefined) ?? clients.jobs.url(id);
+}
 
 /** Version of a new endpoint. */
 export const firstVersion = 1;

@@ -60,6 +60,11 @@ test.each<[string, fields: object, record: object]>([
     { type: "LOAD_BALANCER", requestUrls: { base: "https://e1.example", run: "https://x.example" } },
     { requestUrl: "https://e1.example" },
   ],
+  [
+    "without a type and with the address of a load balancer",
+    { requestUrls: { base: "https://e1.example", health: "https://e1.example/ping" } },
+    { requestUrl: "https://e1.example" },
+  ],
   ["behind a load balancer without addresses", { type: "LOAD_BALANCER" }, { requestUrl: undefined }],
   ["with a queue", { type: "QUEUE", requestUrls: { base: "https://e1.example" } }, { requestUrl: undefined }],
 ])("an endpoint %s has the settings of its response", (_what, fields, record) => {

@@ -210,6 +210,12 @@ test("a record has its address, its version if reported, and the unverified sett
   const outputs = (reported: Partial<EndpointRecord>, desired: Properties = {}) =>
     fromRecord({ ...record, ...reported }, desired, context).outputs;
   expect(outputs({ requestUrl: "https://lb.example" })).toEqual({ url: "https://lb.example" });
+  const state = { type: "LOAD_BALANCER", url: "https://lb.example" };
+  expect(outputs({}, state)).toEqual({ url: "https://lb.example" });
+  expect(outputs({ requestUrl: "https://new.example" }, state)).toEqual({ url: "https://new.example" });
+  expect(outputs({ type: "QUEUE" }, { type: "QUEUE", url: "https://old.example" })).toEqual({
+    url: context.clients.jobs.url("e1"),
+  });
   expect(outputs({ version: 3 }, { unverified: { before: {} } })).toEqual({
     url: context.clients.jobs.url("e1"),
     version: 3,
