@@ -6,14 +6,16 @@ import { openDatabase } from "./database";
 import { onDisk } from "./faults";
 import { lockFolder } from "./folder-lock";
 
+const databaseName = "service.db";
+
 /**
  * The content of a snapshot. The write-ahead log exists only after a crash. It is deleted before its database, because a folder with only
  * the log is rejected.
  */
-const snapshotFiles = ["service.db-wal", "service.db", "volumes", "workers", "logs"];
+const snapshotFiles = ["service.db-wal", databaseName, "volumes", "workers", "logs"];
 
-/** Folder in which a restore prepares the new content; a killed restore leaves it. */
-const stagingName = "restoring";
+/** Folder in which a snapshot or a restore prepares the new content; a kill leaves it. */
+const stagingName = "incomplete";
 
 /** Additional files deleted by a reset, which keeps the key, and the records of containers and pulled images for `prune`. */
 const otherFiles = ["service.db-shm", "address", "orphaned", "service.log", "service.log.1", "service.log.2"];
@@ -28,9 +30,15 @@ export function snapshotDataFolder(dataFolder: string, target: string): void {
   withLock(requireUsed(dataFolder), (folder) => {
     if (existsSync(target) && readdirSync(target).length > 0)
       throw new StartError(`${target}: contains files; choose a new or empty folder for the snapshot`);
+    const staging = join(target, stagingName);
     onDisk(resolve(target), () => {
-      mkdirSync(target, { recursive: true, mode: 0o700 });
-      copyContent(folder, target);
+      try {
+        mkdirSync(staging, { recursive: true, mode: 0o700 });
+        copyContent(folder, staging);
+        moveContent(staging, target);
+      } finally {
+        rmSync(staging, { recursive: true, force: true });
+      }
     });
   });
 }
@@ -53,9 +61,7 @@ export function restoreDataFolder(dataFolder: string, source: string): void {
       // Throws for a damaged store and for a store of another version.
       openDatabase(staging).close();
       deleteContent(folder);
-      // The database last: without it, no service starts on the incomplete content of a killed restore.
-      for (const name of snapshotFiles.toReversed().filter((name) => existsSync(join(staging, name))))
-        renameSync(join(staging, name), join(folder, name));
+      moveContent(staging, folder);
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
       throw new StartError(error.message.replaceAll(staging, resolve(source)));
@@ -89,4 +95,11 @@ function deleteContent(folder: string): void {
 function copyContent(from: string, to: string): void {
   for (const name of snapshotFiles.filter((name) => existsSync(join(from, name))))
     cpSync(join(from, name), join(to, name), { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+}
+
+/** Moves the content into a folder, the database last: without it, the folder is not a snapshot, and no service starts on it. */
+function moveContent(from: string, to: string): void {
+  const otherNames = snapshotFiles.filter((name) => name !== databaseName);
+  for (const name of [...otherNames, databaseName].filter((name) => existsSync(join(from, name))))
+    renameSync(join(from, name), join(to, name));
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
@@ -91,17 +92,29 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     expect(whileOpen(namesIn)).toEqual(["logged"]);
   });
 
+  test("leave no usable snapshot if the copy ends early", async () => {
+    whileOpen(addDelegation("first"));
+    mkdirSync(join(data, "volumes/kept"), { recursive: true });
+    // A socket cannot be copied.
+    const server = createServer().listen(join(data, "volumes/kept/s"));
+    await once(server, "listening");
+    const snapshot = join(folder, "snapshot");
+    expect(() => snapshotDataFolder(data, snapshot)).toThrow(/socket/);
+    server.close();
+    expect(() => restoreDataFolder(join(folder, "other"), snapshot)).toThrow(`${snapshot}: is not a snapshot`);
+  });
+
   test("restore again after a restore was killed while it replaced the files; no service starts before that", () => {
     const snapshot = join(folder, "snapshot");
     whileOpen(addDelegation("first"));
     snapshotDataFolder(data, snapshot);
     const key = readApiKey(data);
-    cpSync(snapshot, join(data, "restoring"), { recursive: true });
+    cpSync(snapshot, join(data, "incomplete"), { recursive: true });
     rmSync(join(data, "service.db"));
-    expect(() => openDatabase(data)).toThrow(/contains files that are not the service's \(restoring\)/);
+    expect(() => openDatabase(data)).toThrow(/contains files that are not the service's \(incomplete\)/);
     restoreDataFolder(data, snapshot);
     expect([whileOpen(namesIn), readApiKey(data)]).toEqual([["first"], key]);
-    expect(readdirSync(data)).not.toContain("restoring");
+    expect(readdirSync(data)).not.toContain("incomplete");
   });
 
   test("reject a folder in use, a target with files, and a source that is not a snapshot, and change nothing", () => {
