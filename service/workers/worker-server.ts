@@ -19,7 +19,7 @@ export interface WorkerServer extends ServerPorts {
 /** Address of workers that run as processes on this machine. */
 export const loopback = "127.0.0.1";
 
-/** Port of a server whose environment does not set one. */
+/** Port of a server or of its health check without a variable (contract of REST v2: LOAD_BALANCER). */
 const defaultPort = "80";
 
 /** Path of the health check of a worker with the environment `env`. */
@@ -33,7 +33,7 @@ function parsePort(name: string, value: string): number {
 
 /** Reads the server of a worker from its environment; throws a ServiceError for an invalid variable. */
 export function parseServer(env: Record<string, string>): ServerPorts {
-  const { PORT = defaultPort, PORT_HEALTH = PORT } = env;
+  const { PORT = defaultPort, PORT_HEALTH = defaultPort } = env;
   const healthPath = healthPathOf(env);
   if (!/^\/\S*$/.test(healthPath))
     throw new ServiceError(

@@ -78,6 +78,14 @@ test("a request waits until HEALTH_CHECK_PATH on PORT_HEALTH returns 200; 204 is
   expect(await workers()).toMatchObject([{ status: "IDLE" }]);
 });
 
+test.each([
+  [{}, { port: 80, healthPort: 80 }],
+  [{ PORT: "8000" }, { port: 8000, healthPort: 80 }],
+  [{ PORT_HEALTH: "8001" }, { port: 80, healthPort: 8001 }],
+])("the environment %j has the ports %j, because both default to 80", (env, ports) => {
+  expect(parseServer(env)).toEqual({ ...ports, healthPath: "/ping" });
+});
+
 const invalidPort = 'env.PORT: "http" is not allowed; must be a port from 1 to 65535';
 
 test.each([
