@@ -18,7 +18,9 @@ const interval = 1000;
 export interface Rollout {
   /** Version of new workers, if the service reports it. */
   version(): number | undefined;
-  /** Text with the number of workers on the new version. */
+  /** Text that names the new version, such as `version 2`. */
+  target(): string;
+  /** Text with the number of workers on the new version at the last poll. */
   text(): string;
   /** Waits until a new worker is up, no old worker is left, or the patience or the deadline has expired. */
   waitUntilReady(): Promise<void>;
@@ -62,16 +64,17 @@ export function followRollout(
     oldCount = current.workers.filter(({ id }) => oldIds.has(id)).length;
   };
   const newWorkers = (): WorkerRecord[] => current.workers.filter(({ id }) => !oldIds.has(id));
+  const target = (): string => (current.version === undefined ? "the new version" : `version ${current.version}`);
   const text = (): string => {
-    const { version, workers } = current;
-    const target = version === undefined ? "the new version" : `version ${version}`;
-    return workers.length === 0
-      ? `no workers yet on ${target}`
-      : `${newWorkers().length} of ${workers.length} workers on ${target}`;
+    const { length } = current.workers;
+    return length === 0
+      ? `no workers yet on ${target()}`
+      : `${newWorkers().length} of ${length} workers on ${target()}`;
   };
 
   return {
     version: () => current.version,
+    target,
     text,
     async waitUntilReady() {
       const { progress } = context;

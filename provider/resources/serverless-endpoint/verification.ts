@@ -8,13 +8,14 @@ import { deadlineOf } from "./deadline";
 import type { Inputs, Verify } from "./inputs";
 import { followRollout, type Rollout } from "./rollout";
 
-/** Returns the context of the job: secret paths are relative to `verify`, and progress includes the rollout. */
+/** Returns the context of the job: secret paths are relative to `verify`, and progress names the version. */
 function createJobContext(context: Context, rollout: Rollout): JobContext {
   const relativeToVerify = (path: Path): Path[] => (path[0] === "verify" ? [path.slice(1)] : []);
   return {
     ...context,
     secrets: context.secrets && { ...context.secrets, paths: context.secrets.paths.flatMap(relativeToVerify) },
-    progress: (text) => context.progress(`${rollout.text()}; ${text}`),
+    // The number of workers would be outdated: the job itself may start one.
+    progress: (text) => context.progress(`${rollout.target()}: ${text}`),
   };
 }
 
@@ -70,10 +71,10 @@ export async function verifyEndpoint(
       const job = await runToCompletion(spec, jobContext);
       if (await rollout.ranOnNewWorker(job)) {
         await checkResult(spec, job, jobContext);
-        context.progress(`${rollout.text()}; ${titleOf(job)} succeeded`);
+        context.progress(`${rollout.target()}: ${titleOf(job)} succeeded`);
         return rollout;
       }
-      context.progress(`${rollout.text()}; ${titleOf(job)} ran on a worker of an old version; repeating it`);
+      context.progress(`${rollout.target()}: ${titleOf(job)} ran on a worker of an old version; repeating it`);
     } catch (error) {
       if (!(error instanceof JobFailure)) throw error;
       const isLast = deadline.remaining() <= 0 || (!isResponseLost(error) && attempt >= attempts);

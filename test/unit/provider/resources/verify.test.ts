@@ -81,7 +81,9 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     );
     expect(failure.outputs).toEqual({ ...outputs, version: 3 });
     expect(sent()).toEqual({ jobs: 1, changes: 2 });
-    expect(updateContext.progressMessages.join("\n")).toMatch(/of 1 workers on version 2|no workers yet on version 2/);
+    const progress = updateContext.progressMessages.join("\n");
+    expect(progress).toMatch(/of 1 workers on version 2|no workers yet on version 2/);
+    expect(progress).toMatch(/^version 2: job \S+ FAILED$/m);
     expect(ServerlessEndpoint.diff(failure.outputs, inputsOf("back", "fail")).map(({ path }) => path)).toEqual([
       ["templateId"],
     ]);
