@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, Help, InvalidArgumentError, Option } from "commander";
 import type { DriftFlags } from "./drift/drift";
 import type { EstimateFlags } from "./estimate/estimate";
 import type { ImportFlags } from "./import/import";
@@ -18,7 +18,7 @@ const providers = ["runpod-pulumi", "runpod-native", "terraform"] as const satis
 const languages = ["typescript", "yaml", "python", "go"] as const satisfies readonly ImportFlags["language"][];
 
 const languageOption = (): Option =>
-  new Option("--language <language>", 'language of the program (default: "typescript")').choices(languages);
+  new Option("--language <language>", "language of the program; typescript by default").choices(languages);
 
 /** Settings of the commands that read an account and no stack. */
 const settingsHelp = `
@@ -73,45 +73,14 @@ function commandLine(io: Terminal, setExitCode: (code: number) => void): Command
     .description("Tools for stacks with resources of pulumi-serverless-compute")
     .version(`${name} ${version}`, "--version", "print the version")
     .exitOverride()
+    // The defaults of repeatable options are omitted.
+    .configureHelp({
+      optionDescription: (option) => new Help().optionDescription(option).replace(" (default: [])", ""),
+    })
     .configureOutput({
       writeOut: (lines) => io.out(lines.trimEnd()),
       writeErr: (lines) => io.err(lines.trimEnd()),
       outputError: (line) => io.err(`${name}: ${line.replace(/^error: /, "").trimEnd()}`),
-    });
-
-  program
-    .command("move")
-    .description("rewrite the state of a stack with dynamic resources for the plugin, or move from another provider")
-    .argument("[file]", "output of `pulumi stack export` or `terraform show -json`; standard input if omitted")
-    .addOption(
-      new Option("--from <provider>", "provider of the state; writes a project with its objects").choices(providers),
-    )
-    .option("--out <dir>", "folder of the new project, new or empty; requires --from")
-    .addOption(languageOption())
-    .option("--json", "print the report as JSON; requires --from")
-    .addHelpText(
-      "after",
-      `
-Without --from, prints the rewritten state and makes no API calls:
-  pulumi stack export | serverless-compute move > after.json
-
-With --from, writes a program and import.json to --out; changes neither the objects nor the old state:
-  terraform show -json | serverless-compute move --from terraform --out moved
-${settingsHelp}`,
-    )
-    .action(async (file: string | undefined, flags: Partial<MoveFlags>, move: Command) => {
-      const { from, out, language = "typescript", json } = flags;
-      if (from !== undefined && out === undefined) move.error("error: --from requires --out");
-      if (from === undefined && Object.keys(flags).length > 0)
-        move.error("error: --out, --language and --json require --from");
-      if (from !== undefined && out !== undefined) {
-        const { moveRecorded } = await import("./move/move-recorded.js");
-        return setExitCode(await moveRecorded({ from, out, language, json }, await readInput(file, io), io));
-      }
-      const { moveState } = await import("./move/move-state.js");
-      const { text: state, moved } = moveState(await readInput(file, io));
-      io.out(state.trimEnd());
-      io.err(`${moved} resources now belong to the plugin.`);
     });
 
   program
@@ -201,6 +170,41 @@ ${settingsHelp}`,
       }
       const { commentText } = await import("./preview-comment/markdown.js");
       io.out(commentText(preview, flags.stack ?? preview.stack ?? "the stack"));
+    });
+
+  program
+    .command("move")
+    .description("rewrite the state of a stack with dynamic resources for the plugin, or move from another provider")
+    .argument("[file]", "output of `pulumi stack export` or `terraform show -json`; standard input if omitted")
+    .addOption(
+      new Option("--from <provider>", "provider of the state; writes a project with its objects").choices(providers),
+    )
+    .option("--out <dir>", "folder of the new project, new or empty; requires --from")
+    .addOption(languageOption())
+    .option("--json", "print the report as JSON; requires --from")
+    .addHelpText(
+      "after",
+      `
+Without --from, prints the rewritten state and makes no API calls:
+  pulumi stack export | serverless-compute move > after.json
+
+With --from, writes a program and import.json to --out; changes neither the objects nor the old state:
+  terraform show -json | serverless-compute move --from terraform --out moved
+${settingsHelp}`,
+    )
+    .action(async (file: string | undefined, flags: Partial<MoveFlags>, move: Command) => {
+      const { from, out, language = "typescript", json } = flags;
+      if (from !== undefined && out === undefined) move.error("error: --from requires --out");
+      if (from === undefined && Object.keys(flags).length > 0)
+        move.error("error: --out, --language and --json require --from");
+      if (from !== undefined && out !== undefined) {
+        const { moveRecorded } = await import("./move/move-recorded.js");
+        return setExitCode(await moveRecorded({ from, out, language, json }, await readInput(file, io), io));
+      }
+      const { moveState } = await import("./move/move-state.js");
+      const { text: state, moved } = moveState(await readInput(file, io));
+      io.out(state.trimEnd());
+      io.err(`${moved} resources now belong to the plugin.`);
     });
 
   return program;

@@ -45,12 +45,6 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
     );
 
   program
-    .command("prune")
-    .description("remove containers, network and pulled images that a killed service left in the Docker Engine")
-    .option(...dataFlag())
-    .action(async ({ data }: { data: string }) => (await import("./prune.js")).prune(data, findLocalEngine, output));
-
-  program
     .command("reset")
     .description("delete all objects, jobs and logs of a data folder that no service uses; keep its key")
     .option(...dataFlag())
@@ -78,4 +72,10 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
       (await import("../store/snapshots.js")).restoreDataFolder(data, source);
       output.out(`Restored ${data} from ${source}.`);
     });
+
+  program
+    .command("prune")
+    .description("remove containers, network and pulled images that a killed service left in the Docker Engine")
+    .option(...dataFlag())
+    .action(async ({ data }: { data: string }) => (await import("./prune.js")).prune(data, findLocalEngine, output));
 }

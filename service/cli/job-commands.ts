@@ -43,16 +43,6 @@ export function addJobCommands(program: Command, output: Output): void {
       (await import("./jobs.js")).listJobs(endpoint, flags, output),
     );
 
-  program
-    .command("faults")
-    .description("print the injected faults of an endpoint, or replace them by a JSON object; {} removes all")
-    .argument("<endpoint>", "id or name")
-    .argument("[faults]", 'such as {"failJobs":2}', readInput)
-    .option(...dataFlag())
-    .action(async (endpoint: string, faults: string | undefined, { data }: { data: string }) =>
-      (await import("./jobs.js")).callFaults(endpoint, faults, data, output),
-    );
-
   const ofJob = [
     ["job", "status", "print the record of a job as JSON"],
     ["cancel", "cancel", "cancel a job"],
@@ -67,4 +57,14 @@ export function addJobCommands(program: Command, output: Output): void {
       .action(async (id: string, { data }: { data: string }) =>
         (await import("./jobs.js")).callJob(operation, id, data, output),
       );
+
+  program
+    .command("faults")
+    .description("print the injected faults of an endpoint, or replace them by a JSON object; {} removes all")
+    .argument("<endpoint>", "id or name")
+    .argument("[faults]", 'such as {"failJobs":2}', readInput)
+    .option(...dataFlag())
+    .action(async (endpoint: string, faults: string | undefined, { data }: { data: string }) =>
+      (await import("./jobs.js")).callFaults(endpoint, faults, data, output),
+    );
 }

@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, Help, Option } from "commander";
 import { defaultHost } from "../listening";
 import { defaultPort } from "../settings";
 import { addFolderCommands } from "./folder-commands";
@@ -36,6 +36,11 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
       writeOut: (text) => output.out(text.trimEnd()),
       writeErr: (text) => output.err(text.trimEnd()),
       outputError: (text) => printError(output, text.replace(/^error: /, "").trimEnd()),
+    })
+    // The defaults of flags and repeatable options are omitted.
+    .configureHelp({
+      optionDescription: (option) =>
+        new Help().optionDescription(option).replace(/ \(default: (false|\[\]|\{\})\)$/, ""),
     })
     .exitOverride();
   program
@@ -123,6 +128,13 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
     .action(async (handler: string) => (await import("./init.js")).init(handler, output));
 
   program
+    .command("status")
+    .description("print endpoints, workers and queues of the running service")
+    .option(...dataFlag())
+    .option("--json", "print JSON", false)
+    .action(async (flags: StatusFlags) => (await import("./status.js")).printStatus(flags, output));
+
+  program
     .command("open")
     .description("print a new single-use link to the running service's console, valid for an hour")
     .option(...dataFlag())
@@ -130,13 +142,6 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
 
   addJobCommands(program, output);
   addFolderCommands(program, output, outputClosed);
-
-  program
-    .command("status")
-    .description("print endpoints, workers and queues of the running service")
-    .option(...dataFlag())
-    .option("--json", "print JSON", false)
-    .action(async (flags: StatusFlags) => (await import("./status.js")).printStatus(flags, output));
 
   return program;
 }

@@ -1,4 +1,4 @@
-import { showValue } from "serverless-compute-api/redaction";
+import { expectation, showChoices, showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { withExplanation } from "../../lifecycle/messages";
 import { openClients } from "../account";
@@ -27,10 +27,13 @@ export async function pricesOfFile(file: string): Promise<Prices> {
   }
   const { data, error } = priceFile.safeParse(content, { reportInput: true });
   if (data) return data;
-  const [issue] = error.issues;
-  throw new Error(
-    `${file}: ${issue?.path.join(".") || "the content"}: is ${showValue(issue?.input)}; ${issue?.message}`,
-  );
+  throw new Error(error.issues.map((issue) => `${file}: ${faultOf(issue)}`).join("\n"));
+}
+
+function faultOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys")
+    return `${issue.keys.join(", ")}: unknown; expected ${showChoices(Object.keys(priceFile.shape))}`;
+  return `${issue.path.join(".") || "content"}: is ${showValue(issue.input)}; ${expectation(issue)}`;
 }
 
 const pricesById = (prices: [string, number | undefined][]): Record<string, number> =>

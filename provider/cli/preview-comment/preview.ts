@@ -21,12 +21,15 @@ export type Step = z.output<typeof stepShape>;
 
 const diagnosticShape = z.looseObject({ urn: z.string().nullish(), message: z.string(), severity: z.string() });
 
-const previewShape = z.looseObject({
-  config: z.record(z.string(), z.string()).nullish(),
-  steps: z.array(stepShape).nullish(),
-  diagnostics: z.array(diagnosticShape).nullish(),
-  changeSummary: z.looseObject({ same: z.number().optional() }).nullish(),
-});
+const previewShape = z
+  .looseObject({
+    config: z.record(z.string(), z.string()).nullish(),
+    steps: z.array(stepShape).nullish(),
+    diagnostics: z.array(diagnosticShape).nullish(),
+    changeSummary: z.looseObject({ same: z.number().optional() }).nullish(),
+  })
+  // The engine omits each empty part. Without any of them, the input is another document, such as an exported state.
+  .refine(({ steps, diagnostics, changeSummary }) => steps ?? diagnostics ?? changeSummary);
 
 /** The parts of a preview that the commands read. */
 export interface Preview {

@@ -216,9 +216,12 @@ describe("estimate with a file of prices", () => {
 
   test.each([
     ["{", /content\.json is not JSON/],
-    [{ gpus: { "NVIDIA L4": "0.69" } }, /gpus\.NVIDIA L4: .*expected number/],
-    [{ gpus: { "NVIDIA L4": -1 } }, /gpus\.NVIDIA L4: .*>=0/],
-    [{ gpu: {} }, /Unrecognized key: "gpu"/],
+    [[], /content\.json: content: is \[\]; must be an object$/],
+    [
+      { gpus: { "NVIDIA L4": "0.69", "NVIDIA A40": -1 } },
+      /content\.json: gpus\.NVIDIA L4: is "0\.69"; must be a number\n.*gpus\.NVIDIA A40: is -1; must be 0 or more$/,
+    ],
+    [{ gpu: {} }, /content\.json: gpu: unknown; expected "gpus", "cpus" or "volumes"$/],
   ])("rejects the file of prices %j", async (content, message) => {
     const { code, out, err } = await command(["estimate", "--prices", await fileWith(content), recorded]);
     expect({ code, out }).toEqual({ code: 1, out: "" });

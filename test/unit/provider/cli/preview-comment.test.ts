@@ -200,9 +200,12 @@ describe("a comment", () => {
     expect(out).toMatch(/\n\n\d+ more resources are left out\.$/);
   });
 
-  it.each(["", "{", '{"steps": [1]}'])("rejects the input %j", async (input) => {
-    const { code, out, err } = await command(["preview-comment"], input);
-    expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toBe("serverless-compute: the input is not a preview; pass the output of `pulumi preview --json`");
-  });
+  it.each(["", "{", '{"steps": [1]}', "{}", '{"version": 3, "deployment": {}}'])(
+    "rejects the input %j",
+    async (input) => {
+      const { code, out, err } = await command(["preview-comment"], input);
+      expect({ code, out }).toEqual({ code: 1, out: "" });
+      expect(err).toBe("serverless-compute: the input is not a preview; pass the output of `pulumi preview --json`");
+    },
+  );
 });
