@@ -1,3 +1,4 @@
+import type { ApiError } from "./errors";
 import type { UnreadableElement } from "./response";
 import type {
   EndpointChanges,
@@ -79,7 +80,7 @@ export interface CallOptions {
   /** Called when the call fails because the next attempt would start after its deadline. */
   onDeadline?: (() => void) | undefined;
   /** Called before each wait for a retry. */
-  onRetry?: ((notice: { error: Error; attempt: number; delay: number }) => void) | undefined;
+  onRetry?: ((notice: { error: ApiError; attempt: number; delay: number }) => void) | undefined;
   /** Called before a wait of a second or more for the reset of an exhausted rate limit. */
   onPause?: ((notice: { delay: number }) => void) | undefined;
   /** Called with each list element that does not match its shape and is omitted. Without this option, the list rejects. */

@@ -33,8 +33,10 @@ export function callOptions(context: CallContext): CallOptions {
     timeout: context.deadline === undefined ? undefined : Math.max(1, context.deadline - context.clock.now()),
     onDeadline: context.onDeadline,
     secrets: context.secrets?.values,
-    onRetry: ({ attempt, delay }) =>
-      context.progress(`request failed; retrying in ${waitText(delay)} (attempt ${attempt + 1})`),
+    onRetry: ({ error: { status, code }, attempt, delay }) => {
+      const cause = status ?? code.replaceAll("_", " ");
+      context.progress(`request failed (${cause}); retrying in ${waitText(delay)} (attempt ${attempt + 1})`);
+    },
     onPause: ({ delay }) => context.progress(`rate limit reached; continuing in ${waitText(delay)}`),
     onUnreadable: (element) => reportUnreadable(context, element),
   };

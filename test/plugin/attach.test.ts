@@ -39,7 +39,7 @@ it("one process under a debugger serves several commands, including progress", a
     service.proxy.inject({ method: "DELETE" }, { kind: "status", status: 503, retryAfter: "1" });
     const destroy = await stack.destroy();
     const output = destroy.diagnostics.filter(({ ephemeral }) => ephemeral);
-    expect(output[0]?.message).toContain("request failed; retrying in");
+    expect(output[0]?.message).toContain("request failed (503); retrying in");
   }
   expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
 });
