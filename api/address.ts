@@ -15,7 +15,7 @@ export function requestFacts(request: { method: string; url: string; operation?:
  */
 export function pathSegment(id: string, subject: string, request: { method: string; url: string }): string {
   if (id.trim() === "" || id === "." || id === "..") {
-    throw invalidArgument(`the ${subject} id is ${JSON.stringify(id)}: it must be the id of an object`, request);
+    throw invalidArgument(`the ${subject} id is ${JSON.stringify(id)}; must be the id of an object`, request);
   }
   return encodeURIComponent(id);
 }
@@ -46,7 +46,7 @@ export function parseAddress(setting: string, value: string, apiKey: string): st
   const addressError = (rule: string): TypeError => {
     // Text before an @ may be a password, and a query may contain a key other than the setting's.
     const redactable = value.replace(/\/\/.*@/s, "//").replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
-    return new TypeError(`${setting} is ${JSON.stringify(createRedaction([apiKey])(redactable))}: it must ${rule}`);
+    return new TypeError(`${setting} is ${JSON.stringify(createRedaction([apiKey])(redactable))}; must ${rule}`);
   };
   if (!URL.canParse(value)) throw addressError("be a URL such as http://127.0.0.1:7337");
   const url = new URL(value);

@@ -105,5 +105,5 @@ function headerSafeKey(apiKey: string): string {
 function requirePositive(settings: ClientSettings, name: keyof typeof clientDefaults): number {
   const value = settings[name] ?? clientDefaults[name];
   if (value >= 1) return value;
-  throw new TypeError(`${name} is ${value}: it must be at least 1`);
+  throw new TypeError(`${name} is ${value}; must be at least 1`);
 }

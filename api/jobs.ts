@@ -83,7 +83,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string): Jo
       const { min, max, default: defaultWait } = limits.runsyncWait;
       if (wait !== undefined && !(Number.isInteger(wait) && wait >= min && wait <= max)) {
         const facts = { method: "POST", url: `${url(endpointId)}/runsync` };
-        throw invalidArgument(`wait is ${wait}: it must be a whole number of ms from ${min} to ${max}`, facts);
+        throw invalidArgument(`wait is ${wait}; must be a whole number of ms from ${min} to ${max}`, facts);
       }
       const query = wait === undefined ? "" : `?wait=${wait}`;
       const extras = { body, query, serverWait: wait ?? defaultWait };

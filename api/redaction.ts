@@ -1,6 +1,6 @@
 import { plainFormsOf, toPlainText } from "./plain-text";
 
-export { showValue } from "./show-value";
+export { showChoices, showValue } from "./show-value";
 
 /** Replacement for keys and secret values. */
 const mask = "[secret]";

@@ -47,7 +47,7 @@ export function createRequestClient(transport: Transport, baseUrl: string): Requ
       // Without the slash, a path such as `@evil.example` would change the host that receives the key.
       if (!path.startsWith("/"))
         throw invalidArgument(
-          `the path ${JSON.stringify(path)} is invalid: it must begin with a slash`,
+          `the path is ${JSON.stringify(path)}; must begin with a slash`,
           requestFacts({ method, url: requestUrl }),
         );
       const url = requestUrl + path;

@@ -3,3 +3,10 @@ export function showValue(value: unknown, redact: (text: string) => string = (te
   const text = redact(JSON.stringify(value) ?? "nothing");
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
+
+/** Formats allowed values for a message, such as `"array", "envelope" or "auto"`. */
+export function showChoices(choices: readonly unknown[]): string {
+  const texts = choices.map((choice) => JSON.stringify(choice));
+  const last = texts.pop() ?? "";
+  return texts.length === 0 ? last : `${texts.join(", ")} or ${last}`;
+}

@@ -79,7 +79,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   const requireNonEmpty = (value: string, subject: string, operation: Name) => {
     if (value.trim() !== "") return value;
     const facts = requestFacts({ method: "POST", url: graphqlUrl, operation });
-    throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}: it must not be empty`, facts);
+    throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}; must not be empty`, facts);
   };
 
   async function saveTemplate(input: { id?: string; env: { key: string; value: string }[] }, options?: CallOptions) {

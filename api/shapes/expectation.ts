@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { showChoices } from "../show-value";
 
 const typeNames: Record<string, string> = {
   string: "a string",
@@ -40,7 +41,7 @@ function ruleOf(issue: z.core.$ZodIssue): string {
         ? `must have ${issue.maximum} characters or fewer`
         : `must be ${issue.maximum} or less`;
     case "invalid_value":
-      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+      return `must be ${showChoices(issue.values)}`;
     case "invalid_union":
       return issue.errors[0]?.[0] ? ruleOf(issue.errors[0][0]) : "must have another form";
     case "invalid_format":

@@ -1,4 +1,4 @@
-export { showValue } from "../show-value";
+export { showChoices, showValue } from "../show-value";
 export * from "./cpu-flavors";
 export * from "./expectation";
 export * from "./job";

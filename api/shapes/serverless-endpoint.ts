@@ -145,7 +145,7 @@ export const restEndpointCreate = restFields
   .check(
     rule(["workersMin", "workersMax"], ({ workersMin, workersMax }) => workersMin <= workersMax, {
       path: "workersMax",
-      error: "must not be lower than workersMin",
+      error: "must be at least workersMin",
     }),
   );
 

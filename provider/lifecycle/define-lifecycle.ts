@@ -81,7 +81,10 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       if (inputs["adoptExisting"] === true && nameSource === "random" && olds["name"] === undefined)
         failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
       if (dialect === undefined) return { inputs, failures, nameSource };
-      const dialectFailures = definition.dialectRules?.(inputs, dialect, olds) ?? [];
+      // A value that is invalid in every dialect has one message.
+      const dialectFailures = (definition.dialectRules?.(inputs, dialect, olds) ?? []).filter(
+        ({ path }) => !failures.some((failure) => failure.path === path),
+      );
       return {
         inputs,
         failures: [...failures, ...unsupportedInputs(shape, inputs, dialect), ...dialectFailures],

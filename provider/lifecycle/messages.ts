@@ -47,7 +47,7 @@ export function explain(error: ApiError, subject: Subject): string {
 
 /** Advice about a create whose response was lost. */
 export const lostCreateAdvice =
-  '\nThe service may or may not have processed the request; "npx --no serverless-compute recover" lists objects that it left.';
+  '\nThe service may or may not have processed the request; "npx --no serverless-compute recover" lists any object that it created.';
 
 /** The warning of a command that found none of the objects in the state; `address` is that of the service. */
 export const noneFoundWarning = (count: number, address: string): string =>

@@ -8,5 +8,5 @@ export const cudaVersionFailures = (path: string, value: Value | undefined): Fai
     .filter((version) => !cudaVersionPattern.test(version))
     .map((version) => ({
       path,
-      reason: `contains ${JSON.stringify(version)}; CUDA versions have the form major.minor in REST v2, such as "12.4"`,
+      reason: `contains ${JSON.stringify(version)}; CUDA versions have the form major.minor with REST v2, such as "12.4"`,
     }));

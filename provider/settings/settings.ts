@@ -1,7 +1,7 @@
 import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
 // Importing the entire api package would load its clients and zod into every program, most of which make no calls.
 import { isLoopback, parseAddress, restVersionIn } from "serverless-compute-api/address";
-import { createRedaction, showValue } from "serverless-compute-api/redaction";
+import { createRedaction, showChoices, showValue } from "serverless-compute-api/redaction";
 import type { LifecycleSettings } from "../lifecycle/contract";
 import { keySources, localKeyHint } from "../lifecycle/key-sources";
 import { addressesBelow, type SettingName, settingNames, settingTable, targets } from "./setting-table";
@@ -131,13 +131,13 @@ function invalidReason(name: SettingName, text: string, apiKey: string): string 
   const value = Number(text);
   // The text may be an API key that was assigned to the wrong setting.
   const describeInvalid = (rule: string): string =>
-    `${subject} is ${showValue(text, createRedaction([apiKey]))}: must be ${rule}`;
+    `${subject} is ${showValue(text, createRedaction([apiKey]))}; must be ${rule}`;
   if (type === "number")
-    return Number.isFinite(value) && value > 0 ? undefined : describeInvalid("seconds, more than 0");
+    return Number.isFinite(value) && value > 0 ? undefined : describeInvalid("a number of seconds above 0");
   if (type === "integer")
     return Number.isSafeInteger(value) && value >= 1 ? undefined : describeInvalid("a whole number, 1 or more");
   if (secret) return undefined;
-  if (choices) return choices.includes(text) ? undefined : describeInvalid(choices.join(" or "));
+  if (choices) return choices.includes(text) ? undefined : describeInvalid(showChoices(choices));
   if (name === "url" && restVersionIn(text) !== undefined)
     return describeInvalid(`the service's root, without /${restVersionIn(text)}`);
   try {

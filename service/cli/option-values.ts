@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { showChoices } from "serverless-compute-api/shapes";
 import { type RetirableApi, retirableApis } from "../errors";
 import { type StockEntries, stockLevels } from "../resources/stock";
 import { defaultDataFolder } from "../settings";
@@ -51,8 +52,7 @@ export const oneOf =
   (...allowed: string[]) =>
   (text: string): string => {
     if (allowed.includes(text)) return text;
-    const quoted = allowed.map((candidate) => `"${candidate}"`);
-    throw new InvalidArgumentError(`It must be ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`);
+    throw new InvalidArgumentError(`It must be ${showChoices(allowed)}.`);
   };
 
 /** Reads `NAME=COMMAND` and adds it to the images. */

@@ -115,7 +115,7 @@ describe("REST v2: POST /serverless", () => {
     [
       "a minimum of workers above the maximum",
       { workers: { min: 2, max: 1 } },
-      /^workers\.max: 1 is not allowed; must not be lower than workers\.min$/,
+      /^workers\.max: 1 is not allowed; must be at least workers\.min$/,
     ],
     [
       "both kinds of CUDA constraints",

@@ -98,7 +98,7 @@ describe.skipIf(yaml.missing !== undefined)(
       await stack.writeProgram(program.replace("maxInFlight: 4", "maxInFlight: 0.5"));
       const rejected = await stack.preview({ end: "failure" });
       expect(rejected.output).toContain(
-        'maxInFlight (or SERVERLESS_COMPUTE_MAX_IN_FLIGHT) is "0.5": must be a whole number',
+        'maxInFlight (or SERVERLESS_COMPUTE_MAX_IN_FLIGHT) is "0.5"; must be a whole number',
       );
       await stack.writeProgram(program);
     });

@@ -75,7 +75,7 @@ export function describeFailures(way: Way): void {
       end: "failure",
     });
     expect(errorsOf(run, "JobInvoke smoke")).toEqual([
-      'expect.status: is "DONE"; must be "COMPLETED" or "FAILED" or "CANCELLED" or "TIMED_OUT"',
+      'expect.status: is "DONE"; must be "COMPLETED", "FAILED", "CANCELLED" or "TIMED_OUT"',
       'mdoe: unknown property; did you mean "mode"?',
       "policy.ttl: is 5; must be a whole number from 10000 to 604800000",
       expect.stringMatching(/^timeout: must be /),

@@ -18,7 +18,7 @@ export function catalogWarnings(
     if (!catalog || secrets.some(([top]) => top === key)) return [];
     const accepted = new Set<unknown>([...catalog.ids, ...[olds[key]].flat()]);
     return [news[key]].flat().flatMap((value) => {
-      if (typeof value !== "string" || accepted.has(value)) return [];
+      if (typeof value !== "string" || value === "" || accepted.has(value)) return [];
       const suggestion = closest(value, catalog.ids);
       const advice =
         suggestion === undefined ? "check that the service has it" : `did you mean ${showValue(suggestion)}?`;

@@ -40,7 +40,7 @@ export function checkInputs(
   if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
   if (isUnnamed && name !== undefined) {
     for (const failure of failures.filter(({ path }) => path === "name"))
-      failure.reason = `${failure.reason.replace("; ", " by default; ")}; set a name of your own`;
+      failure.reason = `${failure.reason.replace("; ", " by default; ")}; set a name`;
   }
   failures.push(...shrinkFailures(shape, olds, inputs, secrets));
   return { inputs, failures };

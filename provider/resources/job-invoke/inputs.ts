@@ -9,7 +9,7 @@ const request = z
   .strictObject({
     path: z
       .string()
-      .regex(/^\/\S*$/, "must begin with / and contain no whitespace")
+      .regex(/^\/\S*$/, "a path that begins with / and contains no whitespace")
       .describe("Path and query string, relative to the endpoint's url."),
     method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).describe("Method of the request.").default("GET"),
     body: z.unknown().describe("Body, sent as JSON.").optional(),
@@ -56,7 +56,7 @@ const uncheckedInputs = z.strictObject({
 });
 
 /** Errors for invalid combinations of properties. */
-const exactlyOneError = { path: "input", error: "is required, or request instead; not both" } as const;
+const exactlyOneError = { path: "input", error: "exactly one of input and request is required" } as const;
 const jobOnlyError = {
   path: "request",
   error: "cannot be combined with policy or expect, which apply to jobs; use request.expect",

@@ -32,7 +32,7 @@ const fromRecord = ({ id: _, ...settings }: NetworkVolumeRecord): ReportedObject
 function dialectRules({ size }: Properties, dialect: Dialect): Failure[] {
   const { min, max } = networkVolumeSizes[dialect];
   if (typeof size !== "number" || (size >= min && size <= max)) return [];
-  return [{ path: "size", reason: `is ${size}; must be from ${min} to ${max} in REST ${dialect}` }];
+  return [{ path: "size", reason: `is ${size}; must be from ${min} to ${max} with REST ${dialect}` }];
 }
 
 async function update(

@@ -18,7 +18,7 @@ function v1Failures({ scalerValue, cpuFlavorIds }: Properties): Failure[] {
   const entriesWithCount = textsIn(cpuFlavorIds).filter((entry) => entry.includes("-"));
   return [
     ...(typeof scalerValue === "number" && !Number.isInteger(scalerValue)
-      ? [{ path: "scalerValue", reason: `is ${scalerValue}; must be a whole number in REST v1` }]
+      ? [{ path: "scalerValue", reason: `is ${scalerValue}; must be a whole number with REST v1` }]
       : []),
     ...entriesWithCount.map((entry) => ({
       path: "cpuFlavorIds",
@@ -36,7 +36,7 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   const addFailure = (path: string, reason: string): void => void failures.push({ path, reason });
 
   if (isInputSet("allowedCudaVersions") && isInputSet("minCudaVersion"))
-    addFailure("minCudaVersion", "cannot be combined with allowedCudaVersions in REST v2");
+    addFailure("minCudaVersion", "cannot be combined with allowedCudaVersions with REST v2");
   for (const path of ["allowedCudaVersions", "minCudaVersion"])
     failures.push(...cudaVersionFailures(path, inputs[path]));
   const flavors = textsIn(inputs["cpuFlavorIds"]);
@@ -65,7 +65,7 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !gpuTypePattern.test(text)))
     addFailure("excludedGpuTypeIds", `contains ${JSON.stringify(id)}; a GPU type must not be blank or begin with -`);
   if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
-    addFailure("vcpuCount", `is ${vcpuCount}; must be a power of two, 2 or more, in REST v2`);
+    addFailure("vcpuCount", `is ${vcpuCount}; must be a power of two, 2 or more, with REST v2`);
   if (
     type === "QUEUE" &&
     scalerType === "REQUEST_COUNT" &&
@@ -74,7 +74,7 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   )
     addFailure(
       "idleTimeout",
-      `is ${idleTimeout}; does not apply to a queue with scalerType REQUEST_COUNT in REST v2; remove it`,
+      `is ${idleTimeout}; does not apply to a queue with scalerType REQUEST_COUNT with REST v2; remove it`,
     );
   const [unsupportedPaths, requiredType] =
     computeType === "GPU"
@@ -82,6 +82,6 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
       : [["gpuTypeIds", "excludedGpuTypeIds", "allowedCudaVersions", "minCudaVersion"], "GPU"];
   if (computeType === "GPU" || computeType === "CPU")
     for (const path of unsupportedPaths.filter(isInputSet))
-      addFailure(path, `requires computeType ${requiredType} in REST v2`);
+      addFailure(path, `requires computeType ${requiredType} with REST v2`);
   return failures;
 }

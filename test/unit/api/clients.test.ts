@@ -30,13 +30,13 @@ describe.each(["baseUrl", "graphqlUrl", "serverlessUrl"])("%s", (name) => {
     ["http://127.0.0.1/v1#x", "a fragment"],
   ])("%j is rejected; the error contains the setting, the value and the rule", (value, allowed) => {
     const message = messageOf({ [name]: value });
-    expect(message).toContain(`${name} is ${JSON.stringify(value)}: `);
+    expect(message).toContain(`${name} is ${JSON.stringify(value)}; `);
     expect(message).toContain(allowed);
   });
 
   test("a query is rejected without its values, which may contain a key", () => {
     const message = messageOf({ [name]: "http://127.0.0.1/v1?x=1" });
-    expect(message).toContain(`${name} is "http://127.0.0.1/v1?x=…": `);
+    expect(message).toContain(`${name} is "http://127.0.0.1/v1?x=…"; `);
     expect(message).toContain("a query");
   });
 
@@ -55,7 +55,7 @@ test.each(["", "two words", "line\nbreak", "naïve"])("the key %j is rejected wi
 });
 
 test.each(["attemptTimeout", "callTimeout", "maxInFlight"])("%s below 1 is rejected by name", (name) => {
-  expect(messageOf({ [name]: 0 })).toBe(`${name} is 0: it must be at least 1`);
+  expect(messageOf({ [name]: 0 })).toBe(`${name} is 0; must be at least 1`);
   expect(messageOf({ [name]: Number.NaN })).toContain(name);
 });
 

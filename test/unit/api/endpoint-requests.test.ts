@@ -9,7 +9,7 @@ describe("a request to an endpoint", () => {
       const { clients, failure, origin, requests } = await startRig([json({})]);
       const error = await failure(clients.requests.send(origin, { method: "GET", path }));
       expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", retryable: false });
-      expect(error.message).toBe(`the path ${JSON.stringify(path)} is invalid: it must begin with a slash`);
+      expect(error.message).toBe(`the path is ${JSON.stringify(path)}; must begin with a slash`);
       expect(requests).toEqual([]);
     },
   );

@@ -220,13 +220,13 @@ test.each<[operation: string, subject: string, call: (management: Management) =>
 ])("%s with an empty %s is rejected before any request", async (operation, subject, call) => {
   const { clients, requests } = await startRig([json({})]);
   const error = await apiErrorOf(call(clients.management));
-  expect(error).toMatchObject({ code: "invalid_argument", message: `the ${subject} is "": it must not be empty` });
+  expect(error).toMatchObject({ code: "invalid_argument", message: `the ${subject} is ""; must not be empty` });
   expect(error.request.operation).toBe(operation);
   expect(requests).toHaveLength(0);
 });
 
 test("an id of spaces is rejected before any request", async () => {
   const { clients, requests } = await startRig([json({})]);
-  await expect(clients.management.deleteSecret(" ")).rejects.toThrow('the secret id is " ": it must not be empty');
+  await expect(clients.management.deleteSecret(" ")).rejects.toThrow('the secret id is " "; must not be empty');
   expect(requests).toHaveLength(0);
 });

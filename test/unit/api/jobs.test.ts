@@ -75,7 +75,7 @@ test.each([
 test.each([999, 300_001, 1500.5, Number.NaN])("a wait of %s is rejected before any request", async (wait) => {
   const { clients, requests } = await startRig([json(job)]);
   const error = await apiErrorOf(clients.jobs.runsync("ep", { input: {} }, { wait }));
-  expect(error.message).toBe(`wait is ${wait}: it must be a whole number of ms from 1000 to 300000`);
+  expect(error.message).toBe(`wait is ${wait}; must be a whole number of ms from 1000 to 300000`);
   expect(requests).toHaveLength(0);
 });
 

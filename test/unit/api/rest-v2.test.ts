@@ -108,7 +108,7 @@ test.each<[method: string, noun: string, call: Call]>([
 ])("a %s of the %s with an empty id is rejected before any request", async (method, noun, call) => {
   const { management, requests } = await startV2();
   const error = await apiErrorOf(Promise.resolve(call(management)));
-  expect(error.message).toBe(`the ${noun} id is "": it must be the id of an object`);
+  expect(error.message).toBe(`the ${noun} id is ""; must be the id of an object`);
   expect(error.request.method).toBe(method);
   expect(requests).toEqual([]);
 });

@@ -23,9 +23,11 @@ test("ids outside the catalog cause a warning with the nearest known id", () => 
   ]);
 });
 
-test("values in state, unknown values and secret values cause no warning", () => {
+test("values in state, empty values, unknown values and secret values cause no warning", () => {
   const news = { gpuTypeIds: ["NVIDIA Z9"] };
   expect(ServerlessEndpoint.catalogWarnings(news, news, [])).toEqual([]);
+  // The check reports it.
+  expect(NetworkVolume.catalogWarnings({}, { dataCenterId: "" }, [])).toEqual([]);
   expect(
     ServerlessEndpoint.catalogWarnings({}, { gpuTypeIds: [Unknown.value], dataCenterIds: Unknown.value }, []),
   ).toEqual([]);

@@ -52,9 +52,16 @@ describe("a bad input is rejected with its path, its value and what is allowed",
       "policy.ttl: is 1; must be a whole number from 10000 to 604800000",
     ],
     [
+      jobInvokeInputs,
+      { endpointId: "e", request: { path: "foo", method: "GRAB" } },
+      'request.path: is "foo"; must be a path that begins with / and contains no whitespace',
+      'request.method: is "GRAB"; must be "GET", "POST", "PUT", "PATCH" or "DELETE"',
+    ],
+    [jobInvokeInputs, { endpointId: "e" }, "input: exactly one of input and request is required"],
+    [
       endpointInputs,
       { templateId: "t", workersMin: 3, workersMax: 1 },
-      "workersMax: is 1; must not be lower than workersMin",
+      "workersMax: is 1; must be at least workersMin",
     ],
     // The rule applies to defaults.
     [templateInputs, { imageName: "a", volumeInGb: 10 }, "volumeInGb: is 10; must be 0 when isServerless is true"],
@@ -189,7 +196,7 @@ describe("a value that is unknown before deployment", () => {
   test("suspends only the rules that depend on it", () => {
     expect(linesOf(endpointInputs, { templateId: "t", workersMin: 9, workersMax: unknown })).toEqual([]);
     expect(linesOf(endpointInputs, { templateId: unknown, workersMin: 9, workersMax: 1 })).toEqual([
-      "workersMax: is 1; must not be lower than workersMin",
+      "workersMax: is 1; must be at least workersMin",
     ]);
     expect(linesOf(templateInputs, { imageName: "a", isServerless: unknown, volumeInGb: 10 })).toEqual([]);
   });
@@ -254,7 +261,7 @@ describe("an omitted name", () => {
       {
         path: "name",
         reason:
-          'is "hub token-dev" by default; must be letters, digits, _, ., - and /, starting with a letter, a digit or _; set a name of your own',
+          'is "hub token-dev" by default; must be letters, digits, _, ., - and /, starting with a letter, a digit or _; set a name',
       },
     ]);
   });

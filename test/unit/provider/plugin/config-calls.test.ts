@@ -38,7 +38,7 @@ test.each<[string, object, string | RegExp]>([
   [
     "a string that is not a number",
     { callLimit: "soon" },
-    /^serverless-compute:callLimit \(or .*\) is "soon": must be sec/,
+    /^serverless-compute:callLimit \(or .*\) is "soon"; must be a number of sec/,
   ],
   ["a list", { callLimit: [1] }, "callLimit: is [1]; must be a number"],
   ["a number instead of a string", { baseUrl: 7337 }, "baseUrl: is 7337; must be a string"],

@@ -17,11 +17,11 @@ const required: Partial<Record<keyof typeof kinds, Properties>> = {
 
 describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", () => {
   const onCpu = { computeType: "CPU" };
-  const cuda = 'CUDA versions have the form major.minor in REST v2, such as "12.4"';
+  const cuda = 'CUDA versions have the form major.minor with REST v2, such as "12.4"';
   const rows: [keyof typeof kinds, failure: string, Properties][] = [
     [
       "ServerlessEndpoint",
-      "idleTimeout: is 30; does not apply to a queue with scalerType REQUEST_COUNT in REST v2; remove it",
+      "idleTimeout: is 30; does not apply to a queue with scalerType REQUEST_COUNT with REST v2; remove it",
       { scalerType: "REQUEST_COUNT", idleTimeout: 30 },
     ],
     ["ServerlessEndpoint", `minCudaVersion: contains "12"; ${cuda}`, { minCudaVersion: "12" }],
@@ -32,7 +32,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ],
     [
       "ServerlessEndpoint",
-      "minCudaVersion: cannot be combined with allowedCudaVersions in REST v2",
+      "minCudaVersion: cannot be combined with allowedCudaVersions with REST v2",
       { minCudaVersion: "12.1", allowedCudaVersions: ["12.4"] },
     ],
     [
@@ -42,16 +42,20 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ],
     [
       "ServerlessEndpoint",
-      "vcpuCount: is 3; must be a power of two, 2 or more, in REST v2",
+      "vcpuCount: is 3; must be a power of two, 2 or more, with REST v2",
       { ...onCpu, vcpuCount: 3 },
     ],
     [
       "ServerlessEndpoint",
-      "vcpuCount: is 1; must be a power of two, 2 or more, in REST v2",
+      "vcpuCount: is 1; must be a power of two, 2 or more, with REST v2",
       { ...onCpu, vcpuCount: 1 },
     ],
-    ["ServerlessEndpoint", "gpuTypeIds: requires computeType GPU in REST v2", { ...onCpu, gpuTypeIds: ["NVIDIA L4"] }],
-    ["ServerlessEndpoint", "cpuFlavorIds: requires computeType CPU in REST v2", { cpuFlavorIds: ["cpu3c"] }],
+    [
+      "ServerlessEndpoint",
+      "gpuTypeIds: requires computeType GPU with REST v2",
+      { ...onCpu, gpuTypeIds: ["NVIDIA L4"] },
+    ],
+    ["ServerlessEndpoint", "cpuFlavorIds: requires computeType CPU with REST v2", { cpuFlavorIds: ["cpu3c"] }],
     ["Template", "containerDiskInGb: is 0; must be 1 or more with REST v2", { containerDiskInGb: 0 }],
     ["Template", "volumeInGb: is 5; must be 0, or 10 or more, with REST v2", { isServerless: false, volumeInGb: 5 }],
     [
@@ -75,7 +79,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
       { value: "v".repeat(16_777_216) },
     ],
     ["Secret", "name: must start with a letter or _ with REST v2", { value: "v", name: "1st" }],
-    ["NetworkVolume", "size: is 5; must be from 10 to 4096 in REST v2", { size: 5 }],
+    ["NetworkVolume", "size: is 5; must be from 10 to 4096 with REST v2", { size: 5 }],
   ];
   test.each(rows)("%s %s", (kind, failure, news) => {
     expect(failuresOf(kind, { ...required[kind], ...news }, "v2")).toEqual([failure]);
@@ -129,10 +133,16 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     expect(check({ ...secret, name: "2nd" })).toHaveLength(1);
   });
 
+  test("a value that is invalid with every version has one message", () => {
+    expect(failuresOf("NetworkVolume", { ...required.NetworkVolume, size: 5000 }, "v2")).toEqual([
+      "size: is 5000; must be a whole number from 0 to 4096",
+    ]);
+  });
+
   test("a volume of 4096 GB requires REST v2", () => {
     const volume = { size: 4096, dataCenterId: "EU-RO-1" };
     expect(failuresOf("NetworkVolume", volume, "v2")).toEqual([]);
-    expect(failuresOf("NetworkVolume", volume, "v1")).toEqual(["size: is 4096; must be from 0 to 4000 in REST v1"]);
+    expect(failuresOf("NetworkVolume", volume, "v1")).toEqual(["size: is 4096; must be from 0 to 4000 with REST v1"]);
   });
 
   test("the default idleTimeout, and any idleTimeout of a load balancer, is accepted with REQUEST_COUNT", () => {
@@ -145,7 +155,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     const endpoint = { templateId: "t", scalerValue: 0.5 };
     expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([]);
     expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([
-      "scalerValue: is 0.5; must be a whole number in REST v1",
+      "scalerValue: is 0.5; must be a whole number with REST v1",
     ]);
     expect(failuresOf("ServerlessEndpoint", { ...endpoint, scalerType: "REQUEST_COUNT" }, "v2")).toEqual([
       "scalerValue: is 0.5; must be a whole number if scalerType is REQUEST_COUNT",

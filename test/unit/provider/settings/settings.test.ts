@@ -206,17 +206,17 @@ describe("target and dialect", () => {
 });
 
 test.each<[Record<string, string>, string, string]>([
-  [{ templateReleaseLimit: "soon" }, "templateReleaseLimit", 'is "soon": must be seconds, more than 0'],
-  [{ templateReleaseLimit: "-1" }, "templateReleaseLimit", 'is "-1": must be seconds, more than 0'],
-  [{ callLimit: "0" }, "callLimit", 'is "0": must be seconds, more than 0'],
-  [{ maxInFlight: "2.5" }, "maxInFlight", 'is "2.5": must be a whole number, 1 or more'],
-  [{ maxInFlight: "many" }, "maxInFlight", 'is "many": must be a whole number, 1 or more'],
-  [{ preflight: "on" }, "preflight", 'is "on": must be off or warn or error'],
-  [{ baseUrl: "localhost/v1" }, "baseUrl", 'is "localhost/v1": it must be a URL such as http://127.0.0.1:7337'],
-  [{ graphqlUrl: "ftp://localhost/graphql" }, "graphqlUrl", "it must start with http:// or https://"],
-  [{ serverlessUrl: "http://localhost/?a=b" }, "serverlessUrl", "it must not contain a user name, a query or a"],
-  [{ target: "moon" }, "target", 'is "moon": must be local or hosted'],
-  [{ dialect: "v3" }, "dialect", 'is "v3": must be v1 or v2'],
+  [{ templateReleaseLimit: "soon" }, "templateReleaseLimit", 'is "soon"; must be a number of seconds above 0'],
+  [{ templateReleaseLimit: "-1" }, "templateReleaseLimit", 'is "-1"; must be a number of seconds above 0'],
+  [{ callLimit: "0" }, "callLimit", 'is "0"; must be a number of seconds above 0'],
+  [{ maxInFlight: "2.5" }, "maxInFlight", 'is "2.5"; must be a whole number, 1 or more'],
+  [{ maxInFlight: "many" }, "maxInFlight", 'is "many"; must be a whole number, 1 or more'],
+  [{ preflight: "on" }, "preflight", 'is "on"; must be "off", "warn" or "error"'],
+  [{ baseUrl: "localhost/v1" }, "baseUrl", 'is "localhost/v1"; must be a URL such as http://127.0.0.1:7337'],
+  [{ graphqlUrl: "ftp://localhost/graphql" }, "graphqlUrl", "must start with http:// or https://"],
+  [{ serverlessUrl: "http://localhost/?a=b" }, "serverlessUrl", "must not contain a user name, a query or a"],
+  [{ target: "moon" }, "target", 'is "moon"; must be "local" or "hosted"'],
+  [{ dialect: "v3" }, "dialect", 'is "v3"; must be "v1" or "v2"'],
   [{ target: "hosted", baseUrl: "https://rest.example.com/v1" }, "baseUrl", "cannot be combined with"],
   [{ target: "hosted", graphqlUrl: "https://x.example.com" }, "graphqlUrl", "cannot be combined with"],
   [{ target: "hosted", url: "https://x.example.com" }, "url", "cannot be combined with"],
@@ -242,5 +242,5 @@ test("the preflight is off by default, and its mode needs no key", () => {
   expect(mode({})).toBe("off");
   expect(mode({ preflight: "warn" }, { SERVERLESS_COMPUTE_PREFLIGHT: "error" })).toBe("warn");
   expect(mode({}, { SERVERLESS_COMPUTE_PREFLIGHT: "error" })).toBe("error");
-  expect(() => mode({ preflight: "on" })).toThrow('is "on": must be off or warn or error');
+  expect(() => mode({ preflight: "on" })).toThrow('is "on"; must be "off", "warn" or "error"');
 });

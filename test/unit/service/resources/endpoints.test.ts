@@ -11,7 +11,7 @@ describe("a new endpoint is rejected", () => {
     const body = { templateId: 5, workersMin: 3, workersMax: 1 };
     const message = messageOf(await rig.rest("POST", "/endpoints", body));
     expect(message).toContain("templateId: 5 is not allowed; must be a string");
-    expect(message).toContain("workersMax: 1 is not allowed; must not be lower than workersMin");
+    expect(message).toContain("workersMax: 1 is not allowed; must be at least workersMin");
   });
 });
 
@@ -20,7 +20,7 @@ describe("an update of an endpoint is rejected as a whole", () => {
     const id = await rig.endpoint(await rig.template(), { workersMin: 2, workersMax: 4 });
     const response = await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 1, idleTimeout: 60 });
     expectResponse(response, 400);
-    expect(messageOf(response)).toContain("workersMax: 1 is not allowed; must not be lower than workersMin");
+    expect(messageOf(response)).toContain("workersMax: 1 is not allowed; must be at least workersMin");
     expect(await read(id)).toMatchObject({ workersMax: 4, idleTimeout: 5 });
   });
 
