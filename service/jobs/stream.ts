@@ -1,6 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { ServiceError } from "../errors";
 import { isObjectText, memberTexts } from "../json-text";
 import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
@@ -178,12 +179,18 @@ const readingOf = <Result extends { job: Job; texts: string[] } | undefined>(res
     done: isFinal(result.job) && result.job.chunksRead + result.texts.length === result.job.chunks,
   };
 
-/** Chunks of a yielded value. A value above 1 MB is split: strings into strings, other values into parts of their JSON text. */
+/**
+ * Chunks of a yielded value. A value above 1 MB is split: strings into strings, other values into parts of their JSON text. Throws a
+ * ServiceError `invalid` if the metrics, which each part repeats, leave no room for the parts.
+ */
 function chunkTexts({ output = "null", metrics }: YieldedChunk, first: number): string[] {
   const text = chunkText(output, { stream_index: first }, metrics);
   if (Buffer.byteLength(text) <= limits.streamChunk) return [text];
+  const partSize = limits.streamChunk - Buffer.byteLength(metrics ?? "") - reservedSize;
+  if (partSize < minPartSize)
+    throw new ServiceError("invalid", "metrics: must leave half of a chunk of 1 MB to the output; send fewer metrics");
   const isText = output.startsWith('"');
-  const parts = splitText(isText ? z.string().parse(JSON.parse(output)) : output);
+  const parts = splitText(isText ? z.string().parse(JSON.parse(output)) : output, partSize);
   const encoding = isText ? {} : { encoding: "json" };
   return parts.map((part, index) => {
     const serviceMetrics = { stream_index: first + index, part: index + 1, parts: parts.length, ...encoding };
@@ -202,11 +209,14 @@ function chunkText(output: string, serviceMetrics: Record<string, unknown>, metr
   return `{"output":${output},"metrics":{${metricTexts.join(",")}}}`;
 }
 
-/** Maximum size of a part, bytes; leaves room for JSON escapes and metrics. */
-const maxPartSize = limits.streamChunk - 16 * 1024;
+/** Size of a chunk without its part and the worker's metrics, bytes. */
+const reservedSize = 1024;
 
-/** Splits a text into parts whose JSON fits into a chunk, without splitting surrogate pairs. */
-function splitText(text: string): string[] {
+/** Minimum size of a part, bytes; small parts would repeat large metrics many times. */
+const minPartSize = limits.streamChunk / 2;
+
+/** Splits a text into parts whose JSON has at most `maxPartSize` bytes, without splitting surrogate pairs. */
+function splitText(text: string, maxPartSize: number): string[] {
   const parts: string[] = [];
   for (let start = 0; start < text.length; ) {
     let length = Math.min(maxPartSize, text.length - start);

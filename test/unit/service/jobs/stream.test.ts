@@ -122,3 +122,19 @@ test("metrics of the worker are added to a chunk and override the service's, unl
     { stream_index: 3 },
   ]);
 });
+
+test("the metrics of the worker count towards the 1 MB of a chunk; metrics that leave no room are rejected", async () => {
+  const rig = rigOf();
+  const id = await rig.run();
+  const append = (size: number, output: string) =>
+    rig.stream.append(id, "w", { output: JSON.stringify(output), metrics: JSON.stringify({ log: "m".repeat(size) }) });
+  await append(500_000, "x".repeat(1_000_000));
+  await append(limits.streamChunk - 100, "y");
+  const texts = (await rig.read(id)).texts;
+  for (let more = texts; more.length > 0; more = (await rig.read(id, AbortSignal.abort())).texts)
+    for (const text of more) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.streamChunk);
+  expect(texts.length).toBeGreaterThan(2);
+  await expect(append(limits.streamChunk, "z")).rejects.toThrow(
+    "metrics: must leave half of a chunk of 1 MB to the output",
+  );
+});
