@@ -44,11 +44,15 @@ export function templateBody(changes: TemplateSettings, settings: TemplateSettin
   };
 }
 
+/** The scaling criterion. A load balancer allows only REQUEST_COUNT (contract: EndpointCreate). */
 const scalingBody = ({
-  scalerType: type = endpointDefaults.scalerType,
-  scalerValue: value = endpointDefaults.scalerValue,
+  type,
+  scalerType = type === "LOAD_BALANCER" ? "REQUEST_COUNT" : endpointDefaults.scalerType,
+  scalerValue = endpointDefaults.scalerValue,
 }: EndpointSettings): V2Scaling =>
-  type === "REQUEST_COUNT" ? { type, requestCount: value } : { type, queueDelay: value };
+  scalerType === "REQUEST_COUNT"
+    ? { type: scalerType, requestCount: scalerValue }
+    : { type: scalerType, queueDelay: scalerValue };
 
 /** The ids of all volumes without duplicates; `networkVolumeId` comes first. */
 const volumesOf = ({ networkVolumeId, networkVolumeIds = [] }: EndpointSettings): string[] => [
@@ -96,7 +100,7 @@ export function endpointBody(
       max: completeSettings.workersMax,
       idleTimeout: hasIdleTimeout(completeSettings) ? completeSettings.idleTimeout : undefined,
     },
-    scaling: scalingBody(completeSettings),
+    scaling: scalingBody(settings),
     networkVolumes: volumesOf(completeSettings),
     timeout: completeSettings.executionTimeoutMs ?? limits.executionTimeout.default,
     flashboot: flashbootBody(completeSettings),

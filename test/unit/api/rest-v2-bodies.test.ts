@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endpointPatch, templateBody } from "../../../api/dialects/rest-v2-bodies";
+import { endpointBody, endpointPatch, templateBody } from "../../../api/dialects/rest-v2-bodies";
 
 type Changes = Parameters<typeof endpointPatch>[0];
 type Settings = Parameters<typeof endpointPatch>[1];
@@ -66,17 +66,25 @@ test.each<[name: string, changes: Changes, settings: Settings, body: object]>([
   expect(endpointPatch(changes, settings, undefined, undefined)).toEqual(body);
 });
 
+const container = {
+  imageName: "acme/chat:2",
+  containerDiskInGb: 20,
+  dockerArgs: "",
+  env: { A: "1" },
+  ports: "80/http",
+  containerRegistryAuthId: "",
+  volumeInGb: 0,
+  volumeMountPath: "",
+};
+
+test.each<[settings: object, scaling: object]>([
+  [{}, { type: "QUEUE_DELAY", queueDelay: 4 }],
+  [{ type: "LOAD_BALANCER" }, { type: "REQUEST_COUNT", requestCount: 4 }],
+])("a new endpoint with %j scales by a criterion that its type allows", (settings, scaling) => {
+  expect(endpointBody({ templateId: "t1", ...settings }, container, undefined).scaling).toEqual(scaling);
+});
+
 test("a change of the container and the pools sends both", () => {
-  const container = {
-    imageName: "acme/chat:2",
-    containerDiskInGb: 20,
-    dockerArgs: "",
-    env: { A: "1" },
-    ports: "80/http",
-    containerRegistryAuthId: "",
-    volumeInGb: 0,
-    volumeMountPath: "",
-  };
   const pools = { pools: ["AMPERE_24"], excludedTypes: ["L4"] };
   expect(endpointPatch({}, {}, container, pools)).toMatchObject({
     image: "acme/chat:2",
