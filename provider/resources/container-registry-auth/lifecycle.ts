@@ -28,8 +28,9 @@ const fromRecord = ({ name }: RegistryAuthRecord): ReportedObject<Inputs, Output
 const dialectRules = (inputs: Properties, dialect: Dialect): Failure[] =>
   Object.entries(registryAuthMaxLengths).flatMap(([path, max]) => {
     const text = inputs[path];
-    if (dialect === "v1" || typeof text !== "string" || text.length <= max) return [];
-    return [{ path, reason: `has ${text.length} characters; must have ${max} or fewer with REST v2` }];
+    const length = typeof text === "string" ? [...text].length : 0;
+    if (dialect === "v1" || length <= max) return [];
+    return [{ path, reason: `has ${length} characters; must have ${max} or fewer with REST v2` }];
   });
 
 async function update(

@@ -126,6 +126,11 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     expect(failuresOf(kind, { ...required[kind], ...news }, "v2")).toEqual([failure]);
   });
 
+  test("a character beyond the basic plane counts once in the length of credentials", () => {
+    const credentials = { username: "\u{1f511}".repeat(191), password: "p" };
+    expect(failuresOf("ContainerRegistryAuth", credentials, "v2")).toEqual([]);
+  });
+
   test("the rules for names of new secrets do not apply to the name of an existing one", () => {
     const secret = { name: "1st", value: "v" };
     const check = (olds: Properties) => kinds.Secret.check(olds, secret, naming(), [], "v2").failures;
