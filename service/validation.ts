@@ -1,4 +1,4 @@
-import { type Bounds, expectation, rangeRule, showValue } from "serverless-compute-api/shapes";
+import { type Bounds, expectation, propertyNamesAt, rangeRule, showValue } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "./errors";
 
@@ -60,7 +60,11 @@ export const outOfBounds = (property: string, input: unknown, bounds: Bounds): S
 
 function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): string {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `${[...issue.path, key].map(String).join(".")}: unknown property`).join("; ");
+    const names = propertyNamesAt(shape, issue.path);
+    const allowed = names.length > 0 ? `; expected one of ${names.join(", ")}` : "";
+    return issue.keys
+      .map((key) => `${[...issue.path, key].map(String).join(".")}: unknown property${allowed}`)
+      .join("; ");
   }
   if (issue.path.length === 0) {
     return `body: ${issue.code === "invalid_type" ? "must be a JSON object" : expectation(issue)}`;

@@ -55,16 +55,28 @@ function ruleOf(issue: z.core.$ZodIssue): string {
   }
 }
 
-function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefined {
+/** Names of the properties of the object at a path; empty if the shape has no object there. */
+export function propertyNamesAt(root: z.core.$ZodType, path: PropertyKey[]): string[] {
+  const shape = shapeAt(root, path);
+  return shape instanceof z.ZodObject ? Object.keys(shape.shape) : [];
+}
+
+function shapeAt(root: z.core.$ZodType, path: PropertyKey[]): z.core.$ZodType | undefined {
   let current: z.core.$ZodType | undefined = unwrap(root);
   for (const key of path) {
     if (current instanceof z.ZodObject) current = current.shape[String(key)];
     else if (current instanceof z.ZodArray) current = current.element;
+    else if (current instanceof z.ZodRecord) current = current.valueType;
     else return undefined;
     current = current && unwrap(current);
   }
-  if (!(current instanceof z.ZodNumber) || !current.isInt) return undefined;
-  const { minValue: min, maxValue: max } = current;
+  return current;
+}
+
+function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefined {
+  const shape = shapeAt(root, path);
+  if (!(shape instanceof z.ZodNumber) || !shape.isInt) return undefined;
+  const { minValue: min, maxValue: max } = shape;
   // The bounds of safe integers, which every whole number has, are not mentioned.
   if (min === null || max === null || min <= Number.MIN_SAFE_INTEGER || max >= Number.MAX_SAFE_INTEGER)
     return undefined;

@@ -139,7 +139,7 @@ describe("faults", () => {
     expect((await faults()).out).toBe('{"failJobs":2,"workers":"crash"}');
     expect((await faults("{}")).out).toBe("{}");
     expect((await faults('{"failJobs":-1,"explode":true}')).err).toMatch(
-      /^serverless-compute-local: failJobs: -1 is not allowed; must be [^;]+; explode: unknown property$/,
+      /^serverless-compute-local: failJobs: -1 is not allowed; must be [^;]+; explode: unknown property; expected one of delay, [a-zA-Z, ]+$/,
     );
     expect((await faults("[]")).code).toBe(2);
   });

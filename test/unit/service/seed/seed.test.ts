@@ -122,7 +122,11 @@ describe("a seed file", () => {
     ],
     ["workers:", "worker:", "endpoints.echo.worker: unknown property"],
     ["type: QUEUE\n", "\n", "endpoints.echo.type: is required and must be"],
-    ["volumes:", "volume:", "volume: unknown property"],
+    [
+      "volumes:",
+      "volume:",
+      "volume: unknown property; expected one of images, stock, workerQuota, secrets, volumes, templates, endpoints",
+    ],
     [
       "SEED_TEST_TOKEN",
       "SEED_TEST_TOKEN, value: abc",
