@@ -47,9 +47,14 @@ const startArguments = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
  * Updates a template in place. The request contains only the changed settings, so all others are preserved. Changes of the
  * workers' content are also sent to the endpoints with a copy of it.
  */
-async function update(id: string, { news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
+async function update(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { management } = context.clients;
-  const settings = { allowedCudaVersions: [], ...settingsOf(news) };
+  // A volume that the program no longer sets is kept. REST v2 requires its size to change the mount path.
+  const keptVolume = typeof olds["volumeInGb"] === "number" ? olds["volumeInGb"] : undefined;
+  const settings = {
+    allowedCudaVersions: [],
+    ...settingsOf({ ...news, volumeInGb: news.volumeInGb ?? keptVolume }),
+  };
   const changes = changedSettings(settings, (key) =>
     key === "dockerArgs" ? startArguments.some(changed) : changed(key),
   );

@@ -5,7 +5,7 @@ import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-benc
 import { naming } from "../../../support/naming";
 
 const bench = await useLifecycleBench();
-const { NetworkVolume, Secret, ServerlessEndpoint } = kinds;
+const { NetworkVolume, Secret, ServerlessEndpoint, Template } = kinds;
 
 const templateId = await bench.create("/templates", { name: "one", imageName: "a:1", isServerless: true });
 const readObject = async (path: string): Promise<Properties> => propertiesIn((await bench.rest("GET", path)).json);
@@ -39,6 +39,17 @@ test("renaming a volume that was enlarged outside the stack does not shrink it",
   await bench.rest("PATCH", `/networkvolumes/${id}`, { size: 40 });
   await NetworkVolume.update(id, outputs, inputsOf("large-dev"), bench.context());
   expect(await readObject(`/networkvolumes/${id}`)).toMatchObject({ name: "large-dev", size: 40 });
+});
+
+test("removing the volume and the mount path of a template keeps the volume and resets the path", async () => {
+  const context = bench.context({}, "v2");
+  const inputsOf = (news: Properties): Properties =>
+    Template.check({}, { imageName: "a:1", isServerless: false, ...news }, naming("pod"), [], "v2").inputs;
+  const { id, outputs } = await Template.create(inputsOf({ volumeInGb: 20, volumeMountPath: "/models" }), context);
+  const updated = await Template.update(id, outputs, inputsOf({}), context);
+  expect(await readObject(`/templates/${id}`)).toMatchObject({ volumeInGb: 20, volumeMountPath: "/workspace" });
+  const read = await Template.read(id, updated, context);
+  expect(Template.diff(read?.outputs ?? {}, inputsOf({}), "v2")).toEqual([]);
 });
 
 test("a secret's value and description are separate requests, each sent only if it changed", async () => {
