@@ -31,7 +31,7 @@ export interface Host {
   beginDeployment(get: ConfigLookup): void;
   /** Returns the clients, created at the first call; throws if the configuration is incomplete or invalid. */
   connect(): { clients: Clients; settings: LifecycleSettings };
-  /** Returns the configured dialect; requires no API key. Throws if the settings contradict each other. */
+  /** Returns the configured dialect; requires no API key. Throws if a setting is invalid. */
   dialect(): Dialect;
   /** Returns the preflight mode; requires no API key. Throws if the setting is invalid. */
   preflight(): PreflightMode;

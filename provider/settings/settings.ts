@@ -87,8 +87,6 @@ function addressesOf(config: ConfigLookup, environment: Environment) {
   };
 }
 
-const dialectSettings: readonly SettingName[] = ["target", "dialect", "url", "baseUrl"];
-
 /** Settings that identify a service for {@link resolveService}. */
 export const serviceSettings = ["target", "url", "baseUrl"] as const satisfies readonly SettingName[];
 
@@ -106,9 +104,9 @@ export function resolveService(config: ConfigLookup, environment: Environment = 
   return hostedHosts.includes(hostname) ? "hosted" : hostname;
 }
 
-/** Returns the configured dialect; requires no API key. Throws if a setting that determines the dialect is invalid. */
+/** Returns the configured dialect; requires no API key. Throws if any setting is invalid, so that previews report it. */
 export function resolveDialect(config: ConfigLookup, environment: Environment = process.env): Dialect {
-  const invalidSetting = settingErrors(config, environment).find(({ name }) => dialectSettings.includes(name));
+  const [invalidSetting] = settingErrors(config, environment);
   if (invalidSetting) throw new Error(invalidSetting.reason);
   return addressesOf(config, environment).dialect;
 }

@@ -40,7 +40,7 @@ export function planLines({ node, npm, cli, go, pending }) {
     npm === undefined ? [] : `npm ${npm}`,
     cli ? `Pulumi CLI ${cli.version} in ${cli.folder}` : "no Pulumi CLI",
     go === undefined ? [] : `Go ${go}`,
-    pending.install ? "no npm packages, or outdated ones" : "the npm packages",
+    pending.install ? "no up-to-date npm packages" : "the npm packages",
   ];
   const build = go === undefined ? "" : "; if it is not available, build it from Go modules, 5 to 10 min";
   const suffix = cli ? "" : " at the same time";

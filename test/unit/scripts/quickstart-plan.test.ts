@@ -21,7 +21,7 @@ test("a quickstart with everything installed only starts the service and deploys
 test("a quickstart from a clean clone lists its steps with times, and the build of the CLI only if Go is installed", () => {
   const nothing = { ...ready, cli: undefined, pending: { install: true, compile: true } };
   expect(planLines({ ...nothing, go: "1.26.0" })).toEqual([
-    "Found: Node 22.12.0, npm 10.9.0, no Pulumi CLI, Go 1.26.0, no npm packages, or outdated ones.",
+    "Found: Node 22.12.0, npm 10.9.0, no Pulumi CLI, Go 1.26.0, no up-to-date npm packages.",
     "Steps:",
     "  - download the Pulumi CLI, about 1 min; if it is not available, build it from Go modules, 5 to 10 min",
     "  - install the npm packages at the same time, about 30 s",

@@ -235,6 +235,8 @@ test.each<[Record<string, string>, string, string]>([
   const subject = new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) `);
   expect(settingErrors(lookup(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
   expect(() => resolveSettings(lookup(values), key)).toThrow(subject);
+  // The check of a resource resolves the dialect.
+  expect(() => resolveDialect(lookup(values), {})).toThrow(subject);
 });
 
 test("the preflight is off by default, and its mode needs no key", () => {
