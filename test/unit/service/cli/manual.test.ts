@@ -46,8 +46,9 @@ test("docs/service.md names every command, and exactly the options of each comma
   expect(documented.sort()).toEqual(real.sort());
 });
 
-test("the tests that docs/service.md names exist", () => {
-  const tests = all(manual, /`(test\/[^`]+)`/g);
+test("the tests of the local service that docs/testing.md names exist", () => {
+  const testing = readFileSync(`${root}docs/testing.md`, "utf8");
+  const tests = all(testing, /`(test\/[a-z0-9/-]+\.test\.ts)`/g);
   expect(tests.length).toBeGreaterThan(20);
   expect(tests.filter((path) => !existsSync(root + path))).toEqual([]);
 });
