@@ -102,12 +102,16 @@ function compare(
 }
 
 function isSameList(oldValue: Value[], newValue: Value[], unordered: boolean): boolean {
-  if (oldValue.length !== newValue.length || newValue.some(hasUnknown)) return false;
-  const [a, b] = unordered ? [sorted(oldValue), sorted(newValue)] : [oldValue, newValue];
-  return a.every((value, index) => compare(undefined, value, b[index], []).length === 0);
+  if (newValue.some(hasUnknown)) return false;
+  const [a, b] = unordered ? [setOf(oldValue), setOf(newValue)] : [oldValue, newValue];
+  return a.length === b.length && a.every((value, index) => compare(undefined, value, b[index], []).length === 0);
 }
 
-const sorted = (list: Value[]): Value[] => [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+/** The elements in a fixed order, without repetitions. */
+function setOf(list: Value[]): Value[] {
+  const elements = new Map(list.map((element) => [JSON.stringify(element), element]));
+  return [...elements].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, element]) => element);
+}
 
 /** The canonical form of a value; undefined if absent. */
 function normalize(schema: z.core.$ZodType, input: Value | undefined, serviceDefaults?: Value): Value | undefined {
