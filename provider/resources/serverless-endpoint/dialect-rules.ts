@@ -36,7 +36,7 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   const addFailure = (path: string, reason: string): void => void failures.push({ path, reason });
 
   if (isInputSet("allowedCudaVersions") && isInputSet("minCudaVersion"))
-    addFailure("minCudaVersion", "cannot be combined with allowedCudaVersions with REST v2");
+    addFailure("minCudaVersion", "cannot be combined with allowedCudaVersions in REST v2");
   for (const path of ["allowedCudaVersions", "minCudaVersion"])
     failures.push(...cudaVersionFailures(path, inputs[path]));
   const flavors = textsIn(inputs["cpuFlavorIds"]);
@@ -74,7 +74,7 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   )
     addFailure(
       "idleTimeout",
-      `is ${idleTimeout}; does not apply to a queue with scalerType REQUEST_COUNT with REST v2; remove it`,
+      `is ${idleTimeout}; does not apply to a queue with scalerType REQUEST_COUNT in REST v2; remove it`,
     );
   const [unsupportedPaths, requiredType] =
     computeType === "GPU"

@@ -21,7 +21,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
   const rows: [keyof typeof kinds, failure: string, Properties][] = [
     [
       "ServerlessEndpoint",
-      "idleTimeout: is 30; does not apply to a queue with scalerType REQUEST_COUNT with REST v2; remove it",
+      "idleTimeout: is 30; does not apply to a queue with scalerType REQUEST_COUNT in REST v2; remove it",
       { scalerType: "REQUEST_COUNT", idleTimeout: 30 },
     ],
     ["ServerlessEndpoint", `minCudaVersion: contains "12"; ${cuda}`, { minCudaVersion: "12" }],
@@ -32,7 +32,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ],
     [
       "ServerlessEndpoint",
-      "minCudaVersion: cannot be combined with allowedCudaVersions with REST v2",
+      "minCudaVersion: cannot be combined with allowedCudaVersions in REST v2",
       { minCudaVersion: "12.1", allowedCudaVersions: ["12.4"] },
     ],
     [
