@@ -61,11 +61,11 @@ export interface PackageSchema {
 
 const tokenOf = (member: string): string => `${packageName}:index:${member}`;
 
-/** The source of a setting that the program does not set. */
+/** The environment variable and the default of a setting. */
 const settingSources = ({ variable, defaultValue }: SettingRule): string =>
   defaultValue === undefined
-    ? `Else the environment variable \`${variable}\`.`
-    : `Else \`${variable}\`, else \`${defaultValue}\`.`;
+    ? `Environment variable: \`${variable}\`.`
+    : `Environment variable: \`${variable}\`. Default: \`${defaultValue}\`.`;
 
 const settingSpec = (rule: SettingRule): PropertySpec => ({
   type: rule.type,
