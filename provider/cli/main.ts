@@ -204,7 +204,7 @@ ${settingsHelp}`,
       const { moveState } = await import("./move/move-state.js");
       const { text: state, moved } = moveState(await readInput(file, io));
       io.out(state.trimEnd());
-      io.err(`${moved} resources now belong to the plugin.`);
+      io.err(`Resources moved to the plugin: ${moved}.`);
     });
 
   return program;

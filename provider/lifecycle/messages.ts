@@ -139,15 +139,15 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject
     const { verb } = subject;
     if (verb === "create") return `a referenced object does not exist: ${serviceMessage(error)}`;
     if (verb === "update")
-      return `it no longer exists: ${serviceMessage(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
+      return `no longer exists: ${serviceMessage(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
     // Reads and deletes handle a missing object themselves; here the whole collection is missing.
     return wrongAddressMessage(error, subject);
   },
   conflict: (error) =>
     error.code === "duplicate_name"
       ? `the name is already taken in this account (${serviceMessage(error)}). Set another name, delete the object that has it, or set adoptExisting: true to adopt it. To replace an object under its name, set the resource option deleteBeforeReplace: true.`
-      : `it conflicts with its current state: ${serviceMessage(error)}`,
-  inUse: (error) => `it is still in use: ${serviceMessage(error)}. Remove the objects that use it, then try again.`,
+      : `conflicts with its current state: ${serviceMessage(error)}`,
+  inUse: (error) => `still in use: ${serviceMessage(error)}. Remove the objects that use it, then try again.`,
   throttled: (error) =>
     error.code === "rate_limited"
       ? `still rate limited by ${originOf(error)} after retries. Try again later.`

@@ -42,7 +42,7 @@ it("a stack of dynamic resources moves to the plugin without changes and without
   const script = await run(join(pluginFolder(), "serverless-compute"), ["move"], {
     input: await readFile(exported, "utf8"),
   });
-  expect(script).toMatchObject({ code: 0, stderr: "5 resources now belong to the plugin.\n" });
+  expect(script).toMatchObject({ code: 0, stderr: "Resources moved to the plugin: 5.\n" });
   expect(script.stdout).not.toContain("sesame-40d7");
   await writeFile(moved, script.stdout);
   await stack.command(["stack", "import", "--file", moved]);

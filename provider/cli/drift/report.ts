@@ -1,6 +1,7 @@
 import { parseUrn, shortType } from "../../verbs/urn";
 import { type PropertyChange, type ResourceChange, releaseText, secretValue } from "../preview-comment/changes";
 import { tableLines } from "../preview-comment/markdown";
+import { countOf } from "../terminal";
 
 /** The differences between a stack's state and the service. */
 export interface Report {
@@ -25,7 +26,7 @@ const differenceLines = ({ operation, properties, warnings }: ResourceChange): s
 
 const summaryText = ({ stack, resources, drifted }: Report): string =>
   drifted.length === 0
-    ? `No drift: all ${resources.length} resources of ${stack} match its state.`
+    ? `No drift in ${countOf(resources.length, "resource")} of ${stack}.`
     : `Drift in ${drifted.length} of ${resources.length} resources of ${stack} (state → service):`;
 
 /** The report for a terminal. */

@@ -1,5 +1,5 @@
 import { type Preview, parsePreview } from "../preview-comment/preview";
-import { exitCodes, type Terminal } from "../terminal";
+import { countOf, exitCodes, type Terminal } from "../terminal";
 import { costsOf, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
 import { overridePrices, pricesOfCatalog, pricesOfFile } from "./prices";
 import { estimateOf, markdownText, tableText } from "./report";
@@ -19,7 +19,7 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
   const [error] = preview.errors;
   if (error) throw new Error(`the preview failed: ${error.text}`);
   const missing = preview.unchanged - preview.steps.filter(({ op }) => op === "same").length;
-  const incomplete = `${missing} unchanged resources are not in the preview; add --show-sames to \`pulumi preview\``;
+  const incomplete = `the preview lacks ${countOf(missing, "unchanged resource")}; add --show-sames to \`pulumi preview\``;
   if (missing > 0 && flags.maxHourly === undefined) io.err(`${incomplete}.`);
   const costs = await pricedCosts(preview, flags.prices, io.err);
   const result = estimateOf(preview.stack ?? "the stack", costs);

@@ -1,5 +1,6 @@
 import { unknownText } from "../../protocol/values";
 import { parseUrn, shortType } from "../../verbs/urn";
+import { countOf } from "../terminal";
 import { changesOf, type PropertyChange, type ResourceChange, releaseText, secretValue } from "./changes";
 import type { Message, Preview } from "./preview";
 
@@ -100,7 +101,7 @@ export function tableLines(changes: ResourceChange[], valuesHeading: string, pre
     const rows = rowsOf(change);
     length += rows.join("\n").length + 1;
     if (length > commentLength) {
-      lines.push("", `${changes.length - index} more resources are left out.`);
+      lines.push("", `${countOf(changes.length - index, "more resource")} omitted.`);
       break;
     }
     lines.push(...rows);

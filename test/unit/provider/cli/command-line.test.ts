@@ -67,7 +67,7 @@ describe("the command line", () => {
 describe("move", () => {
   it("prints the state on stdout and the count on stderr, from standard input and from a file", async () => {
     const piped = await command(["move"], state);
-    expect(piped).toMatchObject({ code: 0, err: "1 resources now belong to the plugin." });
+    expect(piped).toMatchObject({ code: 0, err: "Resources moved to the plugin: 1." });
     expect(JSON.parse(piped.out).deployment.resources).toMatchObject([
       {},
       { type: "pulumi:providers:serverless-compute" },

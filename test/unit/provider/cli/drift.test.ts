@@ -96,7 +96,7 @@ test("exits with 0 and one sentence if nothing differs", async () => {
   expect(await report("text", file)).toEqual({
     code: 0,
     err: "",
-    out: "No drift: all 2 resources of dev match its state.",
+    out: "No drift in 2 resources of dev.",
   });
 });
 

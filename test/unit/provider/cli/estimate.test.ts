@@ -160,7 +160,7 @@ describe("estimate with a file of prices", () => {
     const preview = JSON.parse(readFileSync(recorded, "utf8"));
     preview.steps = preview.steps.filter(({ op }: { op: string }) => op !== "same");
     const args = ["estimate", "--prices", await fileWith(prices)];
-    const missing = "5 unchanged resources are not in the preview; add --show-sames to `pulumi preview`.";
+    const missing = "the preview lacks 5 unchanged resources; add --show-sames to `pulumi preview`.";
     expect(await command(args, JSON.stringify(preview))).toMatchObject({ code: 0, err: missing });
     expect(await command([...args, "--max-hourly", "1000"], JSON.stringify(preview))).toMatchObject({
       code: 3,

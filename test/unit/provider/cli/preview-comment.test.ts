@@ -197,7 +197,7 @@ describe("a comment", () => {
     }));
     const out = await comment(JSON.stringify({ steps }));
     expect(out.length).toBeLessThan(65_536);
-    expect(out).toMatch(/\n\n\d+ more resources are left out\.$/);
+    expect(out).toMatch(/\n\n\d+ more resources omitted\.$/);
   });
 
   it.each(["", "{", '{"steps": [1]}', "{}", '{"version": 3, "deployment": {}}'])(
