@@ -45,7 +45,9 @@ export function restVersionIn(baseUrl: string | undefined): Dialect | undefined 
 export function parseAddress(setting: string, value: string, apiKey: string): string {
   const addressError = (rule: string): TypeError => {
     // Text before an @ may be a password, and a query may contain a key other than the setting's.
-    const redactable = value.replace(/\/\/.*@/s, "//").replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
+    const redactable = String(value)
+      .replace(/\/\/.*@/s, "//")
+      .replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
     return new TypeError(`${setting} is ${JSON.stringify(createRedaction([apiKey])(redactable))}; must ${rule}`);
   };
   if (!URL.canParse(value)) throw addressError("be a URL such as http://127.0.0.1:7337");

@@ -67,12 +67,13 @@ export interface Clients {
 
 /** Opens the clients. Throws a TypeError that names the setting if an address, a proxy or the key is invalid. */
 export function createClients(settings: ClientSettings): Clients {
-  const baseUrl = parseAddress("baseUrl", settings.baseUrl, settings.apiKey);
-  const serverlessUrl = parseAddress("serverlessUrl", settings.serverlessUrl, settings.apiKey);
-  const graphqlUrl = parseAddress("graphqlUrl", settings.graphqlUrl, settings.apiKey);
+  const apiKey = headerSafeKey(settings.apiKey);
+  const baseUrl = parseAddress("baseUrl", settings.baseUrl, apiKey);
+  const serverlessUrl = parseAddress("serverlessUrl", settings.serverlessUrl, apiKey);
+  const graphqlUrl = parseAddress("graphqlUrl", settings.graphqlUrl, apiKey);
   const clock = settings.clock ?? systemClock;
   const transport = createTransport({
-    apiKey: headerSafeKey(settings.apiKey),
+    apiKey,
     attemptTimeout: requirePositive(settings, "attemptTimeout"),
     callTimeout: requirePositive(settings, "callTimeout"),
     maxInFlight: Math.floor(requirePositive(settings, "maxInFlight")),
@@ -97,8 +98,9 @@ export function createClients(settings: ClientSettings): Clients {
 }
 
 function headerSafeKey(apiKey: string): string {
-  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
-  const problem = apiKey === "" ? "empty" : "not a single word of ASCII characters (check for spaces and line breaks)";
+  // A script in JavaScript may pass no key.
+  if (typeof apiKey === "string" && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  const problem = !apiKey ? "empty" : "not a single word of ASCII characters (check for spaces and line breaks)";
   throw new TypeError(`apiKey is ${problem}`);
 }
 

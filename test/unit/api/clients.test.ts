@@ -54,6 +54,10 @@ test.each(["", "two words", "line\nbreak", "naïve"])("the key %j is rejected wi
   if (apiKey !== "") expect(message).not.toContain(apiKey);
 });
 
+test.each(["apiKey", "baseUrl", "graphqlUrl", "serverlessUrl"])("a missing %s is rejected by name", (name) => {
+  expect(messageOf({ [name]: undefined })).toMatch(new RegExp(`^${name} is (empty$|"undefined"; must be a URL)`));
+});
+
 test.each(["attemptTimeout", "callTimeout", "maxInFlight"])("%s below 1 is rejected by name", (name) => {
   expect(messageOf({ [name]: 0 })).toBe(`${name} is 0; must be at least 1`);
   expect(messageOf({ [name]: Number.NaN })).toContain(name);
