@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { cpuFlavorEntry, cpuFlavorOf, defaultCpu, gpuTypePattern } from "serverless-compute-api/shapes";
-import type { Failure, Properties, Value } from "../../lifecycle/contract";
+import { type Failure, type Properties, Unknown, type Value } from "../../lifecycle/contract";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { textsIn } from "../../lifecycle/properties/values";
 import { cudaVersionFailures } from "../cuda-versions";
@@ -8,8 +8,9 @@ import { serverlessEndpointInputs } from "./inputs";
 
 const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
 
+/** Returns true if a value is certain to be neither absent nor empty. */
 const isSet = (value: Value | undefined): boolean =>
-  !(value === undefined || value === "" || (Array.isArray(value) && value.length === 0));
+  !(value === undefined || value === "" || value instanceof Unknown || (Array.isArray(value) && value.length === 0));
 
 const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).defaultValue;
 

@@ -103,6 +103,9 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ["NetworkVolume", { size: Unknown.value, dataCenterId: Unknown.value }],
     ["Template", { imageName: Unknown.value, volumeInGb: Unknown.value, allowedCudaVersions: Unknown.value }],
     ["ServerlessEndpoint", { templateId: Unknown.value, idleTimeout: Unknown.value, minCudaVersion: Unknown.value }],
+    ["ServerlessEndpoint", { templateId: "t", minCudaVersion: Unknown.value, allowedCudaVersions: ["12.4"] }],
+    ["ServerlessEndpoint", { templateId: "t", computeType: "CPU", gpuTypeIds: Unknown.value }],
+    ["ServerlessEndpoint", { templateId: "t", cpuFlavorIds: Unknown.value, vcpuCount: Unknown.value }],
   ])("unknown values of a %s pass", (kind, news) => expect(failuresOf(kind, news, "v2")).toEqual([]));
 
   test.each<[keyof typeof kinds, failure: string, Properties]>([
