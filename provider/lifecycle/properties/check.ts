@@ -80,13 +80,14 @@ function failuresOf(
   secrets: readonly Path[],
 ): Failure[] {
   const steps = issue.path.map(String);
-  const path = pathText(steps);
+  const keys = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
+  const path = pathText(keys);
   const value = valueAt(inputs, steps);
   if (value instanceof Unknown) return [];
   const shapes = shapesTo(shape, steps);
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => ({
-      path: pathText([...steps, key]),
+      path: pathText([...keys, key]),
       reason: unknownPropertyReason(key, shapes.at(-1)),
     }));
   if (value === undefined && issue.code !== "custom") return [{ path, reason: "is required" }];

@@ -92,9 +92,10 @@ test("a check warns about ids outside the catalog and passes", async () => {
 test("a check's failure names its property in Pulumi's property path syntax", async () => {
   const properties = async (kind: string, news: object) =>
     (await check(kind, news)).failures?.map(({ property }) => property);
-  expect(await properties("Template", { imageNaem: "a", env: { "a.b": 1, MODEL: [] } })).toEqual([
+  expect(await properties("Template", { imageNaem: "a", env: { "7": 1, "a.b": 1, MODEL: [] } })).toEqual([
     '["imageNaem"]',
     "imageName",
+    'env["7"]',
     'env["a.b"]',
     "env.MODEL",
   ]);
@@ -199,14 +200,17 @@ describe("a diff", () => {
   };
 
   test("contains each changed nested property by its path, and no others", async () => {
-    const olds = { name: "chat", imageName: "a:1", env: { A: "1", B: "2", "with.dot": "x" } };
-    const news = { name: "chat", imageName: "a:1", env: { A: "9", C: "3", "with.dot": "y" }, dockerArgs: "--with-c" };
+    const olds = { name: "chat", imageName: "a:1", env: { A: "1", B: "2", "7": "x", "with.dot": "x" } };
+    const env = { A: "9", C: "3", "7": "y", "with.dot": "y" };
+    const news = { name: "chat", imageName: "a:1", env, dockerArgs: "--with-c" };
     const { detailedDiff, replaces, stables } = await diffOf("Template", olds, news);
     expect(detailedDiff).toEqual({
       dockerArgs: diffKinds.update[0],
       "env.A": diffKinds.update[0],
       "env.B": diffKinds.delete[0],
       "env.C": diffKinds.add[0],
+      // In brackets without quotes, the engine reads a number as an index of a list and shows no values.
+      'env["7"]': diffKinds.update[0],
       'env["with.dot"]': diffKinds.update[0],
     });
     expect(replaces).toEqual([]);
