@@ -4,8 +4,9 @@ import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failu
 import { handleEngineSignals } from "../process/cancellation";
 import { createHost, type Host } from "../process/host";
 import { markSecrets, toWire, type Wire } from "../protocol/values";
-import { type CheckFailure, createResourceVerbs } from "../verbs/resource-verbs";
+import { createResourceVerbs } from "../verbs/resource-verbs";
 import { autoNaming } from "../verbs/urn";
+import type { CheckFailure } from "../verbs/verb-types";
 import { UnfinishedFailure, VerbFailure } from "./failures";
 import { type InternalInputs, splitProperties, type TimedVerb } from "./internal-inputs";
 
@@ -71,7 +72,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       const newProperties = splitProperties(news);
       return callVerb("diff", newProperties, async (call) => {
         const oldProperties = splitProperties(olds);
-        const { changes, ...rest } = await verbs.diff(
+        const { changes, exposesSecrets, ...rest } = await verbs.diff(
           call,
           id,
           oldProperties,
@@ -80,7 +81,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
         );
         // A delete receives only the outputs in state, so they must contain a changed timeout.
         const isStored = oldProperties.internal.timeout("delete") === newProperties.internal.timeout("delete");
-        return { changes: changes.length > 0 || !isStored, ...rest };
+        return { changes: changes.length > 0 || exposesSecrets || !isStored, ...rest };
       });
     },
 

@@ -21,14 +21,9 @@ import {
   type updateRequest,
   type updateResponse,
 } from "../protocol/messages";
-import {
-  type CheckFailure,
-  changedProperties,
-  createResourceVerbs,
-  type ResourceCall,
-  type ResourceVerbs,
-} from "../verbs/resource-verbs";
+import { changedProperties, createResourceVerbs, type ResourceVerbs } from "../verbs/resource-verbs";
 import { autoNaming, parseUrn, shortType } from "../verbs/urn";
+import type { CheckFailure, ResourceCall } from "../verbs/verb-types";
 
 /** Handlers of Check, Diff, Create, Update, Read and Delete. */
 export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {
@@ -52,15 +47,15 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
     diff: async (request: Request<typeof diffRequest>): Promise<Response<typeof diffResponse>> => {
       const { id, urn, olds, news } = request;
       const verbs = verbsFor(request);
-      const { changes, replaces, deleteBeforeReplace } = await verbs.diff({ urn }, id, olds, news);
+      const { changes, exposesSecrets, ...rest } = await verbs.diff({ urn }, id, olds, news);
       const oldOutputs = olds.properties;
       // Without changes, the engine does not use `stables`.
       const outputs = changes.length > 0 ? verbs.previewOutputs({ urn }, id, olds, news).properties : oldOutputs;
       return {
-        replaces,
-        deleteBeforeReplace,
-        changes: changes.length > 0 ? diffChanges.some : diffChanges.none,
-        hasDetailedDiff: true,
+        ...rest,
+        changes: changes.length > 0 || exposesSecrets ? diffChanges.some : diffChanges.none,
+        // Without a detailed diff, the engine compares the inputs and shows the secret.
+        hasDetailedDiff: changes.length > 0 || !exposesSecrets,
         detailedDiff: new Map(changes.map((change) => [pathText(change.path), { kind: diffKind(change) }])),
         diffs: changedProperties(changes),
         stables: Object.keys(oldOutputs).filter((key) => isDeepStrictEqual(oldOutputs[key], outputs[key])),

@@ -11,36 +11,17 @@ import {
   Unknown,
 } from "../lifecycle/contract";
 import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failures";
-import { isSecretAt, secretOutputs, secretPathsOfShape, secretsIn } from "../lifecycle/properties/secret-paths";
+import {
+  exposesSecrets,
+  isSecretAt,
+  secretOutputs,
+  secretPathsOfShape,
+  secretsIn,
+} from "../lifecycle/properties/secret-paths";
 import type { Host } from "../process/host";
 import { withHelp } from "./help";
 import { findingsOf, recordObject } from "./preflight";
-
-/** The subject of a verb. */
-export interface ResourceCall {
-  /** URN of the resource; empty if the state lacks it. */
-  urn: string;
-  /** Custom timeout of the verb, ms. */
-  timeout?: number | undefined;
-}
-
-/** Result of a diff. */
-interface ResourceDiff {
-  changes: Change[];
-  /** Top-level properties that force a replacement, each once. */
-  replaces: string[];
-  /** True if the old object must be deleted first, because both would have the same unique name. */
-  deleteBeforeReplace: boolean;
-}
-
-/** An invalid input. */
-export interface CheckFailure {
-  /** In Pulumi's property path syntax; empty if the failure concerns all inputs. */
-  path: string;
-  reason: string;
-  /** True if the engine, which prints the value of a top-level property, may print it: it is short and contains no secret. */
-  isPrintable: boolean;
-}
+import type { CheckFailure, ResourceCall, ResourceDiff } from "./verb-types";
 
 /** The verbs of one kind, for the dynamic provider and the plugin. */
 export type ResourceVerbs = ReturnType<typeof createResourceVerbs>;
@@ -53,6 +34,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;
   /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
   const checkedUrns = new Set<string>();
+  /** Ids of objects that were read without state. An import fails if its diff reports a change. */
+  const importedIds = new Set<string>();
   /** Sources of the names of checked resources, by URN. */
   const nameSources = new Map<string, NameSource>();
 
@@ -187,6 +170,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
         return {
           changes,
+          exposesSecrets:
+            !isRefresh && !importedIds.has(id) && exposesSecrets(inputsOf(olds.properties, olds), news.secretPaths),
           replaces: changedProperties(changes.filter(({ replace }) => replace)),
           deleteBeforeReplace: keepsName,
         };
@@ -222,7 +207,9 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       runVerb(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
         // Without state it is an import or a program's lookup.
-        const onLookup = Object.keys(olds.properties).length > 0 ? context.onLookup : undefined;
+        const hasState = Object.keys(olds.properties).length > 0;
+        if (!hasState) importedIds.add(id);
+        const onLookup = hasState ? context.onLookup : undefined;
         const result = await lifecycle.read(id, olds.properties, { ...context, onLookup });
         if (!result) return undefined;
         const outputs = outputsOf(result.outputs, olds);

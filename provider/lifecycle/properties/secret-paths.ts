@@ -1,4 +1,5 @@
 import { type Lifecycle, type Path, type Properties, type Secrets, Unknown, type Value } from "../contract";
+import type { PropertySet } from "../failures";
 import { valueAt } from "./values";
 
 /** Placeholder for a value that a message does not show. */
@@ -41,3 +42,12 @@ export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[
   );
   return [...secretPathsOfShape(lifecycle), ...secretInputs, ...derivedPaths];
 }
+
+/** Returns true if the state contains a value as plain text that the program has made secret since. */
+export const exposesSecrets = (olds: PropertySet, secretInputs: readonly Path[]): boolean =>
+  secretInputs.some((path) => {
+    const value = valueAt(olds.properties, path) ?? null;
+    // State of version 0.1.0 has marks at the elements of a list, not at the list.
+    const isMarked = Array.isArray(value) ? containsSecret : isSecretAt;
+    return value !== null && !isMarked(path, olds.secretPaths);
+  });

@@ -20,6 +20,20 @@ describe("a diff", () => {
     expect(await changes(withTimeout("5m"), withTimeout("300s"))).toBe(false);
   });
 
+  it("reports a value that the program has made secret since, because the state contains it as plain text", async () => {
+    const { provider } = bench();
+    const withSecrets = (...keys: string[]) => ({ ...state, __secrets: keys.map((key) => [key]) });
+    const changes = async (olds: Record<string, unknown>, news: Record<string, unknown>) => {
+      await provider.check(olds, news);
+      return (await provider.diff("box-1", olds, news)).changes;
+    };
+    expect(await changes(state, withSecrets("size"))).toBe(true);
+    expect(await changes(withSecrets("size"), withSecrets("size"))).toBe(false);
+    expect(await changes(withSecrets("size"), state)).toBe(false);
+    // A value that is secret by its kind is never plain text.
+    expect(await changes({ ...state, pin: "4711" }, { ...withSecrets("pin"), pin: "4711" })).toBe(false);
+  });
+
   it("distinguishes updates from replacements", async () => {
     const { provider } = bench();
     expect(await provider.diff("box-1", state, { ...state, colour: "red" })).toMatchObject({

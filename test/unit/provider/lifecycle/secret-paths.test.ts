@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { type Path, Unknown } from "../../../../provider/lifecycle/contract";
 import {
   containsSecret,
+  exposesSecrets,
   isSecretAt,
   secretOutputs,
   secretsIn,
@@ -43,4 +44,16 @@ test.each<[keyof typeof kinds, Path[], string[]]>([
   ["Secret", [["name"]], ["value", "name", "reference"]],
 ])("the outputs of a %s that secret inputs %j make secret", (kind, secretInputs, outputs) => {
   expect(secretOutputs(kinds[kind], secretInputs).map(([top]) => top)).toEqual(outputs);
+});
+
+test.each<[exposed: boolean, marks: string[][], secretInput: string[]]>([
+  [true, [], ["env"]],
+  [true, [["env", "A"]], ["env"]],
+  [false, [["env"]], ["env", "A"]],
+  [false, [], ["absent"]],
+  // State of version 0.1.0 has marks at the elements of a list, not at the list.
+  [false, [["tags", "1"]], ["tags"]],
+])("it is %s that a state with marks at %j exposes the secret %j", (exposed, secretPaths, path) => {
+  const properties = { env: { A: "1", B: "2" }, tags: ["a", "b"], absent: null };
+  expect(exposesSecrets({ properties, secretPaths }, [path])).toBe(exposed);
 });

@@ -7,6 +7,7 @@ import {
   autonamingDisabled,
   type checkRequest,
   type checkResponse,
+  diffChanges,
   diffKinds,
   type Request,
   type Response,
@@ -215,6 +216,22 @@ describe("a diff", () => {
     });
     expect(replaces).toEqual([]);
     expect(stables).toEqual(["name", "imageName"]);
+  });
+
+  test("updates the state if the program makes a value secret, except in an import, which a change would fail", async () => {
+    const changesOf = async (olds: object, news: object) => {
+      const { changes, replaces, hasDetailedDiff } = await diffOf("Box", olds, news);
+      expect({ replaces, hasDetailedDiff }).toEqual({ replaces: [], hasDetailedDiff: changes === diffChanges.none });
+      return changes;
+    };
+    const box = { name: "b", note: "1" };
+    const hidden = { name: "b", note: asSecret("1") };
+    expect(await changesOf(box, hidden)).toBe(diffChanges.some);
+    expect(await changesOf(hidden, hidden)).toBe(diffChanges.none);
+    expect(await changesOf(hidden, box)).toBe(diffChanges.none);
+    const properties = engineProperties({});
+    await calls.read({ id: "x", urn: urnOf("Box"), properties, inputs: properties, timeout: 0 });
+    expect(await changesOf(box, hidden)).toBe(diffChanges.none);
   });
 
   test("marks properties that force a replacement, and deletes first if a unique name remains", async () => {
