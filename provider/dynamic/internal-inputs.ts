@@ -33,7 +33,7 @@ export interface InternalInputs {
   readonly mustExist: boolean;
   /** Returns true if the resource option replaceOnChanges requires a replacement when this property changes. */
   requiresReplacement(path: Path): boolean;
-  /** Timeout of a verb set by the user, ms. */
+  /** Timeout of a verb set by the user, ms; undefined for none, also if the user sets it to zero, as in the plugin. */
   timeout(verb: TimedVerb): number | undefined;
 }
 
@@ -76,7 +76,7 @@ function parseInternal(all: Wire): { internal: InternalInputs; secretPaths: read
     requiresReplacement: (path) => parsed.__replaceOnChanges.some((pattern) => matchesPattern(pattern, path)),
     timeout: (verb) => {
       const text = timeouts[verb];
-      return text === undefined || text === null ? undefined : parseDuration(String(text), verb);
+      return text === undefined || text === null ? undefined : parseDuration(String(text), verb) || undefined;
     },
   };
   return { internal, secretPaths };

@@ -88,7 +88,9 @@ describe("a verb", () => {
     const props = { ...internal, __timeouts: { create: "1h30m", update: "2s" } };
     await provider.create(props);
     await provider.delete("box-1", props);
-    expect(timeouts).toEqual([5_400_000, undefined]);
+    // Zero means no timeout, as for every provider.
+    await provider.delete("box-1", { ...internal, __timeouts: { delete: "0s" } });
+    expect(timeouts).toEqual([5_400_000, undefined, undefined]);
   });
 
   it("reports its progress on the resource's own line, with secrets redacted", async () => {
