@@ -65,11 +65,13 @@ export function configCalls(host: Host) {
 
     /**
      * Replaces the provider and its resources if the settings identify another service. A new API key does not replace them,
-     * because the key's account is unknown. An address that is unknown in a preview does not replace them either.
+     * because the key's account is unknown. A setting that is unknown in a preview is a change, but replaces nothing.
      */
     diffConfig: ({ olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
       const changedNames = settingNames.filter(
-        (name) => settingText(olds.properties[name]) !== settingText(news.properties[name]),
+        (name) =>
+          news.properties[name] instanceof Unknown ||
+          settingText(olds.properties[name]) !== settingText(news.properties[name]),
       );
       const isKnown = !serviceSettings.some((name) => news.properties[name] instanceof Unknown);
       const [oldService, newService] = [olds, news].map(({ properties }) => resolveService(configLookupOf(properties)));

@@ -101,6 +101,7 @@ describe("a provider with other settings", () => {
     ["another API version by its address", { baseUrl: `${other}/v1` }, { baseUrl: `${other}/v2` }],
     ["another address of the job API", { url: other }, { url: other, serverlessUrl: "https://jobs.example" }],
     ["an unknown address", { url: local }, { url: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" }],
+    ["a new setting that is unknown", {}, { callLimit: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" }],
     ["limits", { callLimit: 30 }, { callLimit: 60 }],
   ])("%s replaces nothing", (_, olds, news) => {
     expect(replaces(olds, news)).toEqual([]);
