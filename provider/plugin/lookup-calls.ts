@@ -35,7 +35,7 @@ const functions: Record<FunctionName, (args: Properties, context: CallContext) =
   getEndpointHealth: (args, context) => getEndpointHealth(textOf(args, "endpointId") ?? "", context),
 };
 
-const isFunction = (name: string): name is FunctionName => name in functions;
+const isFunction = (name: string): name is FunctionName => Object.hasOwn(functions, name);
 
 /** Handler of Invoke, which runs the functions of the package. */
 export function lookupCalls(host: Host) {
@@ -69,7 +69,7 @@ export function lookupCalls(host: Host) {
 
 function argumentErrors(name: string, { args, required }: FunctionShape, properties: Properties): string[] {
   const unknownArguments = Object.keys(properties)
-    .filter((key) => !(key in args))
+    .filter((key) => !Object.hasOwn(args, key))
     .map((key) => `${name}: unknown argument "${key}"; expected one of ${Object.keys(args).join(", ")}`);
   const missingArguments = required
     .filter((key) => !hasUnknown(properties[key]) && textOf(properties, key) === undefined)

@@ -119,6 +119,14 @@ test("a lookup's message contains no secret", async () => {
   expect(message).toMatch(/^Secret "\[secret\]\s": .*no \[secret\]$/);
 });
 
+test("a lookup rejects functions and arguments with the names of properties of every object", async () => {
+  const { invoke } = lookupCalls(await createLoggingHost(""));
+  const failed = (name: string, args: object) =>
+    failureOf(invoke({ token: `serverless-compute:index:${name}`, args: engineProperties(args) }));
+  expect(await failed("toString", {})).toMatch(/^unknown function serverless-compute:index:toString;/);
+  expect(await failed("getTemplate", { toString: "x" })).toMatch(/^getTemplate: unknown argument "toString";/);
+});
+
 test("a list that contains a secret is secret as a whole, because its elements may move", async () => {
   const properties = engineProperties({ tags: ["a", asSecret("4711")] });
   const read = await calls.read({ id: "box-1", urn: urnOf("Box"), properties, inputs: properties, timeout: 0 });
