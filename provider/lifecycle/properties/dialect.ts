@@ -8,14 +8,13 @@ import { propertyOf } from "./schema";
 const requiresDialect = (dialect: Dialect): string =>
   `is supported only by REST ${dialect}; remove it, or set serverless-compute:dialect to ${dialect}`;
 
-/** Failures of inputs that the dialect does not support. Inputs at their defaults are ignored. */
+/** Failures of inputs that the dialect does not support. Inputs at their defaults and unknown values are ignored. */
 export function unsupportedInputs(shape: z.ZodObject, inputs: Properties, dialect: Dialect): Failure[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
     const requiredDialect = traitsOf(schema).dialect;
     const value = inputs[key];
-    if (requiredDialect === undefined || requiredDialect === dialect || value === undefined) return [];
-    const { defaultValue } = propertyOf(schema);
-    if (defaultValue !== undefined && (value === defaultValue || value instanceof Unknown)) return [];
+    if (requiredDialect === undefined || requiredDialect === dialect) return [];
+    if (value === undefined || value instanceof Unknown || value === propertyOf(schema).defaultValue) return [];
     return [{ path: key, reason: requiresDialect(requiredDialect) }];
   });
 }

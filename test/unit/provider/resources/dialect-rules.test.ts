@@ -187,6 +187,11 @@ test.each<["v1" | "v2", keyof typeof kinds, Properties, Properties]>([
   expect(failuresOf(kind, news, other)).toEqual([expect.stringMatching(new RegExp(`^${key}: `))]);
 });
 
+test("an unknown value of an input that only the other version accepts passes, because it may be absent", () => {
+  const endpoint = { templateId: "t", flashbootType: Unknown.value, excludedGpuTypeIds: Unknown.value };
+  expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([]);
+});
+
 describe("REST v2 cannot remove the volume of a template", () => {
   const { Template } = kinds;
   const pod = { imageName: "a:1", isServerless: false };
