@@ -34,7 +34,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;
   /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
   const checkedUrns = new Set<string>();
-  /** Ids of objects that were read without state. An import fails if its diff reports a change. */
+  /** Ids of objects that were read without state. Older engines fail an import if its diff reports a change. */
   const importedIds = new Set<string>();
   /** Sources of the names of checked resources, by URN. */
   const nameSources = new Map<string, NameSource>();

@@ -226,7 +226,7 @@ describe("a diff", () => {
     expect(stables).toEqual(["name", "imageName"]);
   });
 
-  test("updates the state if the program makes a value secret, except in an import, which a change would fail", async () => {
+  test("updates the state if the program makes a value secret, except in an import, which older engines would fail", async () => {
     const changesOf = async (olds: object, news: object) => {
       const { changes, replaces, hasDetailedDiff } = await diffOf("Box", olds, news);
       expect({ replaces, hasDetailedDiff }).toEqual({ replaces: [], hasDetailedDiff: changes === diffChanges.none });
