@@ -34,8 +34,6 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;
   /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
   const checkedUrns = new Set<string>();
-  /** Ids of objects that were read without state. Older engines fail an import if its diff reports a change. */
-  const importedIds = new Set<string>();
   /** Sources of the names of checked resources, by URN. */
   const nameSources = new Map<string, NameSource>();
 
@@ -170,8 +168,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
         return {
           changes,
-          exposesSecrets:
-            !isRefresh && !importedIds.has(id) && exposesSecrets(inputsOf(olds.properties, olds), news.secretPaths),
+          exposesSecrets: !isRefresh && exposesSecrets(inputsOf(olds.properties, olds), news.secretPaths),
           replaces: changedProperties(changes.filter(({ replace }) => replace)),
           deleteBeforeReplace: keepsName,
         };
@@ -207,9 +204,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       runVerb(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
         // Without state it is an import or a program's lookup.
-        const hasState = Object.keys(olds.properties).length > 0;
-        if (!hasState) importedIds.add(id);
-        const onLookup = hasState ? context.onLookup : undefined;
+        const onLookup = Object.keys(olds.properties).length > 0 ? context.onLookup : undefined;
         const result = await lifecycle.read(id, olds.properties, { ...context, onLookup });
         if (!result) return undefined;
         const outputs = outputsOf(result.outputs, olds);
