@@ -144,10 +144,19 @@ interface Difference {
   new: unknown;
 }
 
-/** The deepest places that differ; lists are compared as a whole. */
+/** True if a value is masked, or contains a masked value. */
+const hasMaskedValue = (value: unknown): boolean =>
+  value === secretValue ||
+  ((Array.isArray(value) || isRecord(value)) && Object.values(value).some((item) => hasMaskedValue(item)));
+
+/**
+ * The deepest places that differ; lists are compared as a whole. The old value of an input that becomes secret is masked, because it may
+ * be the secret.
+ */
 function findDifferences(path: string[], old: unknown, value: unknown): Difference[] {
   if (isDeepStrictEqual(old, value)) return [];
-  if (!isRecord(old) || !isRecord(value)) return [{ path, old, new: value }];
+  if (!isRecord(old) || !isRecord(value))
+    return [{ path, old: old !== undefined && hasMaskedValue(value) ? secretValue : old, new: value }];
   const keys = [...new Set([...Object.keys(old), ...Object.keys(value)])].sort(compare);
   return keys.flatMap((key) => findDifferences([...path, key], old[key], value[key]));
 }

@@ -127,6 +127,21 @@ describe("the comment of a recorded preview", () => {
 });
 
 describe("a comment", () => {
+  it("redacts the previous value of an input that becomes secret", async () => {
+    const secret = (value: unknown) => ({
+      "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+      value,
+    });
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:Template::chat";
+    const olds = { env: { TOKEN: "hf_1", A: "1" }, imageName: "hf_2", ports: ["hf_3"] };
+    const news = { env: { TOKEN: secret("hf_1"), A: "2" }, imageName: secret("hf_2"), ports: [secret("hf_3")] };
+    const out = await comment(previewOf({ urn, op: "update", oldState: { inputs: olds }, newState: { inputs: news } }));
+    expect(out).not.toContain("hf_");
+    expect(out).toContain('`env.A` | `"1"` → `"2"` |');
+    expect(out).toContain("`env.TOKEN` | `[secret]` → `[secret]` |");
+    expect(out).toContain("`imageName` | `[secret]` → `[secret]` |");
+  });
+
   it("redacts secrets even if the preview contains them", async () => {
     const urn = "urn:pulumi:dev::shop::serverless-compute:index:Secret::token";
     const wrapped = {
