@@ -104,10 +104,15 @@ export function resolveService(config: ConfigLookup, environment: Environment = 
   return hostedHosts.includes(hostname) ? "hosted" : hostname;
 }
 
-/** Returns the configured dialect; requires no API key. Throws if any setting is invalid, so that previews report it. */
-export function resolveDialect(config: ConfigLookup, environment: Environment = process.env): Dialect {
+/** Throws the error of the first invalid setting. */
+function requireValid(config: ConfigLookup, environment: Environment): void {
   const [invalidSetting] = settingErrors(config, environment);
   if (invalidSetting) throw new Error(invalidSetting.reason);
+}
+
+/** Returns the configured dialect; requires no API key. Throws if any setting is invalid, so that previews report it. */
+export function resolveDialect(config: ConfigLookup, environment: Environment = process.env): Dialect {
+  requireValid(config, environment);
   return addressesOf(config, environment).dialect;
 }
 
@@ -182,8 +187,7 @@ export function resolveSettings(
     const sources = hasSecrets ? keySources : settingTable.apiKey.variable;
     throw new Error(`the API key of ${addresses.baseUrl} is missing: set ${sources}${localKeyHint(addresses.baseUrl)}`);
   }
-  const [invalidSetting] = settingErrors(config, environment);
-  if (invalidSetting) throw new Error(invalidSetting.reason);
+  requireValid(config, environment);
   const proxies = proxiesOf(environment);
   return {
     clients: {
