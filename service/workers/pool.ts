@@ -131,9 +131,12 @@ export function createWorkerPool({
     stopWhenDone(worker);
   }
 
+  /** Stops a retiring worker without jobs; an external worker joins again with its next call. */
   function stopWhenDone(worker: Worker): void {
+    if (!worker.retiring || isBusy(worker)) return;
     const local = processes.get(worker);
-    if (!local || local.stopped || !worker.retiring || isBusy(worker)) return;
+    if (!local) return void endWorker(worker, "requested its replacement");
+    if (local.stopped) return;
     local.stopped = true;
     local.reason ??= "requested its replacement";
     dispatcher.dismiss(worker);

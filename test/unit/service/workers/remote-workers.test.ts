@@ -42,6 +42,20 @@ test("a cancelled job is reported to its worker, which polls for jobs to stop", 
   expect((await waiting).json).toEqual({ jobsToStop: [id] });
 });
 
+test("a worker that requested its replacement returns under its id once all its jobs have ended", async () => {
+  const { jobs, as } = await useRemoteEndpoint();
+  const ids = [await jobs.run({}), await jobs.run({}), await jobs.run({})];
+  await as("w").take();
+  await as("w").take();
+  await as("w").done(ids[0] ?? "", { output: 1, stopPod: true });
+  expect(await as("w").take(), "while it still runs a job").toMatchObject({ status: 204 });
+  await as("w").done(ids[1] ?? "", { output: 2 });
+  await expect.poll(async () => (await as("w").take()).json, { interval: 10 }).toMatchObject({ id: ids[2] });
+  await as("w").done(ids[2] ?? "", { output: 3 });
+  for (const id of ids) expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", workerId: "w" });
+  expect((await jobs.health()).jobs).toMatchObject({ completed: 3, retried: 0 });
+});
+
 test("/health counts a worker that reports itself unhealthy", async () => {
   const { jobs, as } = await useRemoteEndpoint();
   await jobs.run({});
