@@ -69,7 +69,6 @@ const ofPluginInV1 = [
   "ways",
   "ways-long",
   "import",
-  "upgrade",
   "attach",
   "examples",
   "move",
@@ -154,19 +153,17 @@ export default defineConfig({
         hookTimeout: 120_000,
       }),
       suites("engine", "engine", ["**/*"], { env: v2, globalSetup: [installation], ...engineLimits }),
-      // `upgrade` is about state of version 0.1.0, which knew REST v1 only.
-      suites("plugin", "plugin", isFull ? ["**/!(upgrade)"] : ["**/!(upgrade|private-ca)"], {
+      suites("plugin", "plugin", isFull ? ["**/*"] : ["**/!(private-ca)"], {
         env: v2,
         globalSetup: [installation],
         ...engineLimits,
       }),
       ...(isFull
-        ? [suites("engine-v1", "engine", ofDynamicInV1, { globalSetup: [installation], ...engineLimits })]
+        ? [
+            suites("engine-v1", "engine", ofDynamicInV1, { globalSetup: [installation], ...engineLimits }),
+            suites("plugin-v1", "plugin", ofPluginInV1, { globalSetup: [installation], ...engineLimits }),
+          ]
         : []),
-      suites("plugin-v1", "plugin", isFull ? ofPluginInV1 : ["upgrade"], {
-        globalSetup: [installation],
-        ...engineLimits,
-      }),
       {
         extends: true,
         test: {

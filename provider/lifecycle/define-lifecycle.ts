@@ -12,7 +12,7 @@ import { unsupportedInputs } from "./properties/dialect";
 import { type DiffRules, diffProperties } from "./properties/diff";
 import { type OutputRule, previewOutputs } from "./properties/preview-outputs";
 import { textOf, toProperties } from "./properties/values";
-import { duplicateKeys, type ReportedObject, readResultOf } from "./read-result";
+import { duplicatesKey, type ReportedObject, readResultOf } from "./read-result";
 import { invalidateLists } from "./reader";
 import { withTimeout } from "./verb-timeout";
 
@@ -151,7 +151,8 @@ async function deleteDuplicates(
   olds: Properties,
   context: Context,
 ): Promise<void> {
-  const ids = duplicateKeys.flatMap((key) => olds[key] ?? []);
+  const ids = olds[duplicatesKey];
+  if (!Array.isArray(ids)) return;
   for (const id of ids) if (typeof id === "string") await definition.delete(id, {}, context);
 }
 

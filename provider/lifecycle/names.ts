@@ -13,9 +13,9 @@ const truncate = (baseName: string): string =>
 export const withSuffix = (baseName: string, seed: Uint8Array): string =>
   `${truncate(baseName)}-${Buffer.from(seed).toString("hex").slice(0, suffixLength)}`;
 
-/** Returns true if `name` is `baseName` with a suffix. Early versions wrote eight digits. */
+/** Returns true if `name` is `baseName` with a suffix. */
 export const hasSuffix = (name: string, baseName: string): boolean =>
-  /-[0-9a-f]{7,8}$/.test(name) && name.slice(0, name.lastIndexOf("-")) === truncate(baseName);
+  /-[0-9a-f]{7}$/.test(name) && name.slice(0, name.lastIndexOf("-")) === truncate(baseName);
 
 /** Reason why a resource with a generated name cannot adopt an object. */
 export const generatedNameCannotAdopt =

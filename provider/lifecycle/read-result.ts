@@ -12,8 +12,8 @@ export interface ReportedObject<Inputs, Outputs> {
   outputs: Partial<Outputs>;
 }
 
-/** Keys of the state with the ids of duplicates, which a read keeps: `doubles` in states of version 0.1.0. */
-export const duplicateKeys = ["duplicates", "doubles"] as const;
+/** Key of the state with the ids of duplicates that a create could not delete. A read keeps it. */
+export const duplicatesKey = "duplicates";
 
 /** The state after a read of an object: the old state with the reported differences. */
 export function readResultOf(
@@ -24,7 +24,7 @@ export function readResultOf(
 ): ReadResult {
   const { inputs: shape, outputs, outputRules } = rules;
   const inputs = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)), rules);
-  const oldEntries = [...duplicateKeys, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
+  const oldEntries = [duplicatesKey, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
   // The service's values of properties that the program leaves out are not in `inputs`, so they must not be in an output.
   const derived = Object.entries(outputRules).map(([key, { derive }]) => [key, derive?.(inputs, { id })]);
   return {

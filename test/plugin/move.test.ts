@@ -54,13 +54,6 @@ it("a stack of dynamic resources moves to the plugin without changes and without
   expect(await service.listObjects()).toEqual(objectsBefore);
 });
 
-it("the former name of the command works and rejects a stack without dynamic resources", async () => {
-  const script = await run(join(pluginFolder(), "pulumi-serverless-compute-move"), [], {
-    input: JSON.stringify({ version: 3, deployment: { resources: [] } }),
-  });
-  expect(script).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("has no dynamic resources") });
-});
-
 it("moved resources can be destroyed", async () => {
   await stack.destroy();
   expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });

@@ -14,10 +14,7 @@ if (missing) console.warn(`Pulumi's test framework for providers does not run: $
 
 describe.skipIf(missing !== undefined)("Pulumi's test framework for providers", () => {
   // Without caches, modules are downloaded and compiled first.
-  it.each([
-    ["previews, deploys, refreshes and destroys a program", "TestLifecycle"],
-    ["previews no changes in a stack of version 0.1.0", "TestUpgrade"],
-  ])("%s", { timeout: 600_000 }, async (_, test) => {
+  it("previews, deploys, refreshes and destroys a program", { timeout: 600_000 }, async () => {
     const service = await useEngineService();
     // The framework writes logs with secrets below TMPDIR and beside its tests.
     const folder = await mkdtemp(join(inject("packed"), "providertest-"));
@@ -25,7 +22,7 @@ describe.skipIf(missing !== undefined)("Pulumi's test framework for providers", 
     const [module, temporary] = [join(folder, "module"), join(folder, "tmp")];
     await cp(join(repository, "test", "plugin", "providertest"), module, { recursive: true });
     await mkdir(temporary);
-    const finished = await run("go", ["test", "-count=1", "-run", `^${test}$`, "-v", "."], {
+    const finished = await run("go", ["test", "-count=1", "-v", "."], {
       cwd: module,
       env: withCliOnPath(inject("cli"), {
         ...process.env,
@@ -43,7 +40,7 @@ describe.skipIf(missing !== undefined)("Pulumi's test framework for providers", 
       }),
     });
     expect(finished.code, lastLines(finished, 60)).toBe(0);
-    expect(finished.stdout).toContain(`--- PASS: ${test}`);
+    expect(finished.stdout).toContain("--- PASS: TestLifecycle");
     expect(await service.listObjects()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
   });
 });

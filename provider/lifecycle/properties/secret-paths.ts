@@ -47,7 +47,5 @@ export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[
 export const exposesSecrets = (olds: PropertySet, secretInputs: readonly Path[]): boolean =>
   secretInputs.some((path) => {
     const value = valueAt(olds.properties, path) ?? null;
-    // State of version 0.1.0 has marks at the elements of a list, not at the list.
-    const isMarked = Array.isArray(value) ? containsSecret : isSecretAt;
-    return value !== null && !isMarked(path, olds.secretPaths);
+    return value !== null && !isSecretAt(path, olds.secretPaths);
   });

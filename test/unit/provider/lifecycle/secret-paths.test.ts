@@ -51,8 +51,6 @@ test.each<[exposed: boolean, marks: string[][], secretInput: string[]]>([
   [true, [["env", "A"]], ["env"]],
   [false, [["env"]], ["env", "A"]],
   [false, [], ["absent"]],
-  // State of version 0.1.0 has marks at the elements of a list, not at the list.
-  [false, [["tags", "1"]], ["tags"]],
 ])("it is %s that a state with marks at %j exposes the secret %j", (exposed, secretPaths, path) => {
   const properties = { env: { A: "1", B: "2" }, tags: ["a", "b"], absent: null };
   expect(exposesSecrets({ properties, secretPaths }, [path])).toBe(exposed);
