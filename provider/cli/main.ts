@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { Command, CommanderError, Help, InvalidArgumentError, Option } from "commander";
 import type { DriftFlags } from "./drift/drift";
 import type { EstimateFlags } from "./estimate/estimate";
-import type { ImportFlags } from "./import/import";
+import type { ImportFlags } from "./import";
 import type { MoveFlags } from "./move/move-recorded";
 import type { RecoverFlags } from "./recover/recover";
 import { exitCodes, type Terminal } from "./terminal";
@@ -94,7 +94,7 @@ function commandLine(io: Terminal, setExitCode: (code: number) => void): Command
     .option("--json", "print the report as JSON")
     .addHelpText("after", settingsHelp)
     .action(async ({ language = "typescript", ...flags }: Omit<ImportFlags, "language"> & Partial<ImportFlags>) =>
-      setExitCode(await (await import("./import/import.js")).importAccount({ language, ...flags }, io)),
+      setExitCode(await (await import("./import.js")).importAccount({ language, ...flags }, io)),
     );
 
   program
@@ -162,13 +162,13 @@ function commandLine(io: Terminal, setExitCode: (code: number) => void): Command
     .option("--stack <name>", "stack in the heading; defaults to the stack of the resources")
     .option("--json", "print the rows of the table as JSON")
     .action(async (file: string | undefined, flags: { stack?: string; json?: boolean }) => {
-      const { parsePreview } = await import("./preview-comment/preview.js");
+      const { parsePreview } = await import("./pulumi-preview/preview.js");
       const preview = parsePreview(await readInput(file, io), "pulumi preview --json");
       if (flags.json) {
-        const { changesOf } = await import("./preview-comment/changes.js");
+        const { changesOf } = await import("./pulumi-preview/changes.js");
         return io.out(JSON.stringify(changesOf(preview), null, 2));
       }
-      const { commentText } = await import("./preview-comment/markdown.js");
+      const { commentText } = await import("./pulumi-preview/markdown.js");
       io.out(commentText(preview, flags.stack ?? preview.stack ?? "the stack"));
     });
 

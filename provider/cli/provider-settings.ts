@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isSecret } from "../protocol/values";
 import type { ConfigLookup } from "../settings/settings";
-import { secretValue } from "./preview-comment/changes";
-import type { Preview } from "./preview-comment/preview";
+import { secretValue } from "./pulumi-preview/changes";
+import type { Preview } from "./pulumi-preview/preview";
 import { type ExportedState, referenceTo } from "./state";
 
 const secretShape = z.looseObject({ plaintext: z.string() });

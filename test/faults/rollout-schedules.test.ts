@@ -5,7 +5,7 @@ import { randomFrom } from "../support/random";
 import { at } from "../support/raw-http";
 import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
 import { injectFaults, processOf } from "./support/fault-injection";
-import { listServiceObjects, removeLeftovers } from "./support/leftovers";
+import { listServiceObjects, removeOrphans } from "./support/orphans";
 import { useRolloutBench } from "./support/rollout-bench";
 import { endOf, idsIn, removeAll, seedsOf, withStory } from "./support/schedules";
 
@@ -91,7 +91,7 @@ async function schedule(seed: number, story: string[]): Promise<void> {
     );
     if (killed) countOutcome("services killed");
     bench.proxy.clear();
-    await removeLeftovers(bench, [deployment], undisturbed);
+    await removeOrphans(bench, [deployment], undisturbed);
     // The next deployment may roll back an interrupted or failed deployment that the state records as unfinished.
     if (deployment.state.resources.get("ServerlessEndpoint-api")?.unfinished && random.chance(0.4)) {
       const back = await bring(good);

@@ -3,7 +3,7 @@ import { useLifecycleBench } from "../support/lifecycle-bench";
 import { type Random, randomFrom } from "../support/random";
 import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
 import { injectFaults, processOf } from "./support/fault-injection";
-import { listServiceObjects, removeLeftovers } from "./support/leftovers";
+import { listServiceObjects, removeOrphans } from "./support/orphans";
 import { createPrograms } from "./support/programs";
 import { endOf, expectAgreement, removeAll, seedsOf, withStory } from "./support/schedules";
 
@@ -33,8 +33,8 @@ async function schedule(seed: number, story: string[]): Promise<void> {
     const end = await endOf(act(deployment, operation, programs.current(), run));
     story.push(`${operation} with ${injected.join(" ")}: ${end}${run.context.signal.aborted ? " (cancelled)" : ""}`);
     bench.proxy.clear();
-    const leftovers = await removeLeftovers(bench, [deployment], () => startProcess());
-    if (end === "went well") expect(leftovers, "unfinished objects of a successful deployment").toEqual([]);
+    const orphans = await removeOrphans(bench, [deployment], () => startProcess());
+    if (end === "went well") expect(orphans, "unfinished objects of a successful deployment").toEqual([]);
     // After another undisturbed run, the service matches the program.
     await act(deployment, operation, programs.current(), startProcess());
     await expectAgreement(bench, [deployment], startProcess());

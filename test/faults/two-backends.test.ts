@@ -4,7 +4,7 @@ import { type Random, randomFrom } from "../support/random";
 import type { RecordingProxy } from "../support/recording-proxy";
 import { createDeployment, type Run } from "./support/deployment";
 import { injectFaults, processOf } from "./support/fault-injection";
-import { listServiceObjects, removeLeftovers } from "./support/leftovers";
+import { listServiceObjects, removeOrphans } from "./support/orphans";
 import { createPrograms } from "./support/programs";
 import { endOf, expectAgreement, idsIn, removeAll, seedsOf, withStory } from "./support/schedules";
 import { contextAt } from "./support/wrong-addresses";
@@ -64,7 +64,7 @@ async function interleaving(seed: number, story: string[]): Promise<void> {
     const idle = steps.flatMap(({ project, operation }) => (operation === "nothing" ? idsIn(project.deployment) : []));
     const before = await objectsOf(idle);
     story.push(...(await Promise.all(steps.map(({ project, operation }) => project.withFaults(operation)))));
-    await removeLeftovers(bench, deployments, undisturbed);
+    await removeOrphans(bench, deployments, undisturbed);
     await Promise.all(steps.map(({ project, operation }) => project.undisturbed(operation)));
     await expectAgreement(bench, deployments, undisturbed());
     expect(await objectsOf(idle), "an idle backend keeps its objects").toEqual(before);

@@ -105,10 +105,10 @@ export function describeKillSchedules(way: Way): void {
       const schedule = `${kind}, ${point}, ${recovers ? "recovered" : "not recovered"}`;
       await upAndKill(createRequests[kind] ?? {}, point, random);
 
-      const leftovers = await leftObjects();
-      if (point === "carried out, no response") expect(leftovers, schedule).not.toEqual([]);
+      const orphans = await leftObjects();
+      if (point === "carried out, no response") expect(orphans, schedule).not.toEqual([]);
       const listed = await stack.tool(["recover"]);
-      for (const id of leftovers) expect(listed.stdout, `${schedule}\n${listed.stderr}`).toContain(id);
+      for (const id of orphans) expect(listed.stdout, `${schedule}\n${listed.stderr}`).toContain(id);
       for (const id of others) expect(listed.stdout, schedule).not.toContain(id);
       if (listed.code === 3) {
         const locked = await stack.tool(["recover", "--stack", "dev", "--yes"]);
@@ -124,8 +124,8 @@ export function describeKillSchedules(way: Way): void {
       await stack.up();
       expect(await stack.resources(), schedule).toHaveLength(4);
       // Without `recover`, the objects remain until the user deletes them.
-      expect(await leftObjects(), schedule).toEqual(recovers ? [] : leftovers);
-      if (!recovers) await service.remove(new Set(leftovers));
+      expect(await leftObjects(), schedule).toEqual(recovers ? [] : orphans);
+      if (!recovers) await service.remove(new Set(orphans));
 
       await stack.destroy();
       expect((await allIds()).sort(), schedule).toEqual([...others].sort());

@@ -1,9 +1,9 @@
 import { withExplanation } from "../../lifecycle/messages";
 import { openClients } from "../account";
-import { changesOf } from "../preview-comment/changes";
-import { type Preview, parsePreview } from "../preview-comment/preview";
 import { settingsIn } from "../provider-settings";
 import { pulumiCli, type StackChoice } from "../pulumi";
+import { changesOf } from "../pulumi-preview/changes";
+import { type Preview, parsePreview } from "../pulumi-preview/preview";
 import { parseState } from "../state";
 import { exitCodes, type Terminal } from "../terminal";
 import { readText } from "../text-file";

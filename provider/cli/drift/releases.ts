@@ -5,8 +5,8 @@ import { isRecord } from "../../protocol/values";
 import { normalizePorts } from "../../resources/template/revision";
 import { toStartText } from "../../resources/template/start-arguments";
 import { parseUrn } from "../../verbs/urn";
-import type { PropertyChange, ResourceChange } from "../preview-comment/changes";
-import type { Preview, Step } from "../preview-comment/preview";
+import type { PropertyChange, ResourceChange } from "../pulumi-preview/changes";
+import type { Preview, Step } from "../pulumi-preview/preview";
 import { kindOf } from "../resource-types";
 
 /** A changed property, and an endpoint whose releases may contain the change. */

@@ -1,6 +1,6 @@
 import { parseUrn, shortType } from "../../verbs/urn";
-import { type PropertyChange, type ResourceChange, releaseText, secretValue } from "../preview-comment/changes";
-import { tableLines } from "../preview-comment/markdown";
+import { type PropertyChange, type ResourceChange, releaseText, secretValue } from "../pulumi-preview/changes";
+import { tableLines } from "../pulumi-preview/markdown";
 import { countOf } from "../terminal";
 
 /** The differences between a stack's state and the service. */

@@ -3,8 +3,8 @@ import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord, unknownText } from "../../protocol/values";
 import { kinds } from "../../resources";
 import { parseUrn } from "../../verbs/urn";
-import { compare } from "../preview-comment/changes";
-import type { Preview, Step } from "../preview-comment/preview";
+import { compare } from "../pulumi-preview/changes";
+import type { Preview, Step } from "../pulumi-preview/preview";
 import { kindOf } from "../resource-types";
 import type { Prices } from "./prices";
 

@@ -1,4 +1,4 @@
-import { type Preview, parsePreview } from "../preview-comment/preview";
+import { type Preview, parsePreview } from "../pulumi-preview/preview";
 import { countOf, exitCodes, type Terminal } from "../terminal";
 import { costsOf, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
 import { overridePrices, pricesOfCatalog, pricesOfFile } from "./prices";

@@ -2,8 +2,8 @@ import { expectation, showChoices, showValue } from "serverless-compute-api/shap
 import { z } from "zod";
 import { withExplanation } from "../../lifecycle/messages";
 import { openClients } from "../account";
-import type { Preview } from "../preview-comment/preview";
 import { settingsOfPreview } from "../provider-settings";
+import type { Preview } from "../pulumi-preview/preview";
 import { readText } from "../text-file";
 
 const amounts = z.record(z.string(), z.number().nonnegative()).default({});

@@ -1,4 +1,4 @@
-import { escapeMarkdown } from "../preview-comment/markdown";
+import { escapeMarkdown } from "../pulumi-preview/markdown";
 import { type Cost, hoursPerMonth, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
 
 /** The costs of a stack, in US dollars. */

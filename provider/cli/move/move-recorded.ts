@@ -1,9 +1,9 @@
 import type { Properties } from "../../lifecycle/contract";
 import { openAccount } from "../account";
-import { requireEmpty } from "../import/folder";
-import { readObjects } from "../import/objects";
-import { type ProjectFlags, writeProject } from "../import/output";
-import type { Report, Skipped } from "../import/report";
+import { requireEmpty } from "../project/folder";
+import { readObjects } from "../project/objects";
+import { type ProjectFlags, writeProject } from "../project/output";
+import type { Report, Skipped } from "../project/report";
 import type { Terminal } from "../terminal";
 import { lostAttributes } from "./lost-attributes";
 import { type RecordedResource, readRecorded, type sources } from "./sources";

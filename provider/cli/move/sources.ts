@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ObjectKind } from "../../resources";
 import { parseUrn } from "../../verbs/urn";
-import { camelCase } from "../import/identifiers";
+import { camelCase } from "../project/identifiers";
 import { parseState, type StateResource } from "../state";
 
 /** A resource in the recorded state of another provider. */

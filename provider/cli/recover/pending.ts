@@ -14,7 +14,7 @@ export type Outcome =
   | { outcome: "candidates"; objects: NamedObject[] }
   /** No object has the name: the create did not reach the service. */
   | { outcome: "absent" }
-  /** The state already has the resource: an object of this create is a leftover. */
+  /** The state already has the resource: an object of this create is an orphan. */
   | { outcome: "superseded" }
   /** A JobInvoke is a run, and not an object. */
   | { outcome: "run" }

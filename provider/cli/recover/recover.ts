@@ -1,11 +1,11 @@
+import { unverifiedKey } from "../../resources/serverless-endpoint/unverified";
 import { pulumiCli, type StackChoice, stackArguments } from "../pulumi";
-import { parseState, stateText } from "../state";
+import { type ExportedState, parseState, type StateResource, stateText } from "../state";
 import { exitCodes, type Terminal } from "../terminal";
 import { readText } from "../text-file";
-import { adopt } from "./adopt";
 import type { Choices } from "./pending";
 import { reportText, undecidedCreates } from "./report";
-import { type Survey, survey } from "./survey";
+import { findUnresolved, type Unresolved } from "./unresolved";
 
 /** Options of `recover`. */
 export interface RecoverFlags extends StackChoice, Choices {
@@ -20,7 +20,7 @@ export interface RecoverFlags extends StackChoice, Choices {
 export async function recover(flags: RecoverFlags, io: Terminal, environment?: NodeJS.ProcessEnv): Promise<number> {
   const cli = pulumiCli(flags);
   const text = flags.file === undefined ? await cli.exportState({ showSecrets: true }) : await readText(flags.file);
-  const result = await survey(parseState(text), flags, io.err, environment);
+  const result = await findUnresolved(parseState(text), flags, io.err, environment);
   io.out(flags.json ? JSON.stringify(result, null, 2) : reportText(result, flags.yes ? undefined : commandLine(flags)));
   if (result.creates.length === 0) return result.foreign.length > 0 ? exitCodes.attention : 0;
   if (!flags.yes) return exitCodes.attention;
@@ -37,12 +37,12 @@ export async function recover(flags: RecoverFlags, io: Terminal, environment?: N
 }
 
 /** Throws unless every pending create can be resolved: an import of the state removes all of them. */
-function requireResolved(result: Survey): void {
+function requireResolved(result: Unresolved): void {
   const [unresolved] = [...undecidedCreates(result), ...result.foreign];
   if (unresolved) throw new Error(`${unresolved.urn}: this pending create is not resolved; nothing was changed`);
 }
 
-/** The command line that resolves what a survey found. */
+/** The command line that resolves the pending creates. */
 function commandLine({ import: importedIds, ignore: ignoredIds, ...choice }: RecoverFlags): string {
   const options = [
     ...stackArguments(choice),
@@ -50,4 +50,34 @@ function commandLine({ import: importedIds, ignore: ignoredIds, ...choice }: Rec
     ...ignoredIds.flatMap((id) => ["--ignore", id]),
   ];
   return ["npx --no serverless-compute recover", ...options, "--yes"].join(" ");
+}
+
+/** A pending create with an object that is added to the state. */
+export interface AdoptedObject {
+  urn: string;
+  name: string | undefined;
+  id: string;
+}
+
+/**
+ * The state with the objects of pending creates in it, and without pending operations. The outputs of an adopted object are its
+ * inputs until a refresh reads it. Throws if the state no longer has one of the pending creates.
+ */
+export function adopt(state: ExportedState, adopted: readonly AdoptedObject[]): ExportedState {
+  const { pending_operations: operations, ...deployment } = state.deployment;
+  let resources = deployment.resources ?? [];
+  for (const { urn, name, id } of adopted) {
+    const operation = operations?.find(
+      ({ type, resource }) => type === "creating" && resource.urn === urn && resource.inputs?.["name"] === name,
+    );
+    if (!operation) throw new Error(`${urn}: the state no longer contains this pending create; run the command again`);
+    const { inputs = {} } = operation.resource;
+    // An endpoint with `verify` counts as unverified: its create was interrupted, perhaps before the verification.
+    const unverified = "verify" in inputs && { [unverifiedKey]: {} };
+    const adoptedResource: StateResource = { ...operation.resource, id, outputs: { ...inputs, ...unverified } };
+    const replacedIndex = resources.findIndex((candidate) => candidate.urn === urn && candidate.pendingReplacement);
+    // Other resources already refer to a replaced resource, so they must follow it in the state.
+    resources = replacedIndex < 0 ? [...resources, adoptedResource] : resources.with(replacedIndex, adoptedResource);
+  }
+  return { ...state, deployment: { ...deployment, resources } };
 }

@@ -1,8 +1,8 @@
 import type { NamedObject } from "../../lifecycle/create/creation";
 import { countOf } from "../terminal";
-import type { Survey } from "./survey";
+import type { Unresolved } from "./unresolved";
 
-type Create = Survey["creates"][number];
+type Create = Unresolved["creates"][number];
 
 /** An object in one line. */
 const objectLine = ({ id, name, createdAt }: NamedObject): string =>
@@ -35,12 +35,12 @@ function createLines(create: Create): string[] {
 }
 
 /** Pending creates that require a decision by the user. */
-export const undecidedCreates = ({ creates }: Survey): Create[] =>
+export const undecidedCreates = ({ creates }: Unresolved): Create[] =>
   creates.filter(({ outcome }) => outcome === "candidates" || outcome === "unclear");
 
 /** The report as text. `command` is the command line that resolves the pending creates; undefined if it is the running one. */
-export function reportText(survey: Survey, command: string | undefined): string {
-  const { creates, foreign, others, leftovers } = survey;
+export function reportText(unresolved: Unresolved, command: string | undefined): string {
+  const { creates, foreign, others, orphans } = unresolved;
   const found = creates.filter(({ outcome }) => outcome === "found").length;
   const cleared = creates.length - found;
   const sections: string[][] = [];
@@ -57,14 +57,19 @@ export function reportText(survey: Survey, command: string | undefined): string 
       "Other pending operations; `pulumi refresh` completes them:",
       ...others.map(({ urn, type }) => `  ${type} ${urn}`),
     ]);
-  if (leftovers.length > 0)
+  if (orphans.length > 0)
     sections.push([
       "Objects with default names of this stack's resources that its state does not contain. Delete them unless another",
       "stack of the same name uses this account:",
-      ...leftovers.map((leftover) => `  ${leftover.kind}  ${objectLine(leftover)}  at ${leftover.baseUrl}`),
+      ...orphans.map((orphan) => `  ${orphan.kind}  ${objectLine(orphan)}  at ${orphan.baseUrl}`),
     ]);
   if (sections.length === 0) return "Nothing to recover: no pending operations, no unfinished objects.";
-  if (command !== undefined && creates.length > 0 && undecidedCreates(survey).length === 0 && foreign.length === 0) {
+  if (
+    command !== undefined &&
+    creates.length > 0 &&
+    undecidedCreates(unresolved).length === 0 &&
+    foreign.length === 0
+  ) {
     const steps = [
       ...(found > 0 ? [`import ${countOf(found, "object")}`] : []),
       ...(cleared > 0 ? [`clear ${countOf(cleared, "pending create")}`] : []),

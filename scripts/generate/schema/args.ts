@@ -1,6 +1,6 @@
 import { type Traits, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { pascalCase } from "../../../provider/cli/import/text-layout";
+import { pascalCase } from "../../../provider/cli/project/text-layout";
 import { kinds } from "../../../provider/resources";
 import { boundsOf } from "./property-spec";
 

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { pascalCase } from "../../../provider/cli/import/text-layout";
+import { pascalCase } from "../../../provider/cli/project/text-layout";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { kinds } from "../../../provider/resources";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { createDeployment, type Declared, type Deployment, type Run } from "./deployment";
-import { listServiceObjects } from "./leftovers";
+import { listServiceObjects } from "./orphans";
 
 /** Seeds of the schedules of a run: fewer in `npm test` than with FULL=1. FAULT_SEED=n replays one schedule. */
 export function seedsOf(count: { short: number; full: number }): number[] {

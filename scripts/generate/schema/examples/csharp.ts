@@ -1,4 +1,4 @@
-import { block, indent, pascalCase, quote } from "../../../../provider/cli/import/text-layout";
+import { block, indent, pascalCase, quote } from "../../../../provider/cli/project/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const indentation = "    ";

@@ -1,4 +1,4 @@
-import { goLiteral, indent, pascalCase, quote } from "../../../../provider/cli/import/text-layout";
+import { goLiteral, indent, pascalCase, quote } from "../../../../provider/cli/project/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const pkg = "serverlesscompute";

@@ -1,4 +1,4 @@
-import { bracketed, quote, snakeCase } from "../../../../provider/cli/import/text-layout";
+import { bracketed, quote, snakeCase } from "../../../../provider/cli/project/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const indentation = "    ";

@@ -1,4 +1,4 @@
-import { indent, quote } from "../../../../provider/cli/import/text-layout";
+import { indent, quote } from "../../../../provider/cli/project/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 /** Texts that do not require quotes in YAML. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { adopt } from "../../../../provider/cli/recover/adopt";
+import { adopt } from "../../../../provider/cli/recover/recover";
 import type { ExportedState } from "../../../../provider/cli/state";
 
 const type = "serverless-compute:index:ServerlessEndpoint";

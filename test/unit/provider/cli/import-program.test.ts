@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { goProject } from "../../../../provider/cli/import/go";
-import { camelCase, resourceNames } from "../../../../provider/cli/import/identifiers";
-import { type AccountObject, programOf } from "../../../../provider/cli/import/program";
-import { pythonProject } from "../../../../provider/cli/import/python";
-import { snakeCase } from "../../../../provider/cli/import/text-layout";
-import { typescriptProject } from "../../../../provider/cli/import/typescript";
-import { yamlProject } from "../../../../provider/cli/import/yaml";
+import { goProject } from "../../../../provider/cli/project/go";
+import { camelCase, resourceNames } from "../../../../provider/cli/project/identifiers";
+import { type AccountObject, programOf } from "../../../../provider/cli/project/program";
+import { pythonProject } from "../../../../provider/cli/project/python";
+import { snakeCase } from "../../../../provider/cli/project/text-layout";
+import { typescriptProject } from "../../../../provider/cli/project/typescript";
+import { yamlProject } from "../../../../provider/cli/project/yaml";
 import { isObjectKind, type ObjectKind, objectKinds } from "../../../../provider/resources";
 
 const project = { name: "imported", version: "1.2.3", plugin: "node_modules/p/bin" };

@@ -81,8 +81,8 @@ describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
     };
     for (const variant of ["dynamic", "plugin"] as const) {
       const operations = Object.keys(ids).map((kind) => pending(urnOf(kind, "chat", variant), "chat-dev-00000a1"));
-      const { code, creates, leftovers } = await reportOf({ operations }, { dialect });
-      expect({ code, leftovers }).toEqual({ code: 3, leftovers: [] });
+      const { code, creates, orphans } = await reportOf({ operations }, { dialect });
+      expect({ code, orphans }).toEqual({ code: 3, orphans: [] });
       expect(creates.map(({ kind, outcome, object }: never) => ({ kind, outcome, object }))).toEqual(
         Object.entries(ids).map(([kind, id]) => ({
           kind,
@@ -145,7 +145,7 @@ describe("objects that may be unmanaged", () => {
   });
 });
 
-describe("leftovers", () => {
+describe("orphans", () => {
   it("are objects with default names of the stack's resources outside the state", async () => {
     const keptId = await volume("chat-dev-00000a1");
     const unfinished = await volume("chat-dev-00000a2");
@@ -153,9 +153,9 @@ describe("leftovers", () => {
       await volume(name);
     await create("Secret", { name: "chat-dev-00000a1", value: "sesame-1d52" });
     const resources = [resource(urnOf("NetworkVolume"), { id: keptId })];
-    const { code, creates, leftovers } = await reportOf({ resources });
+    const { code, creates, orphans } = await reportOf({ resources });
     expect({ code, creates }).toEqual({ code: 0, creates: [] });
-    expect(leftovers).toEqual([
+    expect(orphans).toEqual([
       expect.objectContaining({ kind: "NetworkVolume", id: unfinished, name: "chat-dev-00000a2" }),
     ]);
   });
@@ -164,17 +164,17 @@ describe("leftovers", () => {
     const [keptId, unfinished] = [await volume("models"), await volume("models")];
     const resources = [resource(urnOf("NetworkVolume"), { id: keptId })];
     const operations = [pending(urnOf("NetworkVolume"), "models")];
-    const { creates, leftovers } = await reportOf({ resources, operations });
+    const { creates, orphans } = await reportOf({ resources, operations });
     expect(creates).toMatchObject([{ outcome: "superseded" }]);
-    expect(leftovers).toMatchObject([{ id: unfinished }]);
+    expect(orphans).toMatchObject([{ id: unfinished }]);
   });
 
   it("include all but one object of a resource that was interrupted twice", async () => {
     const [first, second] = [await volume("chat-dev-00000a1"), await volume("chat-dev-00000a2")];
     const operations = ["chat-dev-00000a1", "chat-dev-00000a2"].map((name) => pending(urnOf("NetworkVolume"), name));
-    const { creates, leftovers } = await reportOf({ operations });
+    const { creates, orphans } = await reportOf({ operations });
     expect(creates).toMatchObject([{ outcome: "found", object: { id: first } }, { outcome: "superseded" }]);
-    expect(leftovers).toMatchObject([{ id: second }]);
+    expect(orphans).toMatchObject([{ id: second }]);
   });
 });
 
@@ -220,7 +220,7 @@ describe("the state", () => {
     expect(bench.drainRequests()).toEqual([]);
   });
 
-  it("without pending operations and leftovers needs no recovery", async () => {
+  it("without pending operations and orphans needs no recovery", async () => {
     expect(await run({})).toEqual({
       code: 0,
       out: "Nothing to recover: no pending operations, no unfinished objects.",

@@ -1,8 +1,8 @@
-import { openAccount } from "../account";
-import type { Terminal } from "../terminal";
-import { requireEmpty } from "./folder";
-import { readObjects } from "./objects";
-import { type ProjectFlags, writeProject } from "./output";
+import { openAccount } from "./account";
+import { requireEmpty } from "./project/folder";
+import { readObjects } from "./project/objects";
+import { type ProjectFlags, writeProject } from "./project/output";
+import type { Terminal } from "./terminal";
 
 /** Options of `import`. */
 export interface ImportFlags extends ProjectFlags {

@@ -1,28 +1,39 @@
-import { isObjectKind, type Kind } from "../../resources";
+import type { NamedObject } from "../../lifecycle/create/creation";
+import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
+import { bareName } from "../../resources/serverless-endpoint/record";
+import { isGeneratedName } from "../../verbs/urn";
 import { type Account, openAccount } from "../account";
 import { settingsIn } from "../provider-settings";
 import { kindOf } from "../resource-types";
 import type { ExportedState, PendingOperation } from "../state";
-import { findLeftovers, type Leftover, type LeftoverOrigin } from "./leftovers";
-import { type Choices, determineOutcome, idsIn, type Outcome, type PendingCreate, pendingCreate } from "./pending";
+import {
+  type Choices,
+  determineOutcome,
+  hasName,
+  idsIn,
+  type Outcome,
+  type PendingCreate,
+  pendingCreate,
+  summaryOf,
+} from "./pending";
 
 /** The pending operations of a stack, their outcomes, and the objects that the stack may have left in its accounts. */
-export interface Survey {
+export interface Unresolved {
   creates: (PendingCreate & Outcome)[];
   /** Pending creates of resources of other packages. */
   foreign: { urn: string }[];
   /** Pending updates, deletes and reads, which a refresh completes. */
   others: { urn: string; type: string }[];
-  leftovers: Leftover[];
+  orphans: Orphan[];
 }
 
-/** Looks up the objects of a stack's pending creates, and leftovers. It only reads. */
-export async function survey(
+/** Looks up the objects of a stack's pending creates, and orphans. It only reads. */
+export async function findUnresolved(
   state: ExportedState,
   choices: Choices,
   notify: (text: string) => void,
   environment?: NodeJS.ProcessEnv,
-): Promise<Survey> {
+): Promise<Unresolved> {
   const accounts = new Map<string, Account>();
   const accountOf = (provider = ""): Account => {
     const account = accounts.get(provider) ?? openAccount(settingsIn(state, provider), notify, environment);
@@ -32,11 +43,11 @@ export async function survey(
   const operations = state.deployment.pending_operations ?? [];
   const pendingCreates = operations.filter(({ type }) => type === "creating");
   try {
-    const origins: (LeftoverOrigin & { provider: string | undefined })[] = [];
+    const origins: (OrphanOrigin & { provider: string | undefined })[] = [];
     const addOrigin = (urn: string, kind: Kind, provider: string | undefined, name?: string): void => {
       if (isObjectKind(kind)) origins.push({ urn, kind, provider, name });
     };
-    const creates: Survey["creates"] = [];
+    const creates: Unresolved["creates"] = [];
     for (const operation of pendingCreates) {
       const kind = kindOf(operation.resource.type);
       if (kind === undefined) continue;
@@ -57,10 +68,10 @@ export async function survey(
       create.outcome === "found" ? [create.object] : create.outcome === "candidates" ? create.objects : [],
     );
     const knownIds = new Set([...idsIn(state), ...candidates.map(({ id }) => id)]);
-    const leftovers: Leftover[] = [];
+    const orphans: Orphan[] = [];
     for (const provider of new Set(origins.map((origin) => origin.provider))) {
       const providerOrigins = origins.filter((origin) => origin.provider === provider);
-      leftovers.push(...(await findLeftovers(providerOrigins, accountOf(provider), knownIds)));
+      orphans.push(...(await findOrphans(providerOrigins, accountOf(provider), knownIds)));
     }
     return {
       creates,
@@ -69,10 +80,8 @@ export async function survey(
         .filter(({ type }) => type !== "creating")
         .map(({ type, resource: { urn } }) => ({ urn, type })),
       // Two providers may lead to one account.
-      leftovers: [
-        ...new Map(
-          leftovers.map((leftover) => [`${leftover.baseUrl} ${leftover.kind} ${leftover.id}`, leftover]),
-        ).values(),
+      orphans: [
+        ...new Map(orphans.map((orphan) => [`${orphan.baseUrl} ${orphan.kind} ${orphan.id}`, orphan])).values(),
       ],
     };
   } finally {
@@ -81,3 +90,36 @@ export async function survey(
 }
 
 const urnOf = ({ resource: { urn } }: PendingOperation): { urn: string } => ({ urn });
+
+/** An object of the account that nothing in the state refers to. */
+export interface Orphan extends NamedObject {
+  kind: ObjectKind;
+  /** Root of the REST API of its account. */
+  baseUrl: string;
+}
+
+/** A resource of the stack whose interrupted creates may have left objects. */
+export type OrphanOrigin = Pick<PendingCreate, "urn" | "name"> & { kind: ObjectKind };
+
+/**
+ * Objects with a generated name of one of the resources, or with the name of its superseded pending create, that are not among
+ * the known ids.
+ */
+export async function findOrphans(
+  origins: readonly OrphanOrigin[],
+  account: Pick<Account, "baseUrl" | "list">,
+  knownIds: ReadonlySet<string>,
+): Promise<Orphan[]> {
+  const orphans = new Map<string, Orphan>();
+  for (const { urn, kind, name } of origins) {
+    const { objects } = await account.list(kind);
+    for (const object of objects.filter(({ id }) => !knownIds.has(id))) {
+      const isOrphan =
+        isGeneratedName(object.name, urn) ||
+        (kind === "ServerlessEndpoint" && isGeneratedName(bareName(object.name), urn)) ||
+        (name !== undefined && hasName(kind, object, name));
+      if (isOrphan) orphans.set(`${kind} ${object.id}`, { kind, baseUrl: account.baseUrl, ...summaryOf(object) });
+    }
+  }
+  return [...orphans.values()];
+}

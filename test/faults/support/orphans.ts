@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { findLeftovers } from "../../../provider/cli/recover/leftovers";
+import { findOrphans } from "../../../provider/cli/recover/unresolved";
 import type { Properties } from "../../../provider/lifecycle/contract";
 import { kinds } from "../../../provider/resources";
 import { type CollectionName, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
@@ -36,7 +36,7 @@ export async function listServiceObjects(bench: Pick<LifecycleBench, "listObject
  * Deletes the objects that are in no state, as the user does with the list of `serverless-compute recover`. That list must have
  * each of them and no others. Returns their ids.
  */
-export async function removeLeftovers(
+export async function removeOrphans(
   bench: Pick<LifecycleBench, "listObjects">,
   deployments: readonly Deployment[],
   run: () => Run,
@@ -44,7 +44,7 @@ export async function removeLeftovers(
   const idsInState = deployments.flatMap(({ state }) =>
     [...state.resources.values(), ...state.replaced].map(({ id }) => id),
   );
-  const leftovers = (await listServiceObjects(bench)).filter(({ id }) => !idsInState.includes(id));
+  const orphans = (await listServiceObjects(bench)).filter(({ id }) => !idsInState.includes(id));
   const { context } = run();
   const account = {
     baseUrl: context.clients.baseUrl,
@@ -52,8 +52,8 @@ export async function removeLeftovers(
     close: async () => {},
   };
   const origins = deployments.flatMap(({ urns }) => [...urns].map(([urn, kind]) => ({ urn, kind, name: undefined })));
-  const recovered = await findLeftovers(origins, account, new Set(idsInState));
-  expect(recovered.map(({ id }) => id).sort()).toEqual(leftovers.map(({ id }) => id).sort());
-  for (const { kind, id } of leftovers) await kinds[kind].delete(id, {}, run().context);
-  return leftovers.map(({ id }) => id);
+  const recovered = await findOrphans(origins, account, new Set(idsInState));
+  expect(recovered.map(({ id }) => id).sort()).toEqual(orphans.map(({ id }) => id).sort());
+  for (const { kind, id } of orphans) await kinds[kind].delete(id, {}, run().context);
+  return orphans.map(({ id }) => id);
 }

@@ -7,7 +7,7 @@ import { propertyOf } from "../../lifecycle/properties/schema";
 import { isProperties } from "../../lifecycle/properties/values";
 import { type ObjectKind, objectKindNames, objectKinds } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/record";
-import { compare } from "../preview-comment/changes";
+import { compare } from "../pulumi-preview/changes";
 import { camelCase, resourceNames } from "./identifiers";
 
 /** An object of the account with its kind. */
