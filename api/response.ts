@@ -124,7 +124,7 @@ export interface UnreadableElement {
 }
 
 const elementIdentity = z.object({
-  id: z.string().optional().catch(undefined),
+  id: z.string().min(1).optional().catch(undefined),
   name: z.string().optional().catch(undefined),
 });
 

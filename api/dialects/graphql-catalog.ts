@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CallOptions, Management } from "../management";
-import { listOf, orUndefined } from "../shapes";
+import { listOf, orUndefined, recordId } from "../shapes";
 import type { GraphqlCalls } from "./graphql-calls";
 
 const documents = {
@@ -15,19 +15,19 @@ const gpuCatalog = z.lazy(() =>
   z.looseObject({
     gpuTypes: z.array(
       z.looseObject({
-        id: z.string(),
+        id: recordId,
         displayName: z.string().nullish(),
         manufacturer: z.string().nullish(),
         memoryInGb: z.number().nullish(),
         lowestPrice: z.looseObject({ uninterruptablePrice: z.number().nullish() }).nullish(),
       }),
     ),
-    serverlessGpuPools: z.array(z.looseObject({ id: z.string(), gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
+    serverlessGpuPools: z.array(z.looseObject({ id: recordId, gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
   }),
 );
 const dataCenterCatalog = z.lazy(() =>
   z.looseObject({
-    dataCenters: z.array(z.looseObject({ id: z.string(), name: z.string().nullish(), region: z.string().nullish() })),
+    dataCenters: z.array(z.looseObject({ id: recordId, name: z.string().nullish(), region: z.string().nullish() })),
   }),
 );
 
@@ -35,7 +35,7 @@ const gpuStockCatalog = z.lazy(() =>
   z.looseObject({
     dataCenters: z.array(
       z.looseObject({
-        id: z.string(),
+        id: recordId,
         gpuAvailability: listOf(z.looseObject({ gpuTypeId: z.string(), available: z.boolean().nullish() })),
       }),
     ),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { recordId } from "./record-values";
 
 /** States of a job (interface: States and transitions). */
 export const jobStatus = z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"]);
@@ -57,7 +58,7 @@ export type JobSubmission = z.input<typeof jobSubmission>;
 /** The response of /run, /runsync, /status, /cancel and /retry; times in ms. */
 export const jobRecord = z.lazy(() =>
   z.looseObject({
-    id: z.string(),
+    id: recordId,
     status: jobStatus,
     delayTime: z.number().optional(),
     executionTime: z.number().optional(),

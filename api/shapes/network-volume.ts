@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dataCenterIds } from "../catalog";
 import { limits } from "./limits";
-import { isoTimestamp, recordShapes, type Values, v2RecordShape } from "./record-values";
+import { isoTimestamp, recordId, recordShapes, type Values, v2RecordShape } from "./record-values";
 import { traits } from "./traits";
 
 /** Allowed sizes by dialect (GB; v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
@@ -40,7 +40,7 @@ export type NetworkVolumeSettings = Values<typeof networkVolumeFields> & {
 export const networkVolumeRecord = z.lazy(() =>
   z.object({
     ...recordShapes(networkVolumeFields),
-    id: z.string(),
+    id: recordId,
     name: z.string(),
     size: z.number(),
     dataCenterId: z.string(),

@@ -3,6 +3,9 @@ import { traitsOf } from "./traits";
 
 /** Properties and values of responses. */
 
+/** Id of an object in a response. An empty id identifies nothing, so it counts as missing. */
+export const recordId = z.string().min(1, "must not be empty");
+
 /** An optional value of a response; defaults to `fallback` if it is null or absent. */
 export const orDefault = <Shape extends z.ZodType>(shape: Shape, fallback: NonNullable<z.output<Shape>>) =>
   shape.nullish().transform((value) => value ?? fallback);

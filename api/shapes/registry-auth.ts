@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { recordId } from "./record-values";
 import { traits } from "./traits";
 
 /** The fields of saved credentials, used by the resource's inputs and the GraphQL inputs. */
@@ -29,7 +30,7 @@ export type RegistryAuthCreate = Record<keyof typeof registryAuthFields, string>
 export type RegistryAuthUpdate = Omit<RegistryAuthCreate, "name"> & { id: string };
 
 /** Saved credentials as the service returns them, without user name and password. */
-export const registryAuthRecord = z.lazy(() => z.looseObject({ id: z.string(), name: z.string() }));
+export const registryAuthRecord = z.lazy(() => z.looseObject({ id: recordId, name: z.string() }));
 export type RegistryAuthRecord = z.output<typeof registryAuthRecord>;
 
 /** Maximum lengths in REST v2 (characters; contract: RegistryCreate). */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTimestamp, listOf, orUndefined, recordShapes, v2RecordShape } from "./record-values";
+import { isoTimestamp, listOf, orUndefined, recordId, recordShapes, v2RecordShape } from "./record-values";
 import { plainEndpointFields, workerRecord } from "./serverless-endpoint";
 import { templateFields, v2ContainerRecord } from "./template";
 
@@ -18,7 +18,7 @@ export const v2EndpointRecord = z.lazy(() =>
     templateFields,
     z.looseObject({
       ...recordShapes(plainEndpointFields),
-      id: z.string(),
+      id: recordId,
       name: z.string(),
       type: orUndefined(z.string()),
       requestUrls: orUndefined(z.record(z.string(), z.string())),
@@ -33,7 +33,7 @@ export const v2EndpointRecord = z.lazy(() =>
         }),
       ),
       cpu: orUndefined(
-        z.array(z.looseObject({ id: z.string(), vcpuCount: z.number(), memory: orUndefined(z.number()) })),
+        z.array(z.looseObject({ id: recordId, vcpuCount: z.number(), memory: orUndefined(z.number()) })),
       ),
       workers: orUndefined(
         z.looseObject({
@@ -62,7 +62,7 @@ export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
 /** A release of an endpoint and its differences from the previous release. */
 const v2Release = z.lazy(() =>
   z.looseObject({
-    id: z.string(),
+    id: recordId,
     version: orUndefined(z.number()),
     createdAt: z.string(),
     /** Field names have the form `template.imageName`; the form of values is undocumented. */
@@ -85,7 +85,7 @@ export const v2Workers = z.lazy(() =>
 /** A GPU type of the catalog: memory in GB, prices in US dollars per hour; `pool` is null if serverless endpoints cannot use it. */
 export const v2GpuRecord = z.lazy(() =>
   z.looseObject({
-    id: z.string(),
+    id: recordId,
     name: orUndefined(z.string()),
     pool: orUndefined(z.string()),
     manufacturer: orUndefined(z.string()),
@@ -97,7 +97,7 @@ export const v2GpuRecord = z.lazy(() =>
     maxCount: z.unknown().optional(),
     /** Present only if the request includes it. */
     availability: orUndefined(z.string()),
-    dataCenters: orUndefined(z.array(z.looseObject({ id: z.string(), availability: orUndefined(z.string()) }))),
+    dataCenters: orUndefined(z.array(z.looseObject({ id: recordId, availability: orUndefined(z.string()) }))),
     cudaVersions: z.unknown().optional(),
   }),
 );
@@ -111,13 +111,13 @@ export const v2AccountLimits = z.lazy(() => {
 
 /** A CPU flavour of the catalog; prices in US dollars per hour. */
 export const v2CpuRecord = z.lazy(() =>
-  z.looseObject({ id: z.string(), price: orUndefined(z.looseObject({ serverlessPerVcpu: orUndefined(z.number()) })) }),
+  z.looseObject({ id: recordId, price: orUndefined(z.looseObject({ serverlessPerVcpu: orUndefined(z.number()) })) }),
 );
 
 /** A data centre of the catalog. */
 export const v2DataCenterRecord = z.lazy(() =>
   z.looseObject({
-    id: z.string(),
+    id: recordId,
     name: orUndefined(z.string()),
     region: orUndefined(z.string()),
     networkVolumeTypes: listOf(z.string()),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { isoTimestamp, orDefault } from "./record-values";
+import { isoTimestamp, orDefault, recordId } from "./record-values";
 import { traits } from "./traits";
 
 const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
@@ -28,7 +28,7 @@ export const secretValue = secretFields.value.refine((text) => !text.includes("\
 /** A secret as returned by the service, without its value. */
 export const secretRecord = z.lazy(() =>
   z.looseObject({
-    id: z.string(),
+    id: recordId,
     name: z.string(),
     description: orDefault(z.string(), ""),
     createdAt: isoTimestamp,

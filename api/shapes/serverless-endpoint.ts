@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "../catalog";
 import { limits } from "./limits";
-import { isoTimestamp, orUndefined, recordShapes, type Values, withDefaults } from "./record-values";
+import { isoTimestamp, orUndefined, recordId, recordShapes, type Values, withDefaults } from "./record-values";
 import { rule } from "./rule";
 import type { ContainerSettings } from "./template";
 import { traits } from "./traits";
@@ -155,7 +155,7 @@ export const restEndpointPatch = restFields.omit({ computeType: true }).partial(
 /** A worker of an endpoint; some APIs omit its version and whether it is outdated. */
 export const workerRecord = z.lazy(() =>
   z.looseObject({
-    id: z.string(),
+    id: recordId,
     status: orUndefined(z.string()),
     version: orUndefined(z.number()),
     isStale: orUndefined(z.boolean()),
@@ -167,7 +167,7 @@ export type WorkerRecord = z.output<typeof workerRecord>;
 export const serverlessEndpointRecord = z.lazy(() =>
   z.object({
     ...recordShapes(restFields.shape),
-    id: z.string(),
+    id: recordId,
     name: z.string(),
     templateId: z.string(),
     /** CPU flavour, virtual CPUs and memory in GB, such as `cpu3c-8-16`. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { listOf, orDefault, orUndefined, recordShapes, type Values, v2RecordShape } from "./record-values";
+import { listOf, orDefault, orUndefined, recordId, recordShapes, type Values, v2RecordShape } from "./record-values";
 import { traits } from "./traits";
 
 /** Pattern of a port from 1 to 65535 and its protocol. */
@@ -131,7 +131,7 @@ export const templateRecord = z.lazy(() =>
   z.object({
     ...recordShapes(templateFields),
     ...containerRecord(),
-    id: z.string(),
+    id: recordId,
     name: z.string(),
     volumeInGb: orDefault(z.number(), 0),
     readme: orDefault(z.string(), ""),

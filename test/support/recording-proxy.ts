@@ -29,6 +29,8 @@ export type Fault =
   | { kind: "status"; status: 403 | 429 | 500 | 502 | 503 | 504; retryAfter?: string; applied?: boolean }
   /** The origin applies the request; half of its response arrives. */
   | { kind: "halfBody" }
+  /** A gateway sends the request twice: the client receives the second response, or with `drop` none. */
+  | { kind: "repeatRequest"; drop?: boolean }
   /**
    * The client was killed: this request, applied or not, and all later requests end without a response until `clear`. The
    * origin receives no later requests.
@@ -107,6 +109,7 @@ function reachesOrigin(fault: Fault): boolean {
     case "delayRequest":
     case "delayResponse":
     case "halfBody":
+    case "repeatRequest":
       return true;
   }
 }
@@ -185,6 +188,7 @@ export async function startRecordingProxy(
     if (fault?.kind === "dropRequest") return hangUp(request);
     if (fault?.kind === "delayRequest") await new Promise((resolve) => setTimeout(resolve, fault.ms));
     let outgoing = unreachableResponse;
+    if (fault?.kind === "repeatRequest") await forward(request, body);
     if (fault === undefined || reachesOrigin(fault)) {
       const originResponse = await forward(request, body).catch(() => undefined);
       record.applied = originResponse !== undefined;
@@ -199,7 +203,8 @@ export async function startRecordingProxy(
       outgoing = originResponse ?? unreachableResponse;
     }
     if (fault?.kind === "delayResponse") await new Promise((resolve) => setTimeout(resolve, fault.ms));
-    if (isClientGone || fault?.kind === "dropResponse") return hangUp(request);
+    const isDropped = fault?.kind === "dropResponse" || (fault?.kind === "repeatRequest" && fault.drop === true);
+    if (isClientGone || isDropped) return hangUp(request);
     if (fault?.kind === "reset") return reset(request);
     if (fault?.kind === "halfBody") return sendHalf(response, outgoing);
     if (fault?.kind === "status") outgoing = statusResponse(fault.status, fault.retryAfter);

@@ -62,10 +62,11 @@ async function createOrFind<Inputs extends NamedInputs, Outputs extends object, 
       uncertainty: uncertaintyOf(listing, inputs.name, existingIds),
     };
   };
-  const { created, attempt } = await createWithRetries(creation, lookup, context);
+  const { created, attempt, matches } = await createWithRetries(creation, lookup, context);
   context.claimedIds.set(created.id, "state");
-  if (attempt > 1 && remove) {
-    const duplicates = (await findDuplicates(created, lookup, context)).filter(({ id }) => id !== created.id);
+  if (remove) {
+    const candidates = attempt > 1 ? await findDuplicates(created, lookup, context) : matches;
+    const duplicates = candidates.filter(({ id }) => id !== created.id);
     if (context.hasUniqueName) await removeDuplicates(remove, created, duplicates, context);
     else if (duplicates.length > 0) context.warn(possibleDuplicatesWarning(kind, inputs.name, duplicates));
   }
@@ -76,7 +77,7 @@ async function createWithRetries<ApiObject extends NamedObject>(
   creation: Creation<NamedInputs, object, ApiObject>,
   lookup: Lookup<ApiObject>,
   context: Context,
-): Promise<{ created: ApiObject; attempt: number }> {
+): Promise<{ created: ApiObject; attempt: number; matches: ApiObject[] }> {
   const { kind, inputs, send, remove } = creation;
   const subject = { label: `${kind} "${inputs.name}"`, verb: "create" } as const;
   for (let attempt = 1; ; attempt++) {
@@ -85,14 +86,15 @@ async function createWithRetries<ApiObject extends NamedObject>(
       responseLost = true;
     };
     try {
-      return { created: await completeDespiteCancel(context, send, onResponseLost), attempt };
+      return { created: await completeDespiteCancel(context, send, onResponseLost), attempt, matches: [] };
     } catch (error) {
       if (!responseLost && !isApiError(error)) throw error;
-      // A name that is taken at the second attempt was most likely taken by the first.
-      const nameTakenByEarlierAttempt = attempt > 1 && isApiError(error) && error.code === "duplicate_name";
+      // Another request of this create has taken the name: an earlier attempt, or one that a gateway repeated.
+      const isOwnConflict = (attempt > 1 || context.hasUniqueName === true) && isApiError(error, "conflict");
       const ambiguous = responseLost || (isApiError(error) && error.ambiguous);
-      if (!ambiguous && !nameTakenByEarlierAttempt) throw error;
-      context.progress("the response was lost; checking whether the service created it");
+      if (!ambiguous && !isOwnConflict) throw error;
+      const problem = isOwnConflict ? "the name is taken" : "the response was lost";
+      context.progress(`${problem}; checking whether the service created it`);
       const { matches, uncertainty } = await lookUpWithRetries(lookup, context).catch(
         // Report the failure of the create, not of the lookup.
         (): LookupResult<ApiObject> => ({ matches: [], ids: new Set(), uncertainty: "The lookup failed." }),
@@ -104,10 +106,11 @@ async function createWithRetries<ApiObject extends NamedObject>(
           subject,
           `${idList(matches)} have its name and inputs; only one of them was created for it.`,
         );
-      if (created) return { created, attempt };
+      if (created) return { created, attempt, matches };
       const { aborted, reason } = context.signal;
       if (isCancelledOrExpired(context)) throw new LostCreate(aborted ? reason : error, subject, uncertainty);
-      if (nameTakenByEarlierAttempt || !isApiError(error)) throw new LostCreate(error, subject, uncertainty);
+      if (isOwnConflict && context.hasUniqueName) throw new LostCreate(error, subject, uncertainty, true);
+      if (isOwnConflict || !isApiError(error)) throw new LostCreate(error, subject, uncertainty);
       // If names are unique, a second request cannot create a duplicate.
       const isSafeToRetry = uncertainty === undefined || !remove;
       if (!isSafeToRetry || !error.retryable || attempt === maxAttempts)
@@ -185,17 +188,22 @@ const possibleDuplicatesWarning = (kind: string, name: string, duplicates: reado
 
 /** A create whose response was lost and whose object was not found, so that it may exist. */
 class LostCreate extends ExplainedError {
-  constructor(cause: unknown, subject: Subject, uncertainty: string | undefined) {
-    super(`${describeFailure(cause, subject)}${uncertainty === undefined ? "" : ` ${uncertainty}`}`, { cause });
+  constructor(cause: unknown, subject: Subject, uncertainty: string | undefined, isGeneratedNameTaken = false) {
+    super(
+      `${describeFailure(cause, subject, isGeneratedNameTaken)}${uncertainty === undefined ? "" : ` ${uncertainty}`}`,
+      { cause },
+    );
   }
 }
 
-function describeFailure(cause: unknown, subject: Subject): string {
-  if (!isApiError(cause))
-    return `${subject.label}: ${cause instanceof Error ? cause.message : cause}${lostCreateAdvice}`;
-  const text = explain(cause, subject);
-  if (cause.ambiguous) return text;
-  return `${text}\nAn earlier request of this create, whose response was lost, most likely created the object with this name.`;
+function describeFailure(cause: unknown, subject: Subject, isGeneratedNameTaken: boolean): string {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  if (!isApiError(cause)) return `${subject.label}: ${text}${lostCreateAdvice}`;
+  if (isGeneratedNameTaken)
+    return `${subject.label}: the service reports that the generated name is taken (${text}), but lists no object with it.${lostCreateAdvice}`;
+  const explanation = explain(cause, subject);
+  if (cause.ambiguous) return explanation;
+  return `${explanation}\nAn earlier request of this create, whose response was lost, most likely created the object with this name.`;
 }
 
 /**

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { PartialFailure } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { freshName, listMatch, objectCases, withLists } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 0 });
+const cases = await objectCases(bench);
+
+/** A response whose ids are empty. */
+function withEmptyIds(response: unknown): unknown {
+  if (typeof response !== "object" || response === null || Array.isArray(response)) return response;
+  return Object.fromEntries(
+    Object.entries(response).map(([key, item]) => [key, key === "id" ? "" : withEmptyIds(item)]),
+  );
+}
+
+describe.each(cases)("a create of a $kind", ({ kind, create, collection, unique, inputsOf, idsOf }) => {
+  const lifecycle = kinds[kind];
+
+  test("returns the id of its object if a gateway repeats the request and the response is lost", async () => {
+    const name = freshName();
+    bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
+    const { id } = await lifecycle.create(inputsOf(name), bench.context({ hasUniqueName: true }));
+    expect(bench.proxy.pendingFaults()).toBe(0);
+    // The service accepts the repeated request only if names are not unique; the second object is deleted.
+    expect(await idsOf(name)).toEqual([id]);
+  });
+
+  test("reports an object that cannot be deleted after a repeated request", async () => {
+    const name = freshName();
+    bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
+    bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
+    const outcome = await lifecycle
+      .create(inputsOf(name), bench.context({ hasUniqueName: true }))
+      .catch((error: unknown) => error);
+    bench.proxy.clear();
+    const ids = await idsOf(name);
+    if (unique) return expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
+    if (!(outcome instanceof PartialFailure)) throw outcome;
+    expect([outcome.id, outcome.outputs["duplicates"]].flat().sort()).toEqual(ids.sort());
+  });
+
+  test("under a name of the program lists both objects if a gateway repeats the request and the response is lost", async () => {
+    const name = freshName();
+    bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
+    const outcome = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => error);
+    const ids = await idsOf(name);
+    if (unique) expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
+    else {
+      expect(ids).toHaveLength(2);
+      for (const id of ids) expect(String(outcome)).toContain(id);
+    }
+  });
+
+  test.each([true, false])(
+    "finds its object if the response has an empty id (generated name: %s)",
+    async (hasUniqueName) => {
+      const name = freshName();
+      bench.proxy.alter(create, withEmptyIds);
+      const { id } = await lifecycle.create(inputsOf(name), bench.context({ hasUniqueName }));
+      bench.proxy.clear();
+      expect(await idsOf(name)).toEqual([id]);
+    },
+  );
+
+  test("ignores a listed object with an empty id", async () => {
+    const name = freshName();
+    bench.proxy.alter(listMatch(collection), (response) =>
+      withLists(response, (list) => list.flatMap((object) => [{ ...object, id: "" }, object])),
+    );
+    bench.proxy.inject(create, { kind: "dropResponse" });
+    const { id } = await lifecycle
+      .create(inputsOf(name), bench.context({ hasUniqueName: true }))
+      .finally(() => bench.proxy.clear());
+    expect(await idsOf(name)).toEqual([id]);
+  });
+});
+
+describe.each(cases.filter(({ unique }) => unique))(
+  "a create of a $kind whose request a gateway repeats, so that the response reports its own name as taken",
+  ({ kind, create, collection, inputsOf, idsOf }) => {
+    const lifecycle = kinds[kind];
+
+    test("returns the id of its object under a generated name", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "repeatRequest" });
+      const { id } = await lifecycle.create(inputsOf(name), bench.context({ hasUniqueName: true }));
+      expect(bench.proxy.pendingFaults()).toBe(0);
+      expect(await idsOf(name)).toEqual([id]);
+    });
+
+    test("fails without advice about names if the service does not list the object", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "repeatRequest" });
+      bench.proxy.alter(listMatch(collection), (response) =>
+        withLists(response, (list) => list.filter((object) => object["name"] !== name)),
+      );
+      const failure = await lifecycle
+        .create(inputsOf(name), bench.context({ hasUniqueName: true }))
+        .catch((error: unknown) => String(error));
+      expect(failure).toContain(`${kind} "${name}": the service reports that the generated name is taken (`);
+      expect(failure).toContain('"npx --no serverless-compute recover" lists any object that it created');
+      expect(failure).not.toContain("Set another name");
+    });
+
+    test("fails under a name of the program, which another deployment may have taken", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "repeatRequest" });
+      await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow("the name is already taken");
+    });
+  },
+);
