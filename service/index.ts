@@ -23,6 +23,7 @@ import { type Database, openDatabase, type StoreFaults } from "./store/database"
 import { diskFault, unreadable } from "./store/faults";
 import { removeServiceAddress, writeServiceAddress } from "./store/service-address";
 import { commandOf, sourceFileOf } from "./workers/handler-files";
+import { commandProblems } from "./workers/image-command";
 import { workerLogPath } from "./workers/logs";
 import { watchSources } from "./workers/source-watch";
 
@@ -153,6 +154,7 @@ async function startService(
   });
 
   const { images } = settings;
+  for (const problem of commandProblems(images)) settings.onNotice(problem);
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
   const applySeedFile = async (input: Seed): Promise<Record<string, string>> => {
     const { applySeed } = await import("./seed/seeding.js");

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, extname, join } from "node:path";
+import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CommandLineError, splitCommandLine } from "./command-line";
 import { commandOf, handlerFileIn, typescriptExtensions } from "./handler-files";
@@ -13,6 +13,21 @@ export interface WorkerCommand {
   channel: boolean;
 }
 
+/** The reason why an image has no command, or, if `isBroken`, why its command cannot run. */
+export interface CommandProblem {
+  error: string;
+  isBroken?: true;
+}
+
+const broken = (error: string): CommandProblem => ({ error, isBroken: true });
+
+/** The reasons why commands of `images` cannot run. */
+export const commandProblems = (images: Record<string, string>): string[] =>
+  Object.keys(images).flatMap((image) => {
+    const command = resolveCommand(images, image, "");
+    return "error" in command ? [command.error] : [];
+  });
+
 /**
  * Finds the command of an image. A command line runs unchanged; the Node worker runs a handler file, or Node itself if the file
  * `isServer`. `dockerArgs` are appended as arguments. `containerProblem` is the reason why the image does not run in a container.
@@ -22,7 +37,7 @@ export function resolveCommand(
   image: string,
   dockerArgs: string,
   { containerProblem, isServer = false }: { containerProblem?: string | undefined; isServer?: boolean } = {},
-): WorkerCommand | { error: string } {
+): WorkerCommand | CommandProblem {
   const line = commandOf(images, image);
   if (line === undefined) {
     const imageNames = Object.keys(images);
@@ -39,13 +54,13 @@ export function resolveCommand(
     const args = splitCommandLine(dockerArgs);
     const [file, ...rest] = words;
     if (file === undefined)
-      return { error: `the command of the image "${image}" is empty; set it with --image ${image}=COMMAND` };
+      return broken(`the command of the image "${image}" is empty; set it with --image ${image}=COMMAND`);
     const handler = handlerFileIn(words);
     if (handler !== undefined) return handlerCommand(image, handler, args, isServer);
     return { file, args: [...rest, ...args], channel: false };
   } catch (error) {
     if (error instanceof CommandLineError)
-      return { error: `the command of the image "${image}" cannot be read: ${error.message}` };
+      return broken(`the command of the image "${image}" cannot be read: ${error.message}`);
     throw error;
   }
 }
@@ -55,20 +70,19 @@ function handlerCommand(
   handler: string,
   args: string[],
   isServer: boolean,
-): WorkerCommand | { error: string } {
+): WorkerCommand | CommandProblem {
   if (!existsSync(handler)) {
-    return {
-      error: `the handler file ${handler} of the image "${image}" does not exist; specify an existing file with --image ${image}=FILE`,
-    };
+    return broken(
+      `the handler file ${handler} of the image "${image}" does not exist; specify an existing file with --image ${image}=FILE`,
+    );
   }
   const programs = isServer ? [handler] : [hostProgram(), handler];
-  const loader = programs.some((program) => typescriptExtensions.includes(extname(program)))
-    ? typescriptLoader(handler)
-    : [];
+  const typescriptPrograms = programs.filter((program) => typescriptExtensions.includes(extname(program)));
+  const loader = typescriptPrograms.length > 0 ? typescriptLoader(typescriptPrograms) : [];
   if (loader === undefined) {
-    return {
-      error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run; run npm install tsx in its folder, or use Node 22.18 or later`,
-    };
+    return broken(
+      `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run; run npm install tsx in its folder, or use Node 22.18 or later`,
+    );
   }
   // Without this flag, every crash report ends with the version of Node.
   const nodeFlags = ["--no-extra-info-on-fatal-exception", ...loader];
@@ -85,14 +99,13 @@ function hostProgram(): string {
 }
 
 /**
- * Node flags for running TypeScript; undefined if Node cannot run it. tsx is preferred if the handler's project has it, because Node's
- * type stripping does not support enums or imports without an extension.
+ * Node flags for running TypeScript; undefined if Node cannot run it. tsx is preferred if the project of one of the programs has it,
+ * because Node's type stripping does not support enums or imports without an extension.
  */
-function typescriptLoader(handler: string): string[] | undefined {
-  try {
-    const tsx = createRequire(__filename).resolve("tsx", { paths: [dirname(handler), __dirname] });
-    return ["--import", pathToFileURL(tsx).href];
-  } catch {
-    return "typescript" in process.features && process.features.typescript ? [] : undefined;
-  }
+function typescriptLoader(programs: string[]): string[] | undefined {
+  const folders = programs.flatMap((program) => createRequire(program).resolve.paths("tsx") ?? []);
+  // Node caches failed lookups, so it searches only a folder that has tsx, which may be installed while the service runs.
+  const folder = folders.find((candidate) => existsSync(join(candidate, "tsx", "package.json")));
+  if (folder !== undefined) return ["--import", pathToFileURL(createRequire(join(folder, "any")).resolve("tsx")).href];
+  return "typescript" in process.features && process.features.typescript ? [] : undefined;
 }

@@ -10,7 +10,7 @@ import type { EndpointLookup } from "../resources/endpoint-lookup";
 import { splitCommandLine } from "./command-line";
 import type { Containers } from "./containers/containers";
 import { commandOf } from "./handler-files";
-import { resolveCommand, type WorkerCommand } from "./image-command";
+import { type CommandProblem, resolveCommand, type WorkerCommand } from "./image-command";
 import type { WorkerLogs } from "./logs";
 import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
@@ -30,7 +30,7 @@ export interface StartedWorker {
  * The outcome of a start: the worker, the reason why none can be started, a promise that resolves when the runtime and ports are known,
  * or a lack of stock.
  */
-type StartOutcome = StartedWorker | { error: string } | { ready: Promise<void> } | { noStock: string };
+type StartOutcome = StartedWorker | CommandProblem | { ready: Promise<void> } | { noStock: string };
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 

@@ -5,6 +5,7 @@ import type { QueuedJob } from "../jobs/job";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoint-table";
 import { createStartBackoff } from "./backoff";
+import type { CommandProblem } from "./image-command";
 import type { StartedWorker, WorkerStarter } from "./launch";
 import type { LocalWorker } from "./local-worker";
 import type { WorkerProblems } from "./problems";
@@ -70,10 +71,17 @@ export function createWorkerStarts({
       review(endpointId);
     });
   }
-  function recordStartError(endpointId: string, error: string): void {
+  /** Counts a failed start; after `startFailureLimit` consecutive failed starts, fails the waiting jobs with the reason. */
+  function countFailedStart(endpointId: string, reason: string): void {
+    const failedStarts = backoff.recordFailure(endpointId, true);
+    if (failedStarts >= startFailureLimit && mayReject(endpointId)) rejectWaitingJobs(endpointId, reason);
+  }
+  /** Records that no worker can be started. A command that cannot run counts as a failed start; any other lack may end by itself. */
+  function recordStartError(endpointId: string, { error, isBroken }: CommandProblem): void {
     problems.recordStartError(endpointId, error);
     events.emit("startFailed", endpointId);
-    backoff.recordFailure(endpointId, false);
+    if (isBroken) countFailedStart(endpointId, error);
+    else backoff.recordFailure(endpointId, false);
   }
   function rejectWaitingJobs(endpointId: string, error: string): void {
     for (const { id } of [...waitingWork(endpointId)]) {
@@ -98,7 +106,7 @@ export function createWorkerStarts({
           break;
         }
         if ("ready" in outcome) awaitRuntime(id, outcome.ready);
-        else if ("error" in outcome) recordStartError(id, outcome.error);
+        else if ("error" in outcome) recordStartError(id, outcome);
         else {
           add(endpoint, outcome);
           missing--;
@@ -113,14 +121,12 @@ export function createWorkerStarts({
     },
     /** Number of workers that wait for the end of a backoff or for stock. */
     throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
-    /** Records a failed worker; after `startFailureLimit` consecutive failed starts, fails the waiting jobs. */
+    /** Records a failed worker. */
     recordFailure(local: LocalWorker, end: ProcessEnd, isStarting: boolean): void {
       const { endpointId } = local.worker;
-      const failedStarts = backoff.recordFailure(endpointId, isStarting);
-      if (!isStarting) return;
+      if (!isStarting) return void backoff.recordFailure(endpointId, false);
       events.emit("startFailed", endpointId);
-      const reason = problems.recordFailedStart(endpointId, local, end);
-      if (failedStarts >= startFailureLimit && mayReject(endpointId)) rejectWaitingJobs(endpointId, reason);
+      countFailedStart(endpointId, problems.recordFailedStart(endpointId, local, end));
     },
     /** Resets the backoff of a changed or deleted endpoint. */
     reset(endpointId: string): void {

@@ -1,5 +1,6 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { resolveCommand } from "../../../../service/workers/image-command";
 import { scratchFolder } from "../../../support/folders";
@@ -71,4 +72,26 @@ describe("an image without a command is reported with", () => {
     expect(commandOf({ x: "run" }, "x", '"open')).toContain("is not closed");
     expect(commandOf({ x: " " }, "x")).toContain("is empty");
   });
+});
+
+test("a TypeScript handler runs as soon as tsx is installed in its project, even if a start was refused before", () => {
+  const project = scratchFolder();
+  const typed = join(project, "part", "typed.ts");
+  mkdirSync(dirname(typed));
+  writeFileSync(typed, "export default (): number => 1;\n");
+  const command = () => resolveCommand({ x: `"${typed}"` }, "x", "", { isServer: true });
+  const withoutTsx = command();
+  // Node 22.18 and later strip types themselves.
+  if (process.features.typescript) expect(withoutTsx).toMatchObject({ args: expect.not.arrayContaining(["--import"]) });
+  else
+    expect(withoutTsx).toMatchObject({
+      error: expect.stringContaining("run npm install tsx in its folder"),
+      isBroken: true,
+    });
+  const modules = join(project, "node_modules");
+  cpSync(dirname(createRequire(__filename).resolve("tsx/package.json")), join(modules, "tsx"), { recursive: true });
+  const loader = expect.stringContaining(`${join(modules, "tsx")}/`);
+  expect(command()).toMatchObject({ args: expect.arrayContaining(["--import", loader]) });
+  rmSync(modules, { recursive: true });
+  expect(command()).toEqual(withoutTsx);
 });

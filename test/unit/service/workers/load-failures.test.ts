@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveCommand } from "../../../../service/workers/image-command";
@@ -77,6 +77,8 @@ const failures = [
 /** Writes the files of a handler; returns the path of the first file. */
 function handlerOf(files: Record<string, string>): string {
   const folder = scratchFolder();
+  // For tsx.
+  symlinkSync(join(__dirname, "../../../../node_modules"), join(folder, "node_modules"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return join(folder, Object.keys(files)[0] ?? "");
 }

@@ -55,6 +55,33 @@ test("three failed starts fail the queued jobs, except those of low priority", a
   expect((await jobs.health()).message).toContain("no driver");
 });
 
+test.each([
+  [
+    "whose handler file does not exist",
+    "/nowhere/absent.mjs",
+    /absent\.mjs .*does not exist; specify an existing file/,
+  ],
+  ["whose command line cannot be read", "run 'this", /cannot be read: .*is not closed/],
+])(
+  "three attempts to start the worker of an image %s fail the queued jobs with the reason",
+  async (_image, command, reason) => {
+    const notices: string[] = [];
+    const options = {
+      images: { broken: command },
+      timings: shortTimings,
+      onNotice: (text: string) => void notices.push(text),
+    };
+    const rig = await useJobRig(options);
+    expect(notices, "a warning at the start of the service").toEqual([expect.stringMatching(reason)]);
+    const jobs = await rig.endpoint("broken");
+    const patient = await jobs.run({}, low);
+    const id = await jobs.run({});
+    expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringMatching(reason) });
+    await jobs.reaches(patient, "IN_QUEUE");
+    expect((await jobs.health()).message).toMatch(reason);
+  },
+);
+
 test("failed starts fail no job if a remote worker has ever registered, even before a restart", async () => {
   const rig = await useRig();
   const jobs = await rig.endpoint("broken");
