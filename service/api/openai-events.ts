@@ -7,20 +7,17 @@ import type { ServiceError } from "../errors";
 import { memberTexts } from "../json-text";
 import { openaiErrorBody } from "./responses";
 
-const doneEvent = "data: [DONE]";
-
 /** Time without reads after which a client counts as disconnected, ms. */
 const readTimeout = limits.runsyncWait.max;
 
 /** Server-sent events of one call of /openai. Each method resolves once the client can receive more. */
 export function createEventWriter(raw: ServerResponse, clock: Clock, disconnect: AbortSignal) {
   let partialText = "";
-  let hasEnded = false;
+  const events = createEventText();
   raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
 
-  async function write(event: string): Promise<void> {
-    hasEnded = event.includes(doneEvent);
-    if (disconnect.aborted || raw.write(event)) return;
+  async function write(text: string): Promise<void> {
+    if (text === "" || disconnect.aborted || raw.write(text)) return;
     const drainTimer = new AbortController();
     const timeout = clock.sleep(readTimeout, drainTimer.signal).then(
       () => raw.destroy(),
@@ -32,38 +29,106 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, disconnect:
   }
 
   return {
-    write,
-    /** Writes a chunk of the job's stream (JSON); parts of a split chunk become one event. */
+    /** Writes a value (JSON). */
+    writeValue: (json: string): Promise<void> => write(events.next(json)),
+    /** Writes a chunk of the job's stream (JSON); parts of a split chunk become one value. */
     async writeChunk(chunk: string): Promise<void> {
       const members = memberTexts(chunk);
       const output = members?.get("output") ?? "null";
       const metrics = memberTexts(members?.get("metrics") ?? "{}");
       const partCount = metrics?.get("parts");
-      if (partCount === undefined) return write(eventOf(output));
+      if (partCount === undefined) return write(events.next(output));
       partialText += textOf(output);
       if (metrics?.get("part") !== partCount) return;
       const completeOutput = metrics.get("encoding") === '"json"' ? partialText : JSON.stringify(partialText);
       partialText = "";
-      await write(eventOf(completeOutput));
+      await write(events.next(completeOutput));
     },
     /** Ends a complete stream. */
     async end(): Promise<void> {
-      raw.end(hasEnded ? "" : `${doneEvent}\n\n`);
+      raw.end(events.end());
     },
     /** Ends a failed stream with an error event, which OpenAI's clients throw; no [DONE] follows. */
     async fail(error: ServiceError): Promise<void> {
-      await write(`data: ${JSON.stringify(openaiErrorBody(error))}\n\n`);
+      await write(events.next(JSON.stringify(openaiErrorBody(error))));
       raw.end();
     },
   };
 }
 
-const textOf = (json: string): string => z.string().parse(JSON.parse(json));
+/** The fields of an event stream, and its comments. */
+const fields = ["data:", "event:", "id:", "retry:", ": "];
+const isField = (text: string): boolean => /^(?:(?:data|event|id|retry):|:(?: |\r?\n))/.test(text);
 
-/** The event of a JSON value. A string that is already an event is sent unchanged; any other value becomes the event's data. */
-export function eventOf(output: string): string {
-  // A line break between JSON tokens would end the event's data line.
-  if (!output.startsWith('"data:')) return `data: ${output.replace(/[\r\n]+/g, " ")}\n\n`;
-  const event = textOf(output);
-  return event.endsWith("\n\n") ? event : `${event.trimEnd()}\n\n`;
+/** Returns whether a line is complete although its line break is missing; of JSON, only the text shows it. */
+function isCompleteLine(line: string): boolean {
+  const [, data = ""] = /^data: ?(.*)$/s.exec(line) ?? [];
+  if (!/^[[{"]/.test(data) || data === "[DONE]") return true;
+  try {
+    memberTexts(data);
+    return true;
+  } catch {
+    return false;
+  }
 }
+
+/**
+ * Converts the values of a handler (JSON) to an event stream. A value becomes the data of an event. Once a text is a part of an event
+ * stream, it and all further texts are sent unchanged, because workers yield such a stream as they receive it, split anywhere. Only
+ * line breaks that a worker has removed are added. A stream of the handler itself ends without an additional [DONE].
+ */
+export function createEventText() {
+  let hasValues = false;
+  let isEventStream = false;
+  /** First texts that together may be the beginning of a field. */
+  let undecided: string[] = [];
+  /** The unfinished event. */
+  let tail = "";
+
+  const missingEnd = (): string => (tail === "" ? "" : tail.endsWith("\n") ? "\n" : "\n\n");
+
+  function passText(text: string): string {
+    isEventStream = true;
+    const line = tail.slice(tail.lastIndexOf("\n") + 1);
+    const isCut = line === "" || !isField(text) || !isCompleteLine(line);
+    const passed = `${isCut ? "" : line.startsWith("data:") ? "\n\n" : "\n"}${text}`;
+    tail = `${tail}${passed}`.split(/\n\r?\n/).at(-1) ?? "";
+    return passed;
+  }
+  function valueEvent(json: string): string {
+    const end = missingEnd();
+    hasValues = true;
+    tail = "";
+    // A line break between JSON tokens would end the event's data line.
+    return `${end}data: ${json.replace(/[\r\n]+/g, " ")}\n\n`;
+  }
+  function decide(): string {
+    const texts = undecided;
+    undecided = [];
+    return texts.map((text) => valueEvent(JSON.stringify(text))).join("");
+  }
+
+  return {
+    /** The text that the next value adds to the stream. */
+    next(json: string): string {
+      if (!json.startsWith('"')) return `${decide()}${valueEvent(json)}`;
+      const part = textOf(json);
+      const text = undecided.join("") + part;
+      if (!isEventStream && !hasValues && text !== "" && fields.some((field) => field.startsWith(text))) {
+        undecided.push(part);
+        return "";
+      }
+      if (!isEventStream && !(hasValues ? text.startsWith("data:") : isField(text)))
+        return `${decide()}${valueEvent(json)}`;
+      undecided = [];
+      return passText(text);
+    },
+    /** The end of the stream. */
+    end(): string {
+      const rest = `${decide()}${missingEnd()}`;
+      return hasValues || !isEventStream ? `${rest}data: [DONE]\n\n` : rest;
+    },
+  };
+}
+
+const textOf = (json: string): string => z.string().parse(JSON.parse(json));

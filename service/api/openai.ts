@@ -8,10 +8,10 @@ import type { JobQueue } from "../jobs";
 import { isFinal, type Job } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
 import type { StreamReading } from "../jobs/stream";
-import { elementTexts, parseMembers, readMembers } from "../json-text";
+import { elementTexts, JsonTextError, memberTexts, parseMembers, readMembers } from "../json-text";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
-import { createEventWriter, eventOf } from "./openai-events";
+import { createEventWriter } from "./openai-events";
 import { bodyText } from "./request-body";
 import { readSubmission } from "./submission";
 
@@ -66,13 +66,16 @@ export function registerOpenaiRoute(
     },
   });
 
-  /** A completed job's output; for a streaming handler, the only element of its list. Throws a ServiceError if there is no output. */
+  /**
+   * A completed job's output; for a streaming handler, the only element of its list. A text that contains a JSON object or list is that
+   * value, because some workers yield the lines of a response. Throws a ServiceError if there is no output.
+   */
   function outputOf(found: StoredJob | undefined): string {
     if (found?.job.status !== "COMPLETED") throw faultOf(found?.job);
     const { job, output = "null" } = found;
-    if (job.chunks === 0) return output;
-    const [only, ...more] = elementTexts(output) ?? [];
-    return only !== undefined && more.length === 0 ? only : output;
+    const elements = (job.chunks > 0 && elementTexts(output)) || [output];
+    const [only = output, ...more] = elements;
+    return jsonIn(elements) ?? (more.length === 0 ? only : output);
   }
 
   function faultOf(job: Job | undefined): ServiceError {
@@ -122,7 +125,7 @@ export function registerOpenaiRoute(
     const events = createEventWriter(reply.raw, clock, disconnect);
     const { retries } = reading.job;
     try {
-      if (reading.chunks.length === 0) await events.write(eventOf(outputOf(find())));
+      if (reading.chunks.length === 0) await events.writeValue(outputOf(find()));
       for (;;) {
         if (reading && reading.job.retries !== retries) {
           await cancel();
@@ -141,5 +144,19 @@ export function registerOpenaiRoute(
       reply.raw.destroy();
       throw error;
     }
+  }
+}
+
+/** The JSON object or list in lines of text (JSON strings); undefined for other values. */
+function jsonIn(lines: string[]): string | undefined {
+  if (!lines.every((line) => line.startsWith('"'))) return undefined;
+  const text = lines.map((line) => z.string().parse(JSON.parse(line))).join("\n");
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    memberTexts(text);
+    return text;
+  } catch (error) {
+    if (error instanceof JsonTextError) return undefined;
+    throw error;
   }
 }

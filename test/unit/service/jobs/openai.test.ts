@@ -63,6 +63,34 @@ test.each([
   expect([response.status, response.json]).toEqual([200, { route, body: body ?? {} }]);
 });
 
+test.each([
+  ["an object that it yields once", [{ object: "list", data: [] }], '{"object":"list","data":[]}'],
+  ["the text of the response", ['{"id": 12345678901234567891}'], '{"id": 12345678901234567891}'],
+  [
+    "the lines of the response",
+    ['{"object": "error",', ' "message": "no é"}'],
+    '{"object": "error",\n "message": "no é"}',
+  ],
+  ["the text of a list", ["[1, 2]"], "[1, 2]"],
+  ["text that is no JSON", ["{not JSON", "}"], '["{not JSON","}"]'],
+  ["a text that is a number", ["5"], '"5"'],
+])("a call whose handler returns %s receives JSON", async (_what, yields, expected) => {
+  const { response, text } = await open(rig, llm, { yields });
+  expect([response.headers.get("content-type"), await text()]).toEqual([
+    expect.stringMatching(/^application\/json/),
+    expected,
+  ]);
+});
+
+test("a call whose handler returns a text with JSON receives the JSON", async () => {
+  expect(await (await open(rig, llm, { returns: '{"a": 1.0}' })).text()).toBe('{"a": 1.0}');
+});
+
+test("the events of a server behind the handler are forwarded as they are, cut anywhere", async () => {
+  const parts = [": ping\n\nev", 'ent: message\ndata: {"a":', '"data: 1"}\n', "\n", "data: [DO", "NE]\n\n"];
+  expect(await (await openStream(llm, { raw: parts })).text()).toBe(parts.join(""));
+});
+
 test("events in the handler's output are forwarded unchanged", async () => {
   const { text } = await openStream(llm, { raw: ["data: 1\n\n", "data: [DONE]"] });
   expect(await text()).toBe("data: 1\n\ndata: [DONE]\n\n");

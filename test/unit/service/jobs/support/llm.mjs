@@ -1,6 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
+/** Yields values, like a worker that passes the response of its server on. */
+async function* values({ yields }) {
+  yield* yields;
+}
+
 /** Behaves like a worker behind an OpenAI-compatible API: streams a list of words, returns other output as a whole. */
 async function* words({ words = [], raw = [], size = 0, count = 0, ends, marker }, signal) {
   const untilCancelled = () => new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -21,6 +26,8 @@ async function* words({ words = [], raw = [], size = 0, count = 0, ends, marker 
 export default async ({ input: { openai_route: route, openai_input: body }, signal }) => {
   if (body.fail) throw new Error("no such model");
   if (body.wait) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  if (body.returns) return body.returns;
+  if (body.yields) return values(body);
   if (body.whole) return { whole: body.whole };
   return body.stream ? words(body, signal) : { route, body };
 };
