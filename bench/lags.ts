@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createClients, systemClock } from "serverless-compute-api";
 import type { Context, Properties } from "../provider/lifecycle/contract";
+import { configNames } from "../provider/lifecycle/setting-names";
 import { kinds } from "../provider/resources";
 import { naming } from "../test/support/naming";
 import { type Counter, startCounter } from "./deploy-usage";
@@ -56,7 +57,7 @@ async function onService<Result>(flags: string[], work: (deployed: Deployed) => 
       progress: () => {},
       warn: () => {},
       claimedIds: new Map(),
-      settings: { templateReleaseLimit: 150_000 },
+      settings: { templateReleaseLimit: 150_000, names: configNames },
     };
     return await work({
       counter,

@@ -62,11 +62,7 @@ export function openAccount(
     try {
       return await listing;
     } catch (error) {
-      throw withExplanation(error, {
-        label: `${kind} objects`,
-        verb: "look up",
-        settings: config ? undefined : "environment",
-      });
+      throw withExplanation(error, { label: `${kind} objects`, verb: "look up", names: settings.lifecycle.names });
     }
   };
   return {

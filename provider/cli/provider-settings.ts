@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isSecret } from "../protocol/values";
 import type { ConfigLookup } from "../settings/settings";
+import { isExplicitProvider } from "../verbs/urn";
 import { secretValue } from "./pulumi-preview/changes";
 import type { Preview } from "./pulumi-preview/preview";
 import { type ExportedState, referenceTo } from "./state";
@@ -22,7 +23,8 @@ function settingText(value: unknown): string | undefined {
 export function settingsIn(state: ExportedState, reference: string): ConfigLookup {
   const provider = state.deployment.resources?.find((resource) => referenceTo(resource) === reference);
   const inputs = provider?.inputs ?? {};
-  return (key) => settingText(inputs[key] ?? inputs[key.slice(key.indexOf(":") + 1)]);
+  const lookup = (key: string) => settingText(inputs[key] ?? inputs[key.slice(key.indexOf(":") + 1)]);
+  return Object.assign(lookup, { isProvider: provider !== undefined && isExplicitProvider(provider.urn) });
 }
 
 /** The settings in the config of a previewed stack; undefined for secrets, which are masked there. */

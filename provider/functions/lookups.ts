@@ -23,11 +23,15 @@ import { revisionOf } from "../resources/template/revision";
 export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };
 
 /** Runs the requests of a lookup. A failed request is explained, with `label` as the subject. */
-async function explained<Result>(label: string, requests: () => Promise<Result>): Promise<Result> {
+async function explained<Result>(
+  label: string,
+  { settings }: CallContext,
+  requests: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await requests();
   } catch (error) {
-    throw withExplanation(error, { label, verb: "look up" });
+    throw withExplanation(error, { label, verb: "look up", names: settings.names });
   }
 }
 
@@ -42,7 +46,7 @@ async function find<ApiObject extends { id: string; name: string }>(
   if (key === "" || (id !== undefined && name !== undefined))
     throw new TypeError(`a lookup of a ${kind} requires either an id or a name, not both`);
   const label = `${kind} "${key}"`;
-  return explained(label, async () => {
+  return explained(label, context, async () => {
     if (id !== undefined) {
       const object = await reader.get(id, context);
       if (object) return object;
@@ -76,7 +80,7 @@ export async function getServerlessEndpoint(
 ): Promise<EndpointRecord & { url: string; imageName: string | undefined }> {
   const record = await find("ServerlessEndpoint", lookup, serverlessEndpoint.reader(context), context);
   const { container, templateId } = record;
-  return explained(`ServerlessEndpoint "${record.name}"`, async () => {
+  return explained(`ServerlessEndpoint "${record.name}"`, context, async () => {
     const { management } = context.clients;
     const { version } = await withVersion(record, {}, context);
     const workers =
@@ -101,7 +105,7 @@ export async function getGpuTypes(
   context: CallContext,
 ): Promise<{ gpuTypes: GpuTypeRecord[] }> {
   const { management } = context.clients;
-  const gpuTypes = await explained("GPU types", () => management.listGpuTypes(callOptions(context)));
+  const gpuTypes = await explained("GPU types", context, () => management.listGpuTypes(callOptions(context)));
   const matches = gpuTypes.filter((type) => pool === undefined || type.pool === pool);
   const priceOf = ({ price: perHour = Number.POSITIVE_INFINITY }: GpuTypeRecord): number => perHour;
   return { gpuTypes: matches.toSorted((a, b) => (priceOf(a) === priceOf(b) ? 0 : priceOf(a) - priceOf(b))) };
@@ -113,7 +117,7 @@ export async function getDataCenters(
   context: CallContext,
 ): Promise<{ dataCenters: DataCenterRecord[] }> {
   const { management } = context.clients;
-  const dataCenters = await explained("data centres", () => management.listDataCenters(callOptions(context)));
+  const dataCenters = await explained("data centres", context, () => management.listDataCenters(callOptions(context)));
   return { dataCenters: dataCenters.filter((center) => region === undefined || center.region === region) };
 }
 
@@ -125,6 +129,6 @@ export async function getEndpointHealth(endpointId: string, context: CallContext
   } catch (error) {
     if (isApiError(error, "missing"))
       throw new Error(`${label} is unknown to the service (${error.message}): check the id`, { cause: error });
-    throw withExplanation(error, { label, verb: "look up" });
+    throw withExplanation(error, { label, verb: "look up", names: context.settings.names });
   }
 }

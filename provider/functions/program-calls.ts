@@ -8,6 +8,7 @@ import type {
   TemplateRecord,
 } from "serverless-compute-api";
 import type { Context } from "../lifecycle/contract";
+import { optionNames } from "../lifecycle/setting-names";
 import type { InvokeJobArgs, JobInvokeOutputs } from "../resources/job-invoke/inputs";
 import { programSettings } from "../settings/program-config";
 import type { Settings } from "../settings/settings";
@@ -32,15 +33,18 @@ export interface InvokeJobOptions extends LookUpOptions {
 /** Runs a call with its own clients, which are loaded on demand so that other programs start faster. */
 async function withClients<Result>(
   options: InvokeJobOptions,
-  action: (context: Pick<Context, "clients" | "clock" | "signal" | "progress">) => Promise<Result>,
+  action: (context: Pick<Context, "clients" | "settings" | "clock" | "signal" | "progress">) => Promise<Result>,
 ): Promise<Result> {
   try {
     const { createClients, systemClock } = await import("serverless-compute-api");
-    const settings = options.settings ?? programSettings();
+    const { lifecycle, ...settings }: Settings = options.settings
+      ? { ...options.settings, lifecycle: { templateReleaseLimit: 0, names: optionNames } }
+      : programSettings();
     const clients = createClients(settings.clients);
     try {
       return await action({
         clients,
+        settings: lifecycle,
         clock: settings.clients.clock ?? systemClock,
         signal: options.signal ?? new AbortController().signal,
         progress: options.onProgress ?? (() => {}),

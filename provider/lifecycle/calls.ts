@@ -4,7 +4,7 @@ import type { Context } from "./contract";
 /** Parts of a verb's context that its calls require. */
 export type CallContext = Pick<
   Context,
-  "clients" | "signal" | "clock" | "deadline" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
+  "clients" | "settings" | "signal" | "clock" | "deadline" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
 >;
 
 /** Maximum time for the response to a create after a cancellation, ms; /runsync itself waits 1000. */

@@ -1,5 +1,6 @@
 import type { Clients, Clock, Dialect } from "serverless-compute-api";
 import type { Traits } from "serverless-compute-api/shapes";
+import type { SettingNames } from "./setting-names";
 
 /** A JSON value, or `unknown` for a value that a preview cannot compute yet. */
 export type Value = null | boolean | number | string | Unknown | Value[] | { [key: string]: Value };
@@ -77,9 +78,12 @@ export interface PreflightContext extends Context {
   objects: ReadonlyMap<string, Properties>;
 }
 
+/** Settings of the lifecycles. */
 export interface LifecycleSettings {
   /** Time that the delete of a template waits for its release after last use, ms. */
   templateReleaseLimit: number;
+  /** Names of the settings in messages. */
+  names: SettingNames;
 }
 
 /** An object of the service, in the terms of the resource. */

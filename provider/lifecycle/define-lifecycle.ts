@@ -185,14 +185,16 @@ async function explainFailures<Result>(
 }
 
 /** Runs a verb within its timeout. */
-const runVerb = <Result>(
-  subject: Subject,
+function runVerb<Result>(
+  target: Omit<Subject, "names">,
   inputs: Properties,
   context: Context,
   work: (context: Context) => Promise<Result>,
   olds: Properties = inputs,
-): Promise<Result> =>
-  withTimeout(subject, context, (bounded) => explainFailures(subject, inputs, olds, () => work(bounded)));
+): Promise<Result> {
+  const subject = { ...target, names: context.settings.names };
+  return withTimeout(subject, context, (bounded) => explainFailures(subject, inputs, olds, () => work(bounded)));
+}
 
 function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
   const traits: Record<string, Traits> = {};

@@ -1,43 +1,14 @@
 import { ApiError, type ErrorCategory } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
-import { keySources, localKeyHint } from "./key-sources";
+import { localKeyHint, type SettingNames } from "./setting-names";
 
 /** Subject of a failed call. */
 export interface Subject {
   /** Readable name of the object: `Template "chat-dev"`. */
   label: string;
   verb: "create" | "read" | "update" | "delete" | "look up";
-  /** Source of the settings: `stack` (config and environment, the default), the environment, or a preview, which masks secrets. */
-  settings?: "stack" | "environment" | "preview" | undefined;
+  names: SettingNames;
 }
-
-/** Names of settings in messages. */
-interface SettingNames {
-  key: string;
-  addresses: string;
-  dialect: string;
-  baseUrl: string;
-}
-
-const namesInConfig: SettingNames = {
-  key: keySources,
-  addresses: "serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)",
-  dialect: "serverless-compute:dialect",
-  baseUrl: "serverless-compute:baseUrl",
-};
-const namesInEnvironment: SettingNames = {
-  key: "SERVERLESS_COMPUTE_API_KEY",
-  addresses: "SERVERLESS_COMPUTE_URL (or SERVERLESS_COMPUTE_TARGET)",
-  dialect: "SERVERLESS_COMPUTE_DIALECT",
-  baseUrl: "SERVERLESS_COMPUTE_BASE_URL",
-};
-const settingNames = {
-  stack: namesInConfig,
-  environment: namesInEnvironment,
-  preview: { ...namesInConfig, key: namesInEnvironment.key },
-};
-
-const settingNamesFor = ({ settings = "stack" }: Subject): SettingNames => settingNames[settings];
 
 /** Message for the user: object, problem and remedy. The category and the code of the error select the text. */
 export function explain(error: ApiError, subject: Subject): string {
@@ -50,9 +21,9 @@ export const lostCreateAdvice =
   '\nThe service may or may not have processed the request; "npx --no serverless-compute recover" lists any object that it created.';
 
 /** The warning of a command that found none of the objects in the state; `address` is that of the service. */
-export const noneFoundWarning = (count: number, address: string): string =>
+export const noneFoundWarning = (count: number, address: string, { addresses }: SettingNames): string =>
   `${address}: the service ${count === 1 ? "does not have the only object" : `has none of the ${count} objects`} that this command looked up; ` +
-  `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${namesInConfig.addresses}`;
+  `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${addresses}`;
 
 /** A failure with a message for users; `cause` is the ApiError. */
 export class ExplainedError extends Error {
@@ -97,20 +68,20 @@ const networkMessages: Record<string, (error: ApiError, origin: string, names: S
 };
 
 /** The engine keeps the config of providers, and runs no program for "refresh" and "destroy". */
-const lastConfigAdvice = (setting: string, { verb }: Subject): string =>
-  verb === "read" || verb === "delete"
-    ? `\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the ${setting} has changed ` +
+const lastConfigAdvice = (setting: "apiKey" | "dialect", { verb, names }: Subject): string =>
+  (verb === "read" || verb === "delete") && !names.fromEnvironment.includes(setting)
+    ? `\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the ${setting === "apiKey" ? "key" : setting} has changed ` +
       'since, run "pulumi up" first, or add --run-program.'
     : "";
 
 const keySourceAdvice = (error: ApiError, subject: Subject): string =>
-  `The key comes from ${settingNamesFor(subject).key}${localKeyHint(error.request.url)}.${lastConfigAdvice("key", subject)}`;
+  `The key comes from ${subject.names.apiKey}${localKeyHint(error.request.url)}.${lastConfigAdvice("apiKey", subject)}`;
 
 /** Names of the APIs that REST v2 replaces, by the code of the error. */
 const retiredApis: Record<string, string> = { rest_v1_retired: "REST v1", graphql_retired: "its GraphQL API" };
 
-const wrongAddressMessage = (error: ApiError, subject: Subject): string =>
-  `${error.request.url} is not an address of the service (${serviceMessage(error)}). Check ${settingNamesFor(subject).addresses}.`;
+const wrongAddressMessage = (error: ApiError, { names }: Subject): string =>
+  `${error.request.url} is not an address of the service (${serviceMessage(error)}). Check ${names.addresses}.`;
 
 const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject) => string> = {
   auth: (error, subject) =>
@@ -120,7 +91,7 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject
       : `${originOf(error)} rejected the API key, or the key lacks permission. ${keySourceAdvice(error, subject)}`,
   retired: (error, subject) => {
     const api = retiredApis[error.code];
-    const { addresses, dialect, baseUrl } = settingNamesFor(subject);
+    const { addresses, dialect, baseUrl } = subject.names;
     if (api === undefined)
       return `${error.request.url} has been retired (${serviceMessage(error)}). Check ${addresses}.`;
     return (
@@ -152,12 +123,12 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: Subject
     error.code === "rate_limited"
       ? `still rate limited by ${originOf(error)} after retries. Try again later.`
       : `${originOf(error)} is still unavailable after retries: ${serviceMessage(error)}. Try again later.`,
-  server: (error, subject) =>
+  server: (error, { names }) =>
     error.code === "unexpected_response"
-      ? `${originOf(error)} sent an unexpected response: ${serviceMessage(error)}. Check ${settingNamesFor(subject).addresses}.`
+      ? `${originOf(error)} sent an unexpected response: ${serviceMessage(error)}. Check ${names.addresses}.`
       : `${originOf(error)} failed with HTTP ${error.status ?? "?"}: ${serviceMessage(error)}. Try again; the service's logs have the cause.`,
-  network: (error, subject) =>
-    networkMessages[error.code]?.(error, originOf(error), settingNamesFor(subject)) ??
+  network: (error, { names }) =>
+    networkMessages[error.code]?.(error, originOf(error), names) ??
     `the connection to ${originOf(error)} was lost (${serviceMessage(error)}). Try again.`,
   timeout: (error) => `${originOf(error)} did not respond in time (${serviceMessage(error)}). Try again.`,
 };

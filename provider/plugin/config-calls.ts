@@ -18,18 +18,20 @@ import {
 } from "../protocol/messages";
 import { isSettingName, settingNames, settingTable } from "../settings/setting-table";
 import { type ConfigLookup, resolveService, serviceSettings, settingErrors } from "../settings/settings";
+import { isExplicitProvider } from "../verbs/urn";
 
 /** Text of a setting. YAML programs send numbers as numbers; all other programs send them as strings. */
 const settingText = (value: Value | undefined): string | undefined =>
   typeof value === "number" ? String(value) : typeof value === "string" ? value : undefined;
 
-const configLookupOf =
-  (properties: Properties): ConfigLookup =>
-  (key) =>
-    settingText(properties[key.slice(key.indexOf(":") + 1)]);
+/** Looks up the settings of a provider. The engine passes the stack's config to a default provider. */
+function configLookupOf(properties: Properties, urn: string): ConfigLookup {
+  const lookup = (key: string) => settingText(properties[key.slice(key.indexOf(":") + 1)]);
+  return Object.assign(lookup, { isProvider: isExplicitProvider(urn) });
+}
 
 /** Returns the validation errors of a provider's arguments. */
-function validationErrors({ properties, secretPaths }: PropertySet): string[] {
+function validationErrors({ properties, secretPaths }: PropertySet, urn: string): string[] {
   const misspelled = Object.keys(properties).flatMap((key) => {
     // The engine adds its own settings, such as version and pluginDownloadURL.
     const suggestion = isSettingName(key) ? undefined : closest(key, [...settingNames]);
@@ -44,7 +46,7 @@ function validationErrors({ properties, secretPaths }: PropertySet): string[] {
     const valueText = secret || isSecretAt([name], secretPaths) ? "" : `is ${showValue(value)}; `;
     wrongTypes.set(name, `${name}: ${valueText}must be ${type === "string" ? "a string" : "a number"}`);
   }
-  const invalid = settingErrors(configLookupOf(properties))
+  const invalid = settingErrors(configLookupOf(properties, urn))
     .filter(({ name }) => !(properties[name] instanceof Unknown) && !wrongTypes.has(name))
     .map(({ reason }) => reason);
   const redact = createRedaction(secretsIn([properties], secretPaths).values);
@@ -54,12 +56,12 @@ function validationErrors({ properties, secretPaths }: PropertySet): string[] {
 /** Handlers of CheckConfig, DiffConfig and Configure. */
 export function configCalls(host: Host) {
   return {
-    checkConfig: ({ news }: Request<typeof checkRequest>): Response<typeof checkResponse> => {
+    checkConfig: ({ urn, news }: Request<typeof checkRequest>): Response<typeof checkResponse> => {
       const { properties, secretPaths } = news;
       const key = properties["apiKey"] === undefined ? [] : [["apiKey"]];
       return {
         inputs: { properties, secretPaths: [...secretPaths, ...key] },
-        failures: validationErrors(news).map((reason) => ({ property: "", reason })),
+        failures: validationErrors(news, urn).map((reason) => ({ property: "", reason })),
       };
     },
 
@@ -67,14 +69,16 @@ export function configCalls(host: Host) {
      * Replaces the provider and its resources if the settings identify another service. A new API key does not replace them,
      * because the key's account is unknown. A setting that is unknown in a preview is a change, but replaces nothing.
      */
-    diffConfig: ({ olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
+    diffConfig: ({ urn, olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
       const changedNames = settingNames.filter(
         (name) =>
           news.properties[name] instanceof Unknown ||
           settingText(olds.properties[name]) !== settingText(news.properties[name]),
       );
       const isKnown = !serviceSettings.some((name) => news.properties[name] instanceof Unknown);
-      const [oldService, newService] = [olds, news].map(({ properties }) => resolveService(configLookupOf(properties)));
+      const [oldService, newService] = [olds, news].map(({ properties }) =>
+        resolveService(configLookupOf(properties, urn)),
+      );
       const changesService =
         isKnown && oldService !== undefined && newService !== undefined && oldService !== newService;
       return {
@@ -86,8 +90,8 @@ export function configCalls(host: Host) {
       };
     },
 
-    configure: ({ args }: Request<typeof configureRequest>): Response<typeof configureResponse> => {
-      host.beginDeployment(configLookupOf(args.properties));
+    configure: ({ urn, args }: Request<typeof configureRequest>): Response<typeof configureResponse> => {
+      host.beginDeployment(configLookupOf(args.properties, urn));
       return { acceptSecrets: true, supportsPreview: true, supportsAutonaming: true };
     },
   };

@@ -51,15 +51,17 @@ function parseToken(token: string): { count: number; lastId: string } {
 }
 
 async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }: Host) {
-  const { clients } = connect();
+  const { clients, settings } = connect();
   const progress = (text: string): void => void log.warning("", text);
   try {
     return await cancellation.run(async (signal) => {
-      const { objects } = await objectKinds[kind].reader({ clients }).list({ clients, clock, signal, progress });
+      const { objects } = await objectKinds[kind]
+        .reader({ clients })
+        .list({ clients, settings, clock, signal, progress });
       return objects;
     });
   } catch (error) {
-    throw withExplanation(error, { label: kind, verb: "look up" });
+    throw withExplanation(error, { label: kind, verb: "look up", names: settings.names });
   }
 }
 

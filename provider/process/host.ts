@@ -1,24 +1,18 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
-import { pagesAddress } from "../generated/publication";
 import type { Context, LifecycleSettings, Properties } from "../lifecycle/contract";
 import { noneFoundWarning } from "../lifecycle/messages";
 import {
   type ConfigLookup,
+  hostedWarning,
   keyExposures,
   type PreflightMode,
   resolveDialect,
   resolvePreflight,
   resolveServerlessUrl,
-  resolveService,
   resolveSettings,
 } from "../settings/settings";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
-
-/** Warning before the first objects are created in the hosted service. */
-const untestedService =
-  "serverless-compute:target (or SERVERLESS_COMPUTE_TARGET): the provider has not been tested with the hosted service; " +
-  `follow the checklist in ${pagesAddress ?? "docs"}/hosted-service.md#checklist`;
 
 /** State and services of the provider's process, used by the dynamic provider and the plugin. */
 export interface Host {
@@ -60,7 +54,11 @@ export interface Host {
 export function createHost(engineAddress: () => string | undefined): Host {
   const cancellation = createCancellation(async () => {
     if (connection && lookupCounts.missing > 0 && lookupCounts.found === 0)
-      await logMessage("warning", "", noneFoundWarning(lookupCounts.missing, connection.clients.baseUrl));
+      await logMessage(
+        "warning",
+        "",
+        noneFoundWarning(lookupCounts.missing, connection.clients.baseUrl, connection.settings.names),
+      );
   });
   let config: ConfigLookup = () => undefined;
   let objects = new Map<string, Properties>();
@@ -118,7 +116,8 @@ export function createHost(engineAddress: () => string | undefined): Host {
     warnBeforeCheck: (isNew) => {
       warnAboutExposure();
       if (!isNew) return;
-      if (!hasWarnedAboutHosted && resolveService(config) === "hosted") void logMessage("warning", "", untestedService);
+      const warning = hasWarnedAboutHosted ? undefined : hostedWarning(config);
+      if (warning !== undefined) void logMessage("warning", "", warning);
       hasWarnedAboutHosted = true;
     },
   };

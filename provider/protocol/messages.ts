@@ -37,7 +37,8 @@ export const diffResponse = message({
   hasDetailedDiff: flag(7),
 });
 
-export const configureRequest = message({ args: properties(2) });
+/** `urn` is empty if the engine does not send it. */
+export const configureRequest = message({ args: properties(2), urn: text(8) });
 export const configureResponse = message({
   acceptSecrets: flag(1),
   supportsPreview: flag(2),

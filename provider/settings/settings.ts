@@ -2,34 +2,18 @@ import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
 // Importing the entire api package would load its clients and zod into every program, most of which make no calls.
 import { isLoopback, parseAddress, restVersionIn } from "serverless-compute-api/address";
 import { createRedaction, showChoices, showValue } from "serverless-compute-api/redaction";
+import { pagesAddress } from "../generated/publication";
 import type { LifecycleSettings } from "../lifecycle/contract";
-import { keySources, localKeyHint } from "../lifecycle/key-sources";
+import { localKeyHint } from "../lifecycle/setting-names";
 import { addressesBelow, type SettingName, settingNames, settingTable, targets } from "./setting-table";
+import { addressNames, type ConfigLookup, type Environment, labelOf, namesOf, textOf } from "./sources";
 
-/** Looks up a configuration key, including its namespace: `serverless-compute:apiKey`. */
-export type ConfigLookup = (key: string) => string | undefined;
+export type { ConfigLookup };
 
 /** Validated settings of the clients and the lifecycles. */
 export interface Settings {
   clients: ClientSettings;
   lifecycle: LifecycleSettings;
-}
-
-type Environment = Record<string, string | undefined>;
-
-const addressNames = ["baseUrl", "graphqlUrl", "serverlessUrl"] as const;
-const isAddress = (name: SettingName): boolean => addressNames.some((address) => address === name);
-
-/**
- * Text of a setting in the stack's config or, if it is missing there, in the environment. If the stack's config sets `url`,
- * addresses in the environment belong to another service and are ignored.
- */
-function textOf(name: SettingName, config: ConfigLookup, environment: Environment): string | undefined {
-  const configValue = (key: SettingName): string | undefined =>
-    config(`serverless-compute:${key}`)?.trim() || undefined;
-  const value = configValue(name);
-  if (value !== undefined || (isAddress(name) && configValue("url") !== undefined)) return value;
-  return environment[settingTable[name].variable]?.trim() || undefined;
 }
 
 /** Invalid setting, with a message that contains its name, its value and the allowed values. */
@@ -43,27 +27,27 @@ export function settingErrors(config: ConfigLookup, environment: Environment = p
   const apiKey = textOf("apiKey", config, environment) ?? "";
   const errors = settingNames.flatMap((name): SettingError[] => {
     const text = textOf(name, config, environment);
-    const reason = text === undefined ? undefined : invalidReason(name, text, apiKey);
+    const reason =
+      text === undefined ? undefined : invalidReason(labelOf(name, config, environment), name, text, apiKey);
     return reason === undefined ? [] : [{ name, reason }];
   });
   return errors.length > 0 ? errors : conflictErrors(config, environment);
 }
 
-const subjectOf = (name: SettingName): string => `serverless-compute:${name} (or ${settingTable[name].variable})`;
-
 /** Returns conflicts between settings that are valid on their own. */
 function conflictErrors(config: ConfigLookup, environment: Environment): SettingError[] {
   const settingValue = (name: SettingName): string | undefined => textOf(name, config, environment);
+  const label = (name: SettingName): string => labelOf(name, config, environment);
   const errors: SettingError[] = [];
   if (settingValue("target") === "hosted") {
     for (const name of (["url", ...addressNames] as const).filter((address) => settingValue(address) !== undefined)) {
-      const reason = `${subjectOf(name)} cannot be combined with serverless-compute:target "hosted", which has its own addresses; remove one of them`;
+      const reason = `${label(name)} cannot be combined with ${label("target")} "hosted", which has its own addresses; remove one of them`;
       errors.push({ name, reason });
     }
   }
   const [dialect, version] = [settingValue("dialect"), restVersionIn(settingValue("baseUrl"))];
   if (dialect !== undefined && version !== undefined && dialect !== version) {
-    const reason = `${subjectOf("dialect")} is "${dialect}", but serverless-compute:baseUrl ends in /${version}; set both to the same version, or remove the dialect`;
+    const reason = `${label("dialect")} is "${dialect}", but ${label("baseUrl")} ends in /${version}; set both to the same version, or remove the dialect`;
     errors.push({ name: "dialect", reason });
   }
   return errors;
@@ -104,6 +88,15 @@ export function resolveService(config: ConfigLookup, environment: Environment = 
   return hostedHosts.includes(hostname) ? "hosted" : hostname;
 }
 
+/** Returns the warning before the first objects are created in the hosted service; undefined for other services. */
+export function hostedWarning(config: ConfigLookup, environment: Environment = process.env): string | undefined {
+  if (resolveService(config, environment) !== "hosted") return undefined;
+  return (
+    `${namesOf(config, environment).addresses}: the provider has not been tested with the hosted service; follow the checklist ` +
+    `in ${pagesAddress ?? "docs"}/hosted-service.md#checklist`
+  );
+}
+
 /** Throws the error of the first invalid setting. */
 function requireValid(config: ConfigLookup, environment: Environment): void {
   const [invalidSetting] = settingErrors(config, environment);
@@ -122,15 +115,14 @@ export type PreflightMode = "off" | "warn" | "error";
 /** Returns the preflight mode; requires no API key. Throws if the setting is invalid. */
 export function resolvePreflight(config: ConfigLookup, environment: Environment = process.env): PreflightMode {
   const text = textOf("preflight", config, environment) ?? "off";
-  const reason = invalidReason("preflight", text, "");
+  const reason = invalidReason(labelOf("preflight", config, environment), "preflight", text, "");
   if (reason !== undefined) throw new Error(reason);
   return text === "warn" || text === "error" ? text : "off";
 }
 
-/** Returns the error in a setting's text; undefined if the text is valid. */
-function invalidReason(name: SettingName, text: string, apiKey: string): string | undefined {
+/** Returns the error in a setting's text, which begins with `subject`; undefined if the text is valid. */
+function invalidReason(subject: string, name: SettingName, text: string, apiKey: string): string | undefined {
   const { type, secret, choices } = settingTable[name];
-  const subject = subjectOf(name);
   const value = Number(text);
   // The text may be an API key that was assigned to the wrong setting.
   const describeInvalid = (rule: string): string =>
@@ -157,7 +149,9 @@ function invalidReason(name: SettingName, text: string, apiKey: string): string 
  */
 export function resolveServerlessUrl(config: ConfigLookup, environment: Environment = process.env): string | undefined {
   const text = addressesOf(config, environment).serverlessUrl;
-  return invalidReason("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
+  return invalidReason("serverlessUrl", "serverlessUrl", text, "") === undefined
+    ? parseAddress("serverlessUrl", text, "")
+    : undefined;
 }
 
 /** Returns the proxies in the environment, which the clients parse; lower-case variables take precedence. Undefined if none is set. */
@@ -182,9 +176,10 @@ export function resolveSettings(
   const text = (name: SettingName): string =>
     textOf(name, config, environment) ?? String(settingTable[name].defaultValue);
   const addresses = addressesOf(config, environment);
+  const names = namesOf(stackConfig, environment);
   const apiKey = textOf("apiKey", config, environment);
   if (apiKey === undefined) {
-    const sources = hasSecrets ? keySources : settingTable.apiKey.variable;
+    const sources = hasSecrets ? names.apiKey : settingTable.apiKey.variable;
     throw new Error(`the API key of ${addresses.baseUrl} is missing: set ${sources}${localKeyHint(addresses.baseUrl)}`);
   }
   requireValid(config, environment);
@@ -197,7 +192,7 @@ export function resolveSettings(
       callTimeout: Number(text("callLimit")) * 1000,
       maxInFlight: Number(text("maxInFlight")),
     },
-    lifecycle: { templateReleaseLimit: Number(text("templateReleaseLimit")) * 1000 },
+    lifecycle: { templateReleaseLimit: Number(text("templateReleaseLimit")) * 1000, names },
   };
 }
 
@@ -212,7 +207,7 @@ export function keyExposures(config: ConfigLookup = () => undefined, environment
     .filter((name) => !isLoopback(addresses[name]))
     .map((name) => {
       const source = textOf(name, config, environment) === undefined ? "url" : name;
-      return `${subjectOf(source)}: the API key is sent to ${new URL(addresses[name]).origin} unencrypted; use https://`;
+      return `${labelOf(source, config, environment)}: the API key is sent to ${new URL(addresses[name]).origin} unencrypted; use https://`;
     });
   return [...new Set(warnings)];
 }

@@ -19,6 +19,12 @@ export function parseUrn(urn: string): UrnParts {
 /** Last part of a type token or of a function's token. */
 export const shortType = (token: string): string => token.slice(token.lastIndexOf(":") + 1);
 
+/** Returns true for the URN of a provider in the program; the engine gives the name of its own provider the prefix "default". */
+export function isExplicitProvider(urn: string): boolean {
+  const { name } = parseUrn(urn);
+  return name !== "" && !name.startsWith("default");
+}
+
 /**
  * Auto-naming of a resource: `<resource>-<stack>-<random suffix>`. `seed` is the engine's random seed for the resource; an
  * update plan replays it.

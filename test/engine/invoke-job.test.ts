@@ -37,7 +37,7 @@ it("invokeJob reads the stack's config, like lookups and resources", async () =>
     const up = await secondStack.up({ end: "failure" });
     expect(up.output).toContain('endpoint "nobody" is unknown to the service');
     expect(up.output).toContain(
-      "serverless-compute:baseUrl (or SERVERLESS_COMPUTE_BASE_URL): the API key is sent to http://service.invalid unencrypted",
+      "serverless-compute:baseUrl: the API key is sent to http://service.invalid unencrypted",
     );
   } finally {
     await secondStack.remove();

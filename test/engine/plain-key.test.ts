@@ -21,7 +21,7 @@ it("a key without --secret and an address without encryption are warnings of the
     await set("serverless-compute:url", "http://service.invalid:8080");
     expect(warningsOf(await stack.preview())).toEqual([
       expect.stringMatching(/^serverless-compute:apiKey: is plain text in the stack's config.*config set --secret/),
-      "serverless-compute:url (or SERVERLESS_COMPUTE_URL): the API key is sent to http://service.invalid:8080 unencrypted; use https://",
+      "serverless-compute:url: the API key is sent to http://service.invalid:8080 unencrypted; use https://",
     ]);
     await stack.command(["config", "rm", "serverless-compute:url"]);
     await set("--secret", "serverless-compute:apiKey", service.service.apiKey);

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { getTemplate } from "../../provider/functions/lookups";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { withExplanation } from "../../provider/lifecycle/messages";
+import { configNames } from "../../provider/lifecycle/setting-names";
 import { kinds } from "../../provider/resources";
 import { resolveSettings } from "../../provider/settings/settings";
 import { withHelp } from "../../provider/verbs/help";
@@ -108,7 +109,7 @@ const golden: [fault: string, work: () => unknown][] = [
     () => {
       const fault = Object.assign(new Error("invalid request path"), { code: "UND_ERR_INVALID_ARG" });
       const error = classifyFault(fault, { method: "GET", url: bench.proxy.origin }, false);
-      throw withExplanation(error, { label: 'NetworkVolume "chat-dev"', verb: "read" });
+      throw withExplanation(error, { label: 'NetworkVolume "chat-dev"', verb: "read", names: configNames });
     },
   ],
   ["an unknown path", () => create("NetworkVolume", volume, contextAt(bench, `${bench.proxy.origin}/api`))],

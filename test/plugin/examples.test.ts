@@ -97,9 +97,7 @@ describe.skipIf(yaml.missing !== undefined)(
       expect(up.operations).toMatchObject({ "NetworkVolume models": ["create"] });
       await stack.writeProgram(program.replace("maxInFlight: 4", "maxInFlight: 0.5"));
       const rejected = await stack.preview({ end: "failure" });
-      expect(rejected.output).toContain(
-        'maxInFlight (or SERVERLESS_COMPUTE_MAX_IN_FLIGHT) is "0.5"; must be a whole number',
-      );
+      expect(rejected.output).toContain('the provider\'s argument maxInFlight is "0.5"; must be a whole number');
       await stack.writeProgram(program);
     });
 

@@ -1,4 +1,5 @@
 import type { Context } from "../../provider/lifecycle/contract";
+import { configNames } from "../../provider/lifecycle/setting-names";
 
 /** A verb's context that reports nothing and is never cancelled. */
 export const quietContext = ({ clients, clock }: Pick<Context, "clients" | "clock">): Context => ({
@@ -8,5 +9,5 @@ export const quietContext = ({ clients, clock }: Pick<Context, "clients" | "cloc
   progress: () => {},
   warn: () => {},
   claimedIds: new Map(),
-  settings: { templateReleaseLimit: 150_000 },
+  settings: { templateReleaseLimit: 150_000, names: configNames },
 });

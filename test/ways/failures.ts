@@ -93,7 +93,7 @@ export function describeFailures(way: Way): void {
     expect(output.map(({ message }) => message)).toEqual([
       withFingerprints(
         withHelp(
-          `Secret "token-dev": ${service.proxy.origin} rejected the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
+          `Secret "token-dev": ${service.proxy.origin} rejected the API key, or the key lacks permission. The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
         ),
       ),
     ]);

@@ -46,7 +46,7 @@ async function addReleases(
   const state =
     flags.file === undefined ? parseState(await pulumiCli(flags).exportState({ showSecrets: true })) : undefined;
   for (const provider of new Set(changes.map(({ endpoint }) => endpoint.provider))) {
-    const { clients } = openClients(state && settingsIn(state, provider ?? ""), notify, environment);
+    const { settings, clients } = openClients(state && settingsIn(state, provider ?? ""), notify, environment);
     const providerChanges = changes.filter(({ endpoint }) => endpoint.provider === provider);
     const addEndpointReleases = async (endpointId: string): Promise<void> => {
       const response = await clients.management.readReleases(endpointId, { timeout: releasesTimeout });
@@ -66,7 +66,7 @@ async function addReleases(
     try {
       await Promise.all([...new Set(providerChanges.map(({ endpoint }) => endpoint.id))].map(addEndpointReleases));
     } catch (error) {
-      throw withExplanation(error, { label: "releases", verb: "look up", settings: state ? undefined : "environment" });
+      throw withExplanation(error, { label: "releases", verb: "look up", names: settings.lifecycle.names });
     } finally {
       await clients.close();
     }

@@ -51,9 +51,9 @@ export const overridePrices = (prices: Prices, overrides: Prices): Prices => ({
  * Error with a message for users if the settings or the requests fail.
  */
 export async function pricesOfCatalog(preview: Preview, notify: (text: string) => void): Promise<Prices> {
+  const { settings, clients } = openClients(settingsOfPreview(preview), notify, undefined, false);
+  const { management } = clients;
   try {
-    const { clients } = openClients(settingsOfPreview(preview), notify, undefined, false);
-    const { management } = clients;
     const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]).finally(() =>
       clients.close(),
     );
@@ -64,6 +64,6 @@ export async function pricesOfCatalog(preview: Preview, notify: (text: string) =
       volumes: {},
     };
   } catch (cause) {
-    throw withExplanation(cause, { label: "prices of the catalog", verb: "look up", settings: "preview" });
+    throw withExplanation(cause, { label: "prices of the catalog", verb: "look up", names: settings.lifecycle.names });
   }
 }

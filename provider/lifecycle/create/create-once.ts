@@ -79,7 +79,7 @@ async function createWithRetries<ApiObject extends NamedObject>(
   context: Context,
 ): Promise<{ created: ApiObject; attempt: number; matches: ApiObject[] }> {
   const { kind, inputs, send, remove } = creation;
-  const subject = { label: `${kind} "${inputs.name}"`, verb: "create" } as const;
+  const subject = { label: `${kind} "${inputs.name}"`, verb: "create", names: context.settings.names } as const;
   for (let attempt = 1; ; attempt++) {
     let responseLost = false;
     const onResponseLost = (): void => {

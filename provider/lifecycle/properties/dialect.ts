@@ -6,7 +6,7 @@ import { propertyOf } from "./schema";
 
 /** The end of a message about an input that only another dialect supports. */
 const requiresDialect = (dialect: Dialect): string =>
-  `is supported only by REST ${dialect}; remove it, or set serverless-compute:dialect to ${dialect}`;
+  `is supported only by REST ${dialect}; remove it, or set the provider's dialect to ${dialect}`;
 
 /** Failures of inputs that the dialect does not support. Inputs at their defaults and unknown values are ignored. */
 export function unsupportedInputs(shape: z.ZodObject, inputs: Properties, dialect: Dialect): Failure[] {

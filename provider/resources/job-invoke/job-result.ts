@@ -97,7 +97,7 @@ async function toJobFailure(error: unknown, endpointId: string, context: JobCont
   }
   if (isApiError(error, "missing")) {
     const title = `endpoint "${endpointId}" is unknown to the service (${error.message}).`;
-    const remedy = "Check endpointId, and that serverless-compute:serverlessUrl is the address of its service.";
+    const remedy = `Check endpointId, and that ${context.settings.names.serverlessUrl} is the address of its service.`;
     return new JobFailure([`${title} ${remedy}`], endpointId, undefined, { cause: error });
   }
   return error;
@@ -148,6 +148,10 @@ export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promi
   try {
     return await runAndCheck(spec, context);
   } catch (error) {
-    throw withExplanation(error, { label: `job on endpoint "${spec.endpointId}"`, verb: "create" });
+    throw withExplanation(error, {
+      label: `job on endpoint "${spec.endpointId}"`,
+      verb: "create",
+      names: context.settings.names,
+    });
   }
 }

@@ -8,7 +8,7 @@ import type { JobSpec } from "./inputs";
 /** Subset of a verb's context that a job requires. */
 export type JobContext = Pick<
   Context,
-  "clients" | "clock" | "signal" | "progress" | "deadline" | "cleanupDeadline" | "onDeadline" | "secrets"
+  "clients" | "settings" | "clock" | "signal" | "progress" | "deadline" | "cleanupDeadline" | "onDeadline" | "secrets"
 >;
 
 const second = 1000;

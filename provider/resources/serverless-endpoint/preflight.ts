@@ -26,7 +26,9 @@ function createSharedRead<Result>(
       })
       .catch((error: unknown) => {
         (cancelSignal ?? signal).throwIfAborted();
-        warn(`preflight is incomplete: ${messageOf(withExplanation(error, { label, verb: "look up" }))}`);
+        warn(
+          `preflight is incomplete: ${messageOf(withExplanation(error, { label, verb: "look up", names: context.settings.names }))}`,
+        );
         return undefined;
       });
     results.set(clients, pending);

@@ -130,11 +130,15 @@ function rollbackFailure(
     keys: string[];
     failedVersion: string;
   },
-  { clients }: Context,
+  { clients, settings }: Context,
 ): PartialFailure {
   const { error, endpoint, targetInputs, keys, failedVersion } = rollback;
   const { name } = update.news;
-  const cause = withExplanation(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
+  const cause = withExplanation(error, {
+    label: `ServerlessEndpoint "${name}"`,
+    verb: "update",
+    names: settings.names,
+  });
   const currentState = endpoint
     ? `The endpoint runs template "${endpoint.templateId ?? "?"}", unverified.`
     : `The endpoint could not be read; the update set ${formatSettings(update.news, keys)}.`;

@@ -11,8 +11,12 @@ import { inputsIn, oldSettings, triggersChanged, unverifiedIn, unverifiedKey } f
 import { verifyEndpoint } from "./verification";
 
 /** Returns the user-facing message of a failure. */
-const messageOf = (error: unknown, { name }: Inputs): string => {
-  const explained = withExplanation(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
+const messageOf = (error: unknown, { name }: Inputs, { settings }: Context): string => {
+  const explained = withExplanation(error, {
+    label: `ServerlessEndpoint "${name}"`,
+    verb: "update",
+    names: settings.names,
+  });
   return explained instanceof Error ? explained.message : String(explained);
 };
 
@@ -29,7 +33,7 @@ export async function verifyCreated(
   } catch (error) {
     const problem = context.signal.aborted ? "but its verification was interrupted" : "but it failed its verification";
     const advice = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
-    const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs)}\n${advice}`;
+    const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs, context)}\n${advice}`;
     throw new PartialFailure(message, id, { ...toProperties(outputs), [unverifiedKey]: {} });
   }
 }
@@ -61,7 +65,7 @@ export async function updateVerified(
     // After a retryable failure, an attempt may still have been applied.
     if (!context.signal.aborted && !(isApiError(error) && error.retryable)) throw error;
     const message =
-      `endpoint "${news.name}" (${id}) may or may not have been updated\n${messageOf(error, news)}\n` +
+      `endpoint "${news.name}" (${id}) may or may not have been updated\n${messageOf(error, news, context)}\n` +
       'The next "pulumi up" sends the settings again and verifies the endpoint.';
     throw new PartialFailure(message, id, { ...olds, ...unverified }, { inputs: inputsIn(olds) });
   });
@@ -73,7 +77,7 @@ export async function updateVerified(
     const rollout = await verifyEndpoint(id, { verify, workersMax }, isSameVersion ? undefined : workers, context);
     return { ...outputs, version: rollout.version() ?? outputs.version };
   } catch (error) {
-    const reason = messageOf(error, news);
+    const reason = messageOf(error, news, context);
     const unverifiedState = { ...toProperties(outputs), ...unverified };
     if (context.signal.aborted)
       throw new PartialFailure(

@@ -102,7 +102,7 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   if (volume === 0 && typeof path === "string" && path !== defaultMountPath)
     failures.push({
       path: "volumeMountPath",
-      reason: "requires volumeInGb above 0 with REST v2; remove it, or set serverless-compute:dialect to v1",
+      reason: "requires volumeInGb above 0 with REST v2; remove it, or set the provider's dialect to v1",
     });
   return failures;
 }

@@ -132,7 +132,9 @@ async function timeoutMessage(template: TemplateRecord, timeLimit: number, conte
         ? `REST v2 does not show which endpoints use it, perhaps ${formatEndpoints(boundEndpoints)} with the same settings`
         : `${formatEndpoints(boundEndpoints)} started to use it in the meantime`;
   const setting =
-    context.deadline === undefined ? "serverless-compute:templateReleaseLimit (seconds)" : "customTimeouts.delete";
+    context.deadline === undefined
+      ? `${context.settings.names.templateReleaseLimit} (seconds)`
+      : "customTimeouts.delete";
   return (
     `template "${template.name}" is still in use after ${Math.round(timeLimit / second)} s: ${usage}. It stays in the state: run the ` +
     `same command again later, or wait longer with ${setting}.`

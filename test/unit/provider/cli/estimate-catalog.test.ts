@@ -86,7 +86,7 @@ test("estimate names the stack's config for the address and the environment for 
   const preview = JSON.stringify({ ...JSON.parse(readFileSync(recorded, "utf8")), config });
   const { err } = await command(["estimate"], preview);
   expect(err).toContain("connection refused");
-  expect(err).toContain("serverless-compute:url (or :baseUrl");
+  expect(err).toContain("or set serverless-compute:url to the service's address");
 });
 
 test("prices in a file override those of the catalog, which is read only for GPUs and CPUs that the file lacks", async () => {

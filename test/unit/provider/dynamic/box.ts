@@ -3,6 +3,7 @@ import { createClients } from "serverless-compute-api";
 import { createProvider } from "../../../../provider/dynamic/provider";
 import type { Lifecycle } from "../../../../provider/lifecycle/contract";
 import { Unknown } from "../../../../provider/lifecycle/contract";
+import { configNames } from "../../../../provider/lifecycle/setting-names";
 import { type Cancellation, createCancellation } from "../../../../provider/process/cancellation";
 import { createHost, type Host } from "../../../../provider/process/host";
 
@@ -63,7 +64,7 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
   const clients = createClients({ apiKey: "k", baseUrl: nowhere, graphqlUrl: nowhere, serverlessUrl: nowhere });
   const provider = createProvider(createBoxLifecycle(overrides), {
     ...createHost(() => undefined),
-    connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
+    connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
     log: {
       progress: (urn, text) => void messages.push(`progress ${urn} ${text}`),
       warning: async (urn, text) => void messages.push(`warning ${urn} ${text}`),

@@ -1,7 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { configCalls } from "../../../../provider/plugin/config-calls";
+import { listCalls } from "../../../../provider/plugin/list-calls";
+import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
+import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { createHost } from "../../../../provider/process/host";
 import { diffChanges } from "../../../../provider/protocol/messages";
+import { kinds } from "../../../../provider/resources";
+import { json, startFaultyServer } from "../../../support/faulty-server";
 import { engineProperties, roundTrip } from "../../../support/property-sets";
 
 const calls = configCalls(createHost(() => undefined));
@@ -38,7 +43,7 @@ test.each<[string, object, string | RegExp]>([
   [
     "a string that is not a number",
     { callLimit: "soon" },
-    /^serverless-compute:callLimit \(or .*\) is "soon"; must be a number of sec/,
+    /^serverless-compute:callLimit is "soon"; must be a number of sec/,
   ],
   ["a list", { callLimit: [1] }, "callLimit: is [1]; must be a number"],
   ["a number instead of a string", { baseUrl: 7337 }, "baseUrl: is 7337; must be a string"],
@@ -108,3 +113,39 @@ describe("a provider with other settings", () => {
     expect(diffConfig(olds, news)).toBe(true);
   });
 });
+
+test.each<[source: string, provider: string, args: object, variable: string, names: string]>([
+  ["a provider's argument", "east", { apiKey: "wrong" }, "", "the provider's argument apiKey;"],
+  ["the stack's config", "default_0_2_0", { apiKey: "wrong" }, "", "the config serverless-compute:apiKey;"],
+  ["the environment", "default_0_2_0", {}, "wrong", "SERVERLESS_COMPUTE_API_KEY;"],
+  ["the environment of an explicit provider", "east", {}, "wrong", "SERVERLESS_COMPUTE_API_KEY;"],
+])(
+  "a rejected key from %s is reported with its source, by resources, lookups and lists",
+  async (_, provider, args, variable, names) => {
+    const server = await startFaultyServer([json({ message: "who are you?" }, 401)]);
+    onTestFinished(() => server.close());
+    vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", variable);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const host = createHost(() => undefined);
+    const urn = `urn:pulumi:dev::shop::pulumi:providers:serverless-compute::${provider}`;
+    configCalls(host).configure({ urn, args: engineProperties({ ...args, url: server.origin }) });
+    const message = (call: Promise<unknown>): Promise<string> => call.then(String, ({ message: text }: Error) => text);
+    const volume = { urn: "urn:pulumi:dev::shop::serverless-compute:index:NetworkVolume::models", timeout: 0 };
+    const properties = engineProperties({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
+    const empty = engineProperties({});
+    const { create, read } = resourceCalls(host, kinds);
+    const messages = await Promise.all([
+      message(create({ ...volume, properties, preview: false })),
+      message(read({ ...volume, id: "v1", properties, inputs: properties })),
+      message(lookupCalls(host).invoke({ token: "x:index:getTemplate", args: engineProperties({ name: "chat" }) })),
+      message(lookupCalls(host).invoke({ token: "x:index:getGpuTypes", args: empty })),
+      message(
+        listCalls(host).list({ token: "x:index:Secret", query: empty, limit: 0, pageSize: 0, continuationToken: "" }),
+      ),
+    ]);
+    const sources = messages.map((text) => /The key comes from (.*?;)/.exec(text)?.[1]);
+    expect(sources).toEqual(messages.map(() => names));
+    // The engine keeps no environment in the state.
+    expect(messages[1]?.includes("use the config of the last")).toBe(variable === "");
+  },
+);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { Unknown } from "../../../../provider/lifecycle/contract";
+import { configNames } from "../../../../provider/lifecycle/setting-names";
 import { listCalls } from "../../../../provider/plugin/list-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { createHost } from "../../../../provider/process/host";
@@ -13,7 +14,7 @@ const hostOf = () => {
   return {
     ...createHost(() => undefined),
     clock,
-    connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
+    connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
   };
 };
 const volumes: { id: string; name: string }[] = [];

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Unknown } from "../../../../provider/lifecycle/contract";
+import { configNames } from "../../../../provider/lifecycle/setting-names";
 import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { createHost, type Host } from "../../../../provider/process/host";
@@ -26,7 +27,7 @@ const secret = longSecrets().pem;
 async function createLoggingHost(message: string): Promise<Host> {
   const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)], { callTimeout: 500 });
   const host = createHost(() => undefined);
-  return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }) };
+  return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }) };
 }
 
 /** Timeouts that the verbs of a box receive, in ms. */

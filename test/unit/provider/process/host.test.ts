@@ -9,7 +9,7 @@ const config = (values: Record<string, string>) => (key: string) => values[key];
 const keyed = config({ "serverless-compute:apiKey": "rpa_only-for-tests" });
 
 const untestedWarning =
-  "serverless-compute:target (or SERVERLESS_COMPUTE_TARGET): the provider has not been tested with the hosted service; follow the checklist in docs/hosted-service.md#checklist";
+  "serverless-compute:target: the provider has not been tested with the hosted service; follow the checklist in docs/hosted-service.md#checklist";
 
 describe("the process that the engine starts", () => {
   it("stays cancelled when another kind is configured after the Ctrl-C", async () => {
@@ -61,7 +61,7 @@ describe("the process that the engine starts", () => {
   it("warns at the end of a command that found none of its objects, with the address, and not after a Ctrl-C", async () => {
     const none = (objects: string, were: string): string =>
       `http://127.0.0.1:7337/v2: the service ${objects} that this command looked up; unless ${were} deleted, ` +
-      "check the API key, its account, and serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)";
+      "check the API key, its account, and serverless-compute:url (or SERVERLESS_COMPUTE_URL)";
     const warnings = await warningsOf(async (host) => {
       for (const lookups of [[false, false, false], [false], [false, true], []]) {
         host.beginDeployment(keyed);
@@ -95,8 +95,7 @@ describe("the process that the engine starts", () => {
   });
 
   it("warns once per deployment, also in a preview without requests, that the key is sent unencrypted", async () => {
-    const warning =
-      "serverless-compute:url (or SERVERLESS_COMPUTE_URL): the API key is sent to http://gpu.example.com unencrypted; use https://";
+    const warning = "serverless-compute:url: the API key is sent to http://gpu.example.com unencrypted; use https://";
     const warnings = await warningsOf(async (host) => {
       for (let deployment = 0; deployment < 2; deployment++) {
         host.beginDeployment(

@@ -1,6 +1,7 @@
 import { isApiError } from "serverless-compute-api";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Context } from "../../../../provider/lifecycle/contract";
+import { configNames } from "../../../../provider/lifecycle/setting-names";
 import { kinds } from "../../../../provider/resources";
 import { pollInterval } from "../../../../provider/resources/template/release";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
@@ -24,7 +25,7 @@ const names = async (): Promise<unknown[]> =>
   (await bench.listObjects("templates")).map((template) => propertiesIn(template)["name"]);
 
 test("the delete of a template that receives a new endpoint during the wait fails at the limit and names the endpoint", async () => {
-  const context = bench.context({ settings: { templateReleaseLimit: 40_000 } });
+  const context = bench.context({ settings: { templateReleaseLimit: 40_000, names: configNames } });
   const { id, outputs } = await makeTemplate("late-dev", context);
   const first = await createUnmanagedEndpoint(id, "first");
   await bench.rest("DELETE", `/endpoints/${first}`);

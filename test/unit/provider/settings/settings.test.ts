@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { type SettingName, settingTable } from "../../../../provider/settings/setting-table";
 import {
   type ConfigLookup,
   keyExposures,
@@ -44,7 +45,10 @@ test("only the key is required; addresses default to the local service", () => {
       callTimeout: 120_000,
       maxInFlight: 16,
     },
-    lifecycle: { templateReleaseLimit: 150_000 },
+    lifecycle: {
+      templateReleaseLimit: 150_000,
+      names: expect.objectContaining({ apiKey: "SERVERLESS_COMPUTE_API_KEY" }),
+    },
   });
 });
 
@@ -75,7 +79,19 @@ test("the stack's config takes precedence over the environment, per setting", ()
       callTimeout: 300_000,
       maxInFlight: 40,
     },
-    lifecycle: { templateReleaseLimit: 20_000 },
+    lifecycle: {
+      templateReleaseLimit: 20_000,
+      names: {
+        apiKey: "the config serverless-compute:apiKey",
+        addresses:
+          "SERVERLESS_COMPUTE_BASE_URL and serverless-compute:graphqlUrl and SERVERLESS_COMPUTE_SERVERLESS_URL",
+        baseUrl: "SERVERLESS_COMPUTE_BASE_URL",
+        serverlessUrl: "SERVERLESS_COMPUTE_SERVERLESS_URL",
+        dialect: "serverless-compute:dialect (or SERVERLESS_COMPUTE_DIALECT)",
+        templateReleaseLimit: "serverless-compute:templateReleaseLimit",
+        fromEnvironment: ["baseUrl", "serverlessUrl"],
+      },
+    },
   });
 });
 
@@ -140,15 +156,15 @@ describe("the address of the job API alone", () => {
 
 describe("a key that is sent unencrypted over a network", () => {
   const exposures = (values: Record<string, string>, environment = {}) => keyExposures(lookup(values), environment);
-  const exposed = (setting: string, variable: string, origin: string) =>
-    `serverless-compute:${setting} (or SERVERLESS_COMPUTE_${variable}): the API key is sent to ${origin} unencrypted; use https://`;
+  const exposed = (setting: string, origin: string) =>
+    `${setting}: the API key is sent to ${origin} unencrypted; use https://`;
 
   test("is one warning per setting, even without a key", () => {
     expect(exposures({ url: "http://gpu.example.com:8080" })).toEqual([
-      exposed("url", "URL", "http://gpu.example.com:8080"),
+      exposed("serverless-compute:url", "http://gpu.example.com:8080"),
     ]);
     expect(exposures({}, { SERVERLESS_COMPUTE_URL: "http://gpu.example.com" })).toEqual([
-      exposed("url", "URL", "http://gpu.example.com"),
+      exposed("SERVERLESS_COMPUTE_URL", "http://gpu.example.com"),
     ]);
     expect(
       exposures({
@@ -157,8 +173,8 @@ describe("a key that is sent unencrypted over a network", () => {
         graphqlUrl: "http://b.example.com",
       }),
     ).toEqual([
-      exposed("baseUrl", "BASE_URL", "http://a.example.com"),
-      exposed("graphqlUrl", "GRAPHQL_URL", "http://b.example.com"),
+      exposed("serverless-compute:baseUrl", "http://a.example.com"),
+      exposed("serverless-compute:graphqlUrl", "http://b.example.com"),
     ]);
   });
 
@@ -231,12 +247,48 @@ test.each<[Record<string, string>, string, string]>([
     "dialect",
     'is "v1", but serverless-compute:baseUrl ends in /v2',
   ],
-])("%j is rejected under either name, also without a key", (values, name, reason) => {
-  const subject = new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) `);
+])("%j is rejected, also without a key", (values, name, reason) => {
+  const subject = new RegExp(`^serverless-compute:${name} `);
   expect(settingErrors(lookup(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
   expect(() => resolveSettings(lookup(values), key)).toThrow(subject);
   // The check of a resource resolves the dialect.
   expect(() => resolveDialect(lookup(values), {})).toThrow(subject);
+});
+
+const invalidTexts = {
+  target: "moon",
+  dialect: "v3",
+  url: "localhost",
+  baseUrl: "localhost/v1",
+  graphqlUrl: "ftp://localhost/graphql",
+  serverlessUrl: "localhost",
+  callLimit: "0",
+  maxInFlight: "many",
+  preflight: "on",
+  templateReleaseLimit: "soon",
+} satisfies Record<Exclude<SettingName, "apiKey">, string>;
+
+test.each(Object.entries(invalidTexts))("a message about %s names the source of the value", (name, text) => {
+  const values = { [name]: text };
+  const [variable = ""] = Object.entries(settingTable).flatMap(([key, rule]) => (key === name ? rule.variable : []));
+  const arguments_ = Object.assign(lookup(values), { isProvider: true });
+  const reasons = [
+    settingErrors(lookup(values), {}),
+    settingErrors(arguments_, {}),
+    settingErrors(lookup({}), { [variable]: text }),
+  ];
+  expect(reasons.map(([error]) => error?.reason.split(/(?<=\w) (?=is|must)/)[0])).toEqual([
+    `serverless-compute:${name}`,
+    `the provider's argument ${name}`,
+    variable,
+  ]);
+});
+
+test("a conflict names the sources of both settings", () => {
+  const environment = { SERVERLESS_COMPUTE_TARGET: "hosted" };
+  expect(settingErrors(lookup({ url: "https://x.example.com" }), environment)[0]?.reason).toMatch(
+    /^serverless-compute:url cannot be combined with SERVERLESS_COMPUTE_TARGET "hosted"/,
+  );
 });
 
 test("the preflight is off by default, and its mode needs no key", () => {
