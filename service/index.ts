@@ -10,7 +10,7 @@ import { createUserRateLimit } from "./api/user-rate-limit";
 import { createConsole } from "./console";
 import { ServiceError, StartError } from "./errors";
 import { createJobPath } from "./job-path";
-import { listenError, rootOf } from "./listening";
+import { checkPort, listenError, rootOf } from "./listening";
 import { openLog } from "./log";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoint-table";
@@ -21,7 +21,7 @@ import { apiKeyFileOf, ensureApiKey } from "./store/api-key";
 import { createTemporaryFolder } from "./store/data-folder";
 import { type Database, openDatabase, type StoreFaults } from "./store/database";
 import { diskFault, unreadable } from "./store/faults";
-import { removeServiceAddress, writeServiceAddress } from "./store/service-address";
+import { readServiceAddress, removeServiceAddress, writeServiceAddress } from "./store/service-address";
 import { commandOf, sourceFileOf } from "./workers/handler-files";
 import { commandProblems } from "./workers/image-command";
 import { workerLogPath } from "./workers/logs";
@@ -31,7 +31,7 @@ export { StartError } from "./errors";
 export type { EndpointFaults } from "./faults/faults";
 export type { Service } from "./service";
 export type { ServiceOptions } from "./settings";
-export { resetDataFolder, restoreDataFolder, snapshotDataFolder } from "./store/snapshots";
+export { resetDataFolder, restoreDataFolder, snapshotDataFolder } from "./snapshots";
 
 /** Starts the local service; rejects with a StartError if the port or the data folder is in use. */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
@@ -59,6 +59,8 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
 async function openService(settings: ServiceSettings, seed: Seed | undefined): Promise<Service> {
   // The members are replaced once the log is open, which happens after the store is opened.
   const faults: StoreFaults = { onCallbackError: () => undefined, onDiskFault: settings.onNotice };
+  // If a service runs on the folder, the lock's error names its process.
+  if (readServiceAddress(settings.dataFolder) === undefined) await checkPort(settings.listening.host, settings.port);
   const database = openDatabase(settings.dataFolder, faults);
   try {
     return await startService(settings, database, faults, seed);
@@ -87,6 +89,7 @@ async function startService(
   // The quota does not apply to the objects of a seed file and the twins used for comparison.
   const workerQuota = (): number | undefined => (isSeeded ? settings.workerQuota : undefined);
   const resources = createResources({ database, clock, templateRelease, stock: settings.stock, workerQuota });
+  resources.checkRows();
   let root = "";
   const jobPath = createJobPath({
     database,
@@ -210,7 +213,7 @@ async function startService(
     writeServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
     log.info({ host: listening.host, port, pid: process.pid }, "started");
   } catch (error) {
-    await stop(0);
+    await stop(0).catch(() => undefined);
     throw listenError(error, listening.host, settings.port) ?? error;
   }
 

@@ -1,4 +1,5 @@
-import { isIP, isIPv6 } from "node:net";
+import { once } from "node:events";
+import { createServer, isIP, isIPv6 } from "node:net";
 import { showValue } from "serverless-compute-api/shapes";
 import { codeOf, ServiceError, StartError } from "./errors";
 
@@ -45,6 +46,18 @@ export function listenError(error: unknown, host: string, port: number): StartEr
   if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
   const remedy = "stop the program that uses it or choose another port with --port (0 selects a free port)";
   return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${remedy}`) : undefined;
+}
+
+/** Listens for a moment; rejects with a StartError if the service cannot listen, before its data folder is opened or changed. */
+export async function checkPort(host: string, port: number): Promise<void> {
+  const server = createServer();
+  try {
+    await once(server.listen({ port, host }), "listening");
+  } catch (error) {
+    throw listenError(error, host, port) ?? error;
+  } finally {
+    server.close();
+  }
 }
 
 /** Returns the root URL of the APIs for clients on this machine. */

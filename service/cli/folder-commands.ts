@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { findLocalEngine } from "../settings";
 import type { LogsFlags } from "./logs";
 import { dataFlag, readSeconds, wholeNumber } from "./option-values";
-import type { Output } from "./output";
+import { type Output, printError } from "./output";
 
 /** Default number of lines printed by `logs`. */
 const defaultLines = 100;
@@ -49,7 +49,7 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
     .description("delete all objects, jobs and logs of a data folder that no service uses; keep its key")
     .option(...dataFlag())
     .action(async ({ data }: { data: string }) => {
-      (await import("../store/snapshots.js")).resetDataFolder(data);
+      (await import("../snapshots.js")).resetDataFolder(data);
       output.out(`Deleted all objects, jobs and logs of ${data}.`);
     });
 
@@ -59,7 +59,7 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
     .argument("<dir>", "new or empty folder")
     .option(...dataFlag())
     .action(async (target: string, { data }: { data: string }) => {
-      (await import("../store/snapshots.js")).snapshotDataFolder(data, target);
+      (await import("../snapshots.js")).snapshotDataFolder(data, target, (text) => printError(output, text));
       output.out(`Copied ${data} to ${target}. It contains the values of secrets.`);
     });
 
@@ -69,7 +69,7 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
     .argument("<dir>", "folder written by snapshot")
     .option(...dataFlag())
     .action(async (source: string, { data }: { data: string }) => {
-      (await import("../store/snapshots.js")).restoreDataFolder(data, source);
+      (await import("../snapshots.js")).restoreDataFolder(data, source, (text) => printError(output, text));
       output.out(`Restored ${data} from ${source}.`);
     });
 

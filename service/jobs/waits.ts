@@ -20,6 +20,7 @@ interface Wait {
 export function createJobWaits(events: JobEvents, clock: Clock) {
   const waiting = new ShortLivedMap<string, Wait[]>();
   let closed = false;
+  let started = false;
   // One timer for all waits, set to the earliest end, because most jobs end long before.
   const alarm = createAlarm(
     clock,
@@ -56,7 +57,6 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
   events.on("ended", (job, _before, output) => endWaits(job.id, false, { job, output }));
   events.on("removed", ({ id }) => endWaits(id, false));
   events.on("streamed", ({ id }) => endWaits(id, true));
-  alarm.start();
 
   /**
    * Calls `onEnd` once: with the job when it ends, or without a job when it is removed, after `ms`, or when all waits are closed. With
@@ -72,6 +72,9 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
     if (existing) existing.push(wait);
     else waiting.set(jobId, [wait]);
     alarm.schedule(wait.deadline);
+    // Its timer keeps the process alive, even if the start of the service fails.
+    if (!started) alarm.start();
+    started = true;
     return () => void removeWait(wait);
   }
 

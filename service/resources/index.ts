@@ -36,13 +36,15 @@ export function createResources(deps: {
   const checkedTemplates = createTemplates({ ...deps, table: templates, endpoints: table, registryAuths });
   const endpoints = createEndpoints({ ...deps, table, templates, volumes });
   const stock = createStock(deps.stock, volumes);
+  const accountSettings = openAccountSettings(database);
+  const delegations = createDelegations(deps);
   return {
-    accountSettings: openAccountSettings(database),
+    accountSettings,
     secrets,
     volumes,
     registryAuths,
     stock,
-    delegations: createDelegations(deps),
+    delegations,
     templates: checkedTemplates,
     endpoints,
     endpointContainers: createEndpointContainers({ ...deps, endpoints, templates: checkedTemplates }),
@@ -50,6 +52,11 @@ export function createResources(deps: {
     /** Read access and events for the job path. */
     lookup: createEndpointLookup({ endpoints: table, templates, secrets, registryAuths, volumes, releases, stock }),
     events: table.events,
+    /** Reads all rows; throws if one is damaged. */
+    checkRows(): void {
+      for (const { list } of [secrets, volumes, registryAuths, delegations, templates, table]) list();
+      accountSettings.get();
+    },
     /** Runs changes of several resources in one transaction. */
     transaction: database.transaction,
   };

@@ -1,10 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { codeOf, StartError } from "../errors";
-
-/** The database file of a data folder. */
-export const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
+import { hasStore, sizeOf, writeAheadLog } from "./store-file";
 
 /** Names of the service's files, and of files that file systems and desktops create in every folder. */
 const knownNames =
@@ -19,7 +17,7 @@ const maxShownNames = 3;
  */
 export function prepareDataFolder(dataFolder: string, allowedName?: string): void {
   if (createFolder(dataFolder)) writeFileSync(join(dataFolder, ".gitignore"), "*\n");
-  if (!existsSync(storeFile(dataFolder))) {
+  if (!hasStore(dataFolder)) {
     checkNames(dataFolder, allowedName);
     checkWriteAheadLog(dataFolder);
   }
@@ -82,8 +80,8 @@ function checkNames(dataFolder: string, allowedName: string | undefined): void {
 
 /** Throws if the database is missing but its write-ahead log exists, because a new database would lose the changes in the log. */
 function checkWriteAheadLog(dataFolder: string): void {
-  const log = `${storeFile(dataFolder)}-wal`;
-  if (!statSync(log, { throwIfNoEntry: false })?.size) return;
+  const log = writeAheadLog(dataFolder);
+  if (sizeOf(log) === 0) return;
   throw new StartError(
     `the store in ${dataFolder}: service.db is missing, but ${log} contains accepted jobs; restore all files of the folder from one backup`,
   );

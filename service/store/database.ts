@@ -1,9 +1,8 @@
-import { closeSync, existsSync, openSync } from "node:fs";
 import Libsql from "libsql";
-import { prepareDataFolder, storeFile } from "./data-folder";
-import { diskFault, onDisk } from "./faults";
-import { lockFolder, versionOf } from "./folder-lock";
-import { createTables } from "./schema";
+import { prepareDataFolder } from "./data-folder";
+import { diskFault, onDisk, parseRow } from "./faults";
+import { lockFolder } from "./folder-lock";
+import { checkTables, createStoreFile, hasStore, storeFile } from "./store-file";
 
 /** A value of a column; the tables are STRICT, so a column has one type. */
 type SqlValue = string | number | null | Uint8Array;
@@ -55,15 +54,15 @@ const readerLockTimeout = 2000;
  * if there is no store yet.
  */
 export function readStore<Row>(dataFolder: string, sql: string, row: RowShape<Row>): Row[] | undefined {
-  if (!existsSync(storeFile(dataFolder))) return undefined;
   return onDisk(dataFolder, () => {
+    if (!hasStore(dataFolder)) return undefined;
     const connection = new Libsql(storeFile(dataFolder), { timeout: readerLockTimeout });
     try {
       connection.pragma("query_only = ON");
       return connection
         .prepare(sql)
         .all()
-        .map((columns) => row.parse(columns));
+        .map((columns) => parseRow(sql, row, columns));
     } finally {
       connection.close();
     }
@@ -80,8 +79,8 @@ export interface StoreFaults {
 const ignoredFaults: StoreFaults = { onCallbackError: () => undefined, onDiskFault: () => undefined };
 
 /**
- * Opens the store of a data folder; creates both if they do not exist. Throws a StartError if another process uses the folder or
- * if another version wrote the store, and the error of {@link onDisk} if the disk is full or read-only.
+ * Opens the store of a data folder; creates both if they do not exist. Throws a StartError if another process uses the folder, or
+ * if the store is damaged or not one of this release, and the error of {@link onDisk} if the disk is full or read-only.
  */
 export const openDatabase = (dataFolder: string, faults = ignoredFaults): Database =>
   onDisk(dataFolder, () => openLocked(dataFolder, faults));
@@ -90,8 +89,8 @@ function openLocked(dataFolder: string, faults: StoreFaults): Database {
   prepareDataFolder(dataFolder);
   const unlock = lockFolder(dataFolder);
   try {
+    if (!hasStore(dataFolder)) createStoreFile(dataFolder);
     const connection = connect(dataFolder);
-    connection.transaction(() => createTables(versionOf(connection), (sql) => void connection.exec(sql)))();
     return createStore(connection, { dataFolder, faults, unlock });
   } catch (error) {
     unlock();
@@ -100,9 +99,13 @@ function openLocked(dataFolder: string, faults: StoreFaults): Database {
 }
 
 function connect(dataFolder: string): Libsql.Database {
-  // SQLite gives its other files the same mode.
-  closeSync(openSync(storeFile(dataFolder), "a", 0o600));
   const connection = new Libsql(storeFile(dataFolder), { timeout: lockTimeout });
+  try {
+    checkTables(connection, dataFolder);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
   connection.pragma("journal_mode = WAL");
   // A killed process loses no commits; a power cut can lose the last commits.
   connection.pragma("synchronous = NORMAL");
@@ -158,15 +161,15 @@ function createStore(
         get: (...params) => {
           checkOpen();
           const columns = statement.get(params);
-          return columns === undefined ? undefined : row.parse(columns);
+          return columns === undefined ? undefined : parseRow(sql, row, columns);
         },
         all: (...params) => {
           checkOpen();
-          return statement.all(params).map((columns) => row.parse(columns));
+          return statement.all(params).map((columns) => parseRow(sql, row, columns));
         },
         each: (onRow, ...params) => {
           checkOpen();
-          for (const columns of statement.iterate(params)) onRow(row.parse(columns));
+          for (const columns of statement.iterate(params)) onRow(parseRow(sql, row, columns));
         },
       };
     },

@@ -1,4 +1,6 @@
-import { codeOf, ServiceError, StartError } from "../errors";
+import { z } from "zod";
+import { codeOf, messageOf, ServiceError, StartError } from "../errors";
+import { storeFile } from "./store-file";
 
 /** The ServiceError for a full, failing or read-only disk, or a locked store; undefined for any other error. */
 export function diskFault(error: unknown, dataFolder: string): ServiceError | undefined {
@@ -35,11 +37,42 @@ export function onDisk<Result>(dataFolder: string, work: () => Result): Result {
   }
 }
 
-/** The StartError for a damaged store; any other error is returned unchanged. */
-export function unreadable(dataFolder: string, error: unknown): unknown {
-  const code = codeOf(error);
-  if (!/^SQLITE_(NOTADB|CORRUPT)/.test(code)) return error;
-  return new StartError(
-    `the store in ${dataFolder}: cannot be read (${code}); keep the folder, which may contain accepted jobs, and restore a backup of all its files`,
+/** A row that cannot be parsed. The message contains no values, which may be secret. */
+class DamagedRow extends Error {
+  override readonly name = "DamagedRow";
+
+  constructor(sql: string, error: unknown) {
+    const [, table = "store"] = /\bFROM (\w+)/.exec(sql) ?? [];
+    super(`a row of ${table} cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  // The message of JSON.parse quotes the text.
+  if (error instanceof SyntaxError) return "invalid JSON";
+  if (!(error instanceof z.ZodError)) return messageOf(error);
+  const [issue] = error.issues;
+  return `${issue?.path.join(".")}: ${issue?.message}`;
+}
+
+/** Parses a row of the result of `sql`; throws a DamagedRow. */
+export function parseRow<Row>(sql: string, shape: { parse(row: unknown): Row }, columns: unknown): Row {
+  try {
+    return shape.parse(columns);
+  } catch (error) {
+    throw new DamagedRow(sql, error);
+  }
+}
+
+/** The StartError for a damaged store. */
+export const damaged = (dataFolder: string, reason: string): StartError =>
+  new StartError(
+    `the store ${storeFile(dataFolder)}: cannot be read (${reason}); keep the folder, which may contain accepted jobs, and restore a backup of all its files`,
   );
+
+/** The StartError for an error of a damaged store; any other error is returned unchanged. */
+export function unreadable(dataFolder: string, error: unknown): unknown {
+  if (error instanceof DamagedRow) return damaged(dataFolder, error.message);
+  const code = codeOf(error);
+  return /^SQLITE_(NOTADB|CORRUPT|ERROR)/.test(code) ? damaged(dataFolder, `${code}: ${messageOf(error)}`) : error;
 }

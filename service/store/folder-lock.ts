@@ -1,7 +1,13 @@
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
-import { z } from "zod";
 import { codeOf, StartError } from "../errors";
+import { versionOf } from "./store-file";
+
+const notALock = (file: string, reason: string): StartError =>
+  new StartError(
+    `the file ${file}: is not a lock of this service (${reason}); delete it if no other program uses it, or choose another folder with --data`,
+  );
 
 /**
  * Locks a data folder; returns a function that unlocks it. Throws a StartError if another process uses the folder.
@@ -10,7 +16,9 @@ import { codeOf, StartError } from "../errors";
  * locks. The process id is committed before, for the message of a second service.
  */
 export function lockFolder(dataFolder: string): () => void {
-  const lock = new Libsql(join(dataFolder, "lock"), { timeout: 0 });
+  const file = join(dataFolder, "lock");
+  if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) throw notALock(file, "it is a directory");
+  const lock = new Libsql(file, { timeout: 0 });
   try {
     lock.exec("BEGIN IMMEDIATE");
     lock.exec(`PRAGMA user_version = ${process.pid}`);
@@ -19,6 +27,7 @@ export function lockFolder(dataFolder: string): () => void {
   } catch (error) {
     const owner = readOwner(lock);
     lock.close();
+    if (codeOf(error) === "SQLITE_NOTADB") throw notALock(file, "it is not an SQLite file");
     if (codeOf(error) !== "SQLITE_BUSY") throw error;
     throw new StartError(
       `the data folder ${dataFolder} is in use by another local service (process ${owner}): stop that service or choose another folder with --data`,
@@ -29,12 +38,6 @@ export function lockFolder(dataFolder: string): () => void {
     lock.close();
   };
 }
-
-const versionRow = z.object({ user_version: z.number() });
-
-/** The `user_version` of a file. */
-export const versionOf = (connection: Libsql.Database): number =>
-  versionRow.parse(connection.prepare("PRAGMA user_version").get()).user_version;
 
 function readOwner(lock: Libsql.Database): string {
   try {

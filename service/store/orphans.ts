@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../errors";
 
-/** Names in a folder of the data folder; none if the folder does not exist. */
-const listNames = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+/** Names in a folder of the data folder; none if it does not exist, or is a link to a folder that may contain other programs' files. */
+const listNames = (folder: string): string[] =>
+  lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder) : [];
 
 /** Moves a file or folder of the data folder to `orphaned`; returns its new path in the data folder. */
 function moveToOrphaned(dataFolder: string, path: string): string {

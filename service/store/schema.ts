@@ -1,5 +1,3 @@
-import { StartError } from "../errors";
-
 /**
  * The tables of a store. Only searched properties have columns; the others share one JSON column. Times are ms since the epoch.
  *
@@ -129,18 +127,14 @@ const schema = `
   ) STRICT;
 `;
 
-/** The version of these tables, stored as `user_version`. Versions 1 to 13 were never released. */
-const schemaVersion = 14;
+/** The `application_id` of a store: "sclo" in ASCII. The first releases did not set it. */
+export const applicationId = 0x73_63_6c_6f;
 
-/** Creates the tables of a new store; throws a StartError for a store of another version. */
-export function createTables(version: number, run: (sql: string) => void): void {
-  if (version === 0) run(`${schema} PRAGMA user_version = ${schemaVersion};`);
-  else if (version > schemaVersion)
-    throw new StartError(
-      `the data folder was written by a newer release (store version ${version}, this release supports ${schemaVersion}); use that release or another folder`,
-    );
-  else if (version < schemaVersion)
-    throw new StartError(
-      `the data folder was written by a development version (store version ${version}, this release supports ${schemaVersion}); choose a new folder with --data`,
-    );
-}
+/** The version of these tables, stored as `user_version`. Versions 1 to 13 were never released. */
+export const schemaVersion = 14;
+
+/** SQL that creates the tables in a new file. */
+export const createTables = `BEGIN; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT;`;
+
+/** Names of the tables and indexes. */
+export const schemaNames = [...schema.matchAll(/CREATE (?:TABLE|INDEX) (\w+)/g)].map(([, name = ""]) => name);

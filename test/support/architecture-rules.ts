@@ -189,9 +189,9 @@ export const rules: Rule[] = [
       ),
   },
   {
-    description: "only service/store names libsql",
+    description: "only service/store, and the support of its tests, name libsql",
     violations: badImports(
-      (source) => !isIn(source, "service/store"),
+      (source) => !isIn(source, "service/store", "test/unit/service/store/support"),
       (target) => /^(@libsql\/|libsql(\/|$))/.test(target),
     ),
   },

@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openDatabase } from "../../../../service/store/database";
 import { createEndpoint } from "../../../support/endpoint";
 import { scratchFolder } from "../../../support/folders";
 import { pollUntil, send, stringAt } from "../../../support/raw-http";
-import { lockStore } from "../store/support/locked-store";
+import { lockStore } from "../store/support/sqlite-file";
 import { runLine, startService, useFolder } from "./command";
 
 const top = useFolder();
@@ -33,7 +34,7 @@ test("an unwritable store is reported once in the terminal, once in the log, and
 
 test("a start on a full disk names the folder and the cause", async () => {
   const folder = scratchFolder();
-  symlinkSync("/dev/full", join(folder, "service.db"));
+  symlinkSync("/dev/full", join(folder, "lock"));
   expect(await runLine("start", "--port", "0", "--data", folder)).toEqual({
     code: 1,
     out: "",
@@ -93,8 +94,8 @@ test.each([["reset"], ["snapshot", "copy"], ["restore", "source"], ["prune"]])(
     const [command = "", ...dirs] = words;
     const place = scratchFolder();
     for (const name of ["data", "source"]) {
-      mkdirSync(join(place, name));
-      writeFileSync(join(place, name, "service.db"), "");
+      openDatabase(join(place, name)).close();
+      rmSync(join(place, name, "lock"));
     }
     const folder = join(place, "data");
     symlinkSync("/dev/full", join(folder, "lock"));

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService, StartError } from "serverless-compute-local";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -25,14 +25,26 @@ describe("createService", () => {
     await first.stop();
   });
 
-  test("rejects a port in use and releases the folder", async () => {
-    const first = await start({ dataFolder: join(folder, "other") });
-    const port = Number(new URL(first.baseUrl).port);
-    await expect(start({ port })).rejects.toThrow(
-      `port ${port} on 127.0.0.1 is taken: stop the program that uses it or choose another port with --port (0 selects a free port)`,
-    );
+  test("rejects a port in use, creates no folder and changes no existing one", async () => {
+    const other = await start({ dataFolder: join(folder, "other") });
+    const port = Number(new URL(other.baseUrl).port);
+    const seed = join(folder, "endpoints.yaml");
+    writeFileSync(seed, "volumes: { models: { size: 10, dataCenter: EU-RO-1 } }");
+    const taken = `port ${port} on 127.0.0.1 is taken: stop the program that uses it or choose another port with --port (0 selects a free port)`;
+    await expect(start({ port, seed, logLevel: "info" })).rejects.toThrow(taken);
+    expect(readdirSync(folder).sort()).toEqual(["endpoints.yaml", "other"]);
+
+    await (await start({ logLevel: "info" })).stop();
+    const log = readFileSync(join(folder, "data", "service.log"), "utf8");
+    await expect(start({ port, seed, logLevel: "info" })).rejects.toThrow(taken);
+    expect(readFileSync(join(folder, "data", "service.log"), "utf8")).toBe(log);
     const second = await start();
-    await Promise.all([first.stop(), second.stop()]);
+    const volumes = await send("GET", `${second.url}/v2/network-volumes`, { key: second.apiKey });
+    expect(volumes.json).toEqual({ networkVolumes: [] });
+    await expect(start({ port: Number(new URL(second.url).port) })).rejects.toThrow(
+      "is in use by another local service",
+    );
+    await Promise.all([other.stop(), second.stop()]);
   });
 
   test.each([

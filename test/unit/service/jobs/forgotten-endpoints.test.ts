@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { scratchFolder } from "../../../support/folders";
 import { stringAt } from "../../../support/raw-http";
 import { useJobRig } from "./support/job-rig";
 
@@ -37,6 +38,20 @@ test("a start moves unknown volumes, homes and logs to the folder orphaned, and 
   expect(notices).toContain(
     `volumes/gonevolume: belongs to no network volume of the database and was moved to ${join(moved, "volumes", "gonevolume.1")}`,
   );
+});
+
+test.each(["volumes", "workers", "logs"])("a start moves no files out of a folder that %s links to", async (name) => {
+  const notices: string[] = [];
+  const rig = await useJobRig({ onNotice: (text) => notices.push(text) });
+  const disk = scratchFolder();
+  await write(join(disk, "photos", "of-another-program.log"), "mine");
+  await write(join(disk, "other.log"), "mine");
+  await rm(join(rig.dataFolder, name), { recursive: true, force: true });
+  await symlink(disk, join(rig.dataFolder, name));
+  await rig.restart();
+  expect(await readFile(join(disk, "photos", "of-another-program.log"), "utf8")).toBe("mine");
+  expect(await readFile(join(disk, "other.log"), "utf8")).toBe("mine");
+  expect(notices).toEqual([]);
 });
 
 test("the folder of a volume is deleted with the volume", async () => {

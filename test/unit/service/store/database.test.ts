@@ -1,11 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ServiceError, StartError } from "../../../../service/errors";
-import { type Database, openDatabase, readStore } from "../../../../service/store/database";
+import { type Database, openDatabase } from "../../../../service/store/database";
+import { applicationId, createTables } from "../../../../service/store/schema";
 import { scratchFolder } from "../../../support/folders";
-import { lockStore } from "./support/locked-store";
+import { changeFile, lockStore, pragmaOf } from "./support/sqlite-file";
 
 let folder: string;
 let open: Database[];
@@ -28,6 +29,7 @@ const insert = (database: Database, name: string): number =>
   database
     .prepare("INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES (?, ?, 'v', 0, 0)")
     .run(name, name);
+const pragma = (name: string): unknown => pragmaOf(join(folder, "service.db"), name);
 const names = (database: Database): string[] =>
   database
     .query("SELECT name FROM secrets ORDER BY name", z.object({ name: z.string() }))
@@ -54,8 +56,8 @@ describe("a data folder", () => {
   });
 
   test.each([
-    [99, /newer release \(store version 99, this release supports 14\); use that release or another folder/],
-    [13, /development version \(store version 13, this release supports 14\); choose a new folder with --data/],
+    [99, /the store .*service\.db: was written by a newer release \(store version 99, this release supports 14\); use/],
+    [13, /the file .*service\.db: is not a store of this service \(its version is 13\); choose another folder/],
   ])("of version %i is rejected, unlocked and not changed", (version, message) => {
     openHere().close();
     const connection = openHere();
@@ -63,16 +65,55 @@ describe("a data folder", () => {
     connection.close();
     expect(openHere).toThrow(message);
     expect(openHere).toThrow(StartError);
-    expect(readStore(folder, "PRAGMA user_version", z.object({ user_version: z.number() }))?.at(0)?.user_version).toBe(
-      version,
-    );
+    expect(pragma("user_version")).toBe(version);
   });
 
-  test("with a damaged store is rejected with a remedy, and unlocked", () => {
+  test.each(["in the file", "only in the log"])(
+    "of a release without application ids, %s, is opened and marked",
+    (place) => {
+      const old = join(folder, "old");
+      mkdirSync(old, { recursive: true });
+      const statements = [
+        "PRAGMA journal_mode = WAL",
+        createTables.replace(/PRAGMA application_id = \d+;/, ""),
+        "INSERT INTO secrets VALUES ('kept', 'kept', 'v', NULL, 0, 0, NULL)",
+        ...(place === "in the file" ? ["PRAGMA wal_checkpoint(TRUNCATE)"] : []),
+      ];
+      changeFile(join(old, "service.db"), statements, () => {
+        for (const name of ["service.db", "service.db-wal"]) cpSync(join(old, name), join(folder, name));
+      });
+      rmSync(old, { recursive: true });
+      for (const _ of ["first", "second"]) {
+        const database = openHere();
+        expect(names(database)).toEqual(["kept"]);
+        database.close();
+        expect(pragma("application_id")).toBe(applicationId);
+      }
+    },
+  );
+
+  test("has no store until all tables exist, so a kill during the first start leaves a folder that can be used", () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, "service.db.new"), "part of a store");
+    writeFileSync(join(folder, "service.db.new-journal"), "part of a journal");
+    expect(names(openHere())).toEqual([]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("service.db.new"))).toEqual([]);
+  });
+
+  test.each([
+    ["is a directory", (file: string) => void mkdirSync(file), "it is a directory"],
+    [
+      "is a text file",
+      (file: string) => writeFileSync(file, "a lock of another program".repeat(50)),
+      "it is not an SQLite file",
+    ],
+  ])("whose lock %s is rejected with the file's name", (_what, create, reason) => {
     openHere().close();
-    writeFileSync(join(folder, "service.db"), "this is not a database, but long enough to be read as one".repeat(20));
-    expect(openHere).toThrow(/the store in .*: cannot be read .*; keep the folder, .*restore a backup/);
-    expect(openHere).toThrow(/cannot be read/);
+    rmSync(join(folder, "lock"));
+    create(join(folder, "lock"));
+    expect(openHere).toThrow(
+      `the file ${join(folder, "lock")}: is not a lock of this service (${reason}); delete it if no other program uses it`,
+    );
   });
 
   test("with a write-ahead log but no store is rejected, and the log is kept", () => {

@@ -1,14 +1,25 @@
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createService, resetDataFolder, restoreDataFolder, snapshotDataFolder } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { ensureApiKey, readApiKey } from "../../../../service/store/api-key";
-import { type Database, openDatabase } from "../../../../service/store/database";
-import { serviceFolder } from "../../../support/folders";
-import { listenOnLoopback } from "../../../support/loopback";
+import { ensureApiKey, readApiKey } from "../../../service/store/api-key";
+import { type Database, openDatabase } from "../../../service/store/database";
+import { serviceFolder } from "../../support/folders";
+import { listenOnLoopback } from "../../support/loopback";
 
 let folder: string;
 let data: string;
@@ -92,16 +103,39 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     expect(whileOpen(namesIn)).toEqual(["logged"]);
   });
 
-  test("leave no usable snapshot if the copy ends early", async () => {
+  test("skip sockets and pipes with a notice", async () => {
     whileOpen(addDelegation("first"));
-    mkdirSync(join(data, "volumes/kept"), { recursive: true });
-    // A socket cannot be copied.
-    const server = createServer().listen(join(data, "volumes/kept/s"));
+    const volume = join(data, "volumes/kept");
+    mkdirSync(volume, { recursive: true });
+    writeFileSync(join(volume, "model.bin"), "weights");
+    const server = createServer().listen(join(volume, "socket"));
     await once(server, "listening");
+    const client = createServer().listen(join(data, "workers.sock"));
+    await once(client, "listening");
     const snapshot = join(folder, "snapshot");
-    expect(() => snapshotDataFolder(data, snapshot)).toThrow(/socket/);
-    server.close();
-    expect(() => restoreDataFolder(join(folder, "other"), snapshot)).toThrow(`${snapshot}: is not a snapshot`);
+    const notices: string[] = [];
+    snapshotDataFolder(data, snapshot, (text) => notices.push(text));
+    for (const one of [server, client]) one.close();
+    expect(notices).toEqual([`${join(volume, "socket")}: is a socket, a pipe or a device and was not copied`]);
+    restoreDataFolder(data, snapshot);
+    expect(readdirSync(volume)).toEqual(["model.bin"]);
+    expect(whileOpen(namesIn)).toEqual(["first"]);
+  });
+
+  test("copy the content of linked folders, and delete only the link", () => {
+    whileOpen(addDelegation("first"));
+    const disk = join(folder, "disk");
+    mkdirSync(join(disk, "kept"), { recursive: true });
+    writeFileSync(join(disk, "kept/model.bin"), "weights");
+    symlinkSync(disk, join(data, "volumes"));
+    const snapshot = join(folder, "snapshot");
+    snapshotDataFolder(data, snapshot);
+    expect(lstatSync(join(snapshot, "volumes")).isDirectory()).toBe(true);
+    resetDataFolder(data);
+    expect(existsSync(join(data, "volumes"))).toBe(false);
+    restoreDataFolder(data, snapshot);
+    for (const volumes of [disk, join(data, "volumes")])
+      expect(readFileSync(join(volumes, "kept/model.bin"), "utf8")).toBe("weights");
   });
 
   test("restore again after a restore was killed while it replaced the files; no service starts before that", () => {
@@ -135,12 +169,13 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     const damaged = join(folder, "damaged");
     mkdirSync(damaged);
     writeFileSync(join(damaged, "service.db"), "not a database, but long enough to be read as one");
-    expect(() => restoreDataFolder(data, damaged)).toThrow(`the store in ${damaged}: cannot be read (SQLITE_NOTADB)`);
+    expect(() => restoreDataFolder(data, damaged)).toThrow(
+      `the file ${join(damaged, "service.db")}: is not a store of this service (it is not an SQLite file)`,
+    );
     expect(whileOpen(namesIn)).toEqual(["first"]);
-    // Before the store of the snapshot is complete, a new folder has no store, which would be an empty account.
     const other = join(folder, "other");
-    expect(() => restoreDataFolder(other, damaged)).toThrow(/cannot be read/);
-    expect(readdirSync(other).sort()).toEqual([".gitignore", "lock"]);
+    expect(() => restoreDataFolder(other, damaged)).toThrow(/is not a store of this service/);
+    expect(existsSync(other)).toBe(false);
     rmSync(damaged, { recursive: true });
   });
 });

@@ -1,0 +1,142 @@
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { systemClock } from "serverless-compute-api/clock";
+import { z } from "zod";
+import { StartError } from "./errors";
+import { createJobStore } from "./jobs/store";
+import { createResources } from "./resources";
+import { prepareDataFolder } from "./store/data-folder";
+import { openDatabase } from "./store/database";
+import { damaged, onDisk, unreadable } from "./store/faults";
+import { lockFolder } from "./store/folder-lock";
+import { hasStore } from "./store/store-file";
+
+const databaseName = "service.db";
+
+/**
+ * The content of a snapshot. The write-ahead log exists only after a crash. It is deleted before its database, because a folder with only
+ * the log is rejected.
+ */
+const snapshotFiles = ["service.db-wal", databaseName, "volumes", "workers", "logs"];
+
+/** Folder in which a snapshot or a restore prepares the new content; a kill leaves it. */
+const stagingName = "incomplete";
+
+/** Additional files deleted by a reset, which keeps the key, and the records of containers and pulled images for `prune`. */
+const otherFiles = ["service.db-shm", "address", "orphaned", "service.log", "service.log.1", "service.log.2"];
+
+/** Deletes all objects, jobs and logs of a data folder; keeps its key. Throws a StartError while a service runs on it. */
+export function resetDataFolder(dataFolder: string): void {
+  withLock(requireUsed(dataFolder), deleteContent);
+}
+
+/** Receives a message for each file that was not copied. */
+type OnNotice = (text: string) => void;
+const ignoreNotice: OnNotice = () => undefined;
+
+/**
+ * Copies a data folder, without its key, into a new or empty folder. Sockets, pipes and devices are not copied. If a service runs on the
+ * folder or its store is damaged, throws a StartError and leaves no snapshot.
+ */
+export function snapshotDataFolder(dataFolder: string, target: string, onNotice = ignoreNotice): void {
+  withLock(requireUsed(dataFolder), (folder) => {
+    if (existsSync(target) && readdirSync(target).length > 0)
+      throw new StartError(`${target}: contains files; choose a new or empty folder for the snapshot`);
+    onDisk(resolve(target), () => withCheckedCopy(folder, target, onNotice, (copy) => moveContent(copy, target)));
+  });
+}
+
+/**
+ * Replaces the content of a new or existing data folder by a snapshot's content; keeps the key. If a service runs on the folder, if another
+ * program wrote its store, or if the snapshot is unusable, throws a StartError and leaves the folder unchanged.
+ */
+export function restoreDataFolder(dataFolder: string, source: string, onNotice = ignoreNotice): void {
+  if (!onDisk(source, () => hasStore(resolve(source))))
+    throw new StartError(`${source}: is not a snapshot; specify a folder written by the snapshot command`);
+  const folder = resolve(dataFolder);
+  onDisk(folder, () => prepareDataFolder(folder, stagingName));
+  withLock(folder, () =>
+    withCheckedCopy(resolve(source), folder, onNotice, (copy) => {
+      deleteContent(folder);
+      moveContent(copy, folder);
+    }),
+  );
+}
+
+/** Copies the content of a data folder to a folder below `target`, checks its store, and calls `use`; finally deletes the copy. */
+function withCheckedCopy(source: string, target: string, onNotice: OnNotice, use: (copy: string) => void): void {
+  const copy = join(resolve(target), stagingName);
+  rmSync(copy, { recursive: true, force: true });
+  try {
+    mkdirSync(copy, { recursive: true, mode: 0o700 });
+    copyContent(source, copy, onNotice);
+    checkStore(copy);
+    use(copy);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    throw new StartError(error.message.replaceAll(copy, source));
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+const integrityRow = z.object({ integrity_check: z.string() });
+
+/** Throws a StartError if a store is damaged: its pages, or a row that the start of a service reads. */
+function checkStore(folder: string): void {
+  const database = openDatabase(folder);
+  try {
+    const fault = database.query("PRAGMA integrity_check(1)", integrityRow).get()?.integrity_check;
+    if (fault !== "ok") throw damaged(folder, String(fault));
+    const [orphan] = database.query("PRAGMA foreign_key_check", z.object({ table: z.string() })).all();
+    if (orphan) throw damaged(folder, `a row of ${orphan.table} refers to a missing row`);
+    const options = { database, clock: systemClock, templateRelease: 0, stock: {}, workerQuota: () => undefined };
+    createResources(options).checkRows();
+    createJobStore(database).live();
+  } catch (error) {
+    throw unreadable(folder, error);
+  } finally {
+    database.close();
+  }
+}
+
+function requireUsed(dataFolder: string): string {
+  const folder = resolve(dataFolder);
+  if (onDisk(folder, () => hasStore(folder))) return folder;
+  throw new StartError(`the data folder ${folder}: no service has used it; pass the service's folder`);
+}
+
+function withLock(folder: string, work: (folder: string) => void): void {
+  onDisk(folder, () => {
+    const unlock = lockFolder(folder);
+    try {
+      work(folder);
+    } finally {
+      unlock();
+    }
+  });
+}
+
+function deleteContent(folder: string): void {
+  for (const name of [...snapshotFiles, ...otherFiles]) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+function copyContent(from: string, to: string, onNotice: OnNotice): void {
+  const isCopied = (path: string): boolean => {
+    const stats = lstatSync(path);
+    if (stats.isFile() || stats.isDirectory() || stats.isSymbolicLink()) return true;
+    onNotice(`${path}: is a socket, a pipe or a device and was not copied`);
+    return false;
+  };
+  const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, filter: isCopied } as const;
+  // The folders themselves may be links to another disk, which a copy must not share.
+  for (const name of snapshotFiles.filter((name) => existsSync(join(from, name))))
+    cpSync(realpathSync(join(from, name)), join(to, name), options);
+}
+
+/** Moves the content into a folder, the database last: without it, the folder is not a snapshot, and no service starts on it. */
+function moveContent(from: string, to: string): void {
+  const otherNames = snapshotFiles.filter((name) => name !== databaseName);
+  for (const name of [...otherNames, databaseName].filter((name) => existsSync(join(from, name))))
+    renameSync(join(from, name), join(to, name));
+}
