@@ -26,10 +26,15 @@ export const systemClock: Clock = {
   },
 };
 
+/** Monotonic time of a clock in ms, with an arbitrary origin. */
+export const elapsedTime = (clock: Clock): number => clock.elapsed?.() ?? clock.now();
+
 /** A monotonic clock for waits and timeouts: `now` starts at the clock's time and ignores later changes of that time. */
 export function steadyClock(clock: Clock): Clock {
-  const { elapsed } = clock;
-  if (!elapsed) return clock;
-  const lead = clock.now() - elapsed();
-  return { now: () => lead + elapsed(), elapsed, sleep: clock.sleep };
+  const lead = clock.now() - elapsedTime(clock);
+  return {
+    now: () => lead + elapsedTime(clock),
+    elapsed: () => elapsedTime(clock),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  };
 }

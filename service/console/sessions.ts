@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Clock } from "serverless-compute-api/clock";
+import { type Clock, elapsedTime } from "serverless-compute-api/clock";
 
 /** Lifetime of a console link, ms. */
 export const linkLifetime = 60 * 60 * 1000;
@@ -21,14 +21,14 @@ const hashOf = (token: string): string => createHash("sha256").update(token).dig
 export function createConsoleSessions(apiKey: string, clock: Clock) {
   const key = createHmac("sha256", apiKey).update("sessions of the console").digest();
   const sign = (content: string): Buffer => createHmac("sha256", key).update(content).digest();
-  /** Hashes of the tokens of links, the oldest first, with the times when they expire. */
+  /** Hashes of the tokens of links, the oldest first, with the monotonic times when they expire. */
   const links = new Map<string, number>();
 
   return {
     /** Token of a new link. Only its hash is kept, in memory. */
     newLink(): string {
       const token = randomBytes(32).toString("base64url");
-      links.set(hashOf(token), clock.now() + linkLifetime);
+      links.set(hashOf(token), elapsedTime(clock) + linkLifetime);
       for (const oldest of links.keys()) if (links.size > maxLinks) links.delete(oldest);
       return token;
     },
@@ -37,7 +37,7 @@ export function createConsoleSessions(apiKey: string, clock: Clock) {
       const hash = hashOf(token);
       const expiresAt = links.get(hash);
       links.delete(hash);
-      if (expiresAt === undefined || expiresAt <= clock.now()) return undefined;
+      if (expiresAt === undefined || expiresAt <= elapsedTime(clock)) return undefined;
       const content = `${(clock.now() + sessionLifetime).toString(36)}.${randomBytes(16).toString("base64url")}`;
       return `${content}.${sign(content).toString("base64url")}`;
     },

@@ -38,7 +38,7 @@ export function createAssignment({
     for (let next = live.shift(endpointId); next; next = live.shift(endpointId)) {
       const payload = records.isVisible(next) ? store.payload(next.seq) : undefined;
       if (!payload) continue;
-      const job = toRunning(next, workerId, clock.now());
+      const job = toRunning(next, workerId, clock);
       put(job);
       return { ...payload, job };
     }
@@ -74,7 +74,7 @@ export function createAssignment({
     const { first } = live.queue(endpointId);
     const payload = first && records.isVisible(first) ? store.payload(first.seq) : undefined;
     if (!first || !payload) return false;
-    const job = toRunning(first, waiter.workerId, clock.now());
+    const job = toRunning(first, waiter.workerId, clock);
     live.put(job);
     // If this fails, the row keeps its old state until the job's next change; no client depends on the row.
     commit(() =>

@@ -37,7 +37,8 @@ export function createJobQueue(
     endpoint(id: string): { executionTimeoutMs?: number | undefined } | undefined;
   },
 ) {
-  // Stored job deadlines use the wall clock; waits within this process must not depend on changes of the system time.
+  // Waits within this process must not depend on changes of the system time. Times in the store outlive the process, so they are wall-clock
+  // times; its only waits, those of webhooks, start again with the process.
   const monotonicClock = steadyClock(clock);
   const events = createJobEvents();
   const waits = createJobWaits(events, monotonicClock);
@@ -45,9 +46,9 @@ export function createJobQueue(
   const { onRollback } = groupCommit;
   const store = createJobStore(database);
   const counters = createJobCounters(database, groupCommit);
-  const webhooks = createWebhookStore(database);
+  const webhooks = createWebhookStore(database, monotonicClock);
   const live = createLiveJobs(onRollback);
-  const deadlines = createDeadlines((id) => endpoint(id)?.executionTimeoutMs, timings);
+  const deadlines = createDeadlines((id) => endpoint(id)?.executionTimeoutMs, timings, clock);
   const { dueAt } = deadlines;
   const records = createJobRecords(live, store, clock, deadlines);
   const transitions = createTransitions({ live, store, counters, webhooks, events, clock, dueAt });
@@ -57,7 +58,7 @@ export function createJobQueue(
   const jobs = createJobs({ ...parts, assignment, counters, webhooks, exists, dueAt });
   const stream = createJobStream({ ...parts, clock: monotonicClock, waits, maxWait: timings.streamHold });
   const supervisor = createSupervisor({ ...parts, log, deadlines, sweep: timings.sweep });
-  const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
+  const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock: monotonicClock, timings, log });
   return {
     jobs,
     records,
@@ -79,7 +80,10 @@ export function createJobQueue(
      * all endpoints that have jobs.
      */
     recover(outlives: (workerId: string) => boolean) {
-      const runningJobs = database.transaction(() => jobs.recover(outlives));
+      const runningJobs = database.transaction(() => {
+        webhooks.makeDue();
+        return jobs.recover(outlives);
+      });
       return { runningJobs, endpointIds: store.endpoints() };
     },
     start(): void {

@@ -1,3 +1,4 @@
+import { type Clock, elapsedTime } from "serverless-compute-api/clock";
 import { finalStatus, type JobStatus, jobStatus } from "serverless-compute-api/shapes";
 
 /** The operation that submitted a job; it selects the form of its id and its retention. */
@@ -26,6 +27,8 @@ export interface JobProperties extends Omit<NewJob, "input" | "s3Config"> {
   seq: number;
   /** The time at which the job was last queued. */
   queuedAt: number;
+  /** Monotonic time at which the job was queued or last started; not stored. Deadlines and scaling must not depend on the system time. */
+  since: number;
   /** Position in the queue, lowest first. Not a time, because clocks can move backwards and jobs can share a millisecond. */
   place: number;
   /** Number of requeues. */
@@ -124,7 +127,7 @@ export const canTransition = <Trigger extends JobTrigger>(
 export const isFinal = (job: Job): job is FinalJob => canTransition(job, "expire");
 
 /** A submitted job with its number and its place in the queue. */
-export const toQueued = (job: NewJob, seq: number, place: number): QueuedJob => ({
+export const toQueued = (job: NewJob, seq: number, place: number, clock: Clock): QueuedJob => ({
   id: job.id,
   seq,
   endpointId: job.endpointId,
@@ -133,6 +136,7 @@ export const toQueued = (job: NewJob, seq: number, place: number): QueuedJob => 
   executionTimeout: job.executionTimeout,
   createdAt: job.createdAt,
   queuedAt: job.createdAt,
+  since: elapsedTime(clock),
   place,
   expiresAt: job.expiresAt,
   retries: 0,
@@ -148,11 +152,12 @@ export const toQueued = (job: NewJob, seq: number, place: number): QueuedJob => 
   hasOutput: false,
 });
 
-export const toRunning = (job: JobBefore<"assign">, workerId: string, now: number): JobAfter<"assign"> => ({
+export const toRunning = (job: JobBefore<"assign">, workerId: string, clock: Clock): JobAfter<"assign"> => ({
   ...job,
   status: "IN_PROGRESS",
   workerId,
-  startedAt: now,
+  startedAt: clock.now(),
+  since: elapsedTime(clock),
 });
 
 export const toCompleted = (job: JobBefore<"complete">, now: number): JobAfter<"complete"> => ({
@@ -188,7 +193,7 @@ export const retryRejection = ({ status }: Pick<Job, "status">): string =>
 /** A requeued job without output. It keeps its place after the loss of a worker, and gets a new `place` after /retry. */
 export const toRequeued = (
   job: JobBefore<"requeue" | "retry">,
-  changes: Partial<Pick<JobProperties, "queuedAt" | "place" | "retries" | "crashes">>,
+  changes: Partial<Pick<JobProperties, "queuedAt" | "since" | "place" | "retries" | "crashes">>,
 ): JobAfter<"requeue" | "retry"> => ({
   ...job,
   status: "IN_QUEUE",

@@ -1,4 +1,4 @@
-import type { Clock } from "serverless-compute-api/clock";
+import { type Clock, elapsedTime } from "serverless-compute-api/clock";
 import { notFound, ServiceError } from "../errors";
 import type { GroupCommit } from "../store/group-commit";
 import type { createAssignment } from "./assignment";
@@ -88,9 +88,9 @@ export function createJobs({
         () => {
           const { endpointId, input, s3Config } = job;
           if (!exists(endpointId)) return undefined;
-          const queued = toQueued(job, store.nextSeq(), store.nextPlace());
+          const queued = toQueued(job, store.nextSeq(), store.nextPlace(), clock);
           const waiter = live.queue(endpointId).size === 0 ? live.nextWaiter(endpointId) : undefined;
-          const running = waiter && toRunning(queued, waiter.workerId, clock.now());
+          const running = waiter && toRunning(queued, waiter.workerId, clock);
           store.insert(running ?? queued, job);
           live.put(running ?? queued);
           return { queued, assignment: running && { waiter, delivery: { job: running, input, s3Config } } };
@@ -172,8 +172,8 @@ export function createJobs({
         () => {
           const before = find(endpointId, id)?.job;
           if (!canTransition(before, "retry")) return before && { job: before };
-          const changes = { queuedAt: clock.now(), place: store.nextPlace(), retries: before.retries + 1, crashes: 0 };
-          const transition = requeue(before, changes, true);
+          const queued = { queuedAt: clock.now(), since: elapsedTime(clock), place: store.nextPlace() };
+          const transition = requeue(before, { ...queued, retries: before.retries + 1, crashes: 0 }, true);
           return { job: transition.after, transition };
         },
         (found) => publish(found?.transition),
@@ -237,7 +237,7 @@ export function createJobs({
      */
     recover(outlives: (workerId: string) => boolean): RunningJob[] {
       const stored = store.live();
-      live.load(stored);
+      live.load(stored, clock);
       const running = stored.filter((job) => job.status === "IN_PROGRESS");
       for (const job of running) if (!outlives(job.workerId)) requeue(job, { retries: job.retries + 1 }, true);
       return running.filter(({ workerId }) => outlives(workerId));

@@ -1,3 +1,4 @@
+import { type Clock, elapsedTime } from "serverless-compute-api/clock";
 import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import type { LiveJob, QueuedJob } from "./job";
@@ -47,8 +48,12 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     /** Number of running jobs of an endpoint. */
     running: (endpointId: string): number => running.get(endpointId) ?? 0,
     /** Adds the stored jobs at start. */
-    load(stored: LiveJob[]): void {
-      for (const job of stored.sort((a, b) => a.place - b.place)) addToIndexes(job);
+    load(stored: LiveJob[], clock: Clock): void {
+      for (const job of stored.sort((a, b) => a.place - b.place)) {
+        // Only wall-clock times outlive a process. A time in the future means that the clock was set back.
+        job.since = elapsedTime(clock) - Math.max(0, clock.now() - (job.startedAt ?? job.queuedAt));
+        addToIndexes(job);
+      }
     },
     /** Adds a job, or replaces its earlier state. */
     put(job: LiveJob): void {

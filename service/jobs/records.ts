@@ -14,7 +14,7 @@ export function createJobRecords(
   clock: Clock,
   { isExpired }: Pick<JobDeadlines, "isExpired">,
 ) {
-  const isVisible = (job: Job): boolean => !isExpired(job, clock.now());
+  const isVisible = (job: Job): boolean => !isExpired(job);
   return {
     /** Returns whether the job is visible to clients. An expired job is hidden even before the supervisor removes it. */
     isVisible,

@@ -109,6 +109,7 @@ export function createJobRows() {
       executionTimeout: optionalNumber(record[2], "execution timeout"),
       createdAt: number(record[3], "time of creation"),
       queuedAt: number(record[4], "time in the queue"),
+      since: 0,
       place: number(record[5], "place"),
       expiresAt: number(record[6], "ttl"),
       retries: number(record[7], "retries"),

@@ -1,3 +1,4 @@
+import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import type { Database } from "../store/database";
 import type { FinalJob } from "./job";
@@ -21,8 +22,8 @@ export type WebhookStore = ReturnType<typeof createWebhookStore>;
 /** The host name and port of a webhook's receiver. */
 export const webhookHost = (url: string): string => new URL(url).host;
 
-/** The table of pending webhooks. Only `load` reads bodies, which may be 20 MB each. */
-export function createWebhookStore(database: Database) {
+/** The table of pending webhooks, whose due times are those of a monotonic clock. Only `load` reads bodies, which may be 20 MB each. */
+export function createWebhookStore(database: Database, clock: Clock) {
   const insert = database.prepare(
     "INSERT INTO webhooks (endpoint_id, job_id, url, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -37,12 +38,16 @@ export function createWebhookStore(database: Database) {
     "SELECT min(due_at) AS dueAt FROM webhooks WHERE due_at > ?",
     z.object({ dueAt: z.number().nullable() }),
   );
+  const makeDue = database.prepare("UPDATE webhooks SET due_at = ?1 WHERE due_at > ?1");
   const postpone = database.prepare("UPDATE webhooks SET attempts = ?, due_at = ? WHERE id = ?");
   const remove = database.prepare("DELETE FROM webhooks WHERE id = ?");
   const removeEndpoint = database.prepare("DELETE FROM webhooks WHERE endpoint_id = ?");
   return {
-    insert: ({ id, endpointId }: FinalJob, url: string, body: string, dueAt: number): void =>
-      void insert.run(endpointId, id, url, webhookHost(url), body, dueAt),
+    /** Adds a webhook that is due now. */
+    insert: ({ id, endpointId }: FinalJob, url: string, body: string): void =>
+      void insert.run(endpointId, id, url, webhookHost(url), body, clock.now()),
+    /** Makes all webhooks due now, because the due times of an earlier process are those of another clock. */
+    makeDue: (): void => void makeDue.run(clock.now()),
     /** Hosts with webhooks that are due by `now`. */
     dueHosts: (now: number): string[] => dueHosts.all(now).map(({ host }) => host),
     /** A host's webhooks that are due by `now`, in the order of their due times, with the sizes of their bodies in bytes. */

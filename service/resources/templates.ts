@@ -76,7 +76,8 @@ export function createTemplates(deps: {
     }
     if (lastUsedAt === undefined) return;
     const elapsed = clock.now() - lastUsedAt;
-    if (elapsed < templateRelease) {
+    // A time in the future means that the clock was set back; the wait must not last until then.
+    if (elapsed >= 0 && elapsed < templateRelease) {
       throw new ServiceError(
         "inUse",
         `template "${name}" is still in use: an endpoint released it ${Math.floor(elapsed / 1000)} s ago; it can be deleted in ${Math.ceil((templateRelease - elapsed) / 1000)} s`,

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { type Clock, elapsedTime, steadyClock } from "serverless-compute-api/clock";
 import type { EndpointHealth } from "serverless-compute-api/shapes";
 import { messageOf, StartError } from "../errors";
 import type { Faults } from "../faults/faults";
@@ -98,7 +98,7 @@ export function createWorkers({
     dataFolder,
     gpuMode: settings.gpus,
     listen: listenForWorkers,
-    clock,
+    clock: monotonicClock,
     log,
   });
   const homeFolders = join(dataFolder, "workers");
@@ -114,7 +114,7 @@ export function createWorkers({
     log,
     reaper,
     faults,
-    clock,
+    clock: monotonicClock,
     timings,
   });
   const balancer = createBalancer({ registry, presence, clock: monotonicClock, timings, pool: () => pool });
@@ -135,12 +135,11 @@ export function createWorkers({
   });
   events.on("queued", ({ endpointId }) => pool.review(endpointId));
 
-  /** Waiting requests and jobs with their times converted to the steady clock. */
+  /** Waiting requests and jobs with their times on the steady clock. */
   function* waitingWork(endpointId: string) {
     yield* balancer.waiting(endpointId);
-    const clockOffset = clock.now() - monotonicClock.now();
-    for (const { id, queuedAt } of live.queue(endpointId).jobsForScaling)
-      yield { id, queuedAt: queuedAt - clockOffset };
+    const lead = monotonicClock.now() - elapsedTime(clock);
+    for (const { id, since } of live.queue(endpointId).jobsForScaling) yield { id, queuedAt: since + lead };
   }
 
   function serve(local: LocalWorker): void {

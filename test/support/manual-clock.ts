@@ -5,9 +5,10 @@ interface Sleeper {
   wake(): void;
 }
 
-/** A clock that advances only when a test advances it. */
+/** A clock that advances only when a test advances it. `change` sets the system time, as a user or a time server does. */
 export class ManualClock implements Clock {
   #now: number;
+  #change = 0;
   #sleepers: Sleeper[] = [];
 
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -15,7 +16,16 @@ export class ManualClock implements Clock {
   }
 
   now(): number {
+    return this.#now + this.#change;
+  }
+
+  elapsed(): number {
     return this.#now;
+  }
+
+  /** Changes the system time by `ms` without advancing the clock. */
+  change(ms: number): void {
+    this.#change += ms;
   }
 
   /** Pending sleepers. */

@@ -48,8 +48,9 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
   if (found?.error !== undefined) expect(found.error).toContain(job.error);
   else expect(job.error, `${job.id} has no error`).toBeUndefined();
   const live = life.live.get(job.id);
-  const { hasOutput: _hasOutput, ...remembered } = { hasOutput: false, ...(live ?? found) };
-  const { hasOutput: _stored, ...written } = { hasOutput: false, ...found };
+  const onlyInMemory = { hasOutput: false, since: 0 };
+  const remembered = { ...(live ?? found), ...onlyInMemory };
+  const written = { ...found, ...onlyInMemory };
   expect(remembered, `${job.id} in memory and in the store`).toEqual(written);
   const received = life.records.find(job.endpointId, job.id) !== undefined;
   expect(received, `visibility of ${job.id}`).toBe(model.isVisible(job, now));

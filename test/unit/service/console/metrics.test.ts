@@ -20,8 +20,9 @@ function open() {
   /** Ends a job now that was submitted `ms` ago. */
   function end(ms: number, endpointId = "e", fails = false): void {
     const now = clock.now();
-    const job = toQueued(submissionAt(now - ms, { id: `j${++seq}`, endpointId }), seq, seq);
-    const before = toRunning(job, "w", now - ms);
+    const start = new ManualClock(now - ms);
+    const job = toQueued(submissionAt(now - ms, { id: `j${++seq}`, endpointId }), seq, seq, start);
+    const before = toRunning(job, "w", start);
     events.emit("ended", fails ? toFailed(before, "no", now) : toCompleted(before, now), before, undefined);
   }
   /** Metrics of an endpoint in a range, by default the shortest. */

@@ -31,6 +31,17 @@ describe("a link to the console", async () => {
     expect(sessions.open(late)).toBeUndefined();
   });
 
+  test.each([-3_600_000, 3_600_000])("expires after an hour even if the clock changes by %i ms", async (change) => {
+    const clock = new ManualClock();
+    const sessions = createConsoleSessions(apiKey, clock);
+    const [early, late] = [sessions.newLink(), sessions.newLink()];
+    clock.change(change);
+    await clock.advance(linkLifetime - 1);
+    expect(sessions.open(early)).toBeDefined();
+    await clock.advance(1);
+    expect(sessions.open(late)).toBeUndefined();
+  });
+
   test("is removed once a hundred newer links exist", async () => {
     const sessions = createConsoleSessions(apiKey, new ManualClock());
     const first = sessions.newLink();

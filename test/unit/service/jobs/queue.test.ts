@@ -3,10 +3,11 @@ import { expect, test } from "vitest";
 import { type QueuedJob, toQueued } from "../../../../service/jobs/job";
 import { createOrderedQueue } from "../../../../service/jobs/ordered-queue";
 import { createReadyQueue, type ReadyQueue, type WaitingWorker } from "../../../../service/jobs/ready-queue";
+import { ManualClock } from "../../../support/manual-clock";
 import { submissionAt } from "./support/jobs-rig";
 
 const job = (id: string, place = 0, lowPriority = false): QueuedJob =>
-  toQueued(submissionAt(0, { id, lowPriority }), place, place);
+  toQueued(submissionAt(0, { id, lowPriority }), place, place, new ManualClock());
 function filled(...jobs: QueuedJob[]): ReadyQueue {
   const queue = createReadyQueue();
   for (const queuedJob of jobs) queue.add(queuedJob);

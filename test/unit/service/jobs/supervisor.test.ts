@@ -1,8 +1,8 @@
 import { limits } from "serverless-compute-api/shapes";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAlarm } from "../../../../service/jobs/alarm";
 import { createSupervisor } from "../../../../service/jobs/supervisor";
-import { useJobs } from "./support/jobs-rig";
+import { openJobs, useJobs } from "./support/jobs-rig";
 
 const silent = { error: () => undefined };
 
@@ -29,6 +29,54 @@ test("a job is TIMED_OUT after exactly its executionTimeout, with the remedy", a
   expect(rig.records.find("endpoint", id)?.job).toMatchObject({
     status: "TIMED_OUT",
     error: expect.stringContaining("5000 ms"),
+  });
+});
+
+describe.each([-3_600_000, 3_600_000])("if the system time changes by %i ms", (change) => {
+  test("a job is TIMED_OUT after exactly its executionTimeout", async () => {
+    const rig = rigOf();
+    rig.supervisor.start();
+    const id = await rig.run({ executionTimeout: 5000 });
+    rig.clock.change(change);
+    await rig.clock.advance(4999);
+    expect(rig.status(id)).toBe("IN_PROGRESS");
+    await rig.clock.advance(1);
+    await expect.poll(() => rig.status(id), { interval: 5 }).toBe("TIMED_OUT");
+    await rig.supervisor.stop();
+  });
+
+  test("the executionTimeout of a job that outlives the service continues", async () => {
+    const rig = rigOf();
+    const id = await rig.run({ executionTimeout: 5000 });
+    await rig.clock.advance(3000);
+    const { records, recover, supervisor } = openJobs(rig.killed(), rig.clock);
+    recover(() => true);
+    supervisor.start();
+    rig.clock.change(change);
+    await rig.clock.advance(1999);
+    expect(records.get(id)?.status).toBe("IN_PROGRESS");
+    await rig.clock.advance(1);
+    await expect.poll(() => records.get(id)?.status, { interval: 5 }).toBe("TIMED_OUT");
+    await supervisor.stop();
+  });
+
+  test("an endpoint's changed timeout counts from the job's start", async () => {
+    let executionTimeoutMs = 600_000;
+    const rig = rigOf();
+    const { jobs, records, supervisor } = openJobs(rig.database, rig.clock, () => ({ executionTimeoutMs }));
+    supervisor.start();
+    const { id, ...job } = rig.newJob();
+    await jobs.submit({ id, ...job });
+    await jobs.assign("endpoint", "w", 1);
+    await rig.clock.advance(3000);
+    rig.clock.change(change);
+    executionTimeoutMs = 5000;
+    supervisor.applyTimeoutChange();
+    await rig.clock.advance(1999);
+    expect(records.get(id)?.status).toBe("IN_PROGRESS");
+    await rig.clock.advance(1);
+    await expect.poll(() => records.get(id)?.status, { interval: 5 }).toBe("TIMED_OUT");
+    await supervisor.stop();
   });
 });
 

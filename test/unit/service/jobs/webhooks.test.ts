@@ -1,11 +1,12 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
+import { steadyClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defaultTimings } from "../../../../service/jobs/timings";
 import { createWebhookDelivery } from "../../../../service/jobs/webhook-delivery";
 import type { WebhookStore } from "../../../../service/jobs/webhook-store";
 import { closeServer, listenOnLoopback } from "../../../support/loopback";
-import { useJobs } from "./support/jobs-rig";
+import { openJobs, useJobs } from "./support/jobs-rig";
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -55,7 +56,8 @@ function rigOf(timings = {}) {
   const rig = useJobs();
   /** Starts a delivery, stopped after the test. */
   function start(webhooks = rig.webhooks, log: Parameters<typeof createWebhookDelivery>[0]["log"] = silent) {
-    const delivery = createWebhookDelivery({ ...rig, webhooks, timings: { ...defaultTimings, ...timings }, log });
+    const parts = { ...rig, clock: steadyClock(rig.clock), webhooks, log };
+    const delivery = createWebhookDelivery({ ...parts, timings: { ...defaultTimings, ...timings } });
     delivery.start();
     onTestFinished(() => delivery.stop());
     return delivery;
@@ -74,6 +76,13 @@ const waitForBodies = (bodies: string[], count: number) =>
 const never = { webhookAnswer: 600_000 };
 const pendingCount = (rig: ReturnType<typeof rigOf>) =>
   rig.database.query("SELECT count(*) AS rows FROM webhooks", z.object({ rows: z.number() })).get()?.rows;
+/** Waits until one failed attempt is recorded. */
+const waitForRetry = (rig: ReturnType<typeof rigOf>) =>
+  expect
+    .poll(() => rig.database.query("SELECT attempts FROM webhooks", z.object({ attempts: z.number() })).all(), {
+      interval: 5,
+    })
+    .toEqual([{ attempts: 1 }]);
 
 test("a received notification is sent once, even while its record cannot be written", async () => {
   const rig = rigOf();
@@ -188,6 +197,39 @@ test("bodies that exceed 128 MiB together are sent one after the other, also to 
   expect(quick.bodies).toEqual([]);
   slow.release();
   await waitForBodies(quick.bodies, 3);
+});
+
+test.each([-3_600_000, 3_600_000])(
+  "a retry is sent after exactly its delay, also if the system time changes by %i ms",
+  async (change) => {
+    const rig = rigOf();
+    rig.start();
+    const { url, bodies } = await receiver(500, 200);
+    await end(rig, url);
+    await waitForRetry(rig);
+    rig.clock.change(change);
+    await rig.clock.advance(9999);
+    expect([bodies.length, pendingCount(rig)]).toEqual([1, 1]);
+    await rig.clock.advance(1);
+    await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
+    expect(bodies).toHaveLength(2);
+  },
+);
+
+test("a retry that is pending at the start of the service is sent at once, also if the clock was set back", async () => {
+  const rig = rigOf();
+  const first = rig.start();
+  const { url, bodies } = await receiver(500, 200);
+  await end(rig, url);
+  await waitForRetry(rig);
+  await first.stop();
+  rig.clock.change(-3_600_000);
+  const next = openJobs(rig.database, rig.clock);
+  next.recover(() => false);
+  next.start();
+  onTestFinished(() => next.stop());
+  await expect.poll(() => pendingCount(rig), { interval: 5 }).toBe(0);
+  expect(bodies).toHaveLength(2);
 });
 
 test("a host with a pending retry still receives its other notifications", async () => {

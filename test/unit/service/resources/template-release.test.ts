@@ -23,6 +23,13 @@ describe("a template in use", () => {
     expect(templates.find(id)).toBeUndefined();
   });
 
+  test("is released if the clock is set back, because the rest of its release is unknown", () => {
+    const { clock, remove, templates, id } = justReleased();
+    clock.change(-3_600_000);
+    remove();
+    expect(templates.find(id)).toBeUndefined();
+  });
+
   test("is released after the last of several endpoints is deleted", async () => {
     const { clock, use, release, remove } = justReleased();
     const [second, last] = [use("second"), use("last")];

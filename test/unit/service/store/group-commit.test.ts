@@ -11,7 +11,7 @@ function rigOf() {
     count.transactions++;
     return transaction(work);
   };
-  const add = (job: NewJob) => store.insert(toQueued(job, store.nextSeq(), store.nextPlace()), job);
+  const add = (job: NewJob) => store.insert(toQueued(job, store.nextSeq(), store.nextPlace(), rig.clock), job);
   return { ...rig, add, count };
 }
 

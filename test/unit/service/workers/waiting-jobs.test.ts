@@ -1,8 +1,10 @@
+import { writeFileSync } from "node:fs";
+import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import { stringAt } from "../../../support/raw-http";
 import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
-import { images, shortTimings } from "./support/programs";
+import { images, scratchFile, shortTimings } from "./support/programs";
 
 /** An image whose workers end before they request a job. */
 const broken = { broken: `/bin/sh -c "echo 'no driver' >&2; exit 7"` };
@@ -16,6 +18,24 @@ async function failedStarts(rig: JobRig, jobs: Jobs, times: number): Promise<voi
     (await rig.workerLog(jobs.id).catch(() => "")).split("worker ended with exit code 7").length - 1;
   await expect.poll(ended).toBeGreaterThanOrEqual(times);
 }
+
+test.each([-3_600_000, 3_600_000])(
+  "a job that has waited too long starts a worker, also if the system time changes by %i ms",
+  async (change) => {
+    let ahead = 0;
+    const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
+    const rig = await useJobRig({ images, timings: shortTimings, clock });
+    const jobs = await rig.endpoint("tool", { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 1 });
+    const file = scratchFile();
+    const first = await jobs.run({ do: "waitForFile", file });
+    await jobs.reaches(first, "IN_PROGRESS");
+    const second = await jobs.run({ do: "echo" });
+    ahead = change;
+    expect(await jobs.reaches(second)).toMatchObject({ status: "COMPLETED" });
+    writeFileSync(file, "");
+    expect(await jobs.reaches(first)).toMatchObject({ status: "COMPLETED" });
+  },
+);
 
 test("a job whose image has no command stays queued, and /health and the log name the reason", async () => {
   const rig = await useRig();
