@@ -52,8 +52,7 @@ export function createTransitions({
       if (result && before.hasOutput) store.setProgress(after.seq, undefined);
       if (after.status === "COMPLETED") counters.add(after.endpointId, "completed");
       if (after.status === "FAILED" || after.status === "TIMED_OUT") counters.add(after.endpointId, "failed");
-      if (after.webhook !== undefined)
-        webhooks.insert(after, after.webhook, recordText(after, output, clock.now()));
+      if (after.webhook !== undefined) webhooks.insert(after, after.webhook, recordText(after, output, clock.now()));
       return { before, after, output };
     },
 
