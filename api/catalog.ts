@@ -54,6 +54,13 @@ export const gpuTypes = [
   gpu("Tesla V100-SXM2-32GB", "V100 SXM2 32GB", 32),
 ];
 
+/** Ids of the GPU types by pool. */
+export const gpuPools: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  gpuTypes.flatMap(({ pool }) =>
+    pool === undefined ? [] : [[pool, gpuTypes.filter((type) => type.pool === pool).map(({ id }) => id)]],
+  ),
+);
+
 /** CPU flavours; `ramMultiplier` is the memory per virtual CPU, GB. */
 export const cpuFlavors = ["cpu3", "cpu5"].flatMap((generation) => [
   { id: `${generation}c`, groupName: "Compute-Optimized", ramMultiplier: 2 },

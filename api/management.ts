@@ -83,6 +83,8 @@ export interface CallOptions {
   onRetry?: ((notice: { error: ApiError; attempt: number; delay: number }) => void) | undefined;
   /** Called before a wait of a second or more for the reset of an exhausted rate limit. */
   onPause?: ((notice: { delay: number }) => void) | undefined;
+  /** Called if the service states that a list is complete. */
+  onComplete?: (() => void) | undefined;
   /** Called with each list element that does not match its shape and is omitted. Without this option, the list rejects. */
   onUnreadable?: ((element: UnreadableElement) => void) | undefined;
 }

@@ -31,6 +31,14 @@ export function selectPools(
   const unknownTypes = [...requested, ...excluded].filter((type) => !pooledTypes.includes(type));
   if (unknownTypes.length > 0) {
     const property = requested.includes(unknownTypes[0] ?? "") ? "gpuTypeIds" : "excludedGpuTypeIds";
+    for (const type of unknownTypes) {
+      const members = pools.get(type);
+      if (members)
+        throw invalidArgument(
+          `${property}: ${JSON.stringify(type)} is a pool of: ${members.join(", ")}; set these types instead`,
+          request,
+        );
+    }
     const types = unknownTypes.map((type) => JSON.stringify(type)).join(", ");
     const text = `${property}: no pool of serverless endpoints has ${types}; the types of its pools are ${pooledTypes.join(", ")}`;
     throw invalidArgument(text, request);

@@ -16,7 +16,7 @@ const elementsShape = (key: string | undefined) => {
 
 /** Options of a call whose response is shared with other calls, which its deadline and cancellation must not affect. */
 export function sharedOptions(options: CallOptions | undefined): CallOptions {
-  const { signal: _s, waitSignal: _w, timeout: _d, onDeadline: _o, ...rest } = options ?? {};
+  const { signal: _s, waitSignal: _w, timeout: _d, onDeadline: _o, onComplete: _c, ...rest } = options ?? {};
   return rest;
 }
 
@@ -60,6 +60,7 @@ export function createRestCalls(transport: Transport) {
         records.push(...parseElements(elements, shape, facts, { path, status, onUnreadable: options?.onUnreadable }));
         if (key === undefined) return records;
         const { pagination } = parseResponse(response, v2Page, facts, { ambiguous: false, status });
+        if (pagination?.hasNextPage === false) options?.onComplete?.();
         if (!pagination?.hasNextPage) return records;
         const { nextCursor } = pagination;
         if (!nextCursor || cursors.has(nextCursor)) {

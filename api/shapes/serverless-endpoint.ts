@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "../catalog";
+import { cpuFlavorIds, dataCenterIds, gpuPools, gpuTypeIds } from "../catalog";
 import { limits } from "./limits";
 import { isoTimestamp, orUndefined, recordId, recordShapes, type Values, withDefaults } from "./record-values";
 import { rule } from "./rule";
@@ -12,7 +12,7 @@ export const cudaVersionPattern = /^\d+\.\d+$/;
 /** Form of the id of a GPU type in REST v2 (contract: GpuCreate). */
 export const gpuTypePattern = /^\s*[^-\s]/;
 
-const gpuTypes = { noun: "GPU type", ids: gpuTypeIds };
+const gpuTypes = { noun: "GPU type", ids: gpuTypeIds, pools: gpuPools };
 const restartsWorkers = { warns: "active workers may restart" };
 
 /**
@@ -66,7 +66,10 @@ export const endpointFields = {
   flashboot: z.boolean().describe("True to start workers from a saved state."),
   scalerType: z
     .enum(["QUEUE_DELAY", "REQUEST_COUNT"])
-    .describe("Criterion for adding workers: waiting time or number of jobs."),
+    .describe(
+      "Criterion for adding workers: waiting time or number of jobs. Must be REQUEST_COUNT, which is then the default, if type is LOAD_BALANCER.",
+    )
+    .register(traits, { defaultBy: { property: "type", defaults: { LOAD_BALANCER: "REQUEST_COUNT" } } }),
   scalerValue: z.int().min(1).describe("Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT)."),
   workersMin: z.int().min(0).describe("Minimum number of workers, which always run.").register(traits, restartsWorkers),
   workersMax: z.int().min(0).describe("Maximum number of workers.").register(traits, restartsWorkers),

@@ -31,8 +31,13 @@ export interface Traits {
   onlyAtCreation?: true;
   /** Controls only deployments; not stored by the service. */
   stateOnly?: true;
-  /** Catalog of the values; a preview warns about a new value that is not listed. `noun` describes a value, such as "GPU type". */
-  catalog?: { noun: string; ids: readonly string[] };
+  /**
+   * Catalog of the values; a preview warns about a new value that is not listed. `noun` describes a value, such as "GPU type";
+   * `pools` are names of groups of values, which programs cannot use.
+   */
+  catalog?: { noun: string; ids: readonly string[]; pools?: Readonly<Record<string, readonly string[]>> };
+  /** Defaults for values of another property, by value; for all other values, the default is that of the shape. */
+  defaultBy?: { property: string; defaults: Readonly<Record<string, string>> };
   /** The warning that a preview shows for a change of the property. */
   warns?: string;
 }

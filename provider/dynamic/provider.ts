@@ -6,7 +6,6 @@ import { createHost, type Host } from "../process/host";
 import { markSecrets, toWire, type Wire } from "../protocol/values";
 import { createResourceVerbs } from "../verbs/resource-verbs";
 import { autoNaming } from "../verbs/urn";
-import type { CheckFailure } from "../verbs/verb-types";
 import { UnfinishedFailure, VerbFailure } from "./failures";
 import { type InternalInputs, splitProperties, type TimedVerb } from "./internal-inputs";
 
@@ -15,13 +14,6 @@ const wireOf = ({ properties, secretPaths }: PropertySet, { wire }: InternalInpu
   ...markSecrets(toWire(properties), secretPaths),
   ...wire,
 });
-
-/**
- * A failure with its property if the engine can print the value. For a nested path it always prints `{<nil>}`, so the message
- * contains the path instead.
- */
-const propertyFailure = ({ path, reason, isPrintable }: CheckFailure) =>
-  isPrintable && /^\w*$/.test(path) ? { property: path, reason } : { property: "", reason: `${path}: ${reason}` };
 
 /**
  * Adapts a lifecycle to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
@@ -59,10 +51,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
           newProperties,
           autoNaming(internal.urn),
         );
-        return {
-          inputs: { ...toWire(inputs.properties), ...internal.wire },
-          failures: failures.map(propertyFailure),
-        };
+        return { inputs: { ...toWire(inputs.properties), ...internal.wire }, failures };
       } catch (thrown) {
         return { inputs: news, failures: [{ property: "", reason: messageOf(thrown) }] };
       }

@@ -224,7 +224,7 @@ export interface ServerlessEndpointArgs {
   executionTimeoutMs?: pulumi.Input<number>;
   /** True to start workers from a saved state. Default `false`. */
   flashboot?: pulumi.Input<boolean>;
-  /** Criterion for adding workers: waiting time or number of jobs. Default `"QUEUE_DELAY"`. */
+  /** Criterion for adding workers: waiting time or number of jobs. Must be REQUEST_COUNT, which is then the default, if type is LOAD_BALANCER. Default `"QUEUE_DELAY"`. */
   scalerType?: pulumi.Input<"QUEUE_DELAY" | "REQUEST_COUNT">;
   /** Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT). At least 0.5. Default `4`. */
   scalerValue?: pulumi.Input<number>;

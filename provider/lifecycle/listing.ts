@@ -14,7 +14,7 @@ export interface Listing<ApiObject> {
 
 /**
  * Services cap their lists at round numbers, for example 400, and show the oldest objects without reporting the cap. So a
- * list of such a length may be capped.
+ * list of such a length may be capped, unless the service states that it is complete.
  */
 const isPossibleCap = (length: number): boolean => length > 0 && (length % 50 === 0 || length % 64 === 0);
 
@@ -25,8 +25,12 @@ export async function listAll<ApiObject>(list: List<ApiObject>, options: CallOpt
     unreadable.push(element);
     options.onUnreadable?.(element);
   };
-  const objects = await list({ ...options, onUnreadable });
-  return { objects, unreadable, mayBeCapped: isPossibleCap(objects.length + unreadable.length) };
+  let isComplete = false;
+  const onComplete = (): void => {
+    isComplete = true;
+  };
+  const objects = await list({ ...options, onUnreadable, onComplete });
+  return { objects, unreadable, mayBeCapped: !isComplete && isPossibleCap(objects.length + unreadable.length) };
 }
 
 /**

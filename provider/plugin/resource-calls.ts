@@ -23,7 +23,7 @@ import {
 } from "../protocol/messages";
 import { changedProperties, createResourceVerbs, type ResourceVerbs } from "../verbs/resource-verbs";
 import { autoNaming, parseUrn, shortType } from "../verbs/urn";
-import type { CheckFailure, ResourceCall } from "../verbs/verb-types";
+import type { ResourceCall } from "../verbs/verb-types";
 
 /** Handlers of Check, Diff, Create, Update, Read and Delete. */
 export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {
@@ -40,8 +40,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
   return {
     check: async (request: Request<typeof checkRequest>): Promise<Response<typeof checkResponse>> => {
       const { urn, olds, news } = request;
-      const { inputs, failures } = await verbsFor(request).check({ urn }, olds, news, namingOf(request));
-      return { inputs, failures: failures.map(propertyFailure) };
+      return verbsFor(request).check({ urn }, olds, news, namingOf(request));
     },
 
     diff: async (request: Request<typeof diffRequest>): Promise<Response<typeof diffResponse>> => {
@@ -103,11 +102,5 @@ function namingOf({ urn, randomSeed, autonaming }: Request<typeof checkRequest>)
   const { mode, proposedName: name } = autonaming;
   return { ...naming, defaultName: mode === autonamingDisabled ? undefined : { name, isUnique: false } };
 }
-
-/** Check failure for the engine. The engine prints the value at a path, unless the path is in brackets, which it does not resolve. */
-const propertyFailure = ({ path, reason, isPrintable }: CheckFailure) => ({
-  property: isPrintable ? path : `[${JSON.stringify(path)}]`,
-  reason,
-});
 
 const diffKind = ({ kind, replace }: Change): number => diffKinds[kind][replace ? 1 : 0];

@@ -131,12 +131,11 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       return {
         inputs: resource.news,
         failures: [...failures, ...(isError ? findings : [])].map(({ path, reason }): CheckFailure => {
-          const value = Object.hasOwn(news.properties, path) ? news.properties[path] : undefined;
-          // With `ignoreChanges`, the engine prints the program's value of an input that is absent here.
-          const isHidden = isSecretAt([path], secrets.paths);
-          const isShort = Object.hasOwn(traits, path) && typeof value !== "object" && redact(`${value}`) === `${value}`;
-          const isPrintable = !isHidden && (value === undefined || isShort);
-          return { path: redact(path), reason: redact(reason), isPrintable };
+          const value = Object.hasOwn(traits, path) ? (news.properties[path] ?? undefined) : undefined;
+          const isShort = value !== undefined && typeof value !== "object" && redact(`${value}`) === `${value}`;
+          return isShort && !isSecretAt([path], secrets.paths)
+            ? { property: path, reason: redact(reason) }
+            : { property: "", reason: redact(path === "" ? reason : `${path}: ${reason}`) };
         }),
       };
     },

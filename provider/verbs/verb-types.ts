@@ -19,11 +19,12 @@ export interface ResourceDiff {
   deleteBeforeReplace: boolean;
 }
 
-/** An invalid input. */
+/** An invalid input in the form of the engine. */
 export interface CheckFailure {
-  /** In Pulumi's property path syntax; empty if the failure concerns all inputs. */
-  path: string;
+  /**
+   * Top-level property whose value the engine prints; empty if the value is absent, long or secret. The engine prints `{<nil>}` for
+   * a nested path, so the reason begins with the path instead.
+   */
+  property: string;
   reason: string;
-  /** True if the engine, which prints the value of a top-level property, may print it: it is short and contains no secret. */
-  isPrintable: boolean;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PartialFailure } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
+import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { freshName, listMatch, objectCases, withLists } from "./support/kinds";
 
@@ -13,13 +14,14 @@ describe.each(cases)(
   ({ kind, create, collection, unique, inputsOf, idsOf }) => {
     const lifecycle = kinds[kind];
 
-    /** Fills the list to its cap with other objects. */
-    const capLists = (length = cap): void =>
-      bench.proxy.alter(listMatch(collection), (response) =>
-        withLists(response, ([first = {}]) =>
+    /** Fills the list to its cap with other objects. Only REST v2 states that a list is complete, in `pagination`. */
+    const capLists = (length = cap, more: object = { pagination: undefined }): void =>
+      bench.proxy.alter(listMatch(collection), (response) => {
+        const lists = withLists(response, ([first = {}]) =>
           Array.from({ length }, (_, index) => ({ ...first, id: `old${index}`, name: `old-${index}` })),
-        ),
-      );
+        );
+        return dialect === "v1" || typeof lists !== "object" ? lists : { ...lists, ...more };
+      });
 
     test("report a create with a lost response as possibly applied, and never create twice", async () => {
       const name = freshName();
@@ -34,6 +36,18 @@ describe.each(cases)(
       );
       expect(await idsOf(name)).toHaveLength(1);
     });
+
+    test.each(dialect === "v2" ? [50, 64, 100] : [])(
+      "of %i objects are complete if the service says so, and a create with a lost response is retried",
+      async (length) => {
+        const name = freshName();
+        await lifecycle.create(inputsOf(freshName()), bench.context());
+        capLists(length, { pagination: { nextCursor: null, hasNextPage: false } });
+        bench.proxy.inject(create, { kind: "dropRequest" });
+        const created = await lifecycle.create(inputsOf(name), bench.context());
+        expect(await idsOf(name)).toEqual([created.id]);
+      },
+    );
 
     test("of any other length are complete", async () => {
       const name = freshName();

@@ -1,7 +1,7 @@
 import { showValue, traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import type { Path, Properties } from "../contract";
-import { closest } from "./spelling";
+import { closest, withSameWords } from "./spelling";
 
 /**
  * Warnings about values that the bundled catalog does not list, with the nearest listed value. Values that `olds` already has
@@ -19,9 +19,13 @@ export function catalogWarnings(
     const accepted = new Set<unknown>([...catalog.ids, ...[olds[key]].flat()]);
     return [news[key]].flat().flatMap((value) => {
       if (typeof value !== "string" || value === "" || accepted.has(value)) return [];
-      const suggestion = closest(value, catalog.ids);
-      const advice =
-        suggestion === undefined ? "check that the service has it" : `did you mean ${showValue(suggestion)}?`;
+      const pool = catalog.pools && Object.hasOwn(catalog.pools, value) ? catalog.pools[value] : undefined;
+      const suggestion = withSameWords(value, catalog.ids) ?? closest(value, catalog.ids);
+      const advice = pool
+        ? `it is a pool of: ${pool.join(", ")}; set these types instead`
+        : suggestion === undefined
+          ? "check that the service has it"
+          : `did you mean ${showValue(suggestion)}?`;
       return [`${key}: unknown ${catalog.noun} ${showValue(value)}; ${advice}`];
     });
   });

@@ -1,6 +1,6 @@
 import { expectation, showValue, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { type Failure, type Path, type Properties, Unknown } from "../contract";
+import { type Failure, type Path, type Properties, Unknown, type Value } from "../contract";
 import { diffProperties } from "./diff";
 import { pathText } from "./path-text";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
@@ -52,11 +52,19 @@ function withDefaults(shape: z.ZodObject, input: Properties): Properties {
   for (const [key, schema] of Object.entries(shape.shape)) {
     const { inner, defaultValue } = propertyOf(schema);
     const present = valueIfPresent(inner, input[key]);
-    const value = present === undefined ? defaultValue : present;
+    const value = present === undefined ? defaultIn(schema, defaultValue, input) : present;
     if (value === undefined) delete result[key];
     else result[key] = inner instanceof z.ZodObject && isProperties(value) ? withDefaults(inner, value) : value;
   }
   return result;
+}
+
+/** The default of a property, which may depend on another one; unknown if that one is unknown. */
+function defaultIn(schema: z.core.$ZodType, defaultValue: Value | undefined, input: Properties): Value | undefined {
+  const { defaultBy } = traitsOf(schema);
+  const other = defaultBy && input[defaultBy.property];
+  if (other instanceof Unknown) return Unknown.value;
+  return (typeof other === "string" ? defaultBy?.defaults[other] : undefined) ?? defaultValue;
 }
 
 /**

@@ -26,6 +26,14 @@ describe("the pools of requested types", () => {
   });
 
   test.each([
+    ["gpuTypeIds", ["L4", "AMPERE_24"], []],
+    ["excludedGpuTypeIds", [], ["AMPERE_24"]],
+  ])("are an error with the pool's types for a pool in %s", async (property, types, excluded) => {
+    const error = await apiErrorOf(Promise.resolve().then(() => choose(types, excluded)));
+    expect(error.message).toBe(`${property}: "AMPERE_24" is a pool of: L4, A5000; set these types instead`);
+  });
+
+  test.each([
     ["gpuTypeIds", ["A30", "B200"], []],
     ["excludedGpuTypeIds", [], ["A30", "B200"]],
   ])(

@@ -108,12 +108,21 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ["ServerlessEndpoint", { templateId: "t", cpuFlavorIds: Unknown.value, vcpuCount: Unknown.value }],
   ])("unknown values of a %s pass", (kind, news) => expect(failuresOf(kind, news, "v2")).toEqual([]));
 
+  test("scalerType defaults to the only criterion of a load balancer, and is unknown with the type", () => {
+    const scalerTypeOf = (news: Properties) =>
+      kinds.ServerlessEndpoint.check({}, { templateId: "t", ...news }, naming(), [], "v2").inputs["scalerType"];
+    expect(failuresOf("ServerlessEndpoint", { templateId: "t", type: "LOAD_BALANCER" }, "v2")).toEqual([]);
+    expect(scalerTypeOf({ type: "LOAD_BALANCER" })).toBe("REQUEST_COUNT");
+    expect([scalerTypeOf({}), scalerTypeOf({ type: "QUEUE" })]).toEqual(["QUEUE_DELAY", "QUEUE_DELAY"]);
+    expect(scalerTypeOf({ type: Unknown.value })).toBe(Unknown.value);
+  });
+
   test.each<[keyof typeof kinds, failure: string, Properties]>([
     ["Template", `allowedCudaVersions: contains "12"; ${cuda}`, { allowedCudaVersions: ["12"] }],
     [
       "ServerlessEndpoint",
       'scalerType: is "QUEUE_DELAY"; must be REQUEST_COUNT if type is LOAD_BALANCER',
-      { type: "LOAD_BALANCER" },
+      { type: "LOAD_BALANCER", scalerType: "QUEUE_DELAY" },
     ],
     [
       "ServerlessEndpoint",
