@@ -1,17 +1,4 @@
-export {
-  getDataCenters,
-  getEndpointHealth,
-  getGpuTypes,
-  getNetworkVolume,
-  getSecret,
-  getServerlessEndpoint,
-  getTemplate,
-  type InvokeJobArgs,
-  type InvokeJobOptions,
-  invokeJob,
-  type LookUp,
-  type LookUpOptions,
-} from "./functions/program-calls";
+export * from "./functions/program-calls";
 export type {
   ContainerRegistryAuthArgs,
   JobInvokeArgs,

@@ -7,12 +7,14 @@ import type {
   SecretRecord,
   TemplateRecord,
 } from "serverless-compute-api";
+import type { CallContext } from "../lifecycle/calls";
 import type { Context } from "../lifecycle/contract";
 import { optionNames } from "../lifecycle/setting-names";
 import type { InvokeJobArgs, JobInvokeOutputs } from "../resources/job-invoke/inputs";
 import { programSettings } from "../settings/program-config";
 import type { Settings } from "../settings/settings";
-import type { LookUp } from "./lookups";
+import type { functions } from "./functions";
+import type { LookUp } from "./lookup";
 
 export type { InvokeJobArgs, LookUp };
 
@@ -70,7 +72,11 @@ function withoutStack(thrown: unknown): unknown {
   return thrown;
 }
 
-const loadLookups = () => import("./lookups.js");
+/** Runs one of the functions, which are loaded on demand. */
+const call = <Result>(
+  options: LookUpOptions,
+  run: (table: typeof functions, context: CallContext) => Promise<Result>,
+): Promise<Result> => withClients(options, async (context) => run((await import("./functions.js")).functions, context));
 
 /**
  * Finds an existing template, for example one of another stack:
@@ -84,22 +90,22 @@ export const getTemplate = (
   lookup: LookUp,
   options: LookUpOptions = {},
 ): Promise<TemplateRecord & { revision: string }> =>
-  withClients(options, async (context) => (await loadLookups()).getTemplate(lookup, context));
+  call(options, ({ getTemplate: { run } }, context) => run(lookup, context));
 
 /** Finds an endpoint by its id or unique name. `url` is the root of its job API; `imageName` is the image of new workers. */
 export const getServerlessEndpoint = (
   lookup: LookUp,
   options: LookUpOptions = {},
 ): Promise<EndpointRecord & { url: string; imageName: string | undefined }> =>
-  withClients(options, async (context) => (await loadLookups()).getServerlessEndpoint(lookup, context));
+  call(options, ({ getServerlessEndpoint: { run } }, context) => run(lookup, context));
 
 /** Finds a network volume by its id or unique name. */
 export const getNetworkVolume = (lookup: LookUp, options: LookUpOptions = {}): Promise<NetworkVolumeRecord> =>
-  withClients(options, async (context) => (await loadLookups()).getNetworkVolume(lookup, context));
+  call(options, ({ getNetworkVolume: { run } }, context) => run(lookup, context));
 
 /** Finds a secret by its id or name. `reference` is the text for a template's env; the value cannot be read. */
 export const getSecret = (lookup: LookUp, options: LookUpOptions = {}): Promise<SecretRecord & { reference: string }> =>
-  withClients(options, async (context) => (await loadLookups()).getSecret(lookup, context));
+  call(options, ({ getSecret: { run } }, context) => run(lookup, context));
 
 /**
  * Lists the GPU types of the service, cheapest first, for programs that select by memory and price:
@@ -110,18 +116,18 @@ export const getSecret = (lookup: LookUp, options: LookUpOptions = {}): Promise<
  * `pool` is set if serverless endpoints support the type.
  */
 export const getGpuTypes = (lookup: { pool?: string } = {}, options: LookUpOptions = {}): Promise<GpuTypeRecord[]> =>
-  withClients(options, async (context) => (await (await loadLookups()).getGpuTypes(lookup, context)).gpuTypes);
+  call(options, async ({ getGpuTypes: { run } }, context) => (await run(lookup, context)).gpuTypes);
 
 /** Lists the data centres of the service or of one region. */
 export const getDataCenters = (
   lookup: { region?: string } = {},
   options: LookUpOptions = {},
 ): Promise<DataCenterRecord[]> =>
-  withClients(options, async (context) => (await (await loadLookups()).getDataCenters(lookup, context)).dataCenters);
+  call(options, async ({ getDataCenters: { run } }, context) => (await run(lookup, context)).dataCenters);
 
 /** Counts the current jobs and workers of an endpoint (interface: Queue health). */
 export const getEndpointHealth = (endpointId: string, options: LookUpOptions = {}): Promise<EndpointHealth> =>
-  withClients(options, async (context) => (await loadLookups()).getEndpointHealth(endpointId, context));
+  call(options, ({ getEndpointHealth: { run } }, context) => run({ endpointId }, context));
 
 /**
  * Runs a job from a script or a pipeline and waits for its result, like the resource JobInvoke:

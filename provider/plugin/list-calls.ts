@@ -1,4 +1,4 @@
-import { listInputs } from "../functions/function-shapes";
+import { listInputs } from "../functions/functions";
 import type { Properties } from "../lifecycle/contract";
 import { withExplanation } from "../lifecycle/messages";
 import { hasUnknown } from "../lifecycle/properties/values";

@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import { getServerlessEndpoint } from "../../provider/functions/lookups";
+import { functions } from "../../provider/functions/functions";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { restPaths } from "../support/dialect";
@@ -40,7 +40,11 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
     const { id, name, templateId } = await createUnmanagedEndpoint();
     const imported = await ServerlessEndpoint.read(id, {}, context());
     expect(imported?.outputs["version"]).toBe(3);
-    expect(await getServerlessEndpoint({ name }, context())).toMatchObject({ id, version: 3, imageName: "a:3" });
+    expect(await functions.getServerlessEndpoint.run({ name }, context())).toMatchObject({
+      id,
+      version: 3,
+      imageName: "a:3",
+    });
     const inputs = inputsOf({ name, templateId, workersMax: 0, adoptExisting: true });
     expect((await ServerlessEndpoint.create(inputs, context())).outputs["version"]).toBe(3);
   });
@@ -65,5 +69,7 @@ test("a lookup of a load balancer returns the address of its requests", async ()
   ).inputs;
   const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v2"));
   expect(outputs["url"]).toMatch(new RegExp(`/load-balancers/${id}$`));
-  expect(await getServerlessEndpoint({ id }, bench.context({}, "v2"))).toMatchObject({ url: outputs["url"] });
+  expect(await functions.getServerlessEndpoint.run({ id }, bench.context({}, "v2"))).toMatchObject({
+    url: outputs["url"],
+  });
 });

@@ -1,6 +1,6 @@
 import { classifyFault } from "serverless-compute-api";
 import { afterAll, expect, test } from "vitest";
-import { getTemplate } from "../../provider/functions/lookups";
+import { functions } from "../../provider/functions/functions";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { withExplanation } from "../../provider/lifecycle/messages";
 import { configNames } from "../../provider/lifecycle/setting-names";
@@ -77,7 +77,7 @@ const golden: [fault: string, work: () => unknown][] = [
   ["a wrong key", () => create("NetworkVolume", volume, withWrongKey())],
   ["a wrong key at a refresh", () => kinds.NetworkVolume.read("a1", { name: "chat-dev" }, withWrongKey())],
   ["a wrong key at a delete", () => kinds.NetworkVolume.delete("a1", { name: "chat-dev" }, withWrongKey())],
-  ["a wrong key at a lookup", () => getTemplate({ name: "chat-dev" }, withWrongKey())],
+  ["a wrong key at a lookup", () => functions.getTemplate.run({ name: "chat-dev" }, withWrongKey())],
   ["an object without a name", () => kinds.NetworkVolume.read("a1", {}, withWrongKey())],
   ["a key without a permission", refused(403, "access denied")],
   ["REST v1 after its retirement", async () => create("NetworkVolume", volume, await contextAtRetired(bench))],
@@ -188,7 +188,7 @@ const golden: [fault: string, work: () => unknown][] = [
         bench.context(),
       ),
   ],
-  ["a lookup of a missing object", () => getTemplate({ name: "missing" }, bench.context())],
+  ["a lookup of a missing object", () => functions.getTemplate.run({ name: "missing" }, bench.context())],
   ["a quota", refused(400, "volume quota exceeded: limit reached")],
   ["too many requests", refused(429, "slow down")],
   ["a service in maintenance", refused(503, "maintenance until 12:00")],

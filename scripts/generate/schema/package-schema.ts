@@ -1,6 +1,7 @@
 import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { type FunctionShape, functionShapes, listInputs } from "../../../provider/functions/function-shapes";
+import { functions, listInputs } from "../../../provider/functions/functions";
+import type { FunctionDefinition } from "../../../provider/functions/lookup";
 import type { ResourceShapes } from "../../../provider/lifecycle/define-lifecycle";
 import { isObjectKind, kinds } from "../../../provider/resources";
 import {
@@ -168,7 +169,7 @@ function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: Ty
 
 function functionSpec(
   name: string,
-  { description, args, required, outputs }: FunctionShape,
+  { description, args, required, outputs }: FunctionDefinition,
   types: TypeSpecs,
 ): FunctionSpec {
   const results = properties(outputs(), "output", name.replace(/^get/, ""), types);
@@ -204,12 +205,12 @@ export function packageSchema(version: string, publisher: Publisher): PackageSch
     Object.entries(kinds).map(([kind, resource]) => [kind, resourceSpec(kind, resource, types)]),
   );
   resources["VerifiedEndpoint"] = verifiedEndpointSpec(resources, types);
-  const functions = Object.fromEntries(
-    Object.entries(functionShapes).map(([name, shape]) => [name, functionSpec(name, shape, types)]),
+  const functionSpecs = Object.fromEntries(
+    Object.entries(functions).map(([name, shape]) => [name, functionSpec(name, shape, types)]),
   );
   const vocabulary: Vocabulary = {
     types,
-    args: (member) => resources[member]?.inputProperties ?? functions[member]?.inputs.properties ?? {},
+    args: (member) => resources[member]?.inputProperties ?? functionSpecs[member]?.inputs.properties ?? {},
   };
   return {
     name: packageName,
@@ -226,7 +227,7 @@ export function packageSchema(version: string, publisher: Publisher): PackageSch
     },
     types,
     resources: withExamples(resources, vocabulary, names),
-    functions: withExamples(functions, vocabulary, names),
+    functions: withExamples(functionSpecs, vocabulary, names),
     language: languages(names),
   };
 }

@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  getEndpointHealth,
-  getNetworkVolume,
-  getSecret,
-  getServerlessEndpoint,
-  getTemplate,
-  type LookUp,
-} from "../../../../provider/functions/lookups";
+import { functions } from "../../../../provider/functions/functions";
+import type { LookUp } from "../../../../provider/functions/lookup";
 import * as front from "../../../../provider/functions/program-calls";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 
@@ -25,7 +19,7 @@ await bench.graphql('mutation { secretCreate(input: { name: "token", value: "s3c
 describe("an existing object is found by its id and by its name", () => {
   test("a template, with its revision", async () => {
     for (const which of [{ id: templateId }, { name: "chat" }]) {
-      expect(await getTemplate(which, bench.context())).toMatchObject({
+      expect(await functions.getTemplate.run(which, bench.context())).toMatchObject({
         id: templateId,
         name: "chat",
         imageName: "a:1",
@@ -38,29 +32,36 @@ describe("an existing object is found by its id and by its name", () => {
   test("an endpoint, with the root of its job API, whose health is readable", async () => {
     for (const which of [{ id: endpointId }, { name: "chat" }]) {
       const url = `${bench.proxy.origin}/v2/${endpointId}`;
-      expect(await getServerlessEndpoint(which, bench.context())).toMatchObject({ id: endpointId, templateId, url });
+      expect(await functions.getServerlessEndpoint.run(which, bench.context())).toMatchObject({
+        id: endpointId,
+        templateId,
+        url,
+      });
     }
-    expect((await getEndpointHealth(endpointId, bench.context())).jobs).toMatchObject({ inQueue: 0, completed: 0 });
+    expect((await functions.getEndpointHealth.run({ endpointId }, bench.context())).jobs).toMatchObject({
+      inQueue: 0,
+      completed: 0,
+    });
   });
 
   test("a network volume", async () => {
     for (const which of [{ id: volumeId }, { name: "models" }])
-      expect(await getNetworkVolume(which, bench.context())).toMatchObject({ id: volumeId, size: 10 });
+      expect(await functions.getNetworkVolume.run(which, bench.context())).toMatchObject({ id: volumeId, size: 10 });
   });
 
   test("a secret, with its reference and never its value", async () => {
-    const found = await getSecret({ name: "token" }, bench.context());
+    const found = await functions.getSecret.run({ name: "token" }, bench.context());
     expect(found).toMatchObject({ name: "token", reference: "{{ RUNPOD_SECRET_token }}" });
-    expect(JSON.stringify(await getSecret({ id: found.id }, bench.context()))).not.toContain("s3cr3t");
+    expect(JSON.stringify(await functions.getSecret.run({ id: found.id }, bench.context()))).not.toContain("s3cr3t");
   });
 });
 
 describe("a lookup without a result names its key", () => {
   const kinds: [string, (which: LookUp) => Promise<unknown>][] = [
-    ["Template", (which) => getTemplate(which, bench.context())],
-    ["ServerlessEndpoint", (which) => getServerlessEndpoint(which, bench.context())],
-    ["NetworkVolume", (which) => getNetworkVolume(which, bench.context())],
-    ["Secret", (which) => getSecret(which, bench.context())],
+    ["Template", (which) => functions.getTemplate.run(which, bench.context())],
+    ["ServerlessEndpoint", (which) => functions.getServerlessEndpoint.run(which, bench.context())],
+    ["NetworkVolume", (which) => functions.getNetworkVolume.run(which, bench.context())],
+    ["Secret", (which) => functions.getSecret.run(which, bench.context())],
   ];
   test.each(kinds)("%s", async (kind, get) => {
     await expect(get({ name: "nobody" })).rejects.toThrow(
@@ -75,16 +76,16 @@ describe("a lookup without a result names its key", () => {
   test("an ambiguous name is rejected with the ids of its objects", async () => {
     const ids = [1, 2].map(() => bench.create("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
     const message = `NetworkVolume "twins" is ambiguous: several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
-    const failure: unknown = await getNetworkVolume({ name: "twins" }, bench.context()).catch(
-      (error: unknown) => error,
-    );
+    const failure: unknown = await functions.getNetworkVolume
+      .run({ name: "twins" }, bench.context())
+      .catch((error: unknown) => error);
     expect(
       String(failure).replace(/\((.*)\)/, (_, list: string) => `(${list.split(", ").sort().join(", ")})`),
     ).toContain(message);
   });
 
   test("the health of an unknown endpoint", async () => {
-    await expect(getEndpointHealth("nosuch", bench.context())).rejects.toThrow(
+    await expect(functions.getEndpointHealth.run({ endpointId: "nosuch" }, bench.context())).rejects.toThrow(
       'endpoint "nosuch" is unknown to the service',
     );
   });
@@ -97,7 +98,7 @@ test.each([
   "in dialect %s, a failed request for the %s names the endpoint and the remedy",
   async (dialect, _, path) => {
     bench.proxy.inject({ path }, { kind: "status", status: 403 });
-    await expect(getServerlessEndpoint({ name: "chat" }, bench.context({}, dialect))).rejects.toThrow(
+    await expect(functions.getServerlessEndpoint.run({ name: "chat" }, bench.context({}, dialect))).rejects.toThrow(
       /^ServerlessEndpoint "chat": the API key is valid but lacks a permission: /,
     );
   },

@@ -1,0 +1,130 @@
+import { type DataCenterRecord, type EndpointHealth, type GpuTypeRecord, isApiError } from "serverless-compute-api";
+import { endpointHealth, secretReference } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { callOptions } from "../lifecycle/calls";
+import { withExplanation } from "../lifecycle/messages";
+import { networkVolume } from "../resources/network-volume/lifecycle";
+import { secret } from "../resources/secret/lifecycle";
+import { serverlessEndpoint } from "../resources/serverless-endpoint/lifecycle";
+import { urlOf, withVersion } from "../resources/serverless-endpoint/record";
+import { template } from "../resources/template/lifecycle";
+import { revisionOf } from "../resources/template/revision";
+import { explained, type FunctionDefinition, lookup } from "./lookup";
+
+const getTemplate = lookup("template", template, (record) => ({ ...record, revision: revisionOf(record) }));
+
+/** Also returns the version, the image of new workers, and the URL for requests. */
+const getServerlessEndpoint = lookup(
+  "serverless endpoint",
+  serverlessEndpoint,
+  (record, context) =>
+    explained(`ServerlessEndpoint "${record.name}"`, context, async () => {
+      const { container, templateId } = record;
+      const { management } = context.clients;
+      const { version } = await withVersion(record, {}, context);
+      const workers =
+        container ?? (templateId ? await management.readTemplate(templateId, callOptions(context)) : undefined);
+      return { ...record, version, imageName: workers?.imageName, url: urlOf(record, context) };
+    }),
+  {
+    extraOutputs: {
+      imageName: z
+        .string()
+        .optional()
+        .describe("Image of new workers; absent if the endpoint's template has been deleted."),
+    },
+  },
+);
+
+const getNetworkVolume = lookup("network volume", networkVolume, (record) => record);
+
+const getSecret = lookup("secret", secret, (record) => ({ ...record, reference: secretReference(record.name) }), {
+  remark: " Its value cannot be read.",
+});
+
+const gpuType = () =>
+  z
+    .object({
+      id: z.string().describe("Id of the type, for gpuTypeIds."),
+      name: z.string().describe("Short name."),
+      memoryInGb: z.number().describe("GB of memory.").optional(),
+      manufacturer: z.string().describe('Manufacturer: "NVIDIA" or "AMD".').optional(),
+      pool: z
+        .string()
+        .describe("Pool of serverless endpoints that contains the type; absent if the type is in no pool.")
+        .optional(),
+      price: z.number().describe("Price in US dollars per hour, if the service reports one.").optional(),
+    })
+    .describe("A GPU type of the service.");
+
+/** Types without a price are last. */
+const getGpuTypes: FunctionDefinition<{ pool?: string | undefined }, { gpuTypes: GpuTypeRecord[] }> = {
+  description: "Lists the GPU types of the service, cheapest first.",
+  args: { pool: "Pool of serverless endpoints; defaults to all types, including types without a pool." },
+  required: [],
+  outputs: () => z.object({ gpuTypes: z.array(gpuType()).describe("The GPU types.") }),
+  async run({ pool }, context) {
+    const { management } = context.clients;
+    const gpuTypes = await explained("GPU types", context, () => management.listGpuTypes(callOptions(context)));
+    const matches = gpuTypes.filter((type) => pool === undefined || type.pool === pool);
+    const priceOf = ({ price: perHour = Number.POSITIVE_INFINITY }: GpuTypeRecord): number => perHour;
+    return { gpuTypes: matches.toSorted((a, b) => (priceOf(a) === priceOf(b) ? 0 : priceOf(a) - priceOf(b))) };
+  },
+};
+
+const dataCenter = () =>
+  z
+    .object({
+      id: z.string().describe("Id of the data centre, for dataCenterIds."),
+      name: z.string().describe("Name of the data centre."),
+      region: z.string().describe("Region of the world.").optional(),
+    })
+    .describe("A data centre of the service.");
+
+const getDataCenters: FunctionDefinition<{ region?: string | undefined }, { dataCenters: DataCenterRecord[] }> = {
+  description: "Lists the data centres of the service.",
+  args: { region: "Region of the world; defaults to all regions." },
+  required: [],
+  outputs: () => z.object({ dataCenters: z.array(dataCenter()).describe("The data centres.") }),
+  async run({ region }, context) {
+    const { management } = context.clients;
+    const dataCenters = await explained("data centres", context, () =>
+      management.listDataCenters(callOptions(context)),
+    );
+    return { dataCenters: dataCenters.filter((center) => region === undefined || center.region === region) };
+  },
+};
+
+const getEndpointHealth: FunctionDefinition<{ endpointId: string }, EndpointHealth> = {
+  description: "Returns the numbers of jobs and workers of an endpoint.",
+  args: { endpointId: "Id of the endpoint." },
+  required: ["endpointId"],
+  outputs: () => endpointHealth.unwrap(),
+  async run({ endpointId }, context) {
+    const label = `endpoint "${endpointId}"`;
+    try {
+      return await context.clients.jobs.health(endpointId, callOptions(context));
+    } catch (error) {
+      if (isApiError(error, "missing"))
+        throw new Error(`${label} is unknown to the service (${error.message}): check the id`, { cause: error });
+      throw withExplanation(error, { label, verb: "look up", names: context.settings.names });
+    }
+  },
+};
+
+/**
+ * All functions by name: the source of the schema, of the plugin's Invoke, and of the functions for TypeScript programs
+ * (functions/program-calls.ts).
+ */
+export const functions = {
+  getTemplate,
+  getServerlessEndpoint,
+  getNetworkVolume,
+  getSecret,
+  getGpuTypes,
+  getDataCenters,
+  getEndpointHealth,
+} as const;
+
+/** Optional filters of a list of objects, with their descriptions. */
+export const listInputs = { namePrefix: "Prefix of the names of the listed objects." };

@@ -1,0 +1,106 @@
+import { traitsOf } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import type { CallContext } from "../lifecycle/calls";
+import type { ResourceShapes } from "../lifecycle/define-lifecycle";
+import { withExplanation } from "../lifecycle/messages";
+import type { ObjectReader } from "../lifecycle/reader";
+
+/** Function of the package; all arguments are strings. */
+export interface FunctionDefinition<
+  Args = Readonly<Record<string, string | undefined>>,
+  Result extends object = object,
+> {
+  description: string;
+  /** Descriptions of the arguments, by name. */
+  args: Readonly<Record<string, string>>;
+  /** Names of the required arguments. */
+  required: readonly string[];
+  /** Outputs; created on demand, because most processes call no function. */
+  outputs(): z.ZodObject;
+  /** Calls the service. Fields of the result that are not in `outputs` are for TypeScript programs only. */
+  run(args: Args, context: CallContext): Promise<Result>;
+}
+
+/** Identifies an existing object by its id, or by a name that is unique for its kind. */
+export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };
+
+/** Runs the requests of a function. A failed request is explained, with `label` as the subject. */
+export async function explained<Result>(
+  label: string,
+  { settings }: CallContext,
+  requests: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await requests();
+  } catch (error) {
+    throw withExplanation(error, { label, verb: "look up", names: settings.names });
+  }
+}
+
+/** A resource kind whose objects are looked up. */
+interface LookupSource<ApiObject extends { id: string }> extends ResourceShapes {
+  kind: string;
+  reader(context: Pick<CallContext, "clients">): ObjectReader<ApiObject>;
+}
+
+/**
+ * The function that looks up an object of a kind. `complete` adds the outputs that its record lacks; `extraOutputs` are outputs
+ * that the resource does not have.
+ */
+export const lookup = <ApiObject extends { id: string; name: string }, Result extends object>(
+  noun: string,
+  resource: LookupSource<ApiObject>,
+  complete: (record: ApiObject, context: CallContext) => Promise<Result> | Result,
+  { remark = "", extraOutputs = {} }: { remark?: string; extraOutputs?: z.ZodRawShape } = {},
+): FunctionDefinition<LookUp, Result> => ({
+  description: `Finds an existing ${noun} by its id or its unique name.${remark}`,
+  args: {
+    id: `Id of the ${noun}; required if no name is set.`,
+    name: `Name of the ${noun}, which must be unique; required if no id is set.`,
+  },
+  required: [],
+  outputs: () => resultOf(resource).extend(extraOutputs),
+  run: async (args, context) => complete(await find(resource, args, context), context),
+});
+
+/** Result of a lookup: id, inputs and outputs, without secrets or properties that the service does not store. */
+function resultOf({ inputs, outputs }: ResourceShapes): z.ZodObject {
+  const visible = Object.entries(inputs.shape).filter(([key, shape]) => {
+    const { secret, onlyAtCreation, stateOnly } = traitsOf(shape);
+    return key !== "name" && !secret && !onlyAtCreation && !stateOnly;
+  });
+  return z.object({
+    id: z.string().describe("Id of the object."),
+    name: z.string().describe("Name of the object."),
+    ...Object.fromEntries(visible),
+    ...outputs.shape,
+  });
+}
+
+/** Finds an object; rejects if it does not exist or if several objects have the name. */
+async function find<ApiObject extends { id: string; name: string }>(
+  { kind, reader }: LookupSource<ApiObject>,
+  { id, name }: LookUp,
+  context: CallContext,
+): Promise<ApiObject> {
+  const key = id ?? name ?? "";
+  if (key === "" || (id !== undefined && name !== undefined))
+    throw new TypeError(`a lookup of a ${kind} requires either an id or a name, not both`);
+  const label = `${kind} "${key}"`;
+  return explained(label, context, async () => {
+    if (id !== undefined) {
+      const object = await reader(context).get(id, context);
+      if (object) return object;
+      throw new Error(`${label} does not exist: no object in the account has this id`);
+    }
+    const listing = await reader(context).list(context);
+    const [object, ...duplicates] = listing.objects.filter((candidate) => candidate.name === name);
+    // An unreadable object may have the requested name.
+    const unreadable = listing.unreadable.find((candidate) => candidate.name === undefined || candidate.name === name);
+    if (unreadable) throw unreadable.error;
+    if (!object) throw new Error(`${label} does not exist: no object in the account has this name`);
+    if (duplicates.length === 0) return object;
+    const ids = [object, ...duplicates].map((match) => match.id).join(", ");
+    throw new Error(`${label} is ambiguous: several objects have this name (${ids}); look it up by id`);
+  });
+}
