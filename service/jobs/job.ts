@@ -229,3 +229,7 @@ export function recordText(job: Job, output: string | undefined, now: number): s
   if (output !== undefined) text += `,"output":${output}`;
   return `${text}}`;
 }
+
+/** The JSON text of a webhook: the job's record with its input and the address. */
+export const webhookText = (record: string, input: string, address: string): string =>
+  `${record.slice(0, -1)},"input":${input},"webhook":${JSON.stringify(address)}}`;

@@ -2,7 +2,16 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { JobCounters } from "./counters";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
-import { type FinalJob, isFinal, type Job, type JobProperties, type LiveJob, recordText, toRequeued } from "./job";
+import {
+  type FinalJob,
+  isFinal,
+  type Job,
+  type JobProperties,
+  type LiveJob,
+  recordText,
+  toRequeued,
+  webhookText,
+} from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
 import type { WebhookStore } from "./webhook-store";
@@ -52,7 +61,11 @@ export function createTransitions({
       if (result && before.hasOutput) store.setProgress(after.seq, undefined);
       if (after.status === "COMPLETED") counters.add(after.endpointId, "completed");
       if (after.status === "FAILED" || after.status === "TIMED_OUT") counters.add(after.endpointId, "failed");
-      if (after.webhook !== undefined) webhooks.insert(after, after.webhook, recordText(after, output, clock.now()));
+      if (after.webhook !== undefined) {
+        const { input = "{}" } = store.payload(after.seq) ?? {};
+        const record = recordText(after, output, clock.now());
+        webhooks.insert(after, after.webhook, webhookText(record, input, after.webhook));
+      }
       return { before, after, output };
     },
 

@@ -21,13 +21,19 @@ async function setUp(context: TestContext, handler?: HandlerName) {
 const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 describe("Events: webhook notification of job completion", () => {
-  test("a job COMPLETED notifies its webhook by a POST of the /status body", async (context) => {
+  test("a job COMPLETED notifies its webhook by a POST of the /status body with input and webhook", async (context) => {
     const { jobs, name, webhook } = await setUp(context, "echo");
     const id = await jobs.submit({ prompt: "ping" }, { webhook });
     const call = await receiver.call(name);
     expect(call.method).toBe("POST");
     expect(call.headers["content-type"]).toContain("application/json");
-    expect(call.json).toMatchObject({ id, status: "COMPLETED", output: { prompt: "ping" } });
+    expect(call.json).toMatchObject({
+      id,
+      status: "COMPLETED",
+      output: { prompt: "ping" },
+      input: { prompt: "ping" },
+      webhook,
+    });
     expect(at(call.json, "executionTime")).toBe(at((await jobs.status(id)).json, "executionTime"));
     expect(JSON.stringify([call.headers, call.json])).not.toContain(target.apiKey);
   });
@@ -42,7 +48,7 @@ describe("Events: webhook notification of job completion", () => {
     const { jobs, name, webhook } = await setUp(context, "fail");
     const id = await jobs.submit({ message: "no such model" }, { webhook });
     const call = await receiver.call(name);
-    expect(call.json).toMatchObject({ id, status: "FAILED" });
+    expect(call.json).toMatchObject({ id, status: "FAILED", input: { message: "no such model" }, webhook });
     expect(JSON.stringify(call.json)).toContain("no such model");
   });
 
@@ -50,7 +56,7 @@ describe("Events: webhook notification of job completion", () => {
     const { jobs, name, webhook } = await setUp(context);
     const id = await jobs.submit({}, { webhook });
     await jobs.cancel(id);
-    expect((await receiver.call(name)).json).toMatchObject({ id, status: "CANCELLED" });
+    expect((await receiver.call(name)).json).toMatchObject({ id, status: "CANCELLED", input: {}, webhook });
   });
 
   test("a job TIMED_OUT notifies its webhook", async (context) => {
@@ -58,7 +64,12 @@ describe("Events: webhook notification of job completion", () => {
     const id = await jobs.submit({ ms: 120_000 }, { webhook, policy: { executionTimeout: 5000 } });
     await jobs.reaches(id, "IN_PROGRESS");
     await target.advance(5_500, context);
-    expect((await receiver.call(name)).json).toMatchObject({ id, status: "TIMED_OUT" });
+    expect((await receiver.call(name)).json).toMatchObject({
+      id,
+      status: "TIMED_OUT",
+      input: { ms: 120_000 },
+      webhook,
+    });
   });
 
   test("a receiver that returns 500, 204 or 302 receives up to 2 more attempts, 10 seconds apart; after a 200 there are none", async (context) => {
