@@ -62,7 +62,7 @@ export const catalogSchema = /* GraphQL */ `
     specifics(input: SpecificsInput): Specifics
   }
   type Specifics { stockStatus: String securePrice: Float slsPrice: Float }
-  input SpecificsInput { dataCenterId: String instanceId: String }
+  input SpecificsInput { dataCenterId: String instanceId: String isSls: Boolean }
   input CpuFlavorInput { id: String slsOnly: Boolean isSls: Boolean }
   type DataCenter {
     id: String

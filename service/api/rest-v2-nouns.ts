@@ -101,7 +101,10 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
       },
     },
     "/network-volumes": {
-      list: () => ({ networkVolumes: volumes.list().map(volumeRecord) }),
+      list: (query) => {
+        const { rows, pagination } = pager.page("/network-volumes", volumes.newest, query);
+        return { networkVolumes: rows.map(volumeRecord), pagination };
+      },
       get: (id) => volumeRecord(volumes.get(id)),
       create: (input) => {
         const { dataCenter, ...values } = parseV2(v2NetworkVolumeCreate, input);
@@ -110,9 +113,12 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
       update: (id, input) => volumeRecord(volumes.update(id, parseV2(v2NetworkVolumePatch, input))),
       remove: volumes.remove,
     },
-    "/account/secrets": secretsNoun(secrets),
+    "/account/secrets": secretsNoun(secrets, pager),
     "/registries": {
-      list: () => ({ registries: registryAuths.list() }),
+      list: (query) => {
+        const { rows, pagination } = pager.page("/registries", registryAuths.newest, query);
+        return { registries: rows, pagination };
+      },
       get: registryAuths.get,
       create: (input) => registryAuths.create(parseV2(v2RegistryCreate, input)),
       remove: registryAuths.remove,

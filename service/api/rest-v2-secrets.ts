@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { SecretRow, Secrets } from "../resources/secrets";
 import { parseV2 } from "../validation";
 import { isoTime } from "./responses";
+import type { Pager, ReadNewest } from "./rest-v2-pages";
 
 /** A secret in REST v2, without its value. */
 const secretRecord = ({ id, name, description, createdAt, valueUpdatedAt }: SecretRow) => ({
@@ -19,12 +20,18 @@ const listQuery = z.object({ name: z.string().optional() });
 const bodyLimit = 40 * 1024 * 1024;
 
 /** The operations for secrets in REST v2, which shares them with GraphQL. */
-export const secretsNoun = (secrets: Secrets) => ({
+export const secretsNoun = (secrets: Secrets, pager: Pager) => ({
   bodyLimit,
   list(query: unknown) {
     const name = parseV2(listQuery, query).name?.toLowerCase();
-    const matching = secrets.list().filter((secret) => name === undefined || secret.name.toLowerCase() === name);
-    return { secrets: matching.map(secretRecord) };
+    const named: ReadNewest<SecretRow> = (start, count) =>
+      secrets
+        .newest(start, Number.MAX_SAFE_INTEGER)
+        .filter(({ row }) => row.name.toLowerCase() === name)
+        .slice(0, count);
+    const operation = `/account/secrets?name=${name ?? ""}`;
+    const { rows, pagination } = pager.page(operation, name === undefined ? secrets.newest : named, query);
+    return { secrets: rows.map(secretRecord), pagination };
   },
   get: (id: string) => secretRecord(secrets.get(id)),
   create: (body: unknown) => secretRecord(secrets.create(parseV2(v2SecretCreate, body))),

@@ -34,6 +34,7 @@ export function createRegistryAuths(deps: { database: Database; clock: Clock; te
 
   return {
     list: table.list,
+    newest: table.newest,
     get: table.get,
     find: table.find,
     create: (body: unknown): RegistryAuthRow => {

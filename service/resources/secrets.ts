@@ -41,6 +41,7 @@ export function createSecrets({ database, clock }: { database: Database; clock: 
 
   return {
     list: table.list,
+    newest: table.newest,
     get: table.get,
     create: ({ name, value, description = null }: NewSecret): SecretRow =>
       database.transaction(() => {

@@ -41,6 +41,7 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
 
   return {
     list: table.list,
+    newest: table.newest,
     get: table.get,
     find: table.find,
     /** Creates a volume; `property` is the request's name for the data centre. */

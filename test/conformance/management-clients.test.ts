@@ -127,7 +127,7 @@ describe("Clients of the hosted service: the catalog", () => {
       ["cpu3c-2-4", "High"],
       ["cpu3c-64-128", null],
     ]) {
-      const specifics = { dataCenterId: "EU-RO-1", instanceId };
+      const specifics = { dataCenterId: "EU-RO-1", instanceId, isSls: true };
       const response = await account.graphql(query, { flavor: { id: "cpu3c" }, specifics });
       const shown = { stockStatus, securePrice: 0, slsPrice: 0 };
       expectResponse(response, 200, { data: { cpuFlavors: [{ id: "cpu3c", specifics: shown }] } });

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { at, expectResponse, type RawResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
@@ -11,9 +12,12 @@ const template = () => ({ name: uniqueName("template"), image: "conformance/none
 const lists = {
   "/serverless": ["endpoints", endpointBody],
   "/templates": ["templates", template],
+  "/network-volumes": ["networkVolumes", () => ({ name: uniqueName("volume"), size: 10, dataCenter: "EU-RO-1" })],
+  "/registries": ["registries", () => ({ name: uniqueName("registry"), username: "reader", password: "hush" })],
+  "/account/secrets": ["secrets", () => ({ name: `page_${randomBytes(6).toString("hex")}`, value: "hush" })],
 } as const;
 type ListPath = keyof typeof lists;
-const paths: ListPath[] = ["/serverless", "/templates"];
+const paths: ListPath[] = ["/serverless", "/templates", "/network-volumes", "/registries", "/account/secrets"];
 
 const idsIn = ({ json }: RawResponse, member: string): unknown[] => {
   const list = at(json, member);
