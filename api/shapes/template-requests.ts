@@ -48,18 +48,8 @@ export const restTemplateCreate = restSettings.partial().extend({
   readme: rest.readme.default(""),
 });
 
-/** Body of PATCH /templates/{id} of REST v1: absent fields stay unchanged, null clears an optional field. */
-export const restTemplatePatch = restSettings
-  .extend({
-    volumeMountPath: rest.volumeMountPath.nullable(),
-    ports: rest.ports.nullable(),
-    env: rest.env.nullable(),
-    dockerEntrypoint: stringList.nullable(),
-    dockerStartCmd: stringList.nullable(),
-    readme: rest.readme.nullable(),
-    containerRegistryAuthId: rest.containerRegistryAuthId.nullable(),
-  })
-  .partial();
+/** Body of PATCH /templates/{id} of REST v1: absent fields stay unchanged. Null is not allowed; an empty value clears a field. */
+export const restTemplatePatch = restSettings.partial();
 
 /** The volume of a pod; serverless templates have no volume. */
 const mounts = z.strictObject({

@@ -141,7 +141,7 @@ function templateChanges(body: unknown, { dockerArgs }: TemplateRow): TemplateCh
   const words = dockerStartCmd === undefined ? cmd : dockerStartCmd;
   return {
     ...fields,
-    ports: ports === null ? null : ports?.join(","),
+    ports: ports?.join(","),
     dockerArgs: words && commandLineOf(words),
     dockerEntrypoint: dockerEntrypoint === undefined ? entrypoint : dockerEntrypoint,
   };

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, uniqueName, useAccount } from "./support/account";
@@ -65,6 +67,21 @@ const nouns: Noun[] = [
   },
 ];
 
+const schema = z.looseObject({ $ref: z.string().optional(), properties: z.record(z.string(), z.unknown()).optional() });
+const contract = z
+  .object({
+    routes: z.array(z.object({ method: z.string(), path: z.string(), requestBody: schema.nullable() })),
+    schemas: z.record(z.string(), schema),
+  })
+  .parse(JSON.parse(readFileSync(new URL("../contract/rest-v1.json", import.meta.url), "utf8")));
+
+/** The properties that the description of REST v1 has for a body. */
+function describedProperties(method: string, path: string): string[] {
+  const route = contract.routes.find((one) => one.method === method && one.path === `/v1${path}`);
+  const described = contract.schemas[route?.requestBody?.$ref?.split("/").at(-1) ?? ""];
+  return Object.keys(described?.properties ?? {});
+}
+
 /** The part of a body that a record contains. */
 const shownOf = ({ unshown = [] }: Noun, body: Fields): Fields =>
   Object.fromEntries(Object.entries(body).filter(([key]) => !unshown.includes(key)));
@@ -119,6 +136,26 @@ describe.each(nouns)("REST management API: $path", (noun) => {
     expect(response.text).toBe("");
     expectResponse(await account.rest("GET", own), 404);
     expectResponse(await account.rest("DELETE", own), 400);
+  });
+
+  test(`a body for ${path} in which a property is null returns 400 and names it`, async () => {
+    const { own } = await make();
+    const bodies = [
+      ["POST", path, path, await noun.body()] as const,
+      ...(change === undefined ? [] : changes).map(
+        ([method, suffix]) => [method, `${path}/{id}${suffix}`, `${own}${suffix}`, {}] as const,
+      ),
+    ];
+    for (const [method, described, target, body] of bodies) {
+      const properties = describedProperties(method, described);
+      expect(properties.length, `${method} ${described}`).toBeGreaterThan(1);
+      for (const property of properties) {
+        const response = await account.rest(method, target, { ...body, [property]: null });
+        expect([method, property, response.status]).toEqual([method, property, 400]);
+        expect(stringAt(response, "message")).toContain(property);
+      }
+    }
+    expectResponse(await account.rest("DELETE", own), 204);
   });
 
   if (noun.hasUniqueName) {

@@ -53,7 +53,7 @@ describe("REST and GraphQL return the same template", () => {
     expect(await read()).toMatchObject({ dockerArgs, readme: "new" });
     await rig.rest("PATCH", path, { dockerStartCmd: ["c d"] });
     expect(await read()).toMatchObject({ dockerStartCmd: ["c d"], dockerEntrypoint: entrypoint });
-    await rig.rest("PATCH", path, { dockerEntrypoint: null });
+    await rig.rest("PATCH", path, { dockerEntrypoint: [] });
     expect(await read()).toMatchObject({ dockerStartCmd: ["c d"], dockerEntrypoint: [] });
   });
 
@@ -71,10 +71,10 @@ describe("REST and GraphQL return the same template", () => {
     });
   });
 
-  test("PATCH with null clears optional fields", async () => {
+  test("PATCH with empty values clears optional fields", async () => {
     const id = await rig.template({ readme: "x", env: { A: "1" }, ports: ["1/http"], dockerStartCmd: ["x"] });
-    const nulls = { readme: null, env: null, ports: null, dockerStartCmd: null };
-    expectResponse(await rig.rest("PATCH", `/templates/${id}`, nulls), 200, {
+    const empty = { readme: "", env: {}, ports: [], dockerStartCmd: [] };
+    expectResponse(await rig.rest("PATCH", `/templates/${id}`, empty), 200, {
       readme: "",
       env: {},
       ports: [],
