@@ -187,9 +187,16 @@ function numberEnd(text: string, index: number): number {
   return numberPattern.lastIndex;
 }
 
-const fault = (text: string, index: number): JsonTextError =>
-  new JsonTextError(
+/** Constants that Python's JSON encoder writes and JSON does not have. */
+const pythonConstant = /NaN|-?Infinity/y;
+
+function fault(text: string, index: number): JsonTextError {
+  pythonConstant.lastIndex = index;
+  const [constant] = pythonConstant.exec(text) ?? [];
+  if (constant !== undefined) return new JsonTextError(`must be valid JSON, which does not have the value ${constant}`);
+  return new JsonTextError(
     index < text.length
       ? `must be valid JSON; character ${index + 1} is unexpected`
       : "must be valid JSON; it ends unexpectedly",
   );
+}

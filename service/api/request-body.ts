@@ -1,15 +1,27 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors";
 import { checkTexts } from "../validation";
 
+/** Adds a parser for bodies of these content types; rejects a body that is not UTF-8, because its decoded text would differ. */
+export function addTextParser(
+  app: FastifyInstance,
+  contentTypes: string[],
+  parse: (text: string) => unknown,
+  options: { bodyLimit?: number } = {},
+): void {
+  const parser = async (_request: FastifyRequest, body: Buffer): Promise<unknown> => {
+    if (!isUtf8(body)) throw new ServiceError("invalid", "body: must be UTF-8 text");
+    return parse(body.toString());
+  };
+  app.addContentTypeParser(contentTypes, { parseAs: "buffer", ...options }, parser);
+}
+
 /** Passes bodies of these content types as text to the routes of a scope, which parse only the members that they need. */
 export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyLimit?: number): void {
   app.removeContentTypeParser(contentTypes);
-  const limit = bodyLimit === undefined ? {} : { bodyLimit };
-  app.addContentTypeParser(contentTypes, { parseAs: "string", ...limit }, (_request, body, finish) =>
-    finish(null, body),
-  );
+  addTextParser(app, contentTypes, (text) => text, bodyLimit === undefined ? {} : { bodyLimit });
 }
 
 /** The body text of a request in a scope of `keepBodyText`; empty without a body. */

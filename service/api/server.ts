@@ -9,7 +9,7 @@ import type { EndpointRoutes } from "./endpoint-routes";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import type { MetricsText } from "./meters";
 import { registerMetricsRoute } from "./metrics";
-import { checkBodyTexts, discardBody } from "./request-body";
+import { addTextParser, checkBodyTexts, discardBody } from "./request-body";
 import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
@@ -208,16 +208,15 @@ function rejectRetired(scope: FastifyInstance, api: string, paths: string[]): vo
 /** Parses JSON bodies. An empty body is valid (cancel, purge). The error for a malformed or too deeply nested body does not quote it. */
 function acceptEmptyJson(app: FastifyInstance): void {
   app.removeContentTypeParser(["application/json", "text/plain"]);
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
-    const text = body.toString();
-    if (text.trim() === "") return done(null, undefined);
+  addTextParser(app, ["application/json"], (text) => {
+    if (text.trim() === "") return undefined;
     try {
       const value: unknown = JSON.parse(text);
       memberTexts(text);
-      done(null, value);
+      return value;
     } catch (error) {
       const fault = error instanceof JsonTextError ? error.message : "must be valid JSON";
-      done(new ServiceError("invalid", `body: ${fault}`));
+      throw new ServiceError("invalid", `body: ${fault}`);
     }
   });
 }

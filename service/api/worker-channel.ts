@@ -80,7 +80,10 @@ export function registerChannelRoutes(
     if (deliveries.length === 0) return reply.code(204).send();
     // A closed connection is detected one turn later. Two immediates, because the first may run in the current turn.
     await new Promise((resolve) => setImmediate(setImmediate, resolve));
-    onAbort(disconnect, () => dispatcher.requeueUndelivered(worker, deliveries));
+    onAbort(disconnect, () => {
+      const jobIds = deliveries.map(({ job }) => job.id);
+      return dispatcher.requeueUndelivered(worker, jobIds);
+    });
     const text = batch ? `[${deliveries.map(jobText).join(",")}]` : deliveries.map(jobText).join("");
     return reply.type("application/json").send(text);
   }
@@ -98,8 +101,11 @@ export function registerChannelRoutes(
   app.post<WorkerRoute>("/:endpointId/job-done/:workerId/:jobId", options, async (request) => {
     const { worker, jobId } = workerOf(request);
     const members = readMembers(bodyText(request) || "{}");
-    const { status, outcome, refresh } = readResult(members, operationOf(worker.endpointId, jobId));
+    const { status, startReport, outcome, refresh } = readResult(members, operationOf(worker.endpointId, jobId));
+    if (startReport?.event === "prestart_failed")
+      worker.startError = `its start hook failed: ${startReport.error_type}: ${startReport.error_message}`;
     if (status === "IN_PROGRESS") await jobs.progress(jobId, worker.id, members.get("output") ?? "null");
+    else if (startReport?.event === "prestart_cancelled") await dispatcher.requeueUndelivered(worker, [jobId]);
     else await dispatcher.finish(worker, jobId, outcome, refresh);
     return { status: "ok" };
   });

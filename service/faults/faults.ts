@@ -25,6 +25,8 @@ export const faultShape = z
     workers: z.enum(["crash", "hang"]),
     /** True if no worker can be started. */
     noStock: z.boolean(),
+    /** True if workers receive a job whose input is empty without its input, as they do in the hosted service. */
+    stripEmptyInput: z.boolean(),
   })
   .partial();
 
@@ -120,6 +122,8 @@ export function createFaults({
       logNotice(endpointId, `injected fault: a worker starts with the fault "${workers}"`);
       return { file: process.execPath, args: ["--eval", workerPrograms[workers]], channel: false };
     },
+    /** Returns whether workers receive empty inputs of the endpoint's jobs. */
+    stripsEmptyInput: (endpointId: string): boolean => endpoints.get(endpointId)?.stripEmptyInput === true,
     /** The injected lack of stock; undefined without this fault. */
     lackOfStock: (endpointId: string): string | undefined =>
       endpoints.get(endpointId)?.noStock ? "injected fault: no stock, so no worker starts" : undefined,

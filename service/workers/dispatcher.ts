@@ -9,11 +9,12 @@ import type { JobTimings } from "../jobs/timings";
 import { aborted, createLongPolls, createStopPolls } from "./long-poll";
 import type { WorkerPresence } from "./presence";
 import type { Worker, WorkerRegistry } from "./registry";
+import type { WorkerJob } from "./results";
 import { createRunningJobs } from "./running-jobs";
 
 /** A pipe to a worker. */
 export interface WorkerPipe {
-  send(delivery: JobDelivery): void;
+  send(delivery: WorkerJob): void;
   stop(jobId: string): void;
 }
 
@@ -47,7 +48,7 @@ export function createDispatcher({
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "debug" | "warn" | "error">;
-  faults: Pick<Faults, "jobFailure">;
+  faults: Pick<Faults, "jobFailure" | "stripsEmptyInput">;
   /** Called after a change of the endpoint's workers. */
   onChange(endpointId: string): void;
 }) {
@@ -66,6 +67,11 @@ export function createDispatcher({
     onChange(worker.endpointId);
   }
 
+  const workerJob = (delivery: JobDelivery): WorkerJob =>
+    /^\{\s*\}$/.test(delivery.input) && faults.stripsEmptyInput(delivery.job.endpointId)
+      ? { ...delivery, input: undefined }
+      : delivery;
+
   /** Gets the first waiting job, or the next one; `deliver` receives it. */
   function waitForJob(worker: Worker, endsWithService: boolean, deliver: WaitingWorker["deliver"]): WaitingWorker {
     const waiter = { workerId: worker.id, isLastResort: worker.stale, endsWithService, deliver };
@@ -81,7 +87,7 @@ export function createDispatcher({
     worker.lastTakeAt = clock.now();
     connection.waiter = waitForJob(worker, true, (delivery) => {
       worker.openTakes = 0;
-      connection.pipe.send(delivery);
+      connection.pipe.send(workerJob(delivery));
     });
   }
   /** Ends the wait of a worker with a pipe. */
@@ -120,12 +126,7 @@ export function createDispatcher({
      * Resolves with up to `max` jobs; waits for the first. Resolves with none after the timeout, if the worker is retiring or the signal
      * aborts. `busy` is the worker's report; false means that it runs no jobs.
      */
-    async takeJobs(
-      worker: Worker,
-      max: number,
-      busy: boolean | undefined,
-      signal: AbortSignal,
-    ): Promise<JobDelivery[]> {
+    async takeJobs(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<WorkerJob[]> {
       presence.recordJobTake(worker);
       if (busy === false) await runningJobs.requeueLost(worker);
       if (closed || worker.retiring) {
@@ -134,7 +135,8 @@ export function createDispatcher({
       }
       worker.openTakes++;
       try {
-        return await jobPolls.run(worker, timings.takeHold, signal, (pollEnd) => waitForJobs(worker, max, pollEnd));
+        const wait = (pollEnd: AbortSignal) => waitForJobs(worker, max, pollEnd);
+        return (await jobPolls.run(worker, timings.takeHold, signal, wait)).map(workerJob);
       } finally {
         worker.openTakes--;
         worker.lastTakeAt = clock.now();

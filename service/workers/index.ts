@@ -23,6 +23,7 @@ import { createWorkerPool } from "./pool";
 import { createWorkerPresence } from "./presence";
 import { createReaper } from "./reaper";
 import { countRunning, createWorkerRegistry, stateOf, type WorkerState } from "./registry";
+import { unencodableOutput } from "./results";
 import { createWorkerTokens } from "./tokens";
 
 /** Settings of workers. */
@@ -114,6 +115,13 @@ export function createWorkers({
     log,
     reaper,
     faults,
+    onUnsentResult: ({ endpointId, workerId, jobId }, reason) => {
+      const worker = registry.find(endpointId, workerId);
+      if (!worker) return;
+      dispatcher
+        .finish(worker, jobId, unencodableOutput(reason), false)
+        .catch((error: unknown) => log.error({ err: error, job: jobId }, "job: cannot be failed"));
+    },
     clock: monotonicClock,
     timings,
   });

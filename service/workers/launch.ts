@@ -16,6 +16,7 @@ import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
+import { unsentResult } from "./sdk-log";
 import { createPorts, loopback, parseServer, portVariables } from "./worker-server";
 
 /** A started worker. */
@@ -50,6 +51,7 @@ export function createWorkerStarter({
   log,
   reaper,
   faults,
+  onUnsentResult,
   clock,
   timings,
 }: {
@@ -67,6 +69,8 @@ export function createWorkerStarter({
   log: Pick<Logger, "warn">;
   reaper: Reaper;
   faults: Pick<Faults, "lackOfStock" | "workerProgram">;
+  /** Called if a worker cannot return the result of a job, with the reason. */
+  onUnsentResult(job: { endpointId: string; workerId: string; jobId: string }, reason: string): void;
   clock: Clock;
   timings: JobTimings;
 }) {
@@ -94,7 +98,11 @@ export function createWorkerStarter({
     const id = newLocalId();
     const token = tokenOf(endpointId);
     const redact = createRedaction([...environment.secretValues, token]);
-    const onLine = (line: string): void => logs.write(endpointId, `${id} ${redact(line)}`);
+    const onLine = (line: string): void => {
+      logs.write(endpointId, `${id} ${redact(line)}`);
+      const unsent = unsentResult(line);
+      if (unsent) onUnsentResult({ endpointId, workerId: id, jobId: unsent.jobId }, redact(unsent.reason));
+    };
     const connectionEnvironment = (serverlessUrl: string): Record<string, string> => ({
       ...readableOutput,
       ...environment.env,

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { errorLines } from "./sdk-log";
 
 /** Maximum line length in logs and errors, in characters; the rest of a longer line is dropped as it arrives. */
 export const maxLineLength = 64 * 1024;
@@ -56,13 +57,24 @@ const maxLines = 20;
 const maxReportedLength = 16 * 1024;
 
 /** Keeps the last lines of a worker's output for the report of its end. */
-export function createLastLines(): { readonly lines: string[]; add(line: string): void } {
-  const lines: string[] = [];
+export function createLastLines() {
+  const stdout: string[] = [];
+  const errors: string[] = [];
+  const addTo = (lines: string[], line: string): void => {
+    lines.push(line.length > maxReportedLength ? `${line.slice(0, maxReportedLength)}…` : line);
+    if (lines.length > maxLines) lines.shift();
+  };
   return {
-    lines,
-    add(line) {
-      lines.push(line.length > maxReportedLength ? `${line.slice(0, maxReportedLength)}…` : line);
-      if (lines.length > maxLines) lines.shift();
+    /** Adds a line of stdout. The Python SDK logs its errors there. */
+    addOutput(line: string): void {
+      const lines = errorLines(line);
+      for (const one of lines ?? [line]) addTo(lines ? errors : stdout, one);
+    },
+    /** Adds a line of stderr. */
+    addError: (line: string): void => addTo(errors, line),
+    /** The last errors; without any, the last lines of stdout, because some programs write their errors there. */
+    get lines(): string[] {
+      return errors.length > 0 ? errors : stdout;
     },
   };
 }

@@ -35,8 +35,12 @@ const ownFrames = /\n\s+at [^\n]*[\\/]node-host\.[jt]s:\d.*$/s;
 /** Maximum number of nested causes in an error's text, because an error can be its own cause. */
 const maxCauses = 5;
 
+/** The error for an output or chunk that JSON cannot represent. */
+class OutputError extends Error {}
+
 /** Message and stack of an error and its causes, without frames of this file. */
 function errorText(error: unknown, depth = 0): string {
+  if (error instanceof OutputError) return error.message;
   if (!(error instanceof Error)) return String(error);
   const message = `${error.name}: ${error.message}`;
   const stack = error.stack?.replace(ownFrames, "") || message;
@@ -52,11 +56,23 @@ function errorText(error: unknown, depth = 0): string {
 /** Writes a line; returns a promise if the caller must wait until the service has caught up. */
 type Send = (line: string) => Promise<void> | undefined;
 
+/** Rejects a number that JSON does not have; JSON.stringify replaces it by null. */
+function rejectNonFinite(key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`"${key}" is ${value}`);
+  return value;
+}
+
 /** A line with the job's id and the members as JSON. Throws if a value cannot be serialized, such as a circular object. */
-const lineOf = (id: string, members: object): string => {
-  const text = JSON.stringify(members);
-  return text === "{}" ? `{"id":"${id}"}` : `{"id":"${id}",${text.slice(1)}`;
-};
+function lineOf(id: string, members: object): string {
+  try {
+    const text = JSON.stringify(members);
+    // Only a null may come from such a number, and a second pass with a function takes longer.
+    if (text.includes("null")) JSON.stringify(members, rejectNonFinite);
+    return text === "{}" ? `{"id":"${id}"}` : `{"id":"${id}",${text.slice(1)}`;
+  } catch (error) {
+    throw new OutputError(`the handler's output is not a JSON value: ${errorText(error)}`);
+  }
+}
 
 async function streamChunks(chunks: AsyncIterable<unknown> | Iterable<unknown>, job: HandlerJob, send: Send) {
   const output: unknown[] = [];
@@ -90,7 +106,7 @@ async function runJob(handler: Handler, job: HandlerJob, send: Send): Promise<vo
   try {
     line = lineOf(job.id, result);
   } catch (error) {
-    result = { error: `the handler's output is not a JSON value: ${errorText(error)}` };
+    result = { error: errorText(error) };
     line = lineOf(job.id, result);
   }
   if ("error" in result) console.error(`job ${job.id} failed: ${result.error}`);

@@ -103,7 +103,11 @@ export function createWorkerPool({
     const rules = rulesOf(endpoint);
     const state = scalingState(waitingWork(endpointId), localWorkers, clock.now(), timings);
     const plan = rollouts.plan(endpointId, rules, state, planWorkers(rules, state));
-    if (localWorkers.some(({ firstTakeAt, stale }) => firstTakeAt !== undefined && !stale))
+    if (
+      localWorkers.some(
+        ({ firstTakeAt, startError, stale }) => firstTakeAt !== undefined && startError === undefined && !stale,
+      )
+    )
       problems.recordStart(endpointId);
     for (const worker of localWorkers) {
       if (plan.retire.includes(worker.id)) retire(worker, worker.stale ? outdatedReason : "is no longer needed");
@@ -155,7 +159,7 @@ export function createWorkerPool({
     );
     if (stopping) return;
     const isFailure = local.reason === undefined || local.loss !== undefined;
-    const isStarting = worker.firstTakeAt === undefined;
+    const isStarting = worker.firstTakeAt === undefined || worker.startError !== undefined;
     if (isFailure && (isStarting || worker.jobs.size > 0 || !processEnd.clean))
       starts.recordFailure(local, processEnd, isStarting);
     await dispatcher.requeueAll(worker, isFailure && local.loss !== "result" ? "crashed" : "interrupted", () =>

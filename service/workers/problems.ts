@@ -34,7 +34,9 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
       // If the image cannot be pulled, no program ever ran.
       const expectedEvent = local.worker.workload === "requests" ? "was healthy" : "requested a job";
       const timing = local.worker.preparing ? "" : `, before it ${expectedEvent}`;
-      const endText = `${describeEnd(local, end)}${timing}`;
+      const { startError } = local.worker;
+      const cause = startError === undefined ? timing : `, because ${local.redact(startError)}`;
+      const endText = `${describeEnd(local, end)}${cause}`;
       const problem = `workers of the image "${local.image}" do not start: the last one ${endText}${obstacle}${lastOutputText(local, end)}`;
       startProblems.set(endpointId, problem);
       return problem;

@@ -33,7 +33,7 @@ export interface ProcessEnd {
   description: string;
   /** True if the worker exited with code 0. */
   clean: boolean;
-  /** The last lines of stderr; for a container without stderr output, of stdout. */
+  /** The last lines of the worker's errors; without errors, of its output. */
   lastErrors: string[];
 }
 
@@ -70,13 +70,17 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   const channel = socket instanceof Duplex ? socket : undefined;
   // The channel fails when the worker is killed, which `ended` reports.
   channel?.on("error", () => undefined);
-  const errors = createLastLines();
+  const lastLines = createLastLines();
   const output = Promise.all([
     channel && new Promise((resolve) => channel.once("close", resolve)),
-    stdout && readLines(stdout, onLine),
+    stdout &&
+      readLines(stdout, (line) => {
+        lastLines.addOutput(line);
+        onLine(line);
+      }),
     stderr &&
       readLines(stderr, (line) => {
-        errors.add(line);
+        lastLines.addError(line);
         onLine(line);
       }),
   ]);
@@ -129,7 +133,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     await Promise.race([output, timeout]);
     outputRead.abort();
     for (const stream of [stdout, stderr, channel]) stream?.destroy();
-    return { ...end, lastErrors: errors.lines };
+    return { ...end, lastErrors: lastLines.lines };
   }
 
   const ended = waitForEnd();

@@ -24,6 +24,8 @@ export interface Worker {
   lastSeenAt: number;
   /** True if the worker has sent a ping; from then on, silence is a problem. */
   hasPinged: boolean;
+  /** The reason why the worker cannot start, which it reports with the error of its first job; undefined without one. */
+  startError: string | undefined;
   /** The reason why the worker reports itself unhealthy; undefined if it does not. */
   unhealthyReason: string | undefined;
   /** Number of open job-takes. */
@@ -105,6 +107,7 @@ export function createWorkerRegistry() {
         lastTakeAt: now,
         lastSeenAt: now,
         hasPinged: false,
+        startError: undefined,
         unhealthyReason: undefined,
         openTakes: 0,
         idleSince: now,

@@ -8,15 +8,28 @@ import { parseInput } from "../validation";
 /** Maximum size of a result, bytes: the largest output (interface: Limits) and the JSON around it. */
 export const resultLimit = limits.runsyncPayload + 1024 * 1024;
 
+/** A job as its worker receives it; without an input if the service strips it. */
+export type WorkerJob = Omit<JobDelivery, "input"> & { input: string | undefined };
+
 /** The JSON text of a job for its worker. */
-export const jobText = ({ job, input, s3Config }: JobDelivery): string =>
-  `{"id":"${job.id}","input":${input}${s3Config === undefined ? "" : `,"s3Config":${s3Config}`}}`;
+export const jobText = ({ job, input, s3Config }: WorkerJob): string =>
+  `{"id":"${job.id}"${input === undefined ? "" : `,"input":${input}`}${s3Config === undefined ? "" : `,"s3Config":${s3Config}`}}`;
 
 const resultShape = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });
+
+/** Report of a worker whose start hook failed, or was cancelled by the worker's end, as the error of a job that it has not run. */
+const startReport = z.object({
+  event: z.enum(["prestart_failed", "prestart_cancelled"]),
+  error_type: z.string(),
+  error_message: z.string(),
+});
+type StartReport = z.output<typeof startReport>;
 
 /** A worker's message about a job: its result, or a progress update if the status is IN_PROGRESS. */
 interface WorkerResult {
   status: string | undefined;
+  /** The worker's report that it has not run the job. */
+  startReport: StartReport | undefined;
   outcome: JobOutcome;
   /** True if the worker requests its replacement. */
   refresh: boolean;
@@ -31,12 +44,27 @@ export function readResult(members: ReadonlyMap<string, string>, operation: JobO
   const output = members.get("output");
   const error = errorOf(members.get("error"));
   const outcome = error === undefined ? limitOutput(output, operation) : { error, output };
-  return { status, outcome, refresh: stopPod };
+  return { status, outcome, refresh: stopPod, startReport: startReportIn(error) };
+}
+
+function startReportIn(error = ""): StartReport | undefined {
+  if (!error.startsWith('{"event":')) return undefined;
+  try {
+    return startReport.parse(JSON.parse(error));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The outcome of a job with an invalid result. The job is not retried, because its worker would return the same result. */
 export const rejectedResult = (reason: string): JobOutcome => ({
   error: `the worker's result was rejected: ${reason}`,
+  output: undefined,
+});
+
+/** The outcome of a job whose output cannot be represented as JSON. */
+export const unencodableOutput = (reason: string): JobOutcome => ({
+  error: `the handler's output is not a JSON value: ${reason}`,
   output: undefined,
 });
 

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../jobs/events";
-import type { JobDelivery, RunningJob } from "../jobs/job";
+import type { RunningJob } from "../jobs/job";
 import type { Jobs, RequeueReason } from "../jobs/jobs";
 import type { JobTimings } from "../jobs/timings";
 import { isBusy, type Worker, type WorkerRegistry } from "./registry";
@@ -71,17 +71,17 @@ export function createRunningJobs({
           worker.id,
           // A job that was interrupted by the service's end does not count as a crash.
           recovered ? "interrupted" : "crashed",
-          "the worker lost the job: it requested another job without returning a result",
+          "the worker lost the job: it requested another job without returning a result; check that the handler's output is a JSON value",
         );
         log.warn({ worker: worker.id, job: jobId }, "worker: lost its job; the job is requeued");
       }
     },
 
-    /** Requeues jobs that did not reach the worker. */
-    async requeueUndelivered(worker: Worker, deliveries: JobDelivery[]): Promise<void> {
-      for (const { job } of deliveries) {
-        release(worker, job.id);
-        await jobs.requeue(job.id, worker.id, "undelivered", "the worker had ended");
+    /** Requeues jobs that the worker has not run: they did not reach it, or it ends before its start is complete. */
+    async requeueUndelivered(worker: Worker, jobIds: string[]): Promise<void> {
+      for (const jobId of jobIds) {
+        release(worker, jobId);
+        await jobs.requeue(jobId, worker.id, "undelivered", "the worker had ended");
       }
     },
 

@@ -55,6 +55,7 @@ export function createWorkerStarts({
     const isWorkerResult = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
     if (!isWorkerResult || before.status !== "IN_PROGRESS") return;
     const worker = registry.find(job.endpointId, before.workerId);
+    if (worker?.startError !== undefined) return;
     if (worker && job.status === "COMPLETED") worker.hasSucceeded = true;
     // The behaviour of an outdated worker proves nothing about newly started ones.
     if (!worker?.stale) recordSuccess(job.endpointId);

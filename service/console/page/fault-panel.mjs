@@ -30,6 +30,7 @@ const kinds = [
   { name: "workers", label: "Workers crash at their start", value: "crash" },
   { name: "workers", label: "Workers never request a job", value: "hang" },
   { name: "noStock", label: "No stock: workers cannot start", value: true },
+  { name: "stripEmptyInput", label: "Workers receive no empty inputs", value: true },
 ];
 
 /**

@@ -44,7 +44,7 @@ const neverRan: ContainerEnd = { description: "was stopped before it ran", clean
 export function startContainer(start: ContainerStart): WorkerProcess {
   const { client, name, clock, onLine } = start;
   const path = `/containers/${name}`;
-  const [stdout, stderr] = [createLastLines(), createLastLines()];
+  const lastLines = createLastLines();
   const stopped = new AbortController();
   let killedAt: number | undefined;
   let hasEnded = false;
@@ -97,12 +97,13 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   async function attach(): Promise<{ allRead: Promise<unknown> }> {
     const query = { stream: "1", stdout: "1", stderr: "1" };
     const attached = splitOutput(await client.open("POST", `${path}/attach`, { query }));
-    const collectIn = (last: typeof stdout) => (line: string) => {
-      last.add(line);
+    const collect = (add: (line: string) => void) => (line: string) => {
+      add(line);
       onLine(line);
     };
-    const { stdout: out, stderr: errors } = attached;
-    return { allRead: Promise.all([readLines(out, collectIn(stdout)), readLines(errors, collectIn(stderr))]) };
+    const { stdout, stderr } = attached;
+    const { addOutput, addError } = lastLines;
+    return { allRead: Promise.all([readLines(stdout, collect(addOutput)), readLines(stderr, collect(addError))]) };
   }
 
   async function waitForEnd(): Promise<number> {
@@ -141,8 +142,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     )
     .then((containerEnd): ProcessEnd => {
       hasEnded = true;
-      // Some programs write their errors to stdout.
-      return { ...containerEnd, lastErrors: stderr.lines.length > 0 ? stderr.lines : stdout.lines };
+      return { ...containerEnd, lastErrors: lastLines.lines };
     });
 
   function kill(): void {

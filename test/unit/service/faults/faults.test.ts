@@ -84,6 +84,15 @@ describe("an injected fault", () => {
     expectMarked(id, 'injected fault: a worker starts with the fault "hang"');
   });
 
+  test("stripEmptyInput withholds an empty input from workers, and no other", async () => {
+    const { run, reaches } = await endpointWith({ stripEmptyInput: true });
+    expect(await reaches(await run({}))).toMatchObject({
+      status: "FAILED",
+      error: expect.stringContaining("undefined"),
+    });
+    expect(await reaches(await run({ do: "echo" }))).toMatchObject({ output: { input: { do: "echo" } } });
+  });
+
   test("noStock prevents worker starts until it is removed", async () => {
     const { id, run, reaches, healthBecomes } = await endpointWith({ noStock: true });
     const job = await run({});

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readSubmission } from "../../../../service/api/submission";
 import { at } from "../../../support/raw-http";
-import { useJobRig } from "./support/job-rig";
+import { apiKey, useJobRig } from "./support/job-rig";
 
 const lists = (depth: number): string => `{"input":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
 
@@ -30,4 +30,21 @@ test("/openai rejects a body that is not a JSON object with 400", async () => {
       expect.stringMatching(/^body: must/),
     ]);
   }
+});
+
+test("every API rejects a body that is not UTF-8 instead of changing it", async () => {
+  const rig = await useJobRig();
+  const { id } = await rig.endpoint("no-image", { workersMax: 0 });
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  const body = Buffer.from('{"input":{"name":"Andr\xe9"}}', "latin1");
+  const paths = ["run", "runsync", "openai/v1/models"].map((operation) => `/v2/${id}/${operation}`);
+  for (const path of [...paths, "/v1/templates", "/v2/templates", "/graphql"]) {
+    const response = await fetch(`${rig.root}${path}`, { method: "POST", headers, body });
+    expect([path, response.status, await response.text()]).toEqual([
+      path,
+      400,
+      expect.stringContaining("body: must be UTF-8 text"),
+    ]);
+  }
+  expect((await (await fetch(`${rig.root}/v2/${id}/health`, { headers })).json()).jobs).toMatchObject({ inQueue: 0 });
 });

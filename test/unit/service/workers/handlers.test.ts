@@ -53,6 +53,27 @@ test("the log of the workers contains a returned error, and the reason why an ou
   await expect.poll(log).toContain(`job ${circle} failed: the handler's output is not a JSON value: TypeError`);
 });
 
+test.each(["NaN", "Infinity", "-Infinity"])(
+  "a job whose output or chunk is %s fails, because JSON has no such number",
+  async (text) => {
+    const { ended } = await useHandler();
+    const failed = (key: string) => ({
+      status: "FAILED",
+      error: `the handler's output is not a JSON value: TypeError: "${key}" is ${text}`,
+    });
+    const firstLine = ({ error, ...record }: Record<string, unknown>) => ({
+      ...record,
+      error: String(error).split("\n", 1)[0],
+    });
+    expect(firstLine(await ended({ do: "number", text }))).toMatchObject(failed("1"));
+    expect(firstLine(await ended({ do: "stream", text }))).toMatchObject(failed("chunk"));
+    expect(await ended({ do: "number", text: "5" })).toMatchObject({
+      status: "COMPLETED",
+      output: { list: [null, 5] },
+    });
+  },
+);
+
 test("a handler is restarted in a new worker after {refresh_worker: true}", async () => {
   const { ended } = await useHandler();
   const refreshed = await ended({ do: "refresh" });

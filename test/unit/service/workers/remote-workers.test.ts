@@ -56,6 +56,40 @@ test("a worker that requested its replacement returns under its id once all its 
   expect((await jobs.health()).jobs).toMatchObject({ completed: 3, retried: 0 });
 });
 
+test("a job whose worker was stopped before its start hooks ended returns to the queue, and does not count as a retry", async () => {
+  const { jobs, as } = await useRemoteEndpoint();
+  const id = await jobs.run({});
+  await as("w").take();
+  const report = { event: "prestart_cancelled", error_type: "PrestartCancelled", error_message: "shutdown began" };
+  expect((await as("w").done(id, { error: JSON.stringify(report) })).status).toBe(200);
+  await jobs.reaches(id, "IN_QUEUE");
+  await as("v").take();
+  await as("v").done(id, { output: 1 });
+  const record = await jobs.reaches(id);
+  expect(record).toMatchObject({ status: "COMPLETED", workerId: "v", output: 1 });
+  expect(record).not.toHaveProperty("retries");
+});
+
+test("a result that is not UTF-8, or has a number that JSON does not have, fails its job with the reason", async () => {
+  const { rig, jobs, as } = await useRemoteEndpoint();
+  const authorization = readWorkerToken(rig.dataFolder, jobs.id) ?? "";
+  const headers = { authorization, "content-type": "application/x-www-form-urlencoded" };
+  const bodies = [
+    [Buffer.from('{"output":"\xe9"}', "latin1"), "body: must be UTF-8 text"],
+    [Buffer.from('{"output":[1, NaN]}'), "body: must be valid JSON, which does not have the value NaN"],
+    [Buffer.from('{"output":-Infinity}'), "body: must be valid JSON, which does not have the value -Infinity"],
+  ] as const;
+  for (const operation of ["job-done", "job-stream"])
+    for (const [body, reason] of bodies) {
+      const id = await jobs.run({});
+      await as("w").take();
+      const url = `${rig.root}/v2/${jobs.id}/${operation}/w/${id}?gpu=x`;
+      expect((await fetch(url, { method: "POST", headers, body })).status).toBe(400);
+      const error = `the worker's result was rejected: ${reason}`;
+      expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error });
+    }
+});
+
 test("/health counts a worker that reports itself unhealthy", async () => {
   const { jobs, as } = await useRemoteEndpoint();
   await jobs.run({});

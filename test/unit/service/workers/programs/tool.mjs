@@ -45,6 +45,10 @@ export default async function tool({ id, input, signal, ...rest }) {
       circle.circle = circle;
       return circle;
     }
+    case "number":
+      return { list: [null, Number(input.text)] };
+    case "stream":
+      return [1, Number(input.text)].values();
     case "write":
       for (const line of input.lines) writeSync(3, `${line}\n`);
       while (input.file !== undefined && !existsSync(input.file)) await delay(10);
