@@ -19,7 +19,7 @@ import type { Service } from "./service";
 import { environmentValue, resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { apiKeyFileOf, ensureApiKey } from "./store/api-key";
 import { createTemporaryFolder } from "./store/data-folder";
-import { type Database, openDatabase, type StoreFaults } from "./store/database";
+import { openWatchedDatabase } from "./store/disk-watch";
 import { diskFault, unreadable } from "./store/faults";
 import { readServiceAddress, removeServiceAddress, writeServiceAddress } from "./store/service-address";
 import { commandOf, sourceFileOf } from "./workers/handler-files";
@@ -57,33 +57,26 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
 }
 
 async function openService(settings: ServiceSettings, seed: Seed | undefined): Promise<Service> {
-  // The members are replaced once the log is open, which happens after the store is opened.
-  const faults: StoreFaults = { onCallbackError: () => undefined, onDiskFault: settings.onNotice };
   // If a service runs on the folder, the lock's error names its process.
   if (readServiceAddress(settings.dataFolder) === undefined) await checkPort(settings.listening.host, settings.port);
-  const database = openDatabase(settings.dataFolder, faults);
+  const store = openWatchedDatabase(settings);
   try {
-    return await startService(settings, database, faults, seed);
+    return await startService(settings, store, seed);
   } catch (error) {
-    database.close();
+    store.database.close();
     throw unreadable(settings.dataFolder, error);
   }
 }
 
 async function startService(
   settings: ServiceSettings,
-  database: Database,
-  faults: StoreFaults,
+  { database, useLog, problem }: ReturnType<typeof openWatchedDatabase>,
   seed: Seed | undefined,
 ): Promise<Service> {
   const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
-  faults.onCallbackError = (error) => log.error({ err: error }, "afterCommit callback failed after a commit");
-  faults.onDiskFault = (text) => {
-    log.error(text);
-    settings.onNotice(text);
-  };
+  useLog(log);
   const auth = createAuth(apiKey);
   let isSeeded = false;
   // The quota does not apply to the objects of a seed file and the twins used for comparison.
@@ -122,7 +115,7 @@ async function startService(
         resources,
         logFile,
         jobRoutes: endpointRoutes.consoleJobs,
-        view,
+        view: { ...view, problem },
         faults: jobPath.faults,
         serverlessUrl: () => root,
       })
@@ -139,9 +132,13 @@ async function startService(
       rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(steadyClock(clock)),
     },
     endpointRoutes,
+    problem,
     local: {
       faults: jobPath.faults,
-      status: async () => (await import("./console/overview.js")).endpointsOverview(resources, view),
+      status: async () => ({
+        endpoints: (await import("./console/overview.js")).endpointsOverview(resources, view),
+        problem: problem(),
+      }),
     },
     metrics: createMetricsReader({
       events: view.events,

@@ -43,6 +43,8 @@ export function createServer(deps: {
   /** Routes of the console, which authenticate requests themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
   local: LocalOperations;
+  /** Returns the reason why the store cannot be written; undefined if it can. */
+  problem(): string | undefined;
   /** Reads the metrics. */
   metrics(): Promise<MetricsText>;
   /** Address for users. */
@@ -146,6 +148,8 @@ export function createServer(deps: {
   app.get("/readyz", async () => {
     if (isStopping) throw serviceStopping();
     if (!isReady) throw new ServiceError("starting", "the service is starting");
+    const problem = deps.problem();
+    if (problem !== undefined) throw new ServiceError("storeUnavailable", problem);
     return { status: "ok" };
   });
   registerMetricsRoute(app, auth, deps.metrics);

@@ -13,6 +13,7 @@ export interface StatusFlags {
 }
 
 const statusResponse = z.object({
+  problem: z.string().optional(),
   endpoints: z.array(
     endpointHealth.unwrap().extend({
       id: z.string(),
@@ -43,7 +44,7 @@ interface EndpointStatus {
 /** Prints the endpoints of the running service with their queues and workers. */
 export async function printStatus({ data, json }: StatusFlags, output: Output): Promise<void> {
   const { serviceUrl, send } = connect(data);
-  const response = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
+  const { problem, ...response } = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
   const endpoints = response.endpoints.map(
     ({ id, name, imageName, workersMin, workersMax, jobs, running, message }): EndpointStatus => ({
       id,
@@ -56,10 +57,12 @@ export async function printStatus({ data, json }: StatusFlags, output: Output): 
       problem: message,
     }),
   );
-  output.out(json ? JSON.stringify({ url: serviceUrl, endpoints }) : statusText(serviceUrl, endpoints));
+  output.out(
+    json ? JSON.stringify({ url: serviceUrl, problem, endpoints }) : statusText(serviceUrl, problem, endpoints),
+  );
 }
 
-function statusText(serviceUrl: string, endpoints: EndpointStatus[]): string {
+function statusText(serviceUrl: string, problem: string | undefined, endpoints: EndpointStatus[]): string {
   const rows = endpoints.map(({ id, name, image, workers, workersMin, workersMax, jobs }) => [
     id,
     name,
@@ -81,6 +84,7 @@ function statusText(serviceUrl: string, endpoints: EndpointStatus[]): string {
   const jobColumns = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
   const parts = [
     `The service runs on ${serviceUrl}.`,
+    ...(problem === undefined ? [] : [`It cannot store changes: ${problem}`]),
     rows.length > 0
       ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "MIN–MAX", ...jobColumns], rows)
       : "There are no endpoints.",

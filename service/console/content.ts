@@ -49,7 +49,7 @@ export function createConsoleContent({
   const monotonicClock = steadyClock(clock);
 
   /**
-   * Server-sent events of the console's page: `endpoints` and `resources`; for one endpoint also `metrics`, `jobs` (the newest
+   * Server-sent events of the console's page: `service`, `endpoints` and `resources`; for one endpoint also `metrics`, `jobs` (the newest
    * page of those that match the filter), `faults` and `log` (lines). Each is sent at the beginning and after every change.
    */
   async function* events(
@@ -69,6 +69,7 @@ export function createConsoleContent({
     }
     async function readView(): Promise<string[]> {
       const commonEvents = [
+        ...changedEvent("service", { problem: view.problem() ?? null }),
         ...changedEvent("endpoints", endpointsOverview(resources, view)),
         ...changedEvent("resources", resourcesOverview(resources)),
       ];

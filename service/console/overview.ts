@@ -9,10 +9,15 @@ import { volumesOf } from "../resources/endpoint-table";
 export interface ConsoleView extends JobView, Pick<Jobs, "retry"> {
   health(endpointId: string): EndpointHealth;
   workers(endpointId: string): { id: string; status: string; startedAt: number }[];
+  /** The reason why the store cannot be written; undefined if it can. */
+  problem(): string | undefined;
 }
 
 /** The endpoints with their queues and workers. */
-export function endpointsOverview({ endpoints, templates, volumes }: Resources, view: ConsoleView): object[] {
+export function endpointsOverview(
+  { endpoints, templates, volumes }: Resources,
+  view: Pick<ConsoleView, "health" | "workers">,
+): object[] {
   return endpoints.list().map((endpoint) => {
     const { id, name, type, templateId, workersMin, workersMax, version } = endpoint;
     const { scalerType, scalerValue, idleTimeout } = endpoint;

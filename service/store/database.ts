@@ -2,6 +2,7 @@ import Libsql from "libsql";
 import { prepareDataFolder } from "./data-folder";
 import { diskFault, onDisk, parseRow } from "./faults";
 import { lockFolder } from "./folder-lock";
+import { schemaVersion } from "./schema";
 import { checkTables, createStoreFile, hasStore, storeFile } from "./store-file";
 
 /** A value of a column; the tables are STRICT, so a column has one type. */
@@ -39,6 +40,8 @@ export interface Database {
   transaction<Result>(work: () => Result): Result;
   /** Runs `callback` after the open transaction is committed, never after a rollback; immediately if none is open. */
   afterCommit(callback: () => void): void;
+  /** Writes a page without changing it; throws if the store cannot be written. */
+  rewriteHeader(): void;
   /** Closes the store and unlocks the data folder. */
   close(): void;
 }
@@ -73,7 +76,7 @@ export function readStore<Row>(dataFolder: string, sql: string, row: RowShape<Ro
 export interface StoreFaults {
   /** An `afterCommit` callback failed. */
   onCallbackError(error: unknown): void;
-  /** The store cannot be written. Called once until a transaction succeeds. */
+  /** A change failed because the store cannot be written. */
   onDiskFault(text: string): void;
 }
 const ignoredFaults: StoreFaults = { onCallbackError: () => undefined, onDiskFault: () => undefined };
@@ -129,30 +132,59 @@ function createStore(
   const checkOpen = (): void => {
     if (!isOpen) throw new Error("the store is closed");
   };
-  /** The last reported disk fault, until a transaction succeeds. */
-  let lastFault: string | undefined;
   function reportFault(error: unknown): unknown {
     const fault = diskFault(error, dataFolder);
     if (!fault) return error;
-    if (fault.message !== lastFault) faults.onDiskFault(fault.message);
-    lastFault = fault.message;
+    faults.onDiskFault(fault.message);
     return fault;
   }
   const begin = connection.prepare("BEGIN IMMEDIATE");
   const commit = connection.prepare("COMMIT");
+  /** Begins the transaction with its first change. */
+  function beginOnce(): void {
+    if (!hasBegun) begin.run();
+    hasBegun = true;
+  }
+  function transaction<Result>(work: () => Result): Result {
+    checkOpen();
+    if (isInTransaction) return work();
+    isInTransaction = true;
+    let result: Result;
+    try {
+      result = work();
+      if (hasBegun) commit.run();
+    } catch (error) {
+      callbacks = [];
+      // SQLite rolls back automatically after some faults, such as a full disk.
+      if (connection.inTransaction) connection.exec("ROLLBACK");
+      throw reportFault(error);
+    } finally {
+      isInTransaction = false;
+      hasBegun = false;
+    }
+    const pendingCallbacks = callbacks;
+    callbacks = [];
+    // The changes are durable: an error here must not look like a rollback.
+    for (const callback of pendingCallbacks) {
+      try {
+        callback();
+      } catch (error) {
+        faults.onCallbackError(error);
+      }
+    }
+    return result;
+  }
   return {
     // Parameters are passed as one array: the driver reads a single null or blob as named parameters.
     prepare: (sql) => {
       const statement = connection.prepare(sql);
       return {
-        run: (...params) => {
-          checkOpen();
-          if (isInTransaction && !hasBegun) {
-            begin.run();
-            hasBegun = true;
-          }
-          return statement.run(params).changes;
-        },
+        // Always in a transaction: after a failed BEGIN, the driver would not commit a single statement.
+        run: (...params) =>
+          transaction(() => {
+            beginOnce();
+            return statement.run(params).changes;
+          }),
       };
     },
     query: (sql, row) => {
@@ -173,43 +205,17 @@ function createStore(
         },
       };
     },
-    transaction: (work) => {
-      checkOpen();
-      if (isInTransaction) return work();
-      isInTransaction = true;
-      let result: ReturnType<typeof work>;
-      try {
-        result = work();
-        if (hasBegun) {
-          commit.run();
-          lastFault = undefined;
-        }
-      } catch (error) {
-        callbacks = [];
-        // SQLite rolls back automatically after some faults, such as a full disk.
-        if (connection.inTransaction) connection.exec("ROLLBACK");
-        throw reportFault(error);
-      } finally {
-        isInTransaction = false;
-        hasBegun = false;
-      }
-      const pendingCallbacks = callbacks;
-      callbacks = [];
-      // The changes are durable: an error here must not look like a rollback.
-      for (const callback of pendingCallbacks) {
-        try {
-          callback();
-        } catch (error) {
-          faults.onCallbackError(error);
-        }
-      }
-      return result;
-    },
+    transaction,
     afterCommit: (callback) => {
       checkOpen();
       if (isInTransaction) callbacks.push(callback);
       else callback();
     },
+    rewriteHeader: () =>
+      transaction(() => {
+        beginOnce();
+        connection.exec(`PRAGMA user_version = ${schemaVersion}`);
+      }),
     close: () => {
       if (!isOpen) return;
       isOpen = false;

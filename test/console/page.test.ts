@@ -1,5 +1,7 @@
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { runJob } from "../../service/cli/jobs";
+import { send } from "../support/raw-http";
+import { lockStore } from "../unit/service/store/support/sqlite-file";
 import { resultIs, shows, submit, useConsole } from "./rig";
 
 const rig = await useConsole(afterAll);
@@ -46,6 +48,19 @@ test("an empty page contains the commands of the next step, which can be copied"
   await shows(page, ".jobs .state", "COMPLETED");
   await page.goto(`${rig.service.serverlessUrl}/#/resources`);
   await shows(page, ".panel", "new Secret(…) creates one");
+});
+
+test("a store that cannot be written is shown on every view until it can be written again", async () => {
+  const id = await rig.endpoint("unwritable");
+  const page = await rig.open(`#/endpoints/${id}`);
+  const unlock = lockStore(rig.dataFolder);
+  const { serverlessUrl, apiKey } = rig.service;
+  await send("POST", `${serverlessUrl}/v2/${id}/run`, { key: apiKey, json: { input: {} } });
+  await shows(page, "#problem", "store is locked: another program uses");
+  await page.getByRole("link", { name: "Resources" }).click();
+  await page.getByRole("alert").filter({ hasText: "store is locked" }).waitFor();
+  unlock();
+  await page.locator("#problem").waitFor({ state: "hidden" });
 });
 
 test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps the focus across updates", async () => {

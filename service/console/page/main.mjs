@@ -9,6 +9,7 @@ import { resourceLists } from "./resource-lists.mjs";
 const main = byId("main");
 const connection = byId("connection");
 const notice = byId("notice");
+const problem = byId("problem");
 
 /** Display time of a notice, ms. */
 const noticeTime = 6000;
@@ -117,6 +118,10 @@ function connect() {
 
 /** @type {Record<string, (data: any) => void>} */
 const listeners = {
+  service(data) {
+    problem.textContent = data.problem;
+    problem.hidden = data.problem === null;
+  },
   endpoints(data) {
     endpoints = data;
     removeOtherInputs(data.map((/** @type {{ id: string }} */ { id }) => id));

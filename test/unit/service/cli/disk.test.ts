@@ -11,7 +11,7 @@ import { runLine, startService, useFolder } from "./command";
 
 const top = useFolder();
 
-test("an unwritable store is reported once in the terminal, once in the log, and in each response", async () => {
+test("an unwritable store is reported once in the terminal, once in the log, and in each response; its end once", async () => {
   const folder = join(top, "reported");
   const service = await startService(folder);
   const { addresses, apiKey: key, child } = service;
@@ -23,10 +23,20 @@ test("an unwritable store is reported once in the terminal, once in the log, and
   const create = () => send("POST", `${addresses.baseUrl}/templates`, { key, json });
   for (let times = 0; times < 2; times++)
     expect(await create()).toMatchObject({ status: 503, json: { message: reason } });
+  const statusLine = `It cannot store changes: ${reason}`;
+  expect((await runLine("status", "--data", folder)).out).toContain(statusLine);
+  expect(JSON.parse((await runLine("status", "--json", "--data", folder)).out)).toMatchObject({ problem: reason });
+  const ready = () => send("GET", `${addresses.serverlessUrl}/readyz`, {});
+  expect(await ready()).toMatchObject({ status: 503, text: expect.stringContaining(reason) });
+  expect((await send("GET", `${addresses.serverlessUrl}/healthz`, {})).status).toBe(200);
   unlock();
-  const logged = readFileSync(join(folder, "service.log"), "utf8").split(reason).length - 1;
-  await expect.poll(() => terminal).toContain(reason);
-  expect([terminal, logged]).toEqual([`serverless-compute-local: ${reason}\n`, 1]);
+  await expect.poll(async () => (await ready()).status).toBe(200);
+  const recovered = "the store can be written again";
+  await expect.poll(() => terminal).toContain(recovered);
+  expect(terminal).toBe([reason, recovered].map((text) => `serverless-compute-local: ${text}\n`).join(""));
+  const log = readFileSync(join(folder, "service.log"), "utf8");
+  expect([reason, recovered].map((text) => log.split(text).length - 1)).toEqual([1, 1]);
+  expect((await runLine("status", "--data", folder)).out).not.toContain("It cannot store changes");
   expect((await create()).status).toBe(200);
   child.kill("SIGTERM");
   expect(await service.ended).toMatchObject({ code: 0 });
@@ -74,6 +84,7 @@ test("a disk that becomes unwritable is reported in each response, in status and
     json: { message: reason },
   });
   expect(await api("POST", `/v2/${id}/run`, { input: {} })).toMatchObject({ status: 503, json: { error: reason } });
+  expect((await api("GET", "/readyz")).status).toBe(503);
   writeFileSync(released, "");
   await expect
     .poll(async () => (await runLine("status", "--data", folder)).out)

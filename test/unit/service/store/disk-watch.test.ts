@@ -1,0 +1,76 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openWatchedDatabase } from "../../../../service/store/disk-watch";
+import { scratchFolder } from "../../../support/folders";
+import { ManualClock } from "../../../support/manual-clock";
+import { lockStore } from "./support/sqlite-file";
+
+function useWatchedStore() {
+  const dataFolder = scratchFolder();
+  const clock = new ManualClock();
+  const notices: string[] = [];
+  const logged: string[] = [];
+  const store = openWatchedDatabase({ dataFolder, clock, onNotice: (text) => notices.push(text) });
+  onTestFinished(store.database.close);
+  const add = (text: unknown) => void logged.push(String(text));
+  store.useLog({ info: add, error: add });
+  const change = (): number =>
+    store.database.transaction(() => store.database.prepare("DELETE FROM account_settings").run());
+  return { ...store, dataFolder, clock, notices, logged, change };
+}
+
+const recovered = "the store can be written again";
+
+test("a store that cannot be written is a problem until it can be written, even if no request writes", async () => {
+  const { clock, problem, change, dataFolder, notices, logged } = useWatchedStore();
+  expect(problem()).toBeUndefined();
+  const unlock = lockStore(dataFolder);
+  for (const _ of ["first", "second"]) expect(change).toThrow(/store is locked/);
+  const reason = `store is locked: another program uses ${dataFolder}; close that program`;
+  expect(problem()).toBe(reason);
+  await clock.advance(1000);
+  expect(problem()).toBe(reason);
+  unlock();
+  await clock.advance(1000);
+  expect(problem()).toBeUndefined();
+  expect(notices).toEqual([reason, recovered]);
+  expect(logged).toEqual(notices);
+  lockStore(dataFolder)();
+  expect(change()).toBe(0);
+});
+
+test("small changes that fit into the log of a full disk are not its end", async () => {
+  const { clock, problem, change, dataFolder, notices } = useWatchedStore();
+  const unlock = lockStore(dataFolder);
+  expect(change).toThrow(/store is locked/);
+  unlock();
+  symlinkSync("/dev/full", join(dataFolder, "service.db.probe"));
+  expect(change()).toBe(0);
+  await clock.advance(1000);
+  expect(problem()).toContain("store is locked");
+  expect(notices).toHaveLength(1);
+  // The attempt deleted the link.
+  await clock.advance(1000);
+  expect(problem()).toBeUndefined();
+});
+
+test("a change outside a transaction fails with the reason, which is a problem", () => {
+  const { database, problem, dataFolder } = useWatchedStore();
+  const unlock = lockStore(dataFolder);
+  expect(() => database.prepare("DELETE FROM account_settings").run()).toThrow(
+    expect.objectContaining({ status: 503 }),
+  );
+  unlock();
+  expect(problem()).toContain("store is locked");
+});
+
+test("the end of the service ends the attempts", async () => {
+  const { database, change, clock, dataFolder, notices } = useWatchedStore();
+  const unlock = lockStore(dataFolder);
+  expect(change).toThrow(/store is locked/);
+  unlock();
+  database.close();
+  await clock.advance(1000);
+  expect([clock.waiting, notices.length]).toEqual([0, 1]);
+});
