@@ -68,20 +68,23 @@ function findForms(text: string, forms: readonly string[]): Range[] {
   return ranges;
 }
 
-/** Ranges of parts of forms, each as long as possible. */
+/** Ranges of parts of forms, each as long as possible: several forms may begin alike, such as base64 and base64url. */
 function findParts(text: string, pieces: SearchTerms["pieces"]): Range[] {
   const ranges: Range[] = [];
   if (pieces.size === 0) return ranges;
   for (let from = 0; from + pieceLength <= text.length; from++) {
+    let longestEnd = 0;
     for (const { form, at } of pieces.get(text.slice(from, from + pieceLength)) ?? []) {
+      // Comparing the character after the longest range first keeps periodic values fast.
+      if (longestEnd > 0 && (longestEnd === text.length || text[longestEnd] !== form[at - from + longestEnd])) continue;
       let [start, end] = [from, from + pieceLength];
       while (start > 0 && text[start - 1] === form[at - from + start - 1]) start--;
       while (end < text.length && text[end] === form[at - from + end]) end++;
       if (end - start < minPartLength) continue;
       ranges.push([start, end]);
-      from = end - 1;
-      break;
+      longestEnd = Math.max(longestEnd, end);
     }
+    if (longestEnd > 0) from = longestEnd - 1;
   }
   return ranges;
 }

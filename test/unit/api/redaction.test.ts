@@ -12,6 +12,21 @@ const partsOf = (secret: string): string[] =>
     (part) => part.length === 20,
   );
 
+test("a secret in base64 or base64url is redacted up to its end, wherever the two differ", () => {
+  for (let length = 12; length < 60; length++) {
+    for (let at = 0; at < length; at++) {
+      // "??" and ">>" have characters in which base64 and base64url differ.
+      const secret = `${"0123456789".repeat(6).slice(0, at)}??>>${"abcdefghij".repeat(6).slice(0, length - at)}`;
+      for (const encoding of ["base64", "base64url"] as const) {
+        const text = Buffer.from(secret).toString(encoding).replace(/=+$/, "");
+        const redacted = createRedaction([secret])(`x ${text} y`);
+        // The last character depends on the adjacent text.
+        expect(redacted.replace(/\[secret\]\S?/, "[secret]"), `${secret} in ${encoding}`).toBe("x [secret] y");
+      }
+    }
+  }
+});
+
 test("every occurrence of a secret is redacted, the longest secret first, and nothing else", () => {
   expect(redact("a key+1 b key%2B1 c key+1-longer d")).toBe("a [secret] b [secret] c [secret] d");
   expect(redact('{"value":"two\\n\\"lines\\""}')).toBe('{"value":"[secret]"}');
