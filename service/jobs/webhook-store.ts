@@ -24,6 +24,8 @@ export const webhookHost = (url: string): string => new URL(url).host;
 
 /** The table of pending webhooks, whose due times are those of a monotonic clock. Only `load` reads bodies, which may be 20 MB each. */
 export function createWebhookStore(database: Database, clock: Clock) {
+  // The columns are integers, but a monotonic clock has fractions.
+  const now = (): number => Math.floor(clock.now());
   const insert = database.prepare(
     "INSERT INTO webhooks (endpoint_id, job_id, url, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -45,9 +47,9 @@ export function createWebhookStore(database: Database, clock: Clock) {
   return {
     /** Adds a webhook that is due now. */
     insert: ({ id, endpointId }: FinalJob, url: string, body: string): void =>
-      void insert.run(endpointId, id, url, webhookHost(url), body, clock.now()),
+      void insert.run(endpointId, id, url, webhookHost(url), body, now()),
     /** Makes all webhooks due now, because the due times of an earlier process are those of another clock. */
-    makeDue: (): void => void makeDue.run(clock.now()),
+    makeDue: (): void => void makeDue.run(now()),
     /** Hosts with webhooks that are due by `now`. */
     dueHosts: (now: number): string[] => dueHosts.all(now).map(({ host }) => host),
     /** A host's webhooks that are due by `now`, in the order of their due times, with the sizes of their bodies in bytes. */
@@ -55,7 +57,7 @@ export function createWebhookStore(database: Database, clock: Clock) {
     load: (id: number): PendingWebhook | undefined => load.get(id),
     /** The due time of the next webhook after `now`. */
     nextDue: (now: number): number | undefined => nextDue.get(now)?.dueAt ?? undefined,
-    postpone: (id: number, attempts: number, dueAt: number): void => void postpone.run(attempts, dueAt, id),
+    postpone: (id: number, attempts: number, dueAt: number): void => void postpone.run(attempts, Math.floor(dueAt), id),
     remove: (id: number): void => void remove.run(id),
     removeEndpoint: (endpointId: string): void => void removeEndpoint.run(endpointId),
   };

@@ -232,6 +232,18 @@ test("a retry that is pending at the start of the service is sent at once, also 
   expect(bodies).toHaveLength(2);
 });
 
+test("a webhook and its retry are stored although the system's monotonic time has fractions", async () => {
+  const elapsed = (): number => rig.clock.now() / 1000 + 0.5;
+  const rig = rigOf();
+  const { jobs, webhooks } = openJobs(rig.database, { now: () => rig.clock.now(), elapsed, sleep: rig.clock.sleep });
+  const job = rig.newJob({ webhook: "http://127.0.0.1:9/" });
+  await jobs.submit(job);
+  await jobs.assign("endpoint", "w", 1);
+  await jobs.finish(job.id, "w", { output: "1" });
+  webhooks.postpone(1, 1, rig.clock.now() + 0.5);
+  expect(webhooks.nextDue(0)).toBe(rig.clock.now());
+});
+
 test("a host with a pending retry still receives its other notifications", async () => {
   const rig = rigOf();
   rig.start();
