@@ -1,4 +1,4 @@
-import { cpuSettingsOf, defaultCpu, type EndpointRecord, type ServerlessEndpointRecord } from "../shapes";
+import { cpuSettingsOf, type EndpointRecord, type ServerlessEndpointRecord } from "../shapes";
 
 /** Settings that may have no value, so that a record without them does not show whether they are set. */
 const clearable = [
@@ -23,7 +23,6 @@ export function endpointFrom({ instanceIds, ...fields }: ServerlessEndpointRecor
     ...record,
     gpuTypeIds: record.gpuTypeIds ?? [],
     cpuFlavorIds: record.cpuFlavorIds ?? [],
-    defaultCpuFlavorId: defaultCpu.flavorId,
     dataCenterIds: record.dataCenterIds ?? [],
     allowedCudaVersions: record.allowedCudaVersions ?? [],
     networkVolumeIds: record.networkVolumeIds ?? [],

@@ -2,7 +2,6 @@ import type { GpuStockRecord, GpuTypeRecord } from "../management";
 import {
   containerOf,
   cpuSettingsOf,
-  defaultCpu,
   type EndpointRecord,
   fromV2Names,
   plainEndpointFields,
@@ -53,7 +52,6 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),
     gpuCount: gpu?.count,
     ...cpuSettingsOf(cpu ?? []),
-    defaultCpuFlavorId: defaultCpu.flavorId,
     dataCenterIds: record.dataCenterIds,
     allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
     minCudaVersion: gpu?.minCudaVersion || undefined,

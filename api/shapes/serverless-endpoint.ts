@@ -28,7 +28,7 @@ export const endpointFields = {
     .describe(
       'GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available type; REST v2 ignores the order.',
     )
-    .register(traits, { catalog: gpuTypes, ...restartsWorkers }),
+    .register(traits, { unordered: "v2", catalog: gpuTypes, ...restartsWorkers }),
   gpuCount: z.int().min(1).describe("Number of GPUs per worker.").register(traits, restartsWorkers),
   cpuFlavorIds: z
     .array(z.string().min(1))
@@ -200,8 +200,6 @@ export interface EndpointRecord
   /** True if all GPU types except the excluded types are allowed. Undefined if `gpuTypeIds` is ordered by priority. */
   anyGpuType?: boolean | undefined;
   excludedGpuTypeIds?: string[] | undefined;
-  /** The default flavour, in a dialect that requires a flavour. */
-  defaultCpuFlavorId?: string | undefined;
   flashbootType?: string | undefined;
   type?: string | undefined;
   /** Address for requests, if it is not the job API. */

@@ -25,8 +25,8 @@ export interface Traits {
   growsOnly?: string;
   /** Unique in the account: a replacement with the same value must delete the old object first. */
   unique?: true;
-  /** A list whose order is meaningless. */
-  unordered?: true;
+  /** A list whose order is meaningless, in all dialects or in the given dialect. */
+  unordered?: true | Dialect;
   /** Used only when the object is created; a later change does not change the object. */
   onlyAtCreation?: true;
   /** Controls only deployments; not stored by the service. */

@@ -7,7 +7,7 @@ import { ExplainedError, type Subject, withExplanation } from "./messages";
 import { generatedNameCannotAdopt, resolveName } from "./names";
 import { catalogWarnings } from "./properties/catalog-warnings";
 import { checkInputs } from "./properties/check";
-import { defaultsOf } from "./properties/defaults";
+import { defaultsOf, keptValues, withOmitted, withoutOmitted } from "./properties/defaults";
 import { unsupportedInputs } from "./properties/dialect";
 import { type DiffRules, diffProperties } from "./properties/diff";
 import { type OutputRule, previewOutputs } from "./properties/preview-outputs";
@@ -61,7 +61,6 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     const changes = diffProperties(shape, olds, news, { ...definition, dialect });
     return definition.adjustChanges?.(changes, olds, news, dialect) ?? changes;
   };
-  const mergeOutputs = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
   const labelOf = (properties: Properties, id?: string): string => {
     const name = textOf(properties, "name");
     const endpoint = textOf(properties, "endpointId");
@@ -103,7 +102,10 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         runChange(bounded, async () => {
           const inputs = checkedInputs.parse(properties);
           const created = await definition.create(inputs, bounded);
-          return { id: created.id, outputs: mergeOutputs({ ...defaultsOf(properties), ...inputs }, created.outputs) };
+          const outputs = toProperties(created.outputs);
+          const determined = Object.entries(outputs).filter(([key]) => key in shape.shape && !(key in properties));
+          const omitted = { ...defaultsOf(properties), ...toProperties(inputs), ...outputs };
+          return { id: created.id, outputs: withOmitted(omitted, Object.fromEntries(determined)) };
         }),
       ),
     read: (id, olds, context) =>
@@ -121,11 +123,13 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         (bounded) =>
           runChange(bounded, async () => {
             bounded.claimedIds.set(id, "state");
-            const inputs = checkedInputs.parse(news);
+            const inputs = checkedInputs.parse(withoutOmitted(news));
             const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
             await deleteDuplicates(definition, olds, bounded);
             const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
-            return mergeOutputs({ ...defaultsOf(news), ...inputs }, await definition.update(id, update, bounded));
+            const outputs = await definition.update(id, update, bounded);
+            const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
+            return withOmitted(properties, keptValues(shape, olds, news));
           }),
         olds,
       ),

@@ -1,12 +1,19 @@
 import type { CallOptions, Management } from "serverless-compute-api";
 import { traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import type { Context, Properties } from "./contract";
+import type { Context, Properties, Value } from "./contract";
 import { createOnce } from "./create/create-once";
 import type { Created, NamedInputs, NamedObject } from "./create/creation";
 import { type Definition, defineLifecycle, type ResourceLifecycle } from "./define-lifecycle";
 import type { Listing } from "./listing";
-import { recordedDefaults } from "./properties/defaults";
+import {
+  keptValues,
+  programInputs,
+  recordedDefaults,
+  serviceDetermined,
+  withOmitted,
+  withoutOmitted,
+} from "./properties/defaults";
 import { usesServiceDefault } from "./properties/schema";
 import { toProperties } from "./properties/values";
 import { type ReportedObject, readResultOf } from "./read-result";
@@ -79,6 +86,23 @@ async function complete<Inputs extends NamedInputs, Outputs extends object, ApiO
   return (await definition.completeOutputs?.(withInputs, desired, context)) ?? withInputs;
 }
 
+/** Values that the service has determined for properties that the program omits. */
+function determinedValues<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  object: ApiObject,
+  desired: Properties,
+  context: Context,
+): Properties {
+  const { inputs: shape, serviceDefaults } = definition;
+  const reported = toProperties(reportedObjectOf(definition, object, desired, context).inputs);
+  return Object.fromEntries(
+    serviceDetermined(shape, desired, serviceDefaults).flatMap((key): [string, Value][] => {
+      const value = reported[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
+
 /** Creates the object of a resource once, or adopts an existing one and updates it with the definition's `update`. */
 export async function createObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
@@ -107,7 +131,10 @@ export async function createObject<Inputs extends NamedInputs, Outputs extends o
         const entries = Object.entries(fromRecord(object, desired, context).inputs);
         return Object.fromEntries(entries.filter(([key]) => !keysOfService.has(key)));
       },
-      outputsOf: (object) => definition.outputsOf(inputs, object, context),
+      outputsOf: (object) => ({
+        ...definition.outputsOf(inputs, object, context),
+        ...determinedValues(definition, object, desired, context),
+      }),
       complete: (object) => complete(definition, object, desired, { ...context, warn: () => {} }),
       updateAdopted: (id, changes) => definition.update(id, changes, context),
       ...(!hasUniqueNames && { remove: (id: string) => definition.delete(id, context) }),
@@ -132,7 +159,9 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
     async read(id, olds, context) {
       const record = await reader(context).get(id, context);
       context.onLookup?.(record !== undefined);
-      return record && reportedObjectOf(definition, await complete(definition, record, olds, context), olds, context);
+      if (!record) return undefined;
+      const desired = withoutOmitted(olds);
+      return reportedObjectOf(definition, await complete(definition, record, desired, context), desired, context);
     },
     delete: (id, _olds, context) => definition.delete(id, context),
     ...verbs,
@@ -144,10 +173,12 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
   };
   return {
     ...lifecycle,
-    /** Also records which properties the program leaves at their defaults; the service may have other values for these. */
+    /** Also records which properties the program omits, with the values of the state; the service may have other values for these. */
     check(olds, news, ...rest) {
-      const result = lifecycle.check(olds, news, ...rest);
-      return { ...result, inputs: { ...result.inputs, ...recordedDefaults(shape, news) } };
+      const program = programInputs(olds, news);
+      const result = lifecycle.check(olds, program, ...rest);
+      const inputs = { ...result.inputs, ...recordedDefaults(shape, program) };
+      return { ...result, inputs: withOmitted(inputs, keptValues(shape, olds, inputs)) };
     },
     reader,
     async listImports(context) {

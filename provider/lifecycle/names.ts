@@ -34,6 +34,8 @@ export function resolveName(
   if (programName === undefined) return defaultName?.isUnique ? "random" : "autonaming";
   if (!appendsSuffix || typeof programName !== "string") return "program";
   const oldName = textOf(olds, "name");
-  inputs["name"] = oldName !== undefined && hasSuffix(oldName, programName) ? oldName : withSuffix(programName, seed);
+  // With the option ignoreChanges, the engine copies the name in the state, which has a suffix.
+  const keepsName = oldName !== undefined && (oldName === programName || hasSuffix(oldName, programName));
+  inputs["name"] = keepsName ? oldName : withSuffix(programName, seed);
   return "random";
 }

@@ -1,6 +1,6 @@
-import type { z } from "zod";
-import type { Properties, ReadResult } from "./contract";
-import { defaultsOf, isOmitted } from "./properties/defaults";
+import { z } from "zod";
+import type { Properties, ReadResult, Value } from "./contract";
+import { defaultsOf, isOmitted, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperty } from "./properties/diff";
 import type { PreviewRules } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
@@ -23,46 +23,59 @@ export function readResultOf(
   rules: PreviewRules,
 ): ReadResult {
   const { inputs: shape, outputs, outputRules } = rules;
-  const inputs = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)), rules);
+  const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)), rules);
   const oldEntries = [duplicatesKey, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
-  // The service's values of properties that the program leaves out are not in `inputs`, so they must not be in an output.
-  const derived = Object.entries(outputRules).map(([key, { derive }]) => [key, derive?.(inputs, { id })]);
+  const programInputs = withoutOmitted(inputs);
+  const derived = Object.entries(outputRules).map(([key, { derive }]) => [key, derive?.(programInputs, { id })]);
   return {
     id,
     inputs,
-    outputs: toProperties({
-      ...Object.fromEntries(oldEntries),
-      ...inputs,
-      ...reportedOutputs,
-      ...toProperties(Object.fromEntries(derived)),
-    }),
+    outputs: withOmitted(
+      toProperties({
+        ...Object.fromEntries(oldEntries),
+        ...inputs,
+        ...reportedOutputs,
+        ...toProperties(Object.fromEntries(derived)),
+      }),
+      determined,
+    ),
   };
 }
 
 /**
- * The inputs after a read. A property keeps its old value if the service does not report it, reports an equivalent value, or
- * the program omits it, because then no value of the service is drift. An import (no olds) takes all reported values except
- * defaults.
+ * The inputs after a read, and the values that the service has determined for omitted properties without a default. A property keeps
+ * its old value if the service does not report it, or reports an equivalent value. If the program omits a property, no value of the
+ * service is drift, and the record of omitted properties contains it. An import (no olds) takes all reported values except defaults.
  */
 function mergeRead(
   shape: z.ZodObject,
   olds: Properties,
   reported: Map<string, unknown>,
   rules: PreviewRules,
-): Properties {
+): { inputs: Properties; determined: Properties } {
   const hasState = Object.keys(olds).length > 0;
   const inputs: Properties = {};
+  const omitted: Properties = {};
+  const determined: Properties = {};
   for (const [key, schema] of Object.entries(shape.shape)) {
+    const { inner, defaultValue } = propertyOf(schema);
     const newValue = toValue(reported.get(key));
     const oldValue = olds[key];
-    const { defaultValue } = propertyOf(schema);
+    const isProgramValue = !hasState || !isOmitted(schema, key, olds);
     const isUnchanged =
-      (hasState && isOmitted(schema, key, olds)) ||
       !reported.has(key) ||
-      diffProperty(shape, key, oldValue, newValue, rules).length === 0;
+      diffProperty(shape, key, oldValue, newValue, rules).length === 0 ||
+      // A value that no program could set is never an input.
+      !(isProgramValue || isAllowed(inner, newValue));
     const keepsOldValue = isUnchanged && (hasState || defaultValue === undefined);
-    const value = keepsOldValue ? oldValue : newValue;
-    if (value !== undefined) inputs[key] = value;
+    const value = keepsOldValue ? oldValue : (newValue ?? (isProgramValue ? undefined : defaultValue));
+    if (value === undefined) continue;
+    if (isProgramValue || !reported.has(key)) inputs[key] = value;
+    else if (defaultValue === undefined) determined[key] = value;
+    else omitted[key] = value;
   }
-  return { ...inputs, ...defaultsOf(olds) };
+  return { inputs: withOmitted({ ...inputs, ...defaultsOf(olds) }, omitted), determined };
 }
+
+const isAllowed = (schema: z.core.$ZodType, value: Value | undefined): boolean =>
+  value === undefined || z.safeParse(schema, value).success;

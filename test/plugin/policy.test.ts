@@ -30,7 +30,7 @@ async function copyPack(folder: string): Promise<{ pack: string; bin: string }> 
   return { pack, bin };
 }
 
-const prices = { gpus: { "NVIDIA L4": 0.69 }, volumes: { STANDARD: 0.07 } };
+const prices = { gpus: { "NVIDIA L4": 0.69 }, volumes: { STANDARD: 0.07, HIGH_PERFORMANCE: 0.14 } };
 
 const variants = [["the plugin", pluginWay] as const, ["dynamic resources", dynamicWay] as const];
 
@@ -65,7 +65,7 @@ describe.each(process.env["FULL"] ? variants : variants.slice(0, 1))(
       protect: boolean;
     }) => `
     const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${variant.module}");
-    new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1", type: "STANDARD" }, { protect: ${parts.protect} });
+    new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" }, { protect: ${parts.protect} });
     const hub = new Secret("hub", { value: "sesame-61b0" });
     const template = new Template("chat", { imageName: "${parts.image}", env: { HUB_TOKEN: ${parts.token} } });
     new ServerlessEndpoint("chat", {
@@ -82,7 +82,7 @@ describe.each(process.env["FULL"] ? variants : variants.slice(0, 1))(
       await stack.writeProgram(program(invalidStack));
       const { output } = await stack.preview({ args, end: "failure" });
       for (const violation of [
-        "2.071 per hour at workersMax is above the budget of 2.",
+        "2.072 per hour at workersMax is above the budget of 2.",
         "workersMin is 1; outside prod it must be at most 0.",
         'imageName "acme/echo" may change at any time; use a digest or a version.',
         "env.HUB_TOKEN is a plain value; create a Secret and use its reference.",

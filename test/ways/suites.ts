@@ -2,6 +2,7 @@ import { describe } from "vitest";
 import { dialect } from "../support/dialect";
 import { hasProc } from "../support/stack-processes";
 import { describeFailures } from "./failures";
+import { describeIgnoredChanges } from "./ignored-changes";
 import { describeKeyRotation } from "./key-rotation";
 import { describeKillSchedules } from "./kill-schedules";
 import { describeLifecycle } from "./lifecycle";
@@ -23,6 +24,7 @@ const short: Suites = {
 /** Suites of full runs. */
 const long: Suites = {
   "key rotation": describeKeyRotation,
+  "ignored changes": describeIgnoredChanges,
   ...(hasProc ? { "kill schedules": describeKillSchedules } : {}),
   // Endpoints of REST v2 have a copy of their template: only endpoints of REST v1 delay its release.
   ...(dialect === "v1" ? { "template release": describeTemplateRelease } : {}),

@@ -1,4 +1,4 @@
-import { cpuFlavorOf, defaultCpu } from "serverless-compute-api/shapes";
+import { cpuFlavorOf, defaultCpu, networkVolumeFields } from "serverless-compute-api/shapes";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord, unknownText } from "../../protocol/values";
 import { kinds } from "../../resources";
@@ -53,9 +53,10 @@ export const pricedKindOf = (type: string): PricedKind | undefined =>
 export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
   const sides = new Map<string, { before?: Inputs; after?: Inputs }>();
   // The steps of a replacement have one URN; each has one of the sides, or both.
-  for (const { urn, oldState, newState } of steps) {
-    const before = sides.get(urn)?.before ?? inputsOf(oldState);
-    const after = inputsOf(newState) ?? sides.get(urn)?.after;
+  for (const { op, urn, oldState, newState } of steps) {
+    const before = sides.get(urn)?.before ?? settingsOf(oldState, oldState);
+    // A replacement does not get the type of the volume that it replaces.
+    const after = settingsOf(newState, /replace/.test(op) ? undefined : oldState) ?? sides.get(urn)?.after;
     sides.set(urn, { ...(before && { before }), ...(after && { after }) });
   }
   return [...sides]
@@ -70,11 +71,24 @@ export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
     .sort((a, b) => compare(a.resource, b.resource));
 }
 
-const inputsOf = (state: Step["oldState"]): Inputs | undefined => state?.inputs ?? undefined;
+/** The inputs of a resource, with the volume type that the service has determined for the deployed object. */
+function settingsOf(state: Step["newState"], deployed: Step["oldState"]): Inputs | undefined {
+  const type = deployed?.outputs?.["type"];
+  return state?.inputs ? { ...(typeof type === "string" && { type }), ...state.inputs } : undefined;
+}
 
 function inputReader(kind: PricedKind, inputs: Inputs): InputReader {
   const shape: Record<string, Parameters<typeof propertyOf>[0]> = kinds[kind].inputs.shape;
-  return (key) => inputs[key] ?? (shape[key] && propertyOf(shape[key]).defaultValue);
+  return (key) => readValue(inputs, key) ?? (shape[key] && propertyOf(shape[key]).defaultValue);
+}
+
+/** Reads a value; the resources of a policy pack throw at values that a preview does not know. */
+function readValue(inputs: Inputs, key: string): unknown {
+  try {
+    return inputs[key];
+  } catch {
+    return unknownText;
+  }
 }
 
 function quantityOf(kind: PricedKind, readInput: InputReader): string {
@@ -104,16 +118,15 @@ function readTexts(readInput: InputReader, key: string): string[] | string {
   return texts.length > 0 ? texts : `${key} is empty, so the service chooses`;
 }
 
-/** The volume's cost, or the reason why it is unknown. */
+/** The volume's cost, or the reason why it is unknown. If the data centre determines the type, the most expensive type counts. */
 function volumeCost(readInput: InputReader, prices: Prices): Cost | UnknownCost | string {
   const size = readNumber(readInput, "size");
   if (typeof size === "string") return size;
   const type = readInput("type");
-  if (typeof type !== "string")
-    return 'type is not set, so the data centre decides; set it, for example type: "STANDARD"';
-  const price = prices.volumes[type];
-  if (price === undefined) return noKnownPrice("volume type", [type]);
-  const hourly = (size * price) / hoursPerMonth;
+  const types = typeof type === "string" && type !== unknownText ? [type] : networkVolumeFields.type.options;
+  const unpriced = types.filter((candidate) => prices.volumes[candidate] === undefined);
+  if (unpriced.length > 0) return noKnownPrice("volume type", unpriced);
+  const hourly = (size * Math.max(...types.map((candidate) => prices.volumes[candidate] ?? 0))) / hoursPerMonth;
   return { min: hourly, max: hourly };
 }
 

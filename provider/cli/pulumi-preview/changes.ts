@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { traitsOf } from "serverless-compute-api/shapes";
+import { isRecorded } from "../../lifecycle/properties/defaults";
 import { pathText } from "../../lifecycle/properties/path-text";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord, isSecret } from "../../protocol/values";
@@ -82,6 +83,11 @@ function propertiesOf(step: Step, kind: Kind | undefined): PropertyChange[] {
   if (!step.oldState) return kind === undefined ? [] : settingsOf(step, news, kind);
   const forcesReplacement = (path: string[]): boolean => step.replaceReasons?.includes(path[0] ?? "") ?? false;
   const changes = findDifferences([], olds, news)
+    // The service may have any value of an input that the program omits.
+    .filter(
+      ({ path: [key = ""] }) =>
+        ![step.oldState?.inputs, step.newState?.inputs].every((inputs) => isRecorded(inputs ?? {}, key)),
+    )
     // The default name of a replacement is drawn anew in every preview.
     .filter(({ path, old, new: value }) => !(path.join() === "name" && [old, value].every(isDefaultName(step.urn))))
     .map(({ path, ...sides }) => ({ property: pathText(path), ...sides, forcesReplacement: forcesReplacement(path) }));

@@ -2,7 +2,11 @@ import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { parseUrn } from "../../verbs/urn";
 
-const stateShape = z.looseObject({ id: z.string().optional(), inputs: z.record(z.string(), z.unknown()).nullish() });
+const stateShape = z.looseObject({
+  id: z.string().optional(),
+  inputs: z.record(z.string(), z.unknown()).nullish(),
+  outputs: z.record(z.string(), z.unknown()).nullish(),
+});
 
 const stepShape = z.looseObject({
   op: z.string(),

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Dialect } from "serverless-compute-api";
 import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Change, type Properties, Unknown, type Value } from "../contract";
-import { isDefaulted } from "./defaults";
+import { isRecorded } from "./defaults";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
 import { hasUnknown, isProperties, toProperties } from "./values";
 
@@ -17,8 +18,8 @@ export interface DiffRules {
 }
 
 /**
- * Differences between deployed and desired properties. Only properties of the shape count, absent means default,
- * unordered lists are sets, maps are compared key by key, and a value that is unknown before deployment counts as a change.
+ * Differences between deployed and desired properties. Only properties of the shape count, absent means default, omitted
+ * properties have no differences, unordered lists are sets, maps are compared key by key, and a value that is unknown before deployment counts as a change.
  */
 export function diffProperties(
   shape: z.ZodObject,
@@ -27,18 +28,16 @@ export function diffProperties(
   rules: DiffRules = {},
 ): Change[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
-    const changes = diffProperty(shape, key, olds[key], news[key], rules);
-    if (changes.length > 0 || !isDefaulted(olds, key) || isDefaulted(news, key) !== false) return changes;
-    // The service may have had another value, so the program's own is sent even if it is the default.
-    return isReplaced(schema, rules) ? [] : [{ path: [key], kind: "update", replace: false }];
+    const isOmitted = isRecorded(news, key) || valueIfPresent(propertyOf(schema).inner, news[key]) === undefined;
+    // A property that the program still omits keeps the value of the service.
+    if (isOmitted && isRecorded(olds, key)) return [];
+    return diffProperty(shape, key, olds[key], news[key], rules);
   });
 }
 
-/** Returns true if a change of the property replaces the object in the dialect of the rules. */
-function isReplaced(schema: z.core.$ZodType, { dialect }: DiffRules): boolean {
-  const { replaces } = traitsOf(schema);
-  return replaces === true || (replaces !== undefined && replaces === dialect);
-}
+/** Returns true if a trait of all dialects or of one applies in the dialect of the rules. */
+const appliesTo = (trait: true | Dialect | undefined, { dialect }: DiffRules): boolean =>
+  trait === true || (trait !== undefined && trait === dialect);
 
 /** True if the properties that the service shows agree with `inputs`. Properties that it does not show are ignored. */
 export function matchesInputs(shape: z.ZodObject, actual: object, inputs: object, rules: DiffRules = {}): boolean {
@@ -69,8 +68,9 @@ export function diffProperty(
     rules.equivalent?.[key]?.(oldValue, newValue)
   )
     return [];
-  const changes = compare(propertyOf(schema).inner, oldValue, newValue, [key], traits.unordered === true);
-  const replace = isReplaced(schema, rules);
+  const changes = compare(propertyOf(schema).inner, oldValue, newValue, [key], appliesTo(traits.unordered, rules));
+  // The state may lack a value that the service has determined and that is the desired one, as after a deployment with REST v1.
+  const replace = appliesTo(traits.replaces, rules) && !(traits.keptWhenRemoved && oldValue === undefined);
   return changes.map((change) => ({ ...change, replace }));
 }
 
@@ -119,7 +119,7 @@ function normalize(schema: z.core.$ZodType, input: Value | undefined, serviceDef
   const value = valueIfPresent(inner, input);
   if (value === undefined) return defaultValue;
   if (!optional || defaultValue !== undefined) return value;
-  if (value === serviceDefaults) return undefined;
+  if (isDeepStrictEqual(value, serviceDefaults)) return undefined;
   const isEmpty = inner instanceof z.ZodString ? value === "" : inner instanceof z.ZodArray && isEmptyList(value);
   return isEmpty ? undefined : value;
 }

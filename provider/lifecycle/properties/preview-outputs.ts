@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { type PreviewContext, type Properties, Unknown, type Value } from "../contract";
+import { keptValues, serviceDetermined, withOmitted, withoutOmitted } from "./defaults";
 import { type DiffRules, diffProperties } from "./diff";
 import { hasUnknown } from "./values";
 
@@ -26,12 +27,15 @@ export interface PreviewRules extends DiffRules {
 export function previewOutputs(
   rules: PreviewRules,
   olds: Properties | undefined,
-  news: Properties,
+  inputs: Properties,
   context: PreviewContext,
 ): Properties {
-  const { inputs: shape, outputs, outputRules } = rules;
+  const { inputs: shape, outputs, outputRules, serviceDefaults } = rules;
+  const news = olds ? withOmitted(inputs, keptValues(shape, olds, inputs)) : inputs;
   const changed = new Set(olds && diffProperties(shape, olds, news, rules).map(({ path }) => path[0]));
-  const knownInputs = Object.fromEntries(Object.entries(news).filter(([, value]) => !hasUnknown(value)));
+  const knownInputs = Object.fromEntries(
+    Object.entries(withoutOmitted(news)).filter(([, value]) => !hasUnknown(value)),
+  );
 
   const outputOf = (key: string): Value => {
     const { dependsOn = [], derive } = outputRules[key] ?? {};
@@ -42,8 +46,10 @@ export function previewOutputs(
     return oldValue === undefined ? Unknown.value : oldValue;
   };
   const absent = Object.keys(shape.shape).map((key): [string, Value] => [key, null]);
+  const determined = olds ? [] : serviceDetermined(shape, news, serviceDefaults);
   return {
     ...Object.fromEntries(absent),
+    ...Object.fromEntries(determined.map((key) => [key, Unknown.value])),
     ...news,
     ...Object.fromEntries(Object.keys(outputs.shape).map((key) => [key, outputOf(key)])),
   };

@@ -37,13 +37,25 @@ function dialectRules({ size }: Properties, dialect: Dialect): Failure[] {
 
 async function update(
   id: string,
-  { news: { name, size }, changed }: Update<Inputs>,
+  { news: { name, size, type }, changed }: Update<Inputs>,
   context: Context,
 ): Promise<Outputs> {
+  // The type replaces a volume, except if the state does not contain it yet.
+  if (type !== undefined && changed("type")) await requireType(id, type, context);
   const patch = changedSettings({ name, size }, changed);
   if (Object.keys(patch).length > 0)
     await context.clients.management.updateNetworkVolume(id, patch, callOptions(context));
   return {};
+}
+
+/** Throws if the volume has another type than the program sets. */
+async function requireType(id: string, type: string, context: Context): Promise<void> {
+  const volume = await context.clients.management.readNetworkVolume(id, callOptions(context));
+  if (volume?.type === undefined || volume.type === type) return;
+  throw new Error(
+    `type: is ${JSON.stringify(type)}, but the volume has ${JSON.stringify(volume.type)}, which cannot change in place; set that ` +
+      'value, or run "pulumi refresh" to preview a replacement',
+  );
 }
 
 /**

@@ -27,6 +27,7 @@ const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
 /** Defaults of the service. */
 const serviceDefaults = {
+  cpuFlavorIds: [defaultCpu.flavorId],
   vcpuCount: defaultCpu.vcpuCount,
   executionTimeoutMs: limits.executionTimeout.default,
   type: "QUEUE",

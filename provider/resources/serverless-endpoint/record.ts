@@ -74,10 +74,12 @@ function cpuOf(
   return { cpuFlavorIds: entries, vcpuCount: typeof sharedCount === "number" ? sharedCount : undefined };
 }
 
-/** Returns flashbootType if it is set or required to express the value, else flashboot. */
+/** Returns flashbootType if it is set or required to express the value, else flashboot, or both if a deployed program sets neither. */
 function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Properties): Properties {
   const usesType = desired["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
-  return usesType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
+  if (usesType && flashbootType !== undefined) return { flashbootType };
+  const isImport = Object.keys(desired).length === 0;
+  return toProperties(isImport || desired["flashboot"] !== undefined ? { flashboot } : { flashboot, flashbootType });
 }
 
 /** Converts a record to inputs and outputs. */
@@ -94,7 +96,7 @@ export function fromRecord(
     networkVolumeIds: _n,
     ...rest
   } = record;
-  const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unreportedKeys = [] } = record;
+  const { templateId, minCudaVersion, executionTimeoutMs, unreportedKeys = [] } = record;
   const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
     // The properties below may be missing from a record; undefined is kept for them.
     ...toProperties(rest),
@@ -106,9 +108,6 @@ export function fromRecord(
     ...volumesOf(record, desired),
     ...flashbootOf(record, desired),
   };
-  const usesDefaultFlavor =
-    listIn(desired, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.defaultCpuFlavorId;
-  if (usesDefaultFlavor) inputs.cpuFlavorIds = [];
   for (const key of unreportedKeys) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
   const { version } = record;
   return {

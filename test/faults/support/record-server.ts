@@ -97,6 +97,7 @@ const each = { secure: 1, community: 1 };
 const gpus = [
   { id: "NVIDIA L4", pool: "ADA_24" },
   { id: "NVIDIA A40", pool: "AMPERE_48" },
+  { id: "NVIDIA A100 80GB PCIe", pool: "AMPERE_80" },
 ].map((record) => ({
   ...record,
   name: record.id,

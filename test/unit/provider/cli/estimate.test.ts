@@ -106,7 +106,7 @@ describe("estimate with a file of prices", () => {
       if (name === "chat") inputs["gpuTypeIds"] = ["NVIDIA L4", "NVIDIA B200"];
       if (name === "vision") inputs["workersMax"] = later;
       if (name === "cpu") inputs["cpuFlavorIds"] = ["cpu5c-8"];
-      if (name === "models") delete inputs["type"];
+      if (name === "models") inputs["type"] = "HIGH_PERFORMANCE";
     });
     const { out } = await command(["estimate", "--prices", await fileWith(prices), "--format", "json"], preview);
     const report = JSON.parse(out);
@@ -118,7 +118,7 @@ describe("estimate with a file of prices", () => {
       { resource: 'ServerlessEndpoint "cpu"', reason: 'CPU flavour "cpu5c" has no known price' },
       {
         resource: 'NetworkVolume "models"',
-        reason: 'type is not set, so the data centre decides; set it, for example type: "STANDARD"',
+        reason: 'volume type "HIGH_PERFORMANCE" has no known price',
       },
       { resource: 'ServerlessEndpoint "vision"', reason: "workersMax is known after the deployment" },
     ]);
@@ -136,6 +136,33 @@ describe("estimate with a file of prices", () => {
     const { out } = await command(["estimate", "--prices", file, "--format", "json"], preview);
     const cpu = JSON.parse(out).resources.find(({ resource }: { resource: string }) => resource === "cpu");
     expect(cpu.after).toEqual({ min: 0, max: expect.closeTo(max) });
+  });
+
+  test.each([
+    ["the type in the state", "update", "STANDARD", 200 * 0.07],
+    ["the most expensive type for a new volume", "create", undefined, 200 * 0.14],
+    ["the most expensive type for a replacement", "create-replacement", "STANDARD", 200 * 0.14],
+    ["the most expensive type if the state does not contain the type", "update", undefined, 200 * 0.14],
+  ])("counts a volume without a type in the program as %s", async (_, op, type, monthly) => {
+    const inputs = { size: 200, dataCenterId: "EU-RO-1" };
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:NetworkVolume::models";
+    const oldState = op === "create" ? null : { inputs, outputs: { ...inputs, ...(type && { type }) } };
+    const preview = JSON.stringify({ steps: [{ op, urn, oldState, newState: { inputs } }] });
+    const file = await fileWith({ volumes: { STANDARD: 0.07, HIGH_PERFORMANCE: 0.14 } });
+    const { out } = await command(["estimate", "--prices", file, "--format", "json"], preview);
+    const [volume] = JSON.parse(out).resources;
+    expect(volume.after.max * 730).toBeCloseTo(monthly);
+  });
+
+  test("asks for the price of every type of a new volume without a type", async () => {
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:NetworkVolume::models";
+    const inputs = { size: 200, dataCenterId: "EU-RO-1" };
+    const preview = JSON.stringify({ steps: [{ op: "create", urn, newState: { inputs } }] });
+    const file = await fileWith({ volumes: { STANDARD: 0.07 } });
+    expect(await command(["estimate", "--prices", file, "--max-hourly", "9"], preview)).toMatchObject({
+      code: 3,
+      err: `The budget of 9 per hour cannot be confirmed: NetworkVolume "models": volume type "HIGH_PERFORMANCE" has no known price; add it to ${file}.`,
+    });
   });
 
   test("counts a deleted resource only before the deployment, a replaced resource once, and no other kinds", async () => {

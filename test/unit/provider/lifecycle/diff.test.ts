@@ -24,9 +24,10 @@ const checkedBy = (kind: typeof ServerlessEndpoint, news: Properties): Propertie
 describe("a property that the program left at its default", () => {
   const unset = checkedBy(ServerlessEndpoint, { templateId: "t1" });
 
-  test("is sent once the program sets the default, because the service may have another value", () => {
+  test("is unchanged once the program sets the default, unless a refresh has read another value", () => {
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 3 });
-    expect(linesOf(ServerlessEndpoint.diff(unset, set))).toEqual(["update workersMax"]);
+    expect(ServerlessEndpoint.diff(unset, set)).toEqual([]);
+    expect(linesOf(ServerlessEndpoint.diff({ ...unset, workersMax: 9 }, set))).toEqual(["update workersMax"]);
     expect(linesOf(ServerlessEndpoint.diff(set, unset))).toEqual([]);
   });
 

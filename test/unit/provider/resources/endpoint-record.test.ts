@@ -155,12 +155,6 @@ describe("the CPU flavours of a record", () => {
       { cpuFlavorIds: ["cpu3c"] },
       { cpuFlavorIds: ["cpu3c"], vcpuCount: undefined },
     ],
-    [
-      "are empty if the service chose the default flavour",
-      { cpuFlavorIds: ["cpu3c"], defaultCpuFlavorId: "cpu3c" },
-      {},
-      { cpuFlavorIds: [] },
-    ],
   ])("%s", (_, reported, desired, inputs) => {
     expect(inputsOf(reported, desired)).toMatchObject(inputs);
   });

@@ -1,0 +1,69 @@
+import type { Dialect } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
+import { type DeployedResource, deployResource, variantNames } from "./support/engine-state";
+import { records } from "./support/record-server";
+import { type ReportedRow, reportedRows, required } from "./support/reported-values";
+
+/** A row for each property without a row of its own: required ones, and those that no response contains. */
+const otherRows = (dialect: Dialect, reported: readonly ReportedRow[]) =>
+  Object.values(kinds).flatMap(({ kind, inputs }) =>
+    kind === "JobInvoke"
+      ? []
+      : Object.keys(inputs.shape)
+          .filter((property) => !reported.some((row) => row.kind === kind && row.property === property))
+          .map((property) => ({
+            kind,
+            property,
+            values: [],
+            fields: () => ({}),
+            program: required[kind],
+            record: records[dialect][kind],
+          })),
+  );
+
+/** Also a template of which a change of the workers' content is a replacement. */
+const withReplacedTemplates = (rows: readonly ReportedRow[]) =>
+  rows.flatMap((row) => {
+    const plain = { ...row, title: `${row.kind}: ${row.property}` };
+    if (row.kind !== "Template") return [plain];
+    return [
+      plain,
+      { ...row, title: `${plain.title}, with replaceOnChange`, program: { ...row.program, replaceOnChange: true } },
+    ];
+  });
+
+const unchanged = { failures: [], changes: false, replaces: [] };
+
+/** Previews and deploys a program twice; neither changes anything. */
+async function expectNoChanges(resource: DeployedResource, program: Properties, ignoreChanges: readonly string[]) {
+  for (let round = 0; round < 2; round++) {
+    const preview = await resource.preview(program, ignoreChanges);
+    expect(preview).toMatchObject(unchanged);
+    resource.keep(preview);
+  }
+}
+
+describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
+  const reported = reportedRows(dialect);
+  const rows = withReplacedTemplates([...reported, ...otherRows(dialect, reported)]);
+
+  describe.each(variantNames)("inputs that the engine copies from the state to the %s", (variant) => {
+    test.each(rows)("$title with ignoreChanges is no change, also after drift", async (row) => {
+      for (const ignoreChanges of [[row.property], ["*"]]) {
+        const resource = await deployResource(variant, dialect, row);
+        await expectNoChanges(resource, row.program, ignoreChanges);
+        for (const value of row.values) {
+          await resource.refresh(row.fields(value));
+          await expectNoChanges(resource, row.program, ignoreChanges);
+          // The program may also set it.
+          await expectNoChanges(resource, { ...row.program, [row.property]: value }, ignoreChanges);
+        }
+        const [first] = row.values;
+        // Without the option, the program omits the property, so any value is accepted.
+        if (first !== undefined) expect(await resource.preview(row.program)).toMatchObject(unchanged);
+      }
+    });
+  });
+});
