@@ -82,7 +82,8 @@ test("a TypeScript handler runs as soon as tsx is installed in its project, even
   const command = () => resolveCommand({ x: `"${typed}"` }, "x", "", { isServer: true });
   const withoutTsx = command();
   // Node 22.18 and later strip types themselves.
-  if (process.features.typescript) expect(withoutTsx).toMatchObject({ args: expect.not.arrayContaining(["--import"]) });
+  if ("typescript" in process.features && process.features.typescript)
+    expect(withoutTsx).toMatchObject({ args: expect.not.arrayContaining(["--import"]) });
   else
     expect(withoutTsx).toMatchObject({
       error: expect.stringContaining("run npm install tsx in its folder"),
