@@ -89,7 +89,7 @@ export function createClients(settings: ClientSettings): Clients {
       dialect === "v2"
         ? createRestV2Management(transport, { baseUrl })
         : createRestV1Management(transport, { baseUrl, graphqlUrl }),
-    jobs: createJobClient(transport, serverlessUrl),
+    jobs: createJobClient(transport, serverlessUrl, clock),
     requests: createRequestClient(transport, baseUrl),
     requestCount: transport.requestCount,
     serviceTime: transport.serviceTime,

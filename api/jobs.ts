@@ -1,18 +1,30 @@
 import type { z } from "zod";
 import { jobApiRoot, pathSegment, requestFacts } from "./address";
+import type { Clock } from "./clock";
 import { invalidArgument } from "./errors";
 import type { CallOptions } from "./management";
 import { parseResponse } from "./response";
+import type { VisibilityRetries } from "./retry";
 import {
   type EndpointHealth,
   endpointHealth,
   type JobRecord,
   type JobSubmission,
   jobRecord,
+  jobVisibility,
   limits,
   purgeResponse,
 } from "./shapes";
 import type { Transport, TransportRequest } from "./transport";
+
+/** Options of a call about one job. */
+export interface JobCallOptions extends CallOptions {
+  /**
+   * Maximum time to repeat a call that finds no job, ms. Applies to jobs that this client submitted in the last 30 s, which the service may
+   * not show yet. Default: about 30 s.
+   */
+  visibilityLimit?: number | undefined;
+}
 
 /** The job API of queue-based endpoints (interface: Job operations). Every call rejects with an ApiError. */
 export interface JobClient {
@@ -23,10 +35,10 @@ export interface JobClient {
   /** Queues a job and waits up to `wait` ms (1000 to 300000, default 90000) for its end; the record may not be final. */
   runsync(endpointId: string, submission: JobSubmission, options?: CallOptions & { wait?: number }): Promise<JobRecord>;
   /** Returns the job's record; rejects with category `missing` if the job is unknown or expired. */
-  status(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
-  cancel(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
+  status(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
+  cancel(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
   /** Requeues a FAILED or TIMED_OUT job under the same id. */
-  retry(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
+  retry(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
   /** Removes the queued jobs; returns the number of removed jobs. */
   purgeQueue(endpointId: string, options?: CallOptions): Promise<number>;
   health(endpointId: string, options?: CallOptions): Promise<EndpointHealth>;
@@ -35,16 +47,50 @@ export interface JobClient {
 type Operation = "run" | "runsync" | "status" | "cancel" | "retry" | "purge-queue" | "health";
 type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
 
+/** Retries of a call about a new job, for at most `limit` ms. */
+function newJobRetries(limit = Number.POSITIVE_INFINITY): VisibilityRetries {
+  let remaining = limit;
+  const waits = jobVisibility.waits.flatMap((longest) => {
+    const wait = Math.min(longest, remaining);
+    remaining -= wait;
+    return wait > 0 ? [wait] : [];
+  });
+  return { codes: ["not_found"], waits };
+}
+
 /** Creates the client of the job API. `serverlessUrl` is the host address without `/v2` and without a trailing slash. */
-export function createJobClient(transport: Transport, serverlessUrl: string): JobClient {
+export function createJobClient(transport: Transport, serverlessUrl: string, clock: Clock): JobClient {
   const url = (endpointId: string): string => jobApiRoot(serverlessUrl, endpointId);
+
+  /** Times of recent submissions by job, oldest first. */
+  const submissionTimes = new Map<string, number>();
+  const jobKey = (endpointId: string, jobId: string): string => `${endpointId}/${jobId}`;
+
+  function isNew(endpointId: string, jobId: string): boolean {
+    for (const [key, time] of submissionTimes) {
+      if (clock.now() - time < jobVisibility.maxDelay) break;
+      submissionTimes.delete(key);
+    }
+    return submissionTimes.has(jobKey(endpointId, jobId));
+  }
+
+  async function submit(
+    operation: "run" | "runsync",
+    endpointId: string,
+    extras: Extras,
+    options: CallOptions | undefined,
+  ): Promise<JobRecord> {
+    const record = await send(["POST", operation], endpointId, jobRecord, extras, options);
+    if (!isNew(endpointId, record.id)) submissionTimes.set(jobKey(endpointId, record.id), clock.now());
+    return record;
+  }
 
   async function send<Shape extends z.ZodType>(
     [method, operation]: ["GET" | "POST", Operation],
     endpointId: string,
     shape: Shape,
     { jobId, query = "", ...extras }: Extras,
-    options: CallOptions | undefined,
+    options: JobCallOptions | undefined,
   ): Promise<z.output<Shape>> {
     const base = `${url(endpointId)}/${operation}`;
     const path = jobId === undefined ? base : `${base}/${pathSegment(jobId, "job", { method, url: base })}`;
@@ -54,6 +100,8 @@ export function createJobClient(transport: Transport, serverlessUrl: string): Jo
       idempotent: method === "GET" || operation === "cancel",
       // The job API has rate limits per endpoint and operation, so that too many /run calls must not delay a /cancel.
       rateLimitScope: base,
+      visibilityRetries:
+        jobId !== undefined && isNew(endpointId, jobId) ? newJobRetries(options?.visibilityLimit) : undefined,
       ...(method === "POST" ? { body: {} } : {}),
       ...extras,
     };
@@ -76,7 +124,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string): Jo
     url,
     async run(endpointId, submission, options) {
       const body = serializeSubmission(endpointId, "run", submission);
-      return send(["POST", "run"], endpointId, jobRecord, { body }, options);
+      return submit("run", endpointId, { body }, options);
     },
     async runsync(endpointId, submission, { wait, ...options } = {}) {
       const body = serializeSubmission(endpointId, "runsync", submission);
@@ -87,7 +135,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string): Jo
       }
       const query = wait === undefined ? "" : `?wait=${wait}`;
       const extras = { body, query, serverWait: wait ?? defaultWait };
-      return send(["POST", "runsync"], endpointId, jobRecord, extras, options);
+      return submit("runsync", endpointId, extras, options);
     },
     status: (endpointId, jobId, options) => send(["GET", "status"], endpointId, jobRecord, { jobId }, options),
     cancel: (endpointId, jobId, options) => send(["POST", "cancel"], endpointId, jobRecord, { jobId }, options),

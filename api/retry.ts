@@ -22,8 +22,16 @@ const retryPolicies: Record<string, RetryPolicy> = {
   rate_limited: { attempts: 12, base: 250 },
 };
 
-/** Retries of a call that references a new template, which may be unknown for 2.5 s (measured by third parties): 10 at 250 ms. */
-const notVisibleCodes = { attempts: 11, wait: 250 };
+/** Retries of a call that fails because a new object is not visible yet. */
+export interface VisibilityRetries {
+  /** Error codes of an object that is not visible. */
+  codes: readonly string[];
+  /** Waits before the retries, ms. */
+  waits: readonly number[];
+}
+
+/** Retries of a call that references a new template, which may be unknown for 2.5 s (measured by third parties). */
+export const newTemplateRetries: VisibilityRetries = { codes: ["template_not_found"], waits: Array(10).fill(250) };
 
 /** Upper bound of the random delay after Retry-After, so that waiting calls do not all resume at once, ms. */
 export const resumeJitter = (wait: number): number => Math.min(2_000, Math.max(250, wait / 4));
@@ -32,8 +40,7 @@ export const resumeJitter = (wait: number): number => Math.min(2_000, Math.max(2
 export interface RetryRules {
   /** True if the request can safely be sent twice. */
   idempotent: boolean;
-  /** Error codes of a newly created object that is not visible yet. */
-  notVisibleCodes?: readonly string[] | undefined;
+  visibilityRetries?: VisibilityRetries | undefined;
 }
 
 /**
@@ -46,8 +53,8 @@ export function waitBeforeRetry(
   request: RetryRules,
   random: () => number,
 ): number | undefined {
-  if (request.notVisibleCodes?.includes(error.code))
-    return attempt < notVisibleCodes.attempts ? notVisibleCodes.wait : undefined;
+  const { visibilityRetries } = request;
+  if (visibilityRetries?.codes.includes(error.code)) return visibilityRetries.waits[attempt - 1];
   if (!error.retryable || (error.ambiguous && !request.idempotent)) return undefined;
   const { attempts, base } = retryPolicies[error.code] ?? defaultPolicy;
   if (attempt >= attempts) return undefined;

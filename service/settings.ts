@@ -49,6 +49,8 @@ export interface ServiceOptions {
   workerQuota?: number | undefined;
   /** Time that a template stays in use after its last endpoint released it. Default 120000. */
   templateRelease?: number;
+  /** Time after its submission for which /status, /stream, /cancel and /retry do not find a job. Default 0. */
+  jobVisibilityDelay?: number;
   /** Shape of /stream responses: the interface's bare array, or the SDKs' envelope. Default `auto`: the envelope for those SDKs only. */
   stream?: "auto" | "array" | "envelope";
   /** Rate limits of the interface; `off` is for load tests of handlers. Default `on`. */
@@ -109,7 +111,13 @@ function checkOptions(options: ServiceOptions): void {
   oneOf("gpus", gpus, ["auto", "all", "none"]);
   const milliseconds = "a whole number of milliseconds, 0 or more";
   check("templateRelease", templateRelease, isIntegerUpTo(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
-  const { pageSize, workerQuota } = options;
+  const { jobVisibilityDelay, pageSize, workerQuota } = options;
+  check(
+    "jobVisibilityDelay",
+    jobVisibilityDelay,
+    isIntegerUpTo(jobVisibilityDelay, Number.MAX_SAFE_INTEGER),
+    milliseconds,
+  );
   check("pageSize", pageSize, pageSize !== 0 && isIntegerUpTo(pageSize, 1000), "a whole number from 1 to 1000");
   check("workerQuota", workerQuota, isIntegerUpTo(workerQuota, Number.MAX_SAFE_INTEGER), "a whole number, 0 or more");
   oneOf("stream", stream, ["auto", "array", "envelope"]);
@@ -161,6 +169,7 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     stock: options.stock ?? {},
     workerQuota: options.workerQuota,
     templateRelease: options.templateRelease ?? limits.templateRelease,
+    jobVisibilityDelay: options.jobVisibilityDelay ?? 0,
     stream: options.stream ?? "auto",
     rateLimits: options.rateLimits ?? "on",
     retire: options.retire ?? [],

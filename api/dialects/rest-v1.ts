@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { pathSegment, requestFacts } from "../address";
 import type { CallOptions, Management } from "../management";
+import { newTemplateRetries } from "../retry";
 import {
   containerOf,
   defaultCpu,
@@ -62,9 +63,6 @@ function endpointFromTemplateRecord({ template, ...record }: z.output<typeof end
   return { ...endpoint, idleTimeout, templateId, container, copyId };
 }
 
-/** Errors to retry because a new template may be unknown to the next calls for some seconds. */
-const newTemplateCodes = ["template_not_found"];
-
 /**
  * The management operations through REST v1 (interface: REST management API), and through GraphQL if REST v1 has no path. `baseUrl`
  * includes the version prefix and has no trailing slash.
@@ -98,7 +96,7 @@ export function createRestV1Management(
         url: endpoints,
         body: createBody(settings),
         idempotent: false,
-        notVisibleCodes: newTemplateCodes,
+        visibilityRetries: newTemplateRetries,
       };
       return endpointFrom(await send(serverlessEndpointRecord, request, options));
     },
@@ -131,9 +129,9 @@ export function createRestV1Management(
     },
     async updateEndpoint(id, changes, options) {
       const url = endpointUrl("PATCH", id);
-      const notVisibleCodes = changes.templateId === undefined ? [] : newTemplateCodes;
+      const visibilityRetries = changes.templateId === undefined ? undefined : newTemplateRetries;
       const body = patchBody(changes);
-      const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, notVisibleCodes };
+      const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, visibilityRetries };
       return endpointFrom(await send(serverlessEndpointRecord, request, options));
     },
     templateChange: (id, templateId) => ({ url: endpointUrl("PATCH", id), body: { templateId } }),

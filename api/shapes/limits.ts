@@ -53,6 +53,12 @@ export const rateLimits: Record<LimitedOperation, { requests: number; concurrent
 /** Defaults of the clients; times in ms. `attemptTimeout` applies to one attempt, `callTimeout` to a call with all attempts. */
 export const clientDefaults = { attemptTimeout: 30 * second, callTimeout: 2 * minute, maxInFlight: 16 } as const;
 
+/**
+ * Visibility of a new job, which the service may not find for some seconds after its submission (PyPI runpod 2.0.0rc2: 7 attempts within
+ * about 30 s): the maximum delay, and the waits between the attempts of a call, ms.
+ */
+export const jobVisibility = { maxDelay: 30 * second, waits: [500, 1000, 2000, 4000, 8000, 16_000] } as const;
+
 /** The window of rate limits, ms. */
 export const rateWindow = 10 * second;
 

@@ -13,6 +13,14 @@ import { registerLoadBalancerRoutes } from "./load-balancers";
 import { registerOpenaiRoute } from "./openai";
 import { registerChannelRoutes } from "./worker-channel";
 
+/** Settings of the job API. */
+interface JobRouteSettings {
+  /** Form of streams; `auto` depends on the client. */
+  stream: "auto" | "array" | "envelope";
+  /** Time after its submission for which calls do not find a job, ms. */
+  jobVisibilityDelay: number;
+}
+
 /** The routes of endpoints, by caller. */
 export type EndpointRoutes = ReturnType<typeof createEndpointRoutes>;
 
@@ -34,7 +42,7 @@ export function createEndpointRoutes({
   workers: Workers;
   faults: Faults;
   clock: Clock;
-  settings: { rateLimits: "on" | "off"; stream: "auto" | "array" | "envelope"; timings: JobTimings };
+  settings: JobRouteSettings & { rateLimits: "on" | "off"; timings: JobTimings };
 }) {
   const { balancer, dispatcher, presence, tokens, health } = workers;
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
@@ -44,23 +52,26 @@ export function createEndpointRoutes({
     settings.rateLimits === "off" ? noRateLimits : createRateLimits(monotonicClock, workers.countRunning);
   events.on("endpointDeleted", rateLimits.removeEndpoint);
 
-  function registerJobs(app: FastifyInstance, admit: Admission, streamForm: typeof settings.stream): void {
-    registerJobRoutes(app, { queue, health, clock, admit, streamForm });
+  function registerJobs(
+    app: FastifyInstance,
+    admit: Admission,
+    { stream: streamForm, jobVisibilityDelay: visibilityDelay }: JobRouteSettings,
+  ): void {
+    registerJobRoutes(app, { queue, health, clock, admit, streamForm, visibilityDelay });
     registerOpenaiRoute(app, { queue, clock, admit });
   }
 
   return {
     /** Registers the job API. */
     jobs: (app: FastifyInstance): void =>
-      registerJobs(app, createAdmission(auth, typeOf, rateLimits, faults), settings.stream),
+      registerJobs(app, createAdmission(auth, typeOf, rateLimits, faults), settings),
 
     /** Registers the job API without keys and rate limits, for requests that are already authenticated. */
     consoleJobs: (app: FastifyInstance): void =>
-      registerJobs(
-        app,
-        createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits, noRequestFaults),
-        "envelope",
-      ),
+      registerJobs(app, createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits, noRequestFaults), {
+        stream: "envelope",
+        jobVisibilityDelay: 0,
+      }),
 
     /** Registers the worker channel. */
     workerChannel: (app: FastifyInstance): void =>

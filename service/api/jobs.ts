@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
-import { type EndpointHealth, limits } from "serverless-compute-api/shapes";
+import { type EndpointHealth, type LimitedOperation, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { disconnectSignal, onDisconnect, onResponseEnd } from "../client-disconnect";
 import { notFound, ServiceError } from "../errors";
@@ -52,6 +52,7 @@ export function registerJobRoutes(
     queue: { jobs, records, waits, stream },
     clock,
     streamForm,
+    visibilityDelay,
     health,
   }: {
     admit: Admission;
@@ -59,6 +60,8 @@ export function registerJobRoutes(
     clock: Clock;
     /** The form of streams; `auto` depends on the client. */
     streamForm: "auto" | "array" | "envelope";
+    /** Time after its submission for which calls do not find a job, ms. */
+    visibilityDelay: number;
     health(endpointId: string): EndpointHealth;
   },
 ): void {
@@ -67,6 +70,14 @@ export function registerJobRoutes(
     if (!stored) throw notFound("job", jobId);
     return stored;
   };
+  /** Route options of a call about one job, which does not find a job that is not visible yet. */
+  const admitToJob = (operation?: LimitedOperation) => ({
+    ...admit(operation),
+    preHandler: async ({ params: { jobId } }: FastifyRequest<JobRoute>): Promise<void> => {
+      const job = visibilityDelay > 0 ? records.get(jobId) : undefined;
+      if (job && clock.now() < job.createdAt + visibilityDelay) throw notFound("job", jobId);
+    },
+  });
   const sendText = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
   const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
     sendText(reply, recordText(job, output, clock.now()));
@@ -111,7 +122,7 @@ export function registerJobRoutes(
     },
   );
 
-  app.get<JobRoute>("/:endpointId/status/:jobId", admit("status"), async (request, reply) => {
+  app.get<JobRoute>("/:endpointId/status/:jobId", admitToJob("status"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
     const ttl = readMilliseconds(request.query, "ttl", limits.ttl);
     const stored = findJob(endpointId, jobId);
@@ -119,12 +130,12 @@ export function registerJobRoutes(
     return sendRecord(reply, stored);
   });
 
-  app.get<JobRoute>("/:endpointId/status-sync/:jobId", admit("status"), (request, reply) => {
+  app.get<JobRoute>("/:endpointId/status-sync/:jobId", admitToJob("status"), (request, reply) => {
     const { endpointId, jobId } = request.params;
     return sendWhenFinal(endpointId, jobId, readWait(request.query), reply);
   });
 
-  app.get<JobRoute>("/:endpointId/stream/:jobId", admit("stream"), async (request, reply) => {
+  app.get<JobRoute>("/:endpointId/stream/:jobId", admitToJob("stream"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
     const reading = await stream.readSerialized(() => records.find(endpointId, jobId)?.job, disconnectSignal(reply));
     if (!reading) throw notFound("job", jobId);
@@ -137,14 +148,14 @@ export function registerJobRoutes(
     return sendText(reply, `{"status":"${status}","stream":${chunks}}`);
   });
 
-  app.post<JobRoute>("/:endpointId/cancel/:jobId", admit("cancel"), async (request) => {
+  app.post<JobRoute>("/:endpointId/cancel/:jobId", admitToJob("cancel"), async (request) => {
     const { endpointId, jobId } = request.params;
     const job = await jobs.cancel(endpointId, jobId);
     if (!job) throw notFound("job", jobId);
     return idAndStatus(job);
   });
 
-  app.post<JobRoute>("/:endpointId/retry/:jobId", admit(), async (request) => {
+  app.post<JobRoute>("/:endpointId/retry/:jobId", admitToJob(), async (request) => {
     const { endpointId, jobId } = request.params;
     const stored = await jobs.retry(endpointId, jobId);
     if (!stored) throw notFound("job", jobId);

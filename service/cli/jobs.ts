@@ -1,5 +1,12 @@
 import { systemClock } from "serverless-compute-api/clock";
-import { isFinal, type JobRecord, type JobStatus, jobRecord, streamResponse } from "serverless-compute-api/shapes";
+import {
+  isFinal,
+  type JobRecord,
+  type JobStatus,
+  jobRecord,
+  jobVisibility,
+  streamResponse,
+} from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { localPaths } from "../api/local";
 import { roots } from "../api/responses";
@@ -63,7 +70,16 @@ export async function runJob(
   if (status !== "COMPLETED") throw new StartError(`job ${id} ended ${status}`);
 }
 
-const getRecord = async (send: Send, path: string): Promise<ServiceResponse> => expectSuccess(await send("GET", path));
+/** Reads a record of a job that was just submitted, which the service may not find yet. */
+async function getRecord(send: Send, path: string): Promise<ServiceResponse> {
+  let response = await send("GET", path);
+  for (const wait of jobVisibility.waits) {
+    if (response.status !== 404) break;
+    await systemClock.sleep(wait);
+    response = await send("GET", path);
+  }
+  return expectSuccess(response);
+}
 
 /** Prints the chunks of a job until the job has ended and all chunks are printed; returns whether it had chunks. */
 async function printStream(

@@ -92,6 +92,11 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
       readSeconds,
     )
     .option(
+      "--job-visibility-delay <seconds>",
+      "time for which /status, /stream, /cancel and /retry do not find a new job (default: 0)",
+      readSeconds,
+    )
+    .option(
       "--stream <shape>",
       "shape of /stream responses: array, envelope, or auto",
       oneOf("auto", "array", "envelope"),

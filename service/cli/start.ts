@@ -15,6 +15,7 @@ export interface StartFlags
     | "ephemeral"
     | "gpus"
     | "host"
+    | "jobVisibilityDelay"
     | "pageSize"
     | "port"
     | "rateLimits"

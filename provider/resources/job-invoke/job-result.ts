@@ -86,9 +86,14 @@ async function toJobFailure(error: unknown, endpointId: string, context: JobCont
     );
   }
   if (error instanceof JobGone) {
-    const { jobId } = error;
-    const remedy = "Its policy.ttl or the retention of results has expired, or it was deleted. Raise policy.ttl.";
-    return new JobFailure([`job ${jobId} ${location} is gone`, remedy], endpointId, jobId, { cause: error });
+    const { jobId, wasVisible } = error;
+    const lines = wasVisible
+      ? ["is gone", "Its policy.ttl or the retention of results has expired, or it was deleted. Raise policy.ttl."]
+      : [
+          "was accepted, but the service does not know it",
+          "It may have lost the job; the next deployment runs a new one.",
+        ];
+    return new JobFailure([`job ${jobId} ${location} ${lines[0]}`, lines[1]], endpointId, jobId, { cause: error });
   }
   if (isApiError(error) && error.ambiguous) {
     const title = `the response to the job's submission ${location} was lost (${error.message})`;

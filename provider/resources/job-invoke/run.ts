@@ -1,6 +1,6 @@
 import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
-import { isFinal, limits } from "serverless-compute-api/shapes";
+import { isFinal, jobVisibility, limits } from "serverless-compute-api/shapes";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import type { JobSpec } from "./inputs";
@@ -50,7 +50,11 @@ export class JobTimeout extends Error {
 /** Error for a job that no longer exists in the service. */
 export class JobGone extends Error {
   override readonly name = "JobGone";
-  constructor(readonly jobId: string) {
+  constructor(
+    readonly jobId: string,
+    /** False if the service never showed the job. */
+    readonly wasVisible: boolean,
+  ) {
     super(`job ${jobId} is gone`);
   }
 }
@@ -121,7 +125,10 @@ async function waitUntilFinal(
       context.progress(`job ${job.id} ${job.status}: ${time}${cause}`);
     }
     await clock.sleep(Math.min(pollInterval(elapsed, mode), remaining), signal);
-    job = await poll(endpointId, job.id, context);
+    const polled = await poll(endpointId, job.id, deadline - clock.now(), context);
+    const age = timeLimit - (deadline - clock.now());
+    if (!polled && age >= jobVisibility.maxDelay) throw new JobGone(job.id, job !== submittedJob);
+    job = polled ?? job;
   }
   context.progress(`job ${job.id} ${job.status}`);
   return job;
@@ -133,13 +140,20 @@ export function workerProblem({ message }: EndpointHealth, { secrets }: JobConte
   return createRedaction(secrets?.values ?? [])(message.trim());
 }
 
-async function poll(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord> {
+/** Returns the job's record; undefined if the service has no such job, or does not show it within `timeLimit` ms. */
+async function poll(
+  endpointId: string,
+  jobId: string,
+  timeLimit: number,
+  context: JobContext,
+): Promise<JobRecord | undefined> {
   // The last poll runs after the time limit of the verb's calls, in the time reserved for cleanup.
   const options = isCancelledOrExpired(context) ? cleanupCallOptions(context) : callOptions(context);
   try {
-    return await context.clients.jobs.status(endpointId, jobId, options);
+    return await context.clients.jobs.status(endpointId, jobId, { ...options, visibilityLimit: timeLimit });
   } catch (error) {
-    throw isApiError(error, "missing") ? new JobGone(jobId) : error;
+    if (isApiError(error, "missing")) return undefined;
+    throw error;
   }
 }
 
@@ -150,6 +164,7 @@ async function cancel(endpointId: string, jobId: string, context: JobContext): P
     return await clients.jobs.cancel(endpointId, jobId, cleanupCallOptions(context));
   } catch {
     // The job may have just ended; then its record contains the state. An unresponsive service is ignored.
-    return clients.jobs.status(endpointId, jobId, cleanupCallOptions(context)).catch(() => undefined);
+    const options = { ...cleanupCallOptions(context), visibilityLimit: 0 };
+    return clients.jobs.status(endpointId, jobId, options).catch(() => undefined);
   }
 }

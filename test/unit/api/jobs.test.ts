@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
 
@@ -52,6 +52,60 @@ test("a record keeps output, error text and times unchanged", async () => {
 test("an unknown or expired job is missing", async () => {
   const { clients } = await startRig([json({ error: "job not found" }, 404)]);
   expect(await apiErrorOf(clients.jobs.status("ep", "x"))).toMatchObject({ category: "missing", status: 404 });
+});
+
+describe.each(["status", "cancel", "retry"] as const)("a 404 of /%s", (operation) => {
+  const missing = json({ error: "job not found" }, 404);
+  /** A service that accepts jobs, and responds with 404 to the first `failures` requests of the operation. */
+  const startService = (failures: number) => {
+    let calls = 0;
+    return startRig(({ url }) => (/\/run(sync)?$/.test(url) || ++calls > failures ? json(job) : missing));
+  };
+
+  test.each(["run", "runsync"] as const)(
+    "is repeated for a new job of /%s, 6 times within about 30 s",
+    async (submit) => {
+      const { clients, clock, result, requests } = await startService(6);
+      await clients.jobs[submit]("ep", { input: {} });
+      const start = clock.now();
+      expect(await result(clients.jobs[operation]("ep", "job-1"))).toEqual(job);
+      expect(requests).toHaveLength(8);
+      expect(clock.now() - start).toBe(31_500);
+    },
+  );
+
+  test("is an error after 7 attempts", async () => {
+    const { clients, failure, requests } = await startService(7);
+    await clients.jobs.run("ep", { input: {} });
+    expect(await failure(clients.jobs[operation]("ep", "job-1"))).toMatchObject({ category: "missing", status: 404 });
+    expect(requests).toHaveLength(8);
+  });
+
+  test("is repeated only until the caller's limit or timeout", async () => {
+    for (const [limit, time] of [
+      [{ visibilityLimit: 0 }, 0],
+      [{ visibilityLimit: 2000 }, 2000],
+      [{ timeout: 3000 }, 1500],
+    ] as const) {
+      const { clients, clock, failure } = await startService(7);
+      await clients.jobs.run("ep", { input: {} });
+      const start = clock.now();
+      expect(await failure(clients.jobs[operation]("ep", "job-1", limit))).toMatchObject({ category: "missing" });
+      expect(clock.now() - start).toBe(time);
+    }
+  });
+
+  test.each<[string, string, string, number]>([
+    ["of another client's job", "ep", "job-2", 0],
+    ["of a job with the same id on another endpoint", "other", "job-1", 0],
+    ["of a job that was submitted 30 s ago", "ep", "job-1", 30_000],
+  ])("%s is an error at once", async (_which, endpointId, jobId, age) => {
+    const { clients, clock, requests } = await startService(1);
+    await clients.jobs.run("ep", { input: {} });
+    await clock.advance(age);
+    expect(await apiErrorOf(clients.jobs[operation](endpointId, jobId))).toMatchObject({ category: "missing" });
+    expect(requests).toHaveLength(2);
+  });
 });
 
 test("an unknown status is an error that names it", async () => {

@@ -83,6 +83,37 @@ describe("a job with an unexpected result fails with an actionable message", () 
     expect(calls).not.toContain("cancel");
   });
 
+  test("a job that the service never shows, after about 30 s", async () => {
+    const { context, clock } = await startJobApi({ run: () => job("IN_QUEUE") });
+    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toBe(
+      'job j1 on endpoint "e1" was accepted, but the service does not know it\nIt may have lost the job; the next deployment runs a new one.',
+    );
+    expect(clock.now()).toBeGreaterThanOrEqual(30_000);
+  });
+
+  test("a new job that the service does not show within the timeout", async () => {
+    const { context, clock, calls } = await startJobApi({ run: () => job("IN_QUEUE"), health });
+    expect(await failureOf(JobInvoke.create(inputsOf({ timeout: 10 }), context))).toMatch(
+      /^job j1 on endpoint "e1" was still IN_QUEUE after 1\d s; it could not be cancelled and may still run\n/,
+    );
+    // The cancellation is repeated within the time for cleanup.
+    expect(calls.filter((call) => call === "cancel").length).toBeGreaterThan(1);
+    expect(clock.now()).toBeLessThan(20_000);
+  });
+
+  test("a new job that the service does not show within the verb's timeout is cancelled", async () => {
+    const { context, calls } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      cancel: () => job("CANCELLED"),
+      health,
+    });
+    const creating = JobInvoke.create(inputsOf(), { ...context, timeout: 25_000 });
+    expect(await failureOf(creating)).toMatch(
+      /^job j1 on endpoint "e1" was still IN_QUEUE after 20 s; it was cancelled\n[\s\S]*The create timed out after 25 s/,
+    );
+    expect(calls).toContain("cancel");
+  });
+
   test("unreadable health does not hide the failure", async () => {
     const { context } = await startJobApi({
       run: () => job("FAILED", { error: { code: 7 } }),

@@ -47,6 +47,17 @@ describe("a successful job", () => {
     expect(long.calls).toEqual(["runsync", "status"]);
   });
 
+  test.each(["async", "sync"])("is found although the service shows it late (%s)", async (mode) => {
+    const missing = json({ error: "job not found" }, 404);
+    const { context, calls } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      runsync: () => job("IN_QUEUE"),
+      status: (call) => (call < 5 ? missing : job("COMPLETED")),
+    });
+    expect((await JobInvoke.create(inputsOf({ mode }), context)).outputs["status"]).toBe("COMPLETED");
+    expect(calls.filter((call) => call !== "status")).toHaveLength(1);
+  });
+
   test("is not requested by a refresh or a delete", async () => {
     const { context, calls } = await startJobApi({});
     const olds = { ...inputsOf(), jobId: "j1", status: "COMPLETED", output: { a: 1 } };

@@ -51,6 +51,7 @@ describe("createService", () => {
     [{ timings: { stopGrace: "5s" } }, 'timings.stopGrace: "5s" is not allowed'],
     [{ port: 65_536 }, "port: 65536 is not allowed; must be a whole number from 0 to 65535"],
     [{ templateRelease: -1 }, "templateRelease: -1 is not allowed; must be a whole number of milliseconds, 0 or more"],
+    [{ jobVisibilityDelay: 0.5 }, "jobVisibilityDelay: 0.5 is not allowed; must be a whole number of milliseconds"],
     [{ stream: "list" }, 'stream: "list" is not allowed; must be one of auto, array, envelope'],
     [{ rateLimits: false }, "rateLimits: false is not allowed; must be one of on, off"],
     [{ retire: "v1" }, 'retire: "v1" is not allowed; must be a list of v1, graphql'],

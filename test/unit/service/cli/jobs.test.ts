@@ -48,6 +48,19 @@ describe("run", () => {
     expect({ code, err }).toEqual({ code: 1, err: `serverless-compute-local: job ${id} ended FAILED` });
   });
 
+  test.each(["--sync", "--stream"])("%s waits until the service shows the job", async (flag) => {
+    const late = join(folder, "late");
+    const images = { "acme/echo:1": handlerFile("echo") };
+    const lateService = await createService({ port: 0, dataFolder: late, images, jobVisibilityDelay: 700 });
+    try {
+      await createEndpoint(lateService, "acme/echo:1", { name: `echo${flag}` });
+      const { code, out, err } = await runLine("run", `echo${flag}`, '{"text":"late"}', flag, "--data", late);
+      expect({ code, err, out }).toEqual({ code: 0, err: "", out: expect.stringContaining('{"text":"late"}') });
+    } finally {
+      await lateService.stop(0);
+    }
+  });
+
   test("--stream prints each chunk as a line of JSON", async () => {
     const { code, out } = await line("run", "stream", '{"chunks":[0,{"a":1},"x"],"pause":5}', "--stream");
     expect({ code, lines: out.split("\n") }).toEqual({ code: 0, lines: ["0", '{"a":1}', '"x"'] });

@@ -9,7 +9,7 @@ import { type RawResponse, send as sendRequest, stringAt } from "../../../../sup
 /** Options of the service; without them, it starts no containers and has no rate limits. */
 export type RigOptions = Pick<
   ServiceOptions,
-  "images" | "timings" | "clock" | "stream" | "runtime" | "rateLimits" | "onNotice" | "logLevel"
+  "images" | "timings" | "clock" | "jobVisibilityDelay" | "stream" | "runtime" | "rateLimits" | "onNotice" | "logLevel"
 >;
 
 /** A real service with its own timings, on a free port and in its own folder. */
