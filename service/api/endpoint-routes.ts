@@ -81,7 +81,7 @@ export function createEndpointRoutes({
         jobs: queue.jobs,
         stream: queue.stream,
         token: (endpointId) => (typeOf(endpointId) === "QB" ? tokens.tokenOf(endpointId) : undefined),
-        operationOf: (endpointId, jobId) => queue.records.find(endpointId, jobId)?.job.operation,
+        operationOf: (worker, jobId) => queue.records.findRunning(jobId, worker)?.operation,
       }),
 
     /** Registers the routes of load balancing endpoints. */

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from "zod";
 import { disconnectSignal, onAbort } from "../client-disconnect";
 import { notFound, ServiceError } from "../errors";
-import type { JobOperation } from "../jobs/job";
+import type { JobOperation, JobWorker } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
 import { readMembers } from "../json-text";
@@ -44,8 +44,8 @@ export function registerChannelRoutes(
     stream: Pick<JobStream, "append">;
     /** Returns the token of the endpoint's workers; undefined if the endpoint does not exist. */
     token(endpointId: string): string | undefined;
-    /** Returns the operation that submitted a job. */
-    operationOf(endpointId: string, jobId: string): JobOperation | undefined;
+    /** Returns the operation that submitted a job; undefined if the worker does not run it. */
+    operationOf(worker: JobWorker, jobId: string): JobOperation | undefined;
   },
 ): void {
   // The body is JSON text regardless of the content type; the SDK declares it as a form.
@@ -101,10 +101,10 @@ export function registerChannelRoutes(
   app.post<WorkerRoute>("/:endpointId/job-done/:workerId/:jobId", options, async (request) => {
     const { worker, jobId } = workerOf(request);
     const members = readMembers(bodyText(request) || "{}");
-    const { status, startReport, outcome, refresh } = readResult(members, operationOf(worker.endpointId, jobId));
+    const { status, startReport, outcome, refresh } = readResult(members, operationOf(worker, jobId));
     if (startReport?.event === "prestart_failed")
       worker.startError = `its start hook failed: ${startReport.error_type}: ${startReport.error_message}`;
-    if (status === "IN_PROGRESS") await jobs.progress(jobId, worker.id, members.get("output") ?? "null");
+    if (status === "IN_PROGRESS" && !("error" in outcome)) await jobs.progress(jobId, worker, outcome.output ?? "null");
     else if (startReport?.event === "prestart_cancelled") await dispatcher.requeueUndelivered(worker, [jobId]);
     else await dispatcher.finish(worker, jobId, outcome, refresh);
     return { status: "ok" };
@@ -113,7 +113,7 @@ export function registerChannelRoutes(
   app.post<WorkerRoute>("/:endpointId/job-stream/:workerId/:jobId", options, async (request) => {
     const { worker, jobId } = workerOf(request);
     const members = readMembers(bodyText(request) || "{}");
-    await stream.append(jobId, worker.id, { output: members.get("output"), metrics: members.get("metrics") });
+    await stream.append(jobId, worker, { output: members.get("output"), metrics: members.get("metrics") });
     return { status: "ok" };
   });
 

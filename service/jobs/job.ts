@@ -71,6 +71,12 @@ export type LiveJob = QueuedJob | RunningJob;
 export type FinalJob = CompletedJob | FailedJob | CancelledJob | TimedOutJob;
 export type Job = LiveJob | FinalJob;
 
+/** A worker as jobs refer to it. Its id is unique only among the workers of its endpoint. */
+export interface JobWorker {
+  readonly id: string;
+  readonly endpointId: string;
+}
+
 /** A job with its payload, for its worker. */
 export interface JobDelivery {
   job: RunningJob;

@@ -9,6 +9,7 @@ import {
   canTransition,
   isFinal,
   type Job,
+  type JobWorker,
   type NewJob,
   type RunningJob,
   toCancelled,
@@ -109,9 +110,9 @@ export function createJobs({
     assignOrWait,
 
     /** Ends a job with its worker's result; returns false if the job is not assigned to the worker. */
-    finish: (id: string, workerId: string, outcome: JobOutcome): Promise<boolean> =>
+    finish: (id: string, worker: JobWorker, outcome: JobOutcome): Promise<boolean> =>
       change(() => {
-        const before = findRunning(id, workerId);
+        const before = findRunning(id, worker);
         if (!before) return undefined;
         const now = clock.now();
         const after = "error" in outcome ? toFailed(before, outcome.error, now) : toCompleted(before, now);
@@ -119,10 +120,10 @@ export function createJobs({
       }, outcome.output?.length),
 
     /** Stores a running job's progress update (JSON text). */
-    progress: (id: string, workerId: string, output: string): Promise<boolean> =>
+    progress: (id: string, worker: JobWorker, output: string): Promise<boolean> =>
       commit(
         () => {
-          const job = findRunning(id, workerId);
+          const job = findRunning(id, worker);
           if (!job) return false;
           store.setProgress(job.seq, output);
           if (!job.hasOutput) put({ ...job, hasOutput: true });
@@ -136,10 +137,10 @@ export function createJobs({
      * Requeues a worker's job, or fails it after too many crashes. If the store fails, rejects and retries in the background, because no
      * other caller would requeue the job of a lost worker.
      */
-    requeue: (id: string, workerId: string, reason: RequeueReason, error: string): Promise<boolean> =>
+    requeue: (id: string, worker: JobWorker, reason: RequeueReason, error: string): Promise<boolean> =>
       retryUntilCommitted(() =>
         change(() => {
-          const before = findRunning(id, workerId);
+          const before = findRunning(id, worker);
           if (!before) return undefined;
           const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
           if (crashes > crashLimit)

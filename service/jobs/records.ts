@@ -1,6 +1,6 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobDeadlines } from "./deadlines";
-import type { Job, RunningJob } from "./job";
+import type { Job, JobWorker, RunningJob } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { StoredJob } from "./row";
 import type { JobStore } from "./store";
@@ -34,10 +34,10 @@ export function createJobRecords(
     get: (id: string): Job | undefined => live.get(id) ?? store.find(id)?.job,
 
     /** The job, if it runs on this worker and its ttl has not expired. */
-    findRunning(id: string, workerId: string): RunningJob | undefined {
+    findRunning(id: string, worker: JobWorker): RunningJob | undefined {
       const job = live.get(id);
-      const isRunning = job?.status === "IN_PROGRESS" && job.workerId === workerId && job.expiresAt > clock.now();
-      return isRunning ? job : undefined;
+      if (job?.status !== "IN_PROGRESS" || job.expiresAt <= clock.now()) return undefined;
+      return job.workerId === worker.id && job.endpointId === worker.endpointId ? job : undefined;
     },
   };
 }

@@ -6,7 +6,7 @@ import { isObjectText, memberTexts } from "../json-text";
 import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import type { JobEvents } from "./events";
-import { isFinal, type Job } from "./job";
+import { isFinal, type Job, type JobWorker } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
@@ -61,10 +61,10 @@ export function createJobStream({
 
   return {
     /** Stores a yielded value in parts of at most 1 MB; returns false if the job is not assigned to the worker. */
-    async append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean> {
+    async append(jobId: string, worker: JobWorker, chunk: YieldedChunk): Promise<boolean> {
       const updated = await commit(
         () => {
-          const job = records.findRunning(jobId, workerId);
+          const job = records.findRunning(jobId, worker);
           if (!job) return undefined;
           const texts = chunkTexts(chunk, job.chunks);
           store.appendChunks(job.seq, job.chunks, texts);

@@ -68,7 +68,7 @@ export function servePipe(
     pendingLength += chunk.length;
     if (pendingLength > resultLimit) pipe.pause();
     try {
-      await stream.append(jobId, worker.id, { output: chunk });
+      await stream.append(jobId, worker, { output: chunk });
     } finally {
       pendingLength -= chunk.length;
       if (pendingLength <= resultLimit) pipe.resume();

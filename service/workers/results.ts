@@ -43,7 +43,8 @@ export function readResult(members: ReadonlyMap<string, string>, operation: JobO
       : {};
   const output = members.get("output");
   const error = errorOf(members.get("error"));
-  const outcome = error === undefined ? limitOutput(output, operation) : { error, output };
+  const limited = limitOutput(output, operation);
+  const outcome = error === undefined ? limited : { error, output: limited.output };
   return { status, outcome, refresh: stopPod, startReport: startReportIn(error) };
 }
 

@@ -68,7 +68,7 @@ export function createRunningJobs({
         release(worker, jobId);
         await jobs.requeue(
           jobId,
-          worker.id,
+          worker,
           // A job that was interrupted by the service's end does not count as a crash.
           recovered ? "interrupted" : "crashed",
           "the worker lost the job: it requested another job without returning a result; check that the handler's output is a JSON value",
@@ -81,7 +81,7 @@ export function createRunningJobs({
     async requeueUndelivered(worker: Worker, jobIds: string[]): Promise<void> {
       for (const jobId of jobIds) {
         release(worker, jobId);
-        await jobs.requeue(jobId, worker.id, "undelivered", "the worker had ended");
+        await jobs.requeue(jobId, worker, "undelivered", "the worker had ended");
       }
     },
 
@@ -103,7 +103,7 @@ export function createRunningJobs({
     async requeueAll(worker: Worker, reason: RequeueReason, error: () => string): Promise<void> {
       for (const jobId of [...worker.jobs.keys()])
         await jobs
-          .requeue(jobId, worker.id, reason, error())
+          .requeue(jobId, worker, reason, error())
           .catch((fault) =>
             log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"),
           );

@@ -187,21 +187,22 @@ export class Player {
     const { jobs } = this.#life;
     const { id, endpointId } = job;
     const now = this.now;
-    const worker = operation.fitting ? (job.workerId ?? "nobody") : "a stranger";
+    const workerId = operation.fitting ? (job.workerId ?? "nobody") : "a stranger";
+    const worker = { id: workerId, endpointId };
     switch (operation.kind) {
       case "done":
-        return call(jobs.finish(id, worker, { output: '"done"' }), model.finish(job, worker, now, '"done"'), id);
+        return call(jobs.finish(id, worker, { output: '"done"' }), model.finish(job, workerId, now, '"done"'), id);
       case "fail":
         return call(
           jobs.finish(id, worker, { error: "failed", output: undefined }),
-          model.finish(job, worker, now, undefined, "failed"),
+          model.finish(job, workerId, now, undefined, "failed"),
           id,
         );
       case "progress":
-        return call(jobs.progress(id, worker, '"half"'), model.progress(job, worker, now, '"half"'), id);
+        return call(jobs.progress(id, worker, '"half"'), model.progress(job, workerId, now, '"half"'), id);
       case "requeue": {
         const { reason } = operation;
-        return call(jobs.requeue(id, worker, reason, "lost"), model.requeue(job, worker, now, reason, "lost"), id);
+        return call(jobs.requeue(id, worker, reason, "lost"), model.requeue(job, workerId, now, reason, "lost"), id);
       }
       case "refuse":
         return call(jobs.reject(id, "refused"), model.refuse(job, now, "refused"), id);

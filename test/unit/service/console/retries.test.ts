@@ -5,10 +5,11 @@ import { openJobsRig } from "../jobs/support/jobs-rig";
 test("jobs are retried in their order; jobs in other states, unknown jobs and write failures are reported", async () => {
   const { jobs, newJob, live, lockStore, close } = openJobsRig();
   onTestFinished(close);
+  const worker = { id: "worker", endpointId: "endpoint" };
   for (const id of ["one", "two", "done"]) {
     await jobs.submit(newJob({ id }));
-    await jobs.assign("endpoint", "worker", 1);
-    await jobs.finish(id, "worker", id === "done" ? { output: "1" } : { error: "broken", output: undefined });
+    await jobs.assign(worker.endpointId, worker.id, 1);
+    await jobs.finish(id, worker, id === "done" ? { output: "1" } : { error: "broken", output: undefined });
   }
   const unlock = lockStore("SQLITE_FULL");
   const [failed] = await retryAll(jobs.retry, "endpoint", ["one"]);

@@ -5,8 +5,8 @@ test("acknowledged changes are stored and survive a kill", async () => {
   const rig = useJobs();
   const done = await rig.run({ input: '{\n "a": "ü\\n"}' });
   const failed = await rig.run({ s3Config: '{"bucketName": "b"}' });
-  await rig.jobs.finish(done, "w", { output: '{\n"b": 1}' });
-  await rig.jobs.finish(failed, "w", { error: "no", output: undefined });
+  await rig.jobs.finish(done, rig.worker, { output: '{\n"b": 1}' });
+  await rig.jobs.finish(failed, rig.worker, { error: "no", output: undefined });
   expect(rig.stored()).toEqual([`${done} COMPLETED`, `${failed} FAILED`]);
   for (const life of [rig, rig.afterKill()]) {
     expect(life.records.find("endpoint", done)).toMatchObject({ job: { status: "COMPLETED" }, output: '{\n"b": 1}' });
@@ -51,18 +51,18 @@ test("a change that cannot be stored is rejected, and memory is unchanged", asyn
   const running = await rig.run();
   const unlock = rig.lockStore();
   await expect(rig.jobs.submit(rig.newJob())).rejects.toThrow("store is locked");
-  await expect(rig.jobs.finish(running, "w", { output: "1" })).rejects.toThrow("store is locked");
+  await expect(rig.jobs.finish(running, rig.worker, { output: "1" })).rejects.toThrow("store is locked");
   unlock();
   expect(rig.live.waiting("endpoint")).toBe(0);
   expect(rig.records.find("endpoint", running)?.job.status).toBe("IN_PROGRESS");
   expect(rig.counters.read("endpoint").completed).toBe(0);
-  expect(await rig.jobs.finish(running, "w", { output: "2" })).toBe(true);
+  expect(await rig.jobs.finish(running, rig.worker, { output: "2" })).toBe(true);
   expect(rig.afterKill().records.find("endpoint", running)).toMatchObject({ output: "2" });
 });
 
 test("a failed removal leaves the counters unchanged", async () => {
   const rig = useJobs();
-  await rig.jobs.finish(await rig.run(), "w", { output: "1" });
+  await rig.jobs.finish(await rig.run(), rig.worker, { output: "1" });
   const unlock = rig.lockStore();
   await expect(rig.jobs.removeEndpoint("endpoint")).rejects.toThrow("store is locked");
   unlock();
@@ -72,7 +72,7 @@ test("a failed removal leaves the counters unchanged", async () => {
 test("a failed job with an output that is retried and cancelled in one transaction has no output", async () => {
   const rig = useJobs();
   const id = await rig.run();
-  await rig.jobs.finish(id, "w", { error: "no", output: '"old"' });
+  await rig.jobs.finish(id, rig.worker, { error: "no", output: '"old"' });
   expect(rig.store.find(id)).toMatchObject({ job: { status: "FAILED" }, output: '"old"' });
   await Promise.all([rig.jobs.retry("endpoint", id), rig.jobs.cancel("endpoint", id)]);
   expect(rig.store.find(id)).toMatchObject({ job: { status: "CANCELLED" }, output: undefined });
@@ -81,12 +81,12 @@ test("a failed job with an output that is retried and cancelled in one transacti
 test("a cancelled job keeps its last progress; a requeued job and a job that completes without an output lose it", async () => {
   const rig = useJobs();
   const [cancelled, completed, requeued] = [await rig.run(), await rig.run(), await rig.run()];
-  for (const id of [cancelled, completed, requeued]) await rig.jobs.progress(id, "w", '"half"');
+  for (const id of [cancelled, completed, requeued]) await rig.jobs.progress(id, rig.worker, '"half"');
   const outputs: unknown[] = [];
   rig.events.on("ended", (_job, _before, output) => void outputs.push(output));
   await rig.jobs.cancel("endpoint", cancelled);
-  await rig.jobs.finish(completed, "w", { output: undefined });
-  await rig.jobs.requeue(requeued, "w", "crashed", "lost");
+  await rig.jobs.finish(completed, rig.worker, { output: undefined });
+  await rig.jobs.requeue(requeued, rig.worker, "crashed", "lost");
   expect(rig.store.find(cancelled)).toMatchObject({ job: { status: "CANCELLED", hasOutput: true }, output: '"half"' });
   const { job, output } = rig.store.find(completed) ?? {};
   expect([job?.status, job?.hasOutput, output]).toEqual(["COMPLETED", false, undefined]);
@@ -98,11 +98,11 @@ test("a job fails when its worker crashes a third time; interruptions and undeli
   const rig = useJobs();
   const id = await rig.run();
   for (const reason of ["undelivered", "interrupted", "crashed", "interrupted", "crashed", "undelivered"] as const) {
-    await rig.jobs.requeue(id, "w", reason, "the worker crashed");
+    await rig.jobs.requeue(id, rig.worker, reason, "the worker crashed");
     await rig.jobs.assign("endpoint", "w", 1);
   }
   expect(rig.records.find("endpoint", id)?.job).toMatchObject({ status: "IN_PROGRESS", retries: 4, crashes: 2 });
-  await rig.jobs.requeue(id, "w", "crashed", "the worker crashed");
+  await rig.jobs.requeue(id, rig.worker, "crashed", "the worker crashed");
   expect(rig.records.find("endpoint", id)?.job).toMatchObject({ status: "FAILED", error: "the worker crashed" });
 });
 
@@ -115,11 +115,11 @@ test("a submission to an endpoint that has been deleted is rejected", async () =
 test("the body of a webhook is the job's record", async () => {
   const rig = useJobs();
   const id = await rig.run({ webhook: "http://127.0.0.1:9/" });
-  await rig.jobs.requeue(id, "w", "crashed", "lost");
+  await rig.jobs.requeue(id, rig.worker, "crashed", "lost");
   await rig.clock.advance(1000);
   await rig.jobs.assign("endpoint", "w", 1);
   await rig.clock.advance(500);
-  await rig.jobs.finish(id, "w", { error: "no", output: "1.0" });
+  await rig.jobs.finish(id, rig.worker, { error: "no", output: "1.0" });
   expect(rig.webhooks.load(1)?.body).toBe(
     `{"id":"${id}","status":"FAILED","delayTime":1000,"executionTime":500,"workerId":"w","retries":1,"error":"no","output":1.0}`,
   );

@@ -59,7 +59,7 @@ test("a requeued job starts at another waiting worker", async () => {
   const rig = rigOf();
   const id = await rig.run();
   rig.jobs.assignOrWait("endpoint", { ...rig.local, workerId: "other" });
-  await rig.jobs.requeue(id, "w", "crashed", "lost");
+  await rig.jobs.requeue(id, rig.worker, "crashed", "lost");
   await expect.poll(() => rig.startedJobs, { interval: 5 }).toEqual([id]);
 });
 
@@ -68,7 +68,7 @@ test("a job that starts and ends in one transaction has its result", async () =>
   const job = rig.newJob();
   await rig.jobs.submit(job);
   rig.jobs.assignOrWait("endpoint", rig.local);
-  expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(true);
+  expect(await rig.jobs.finish(job.id, rig.worker, { output: "1" })).toBe(true);
   expect(rig.stored()).toEqual([`${job.id} COMPLETED`]);
 });
 
@@ -84,8 +84,8 @@ test("a start that cannot be stored is stored with the first output, so that a k
     unlock();
   }
   expect(rig.stored()).toEqual([`${streams.id} IN_QUEUE`, `${reports.id} IN_QUEUE`]);
-  expect(await rig.stream.append(streams.id, "w", { output: "1" })).toBe(true);
-  expect(await rig.jobs.progress(reports.id, "w", '"half"')).toBe(true);
+  expect(await rig.stream.append(streams.id, rig.worker, { output: "1" })).toBe(true);
+  expect(await rig.jobs.progress(reports.id, rig.worker, '"half"')).toBe(true);
   const life = rig.afterKill();
   expect(life.records.find("endpoint", streams.id)?.job).toMatchObject({ status: "IN_QUEUE", chunks: 0, retries: 1 });
   expect(life.records.find("endpoint", reports.id)).toMatchObject({ job: { status: "IN_QUEUE" }, output: undefined });
@@ -101,7 +101,7 @@ test("a job that is cancelled while a worker takes it ends with a notification t
   rig.jobs.assignOrWait("endpoint", rig.local);
   await cancellation;
   expect(ended).toEqual([`${job.id} was IN_PROGRESS at w`]);
-  expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(false);
+  expect(await rig.jobs.finish(job.id, rig.worker, { output: "1" })).toBe(false);
   expect([rig.status(job.id), rig.stored()]).toEqual(["CANCELLED", [`${job.id} CANCELLED`]]);
 });
 
@@ -135,7 +135,7 @@ test("a job of a lost worker is requeued as soon as the change can be stored", a
   const job = rig.newJob();
   await rig.jobs.submit(job);
   rig.failNextTransaction();
-  await expect(rig.jobs.requeue(job.id, "w", "crashed", "lost")).rejects.toThrow("disk full");
+  await expect(rig.jobs.requeue(job.id, rig.worker, "crashed", "lost")).rejects.toThrow("disk full");
   expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", [`${job.id} IN_PROGRESS`]]);
   await rig.clock.advance(1000);
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_QUEUE`]);
@@ -146,7 +146,7 @@ test("each accepted job is counted as queued, running or finished at any time", 
   const counted = () =>
     rig.live.waiting("endpoint") + rig.live.running("endpoint") + rig.counters.read("endpoint").completed;
   const deliver = ({ job }: JobDelivery): void => {
-    void rig.jobs.finish(job.id, "w", { output: "1" });
+    void rig.jobs.finish(job.id, rig.worker, { output: "1" });
     rig.jobs.assignOrWait("endpoint", { ...rig.local, deliver });
   };
   rig.jobs.assignOrWait("endpoint", { ...rig.local, deliver });

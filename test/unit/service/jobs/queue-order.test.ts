@@ -29,9 +29,9 @@ test("a requeued job precedes later jobs of the same millisecond", async () => {
   for (const id of ["a", "b", "c"]) await rig.submit(id);
   const first = await take(rig);
   await take(rig);
-  await rig.jobs.requeue(first, "w", "crashed", "lost");
+  await rig.jobs.requeue(first, rig.worker, "crashed", "lost");
   expect(rig.order()).toEqual(["a", "c"]);
-  await rig.jobs.requeue("b", "w", "crashed", "lost");
+  await rig.jobs.requeue("b", rig.worker, "crashed", "lost");
   expect(rig.order()).toEqual(["a", "b", "c"]);
   expect(rig.orderAfterRestart()).toEqual(["a", "b", "c"]);
 });
@@ -49,7 +49,7 @@ test("a retried job is queued behind all others", async () => {
   const rig = rigOf();
   await rig.submit("a");
   await take(rig);
-  await rig.jobs.finish("a", "w", { error: "failed", output: undefined });
+  await rig.jobs.finish("a", rig.worker, { error: "failed", output: undefined });
   await rig.submit("b");
   await rig.jobs.retry("endpoint", "a");
   expect(rig.order()).toEqual(["b", "a"]);

@@ -9,7 +9,7 @@ async function pagesOf(sizes: number[], limit: number) {
   const rig = useJobs();
   for (const size of sizes) {
     const id = await rig.run();
-    await rig.jobs.finish(id, "w", { output: JSON.stringify("x".repeat(size)) });
+    await rig.jobs.finish(id, rig.worker, { output: JSON.stringify("x".repeat(size)) });
   }
   const pages: string[][] = [];
   let outputs = 0;

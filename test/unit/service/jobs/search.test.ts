@@ -7,7 +7,7 @@ async function searchRig() {
   const rig = useJobs();
   async function end(id: string, outcome: { error: string } | { output: string }): Promise<void> {
     await rig.run({ id });
-    await rig.jobs.finish(id, "w", { output: undefined, ...outcome });
+    await rig.jobs.finish(id, rig.worker, { output: undefined, ...outcome });
   }
   await end("01-aaaa-done", { output: "1" });
   await end("02-bbbb-oom", { error: "RuntimeError: CUDA out of memory (100%_\\)" });

@@ -24,7 +24,7 @@ function rigOf() {
   const outputs = async (id: string) => (await read(id)).chunks.map(({ output }) => output);
   /** Appends a chunk of a worker. */
   const append = (id: string, workerId: string, output: unknown) =>
-    stream.append(id, workerId, { output: JSON.stringify(output) });
+    stream.append(id, { id: workerId, endpointId: "endpoint" }, { output: JSON.stringify(output) });
   return { ...rig, append, begin, read, outputs };
 }
 
@@ -39,7 +39,7 @@ test("each chunk is read once, in order, and the last read is marked as done", a
   ]);
   expect(first.done).toBe(false);
   await rig.append(id, "w", "c");
-  await rig.jobs.finish(id, "w", { output: "[]" });
+  await rig.jobs.finish(id, rig.worker, { output: "[]" });
   const last = await rig.read(id);
   expect(last.chunks.map(({ output }) => output)).toEqual(["c"]);
   expect(last.done).toBe(true);
@@ -59,7 +59,7 @@ test.each([
   await rig.clock.advance(100);
   await first.acknowledge?.(arrives);
   expect(await second).toEqual(expected);
-  await rig.jobs.finish(id, "w", { output: "[]" });
+  await rig.jobs.finish(id, rig.worker, { output: "[]" });
   expect(await rig.outputs(id)).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ test("a worker that lost the job cannot append to its stream, and the next worke
   const rig = rigOf();
   const id = await rig.run();
   await rig.append(id, "w", "old");
-  await rig.jobs.requeue(id, "w", "crashed", "x");
+  await rig.jobs.requeue(id, rig.worker, "crashed", "x");
   expect(await rig.append(id, "w", "late")).toBe(false);
   await rig.jobs.assign("endpoint", "other", 1);
   await rig.append(id, "other", "new");
@@ -114,7 +114,7 @@ test("metrics of the worker are added to a chunk and override the service's, unl
   const rig = rigOf();
   const id = await rig.run();
   for (const metrics of ['{"stream_index":7,"tokens":3}', "{}", "[1]", undefined])
-    await rig.stream.append(id, "w", { output: "1", ...(metrics === undefined ? {} : { metrics }) });
+    await rig.stream.append(id, rig.worker, { output: "1", ...(metrics === undefined ? {} : { metrics }) });
   expect((await rig.read(id)).chunks.map(({ metrics }) => metrics)).toEqual([
     { stream_index: 7, tokens: 3 },
     { stream_index: 1 },
@@ -127,7 +127,10 @@ test("the metrics of the worker count towards the 1 MB of a chunk; metrics that 
   const rig = rigOf();
   const id = await rig.run();
   const append = (size: number, output: string) =>
-    rig.stream.append(id, "w", { output: JSON.stringify(output), metrics: JSON.stringify({ log: "m".repeat(size) }) });
+    rig.stream.append(id, rig.worker, {
+      output: JSON.stringify(output),
+      metrics: JSON.stringify({ log: "m".repeat(size) }),
+    });
   await append(500_000, "x".repeat(1_000_000));
   await append(limits.streamChunk - 100, "y");
   const texts = (await rig.read(id)).texts;

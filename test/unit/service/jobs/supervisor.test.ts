@@ -86,7 +86,7 @@ test.each([
 ] as const)("the result of /%s is kept for %i ms after its end", async (operation, retained) => {
   const rig = rigOf();
   const id = await rig.run({ operation });
-  await rig.jobs.finish(id, "w", { output: "1" });
+  await rig.jobs.finish(id, rig.worker, { output: "1" });
   await rig.clock.advance(retained - 1);
   await rig.supervisor.pass();
   expect(rig.status(id)).toBe("COMPLETED");
@@ -122,9 +122,9 @@ test("a job with an expired ttl is removed even while running, and its worker's 
   rig.events.on("removed", (job) => removed.push(job));
   const id = await rig.run({ expiresAt: rig.clock.now() + 10_000, webhook: "http://127.0.0.1:9/" });
   await rig.clock.advance(10_000);
-  expect(await rig.jobs.progress(id, "w", "1")).toBe(false);
-  expect(await rig.jobs.finish(id, "w", { output: "1" })).toBe(false);
-  expect(await rig.jobs.requeue(id, "w", "crashed", "x")).toBe(false);
+  expect(await rig.jobs.progress(id, rig.worker, "1")).toBe(false);
+  expect(await rig.jobs.finish(id, rig.worker, { output: "1" })).toBe(false);
+  expect(await rig.jobs.requeue(id, rig.worker, "crashed", "x")).toBe(false);
   expect(rig.counters.read("endpoint")).toEqual({ completed: 0, failed: 0, retried: 0 });
   expect(rig.webhooks.dueHosts(Number.MAX_SAFE_INTEGER)).toEqual([]);
   await rig.supervisor.pass();
@@ -137,7 +137,7 @@ test("a job that is requeued in the transaction of its timeout is kept", async (
   const rig = rigOf();
   const id = await rig.run({ executionTimeout: 5000 });
   await rig.clock.advance(5000);
-  await Promise.all([rig.jobs.requeue(id, "w", "crashed", "lost"), rig.supervisor.pass()]);
+  await Promise.all([rig.jobs.requeue(id, rig.worker, "crashed", "lost"), rig.supervisor.pass()]);
   expect(rig.status(id)).toBe("IN_QUEUE");
 });
 
@@ -155,7 +155,7 @@ test("a started supervisor removes expired jobs at the end of their sweep", asyn
   const rig = rigOf(silent, 60_000);
   rig.supervisor.start();
   const id = await rig.run();
-  await rig.jobs.finish(id, "w", { output: "1" });
+  await rig.jobs.finish(id, rig.worker, { output: "1" });
   await rig.clock.advance(limits.retention.run + 60_000);
   await expect.poll(() => rig.store.find(id), { interval: 5 }).toBeUndefined();
   await rig.supervisor.stop();
@@ -185,7 +185,7 @@ test("the table of jobs is empty after hundreds of jobs have expired", async () 
   const ids = Array.from({ length: 600 }, () => rig.newJob());
   await Promise.all(ids.map((job) => rig.jobs.submit(job)));
   await Promise.all(ids.map(() => rig.jobs.assign("endpoint", "w", 1)));
-  await Promise.all(ids.map(({ id }) => rig.jobs.finish(id, "w", { output: "1" })));
+  await Promise.all(ids.map(({ id }) => rig.jobs.finish(id, rig.worker, { output: "1" })));
   await rig.clock.advance(limits.retention.run);
   expect(await rig.supervisor.pass()).toBeUndefined();
   expect(rig.store.endpoints()).toEqual([]);
@@ -206,7 +206,7 @@ test("an alarm that is stopped before its time does not run", async () => {
 test.each(["unfinished", "finished"])("a later ttl counts from the submission: an %s job", async (state) => {
   const rig = rigOf();
   const id = await rig.run();
-  if (state === "finished") await rig.jobs.finish(id, "w", { output: "1" });
+  if (state === "finished") await rig.jobs.finish(id, rig.worker, { output: "1" });
   await rig.clock.advance(1000);
   await rig.jobs.setTtl("endpoint", id, 5000);
   expect(await rig.supervisor.pass()).toBe(rig.clock.now() + 4000);

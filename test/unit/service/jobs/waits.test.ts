@@ -53,9 +53,9 @@ test("a wait ends with its job, not with a stream chunk, and not after its clien
     rig.waits.wait(id, 60_000, (end) => void ended.push([name, end?.job.status, end?.output])),
   );
   leave?.();
-  await rig.stream.append(id, "w", { output: "1" });
+  await rig.stream.append(id, rig.worker, { output: "1" });
   expect(ended).toEqual([]);
-  await rig.jobs.finish(id, "w", { output: "2" });
+  await rig.jobs.finish(id, rig.worker, { output: "2" });
   expect(ended).toEqual([["second", "COMPLETED", "2"]]);
 });
 
@@ -63,7 +63,7 @@ test("a wait for a change ends with a stream chunk", async () => {
   const rig = useJobs();
   const id = await rig.run();
   const changed = rig.waits.waitForChange(id, 60_000, new AbortController().signal, true);
-  await rig.stream.append(id, "w", { output: "1" });
+  await rig.stream.append(id, rig.worker, { output: "1" });
   await changed;
 });
 

@@ -67,7 +67,7 @@ function rigOf(timings = {}) {
 
 async function end(rig: ReturnType<typeof rigOf>, webhook: string): Promise<string> {
   const id = await rig.run({ webhook });
-  await rig.jobs.finish(id, "w", { output: '{"a":1}' });
+  await rig.jobs.finish(id, rig.worker, { output: '{"a":1}' });
   return id;
 }
 const waitForBodies = (bodies: string[], count: number) =>

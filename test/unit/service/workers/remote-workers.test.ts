@@ -106,11 +106,15 @@ test("a result that is invalid or too large fails its job, with the reason", asy
     ["{output: NaN}", 400, "was rejected"],
     ["[1]", 400, "was rejected"],
     [megabytes(10), 200, tooLong],
+    [{ status: "IN_PROGRESS", ...megabytes(10) }, 200, tooLong],
+    [{ error: "its own error", ...megabytes(10) }, 200, "its own error"],
     [megabytes(22), 413, "rejected"],
   ] as const) {
     const id = await jobs.run({});
     await as("w").take();
     expect((await as("w").done(id, body)).status).toBe(status);
-    expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringContaining(error) });
+    const record = await jobs.reaches(id);
+    expect(record).toMatchObject({ status: "FAILED", error: expect.stringContaining(error) });
+    expect(record).not.toHaveProperty("output");
   }
 });

@@ -113,6 +113,7 @@ export function useJobs() {
   return {
     ...rig,
     run,
+    worker: { id: "w", endpointId: "endpoint" },
     /** The job's state for clients. */
     status: (id: string) => rig.records.find("endpoint", id)?.job.status,
     /** Ids and states in the store after a kill at this moment. */
