@@ -27,7 +27,8 @@ function partsOf(report) {
     const suite = ancestorTitles.at(-1) ?? "";
     // The table of faults in docs/service.md describes them.
     if (suite.endsWith("under injected faults")) continue;
-    const [, client = suite, version = "", name = ""] = /^(.*?) (\d+\.\d+\.\d+)(?::? (.*))?$/.exec(suite) ?? [];
+    const [, client = suite, version = "", name = ""] =
+      /^(.*?) (\d+\.\d+\.\d+(?:rc\d+)?)(?::? (.*))?$/.exec(suite) ?? [];
     const noResults = { works: new Set(), fails: new Set(), notRun: new Set(), known: [], notes: new Set() };
     const part = parts.get(suite) ?? { client, version, part: name, ...noResults };
     parts.set(suite, part);

@@ -14,6 +14,14 @@ export type SdkProgram = { path: string } | { missing: string } | { failure: str
 
 /** Package of the public SDK. */
 export const sdk = `runpod==${versions.pythonSdk}`;
+/** Both supported versions of the package, and a Python with each. */
+export const findPythonSdks = (): Promise<{ version: string; python: SdkProgram }[]> =>
+  Promise.all(
+    [versions.pythonSdk, versions.pythonSdk2].map(async (version) => ({
+      version,
+      python: await findPython(`runpod==${version}`),
+    })),
+  );
 const cache = new URL("../../.serverless-compute/", import.meta.url);
 
 /**

@@ -3,6 +3,7 @@ export const versions = {
   javascriptSdk: "1.1.2",
   aiSdkProvider: "1.4.0",
   pythonSdk: "1.12.0",
+  pythonSdk2: "2.0.0rc2",
   flash: "1.21.0",
   dstack: "0.22.5",
   runpodctl: "2.7.2",
