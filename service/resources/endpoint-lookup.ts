@@ -61,6 +61,11 @@ export function createEndpointLookup(deps: {
   stock: Pick<Stock, "lackOfStock">;
 }) {
   const { endpoints, templates, secrets, registryAuths, volumes, releases, stock } = deps;
+  /** The variables of an endpoint's workers, with unresolved references to secrets. */
+  const variablesOf = (endpoint: EndpointRow): Record<string, string> => ({
+    ...templates.find(endpoint.templateId)?.env,
+    ...endpoint.env,
+  });
   return {
     /** Returns the endpoint, mostly from memory; undefined if it is unknown or deleted. */
     get: endpoints.committed,
@@ -74,6 +79,14 @@ export function createEndpointLookup(deps: {
     /** Images used by endpoints. */
     images: (): Set<string> =>
       new Set(endpoints.list().flatMap(({ templateId }) => templates.find(templateId)?.imageName ?? [])),
+    /** Current values of the secrets in the variables of an endpoint's workers. */
+    secretValues(id: string): string[] {
+      const endpoint = endpoints.committed(id);
+      const references = Object.values(endpoint ? variablesOf(endpoint) : {}).flatMap((text) => [
+        ...text.matchAll(secretReference),
+      ]);
+      return references.flatMap(([, name = ""]) => secrets.valueOf(name) ?? []);
+    },
     /**
      * Returns the start parameters of an endpoint's worker, with the current secret values. Throws a ServiceError that names the first
      * reference without a secret.
@@ -101,7 +114,7 @@ export function createEndpointLookup(deps: {
         const fault = `${what} of endpoint "${endpoint.name}" contains a null character, which processes cannot have; remove it`;
         throw new ServiceError("invalid", fault);
       };
-      const env = Object.entries({ ...template.env, ...endpoint.env }).map(([name, text]) => {
+      const env = Object.entries(variablesOf(endpoint)).map(([name, text]) => {
         const value = withSecrets(name, text);
         check(`env.${name.replaceAll("\0", "\\u0000")}`, name, value);
         return [name, value] as const;

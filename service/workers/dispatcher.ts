@@ -160,7 +160,8 @@ export function createDispatcher({
     async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
       if (refresh) worker.retiring = true;
       const injected = worker.jobs.has(jobId) ? faults.jobFailure(worker.endpointId, jobId) : undefined;
-      const result = jobs.finish(jobId, worker, injected ?? outcome);
+      const redacted = "error" in outcome ? { ...outcome, error: worker.redact(outcome.error) } : outcome;
+      const result = jobs.finish(jobId, worker, injected ?? redacted);
       // The next job does not wait for the commit of the result.
       sendNext(worker);
       if (await result) return;

@@ -22,6 +22,7 @@ import { servePipe } from "./pipe";
 import { createWorkerPool } from "./pool";
 import { createWorkerPresence } from "./presence";
 import { createReaper } from "./reaper";
+import { createRedaction, type Redact } from "./redaction";
 import { countRunning, createWorkerRegistry, stateOf, type WorkerState } from "./registry";
 import { unencodableOutput } from "./results";
 import { createWorkerTokens } from "./tokens";
@@ -79,6 +80,7 @@ export function createWorkers({
     clock: monotonicClock,
     timings,
     log,
+    redactionOf,
     onJoin: tokens.recordExternalUse,
     onChange: review,
   });
@@ -150,6 +152,12 @@ export function createWorkers({
     for (const { id, since } of live.queue(endpointId).jobsForScaling) yield { id, queuedAt: since + lead };
   }
 
+  /** The redaction of an endpoint's external workers, whose environment is unknown: the endpoint's current secrets and token. */
+  function redactionOf(endpointId: string): Redact {
+    const token = tokens.tokenOf(endpointId);
+    return (text) => createRedaction([...endpoints.secretValues(endpointId), token])(text);
+  }
+
   function serve(local: LocalWorker): void {
     const { worker, process } = local;
     void balancer.watch(local);
@@ -168,15 +176,7 @@ export function createWorkers({
     tokens,
 
     health: (endpointId: string): EndpointHealth =>
-      readHealth(endpointId, {
-        counters,
-        live,
-        registry,
-        clock: monotonicClock,
-        timings,
-        throttled: pool.throttled,
-        problem: pool.problem,
-      }),
+      readHealth(endpointId, { counters, live, registry, clock: monotonicClock, timings, ...pool }),
 
     /** Number of an endpoint's running workers; its rate limit depends on it. */
     countRunning: (endpointId: string): number =>

@@ -9,7 +9,6 @@ export interface LocalWorker {
   image: string;
   /** Description of the last failed health check. */
   lastFailedCheck: string | undefined;
-  redact(text: string): string;
   /** The reason why the service ended the worker; a worker that ends without a reason has crashed. */
   reason: string | undefined;
   /** The loss that made the service end the worker, so that the next start backs off; only a lost worker counts as a crash of its jobs. */
@@ -21,7 +20,7 @@ export interface LocalWorker {
 /** A newly started worker. It does not count as late or silent while its image is pulled; `onStarted` is called afterwards. */
 export function localWorkerOf(
   worker: Worker,
-  started: Pick<LocalWorker, "process" | "image" | "redact">,
+  started: Pick<LocalWorker, "process" | "image">,
   clock: Clock,
   onStarted: () => void,
 ): LocalWorker {

@@ -117,7 +117,7 @@ export function createWorkerPool({
 
   /** Adds a newly started worker. */
   function add({ id: endpointId, version }: EndpointRow, started: StartedWorker): void {
-    const worker = registry.add({ id: started.id, endpointId, version, now: clock.now() });
+    const worker = registry.add({ ...started, endpointId, version, now: clock.now() });
     const local = localWorkerOf(worker, started, clock, () => review(endpointId));
     processes.set(worker, local);
     serve(local);

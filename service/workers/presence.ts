@@ -3,6 +3,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { RunningJob } from "../jobs/job";
 import type { JobTimings } from "../jobs/timings";
+import type { Redact } from "./redaction";
 import { isLocalId, type Worker, type WorkerRegistry } from "./registry";
 
 export type WorkerPresence = ReturnType<typeof createWorkerPresence>;
@@ -13,6 +14,7 @@ export function createWorkerPresence({
   clock,
   timings,
   log,
+  redactionOf,
   onJoin,
   onChange,
 }: {
@@ -20,11 +22,15 @@ export function createWorkerPresence({
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "info">;
+  /** Returns the redaction of an endpoint's external workers. */
+  redactionOf(endpointId: string): Redact;
   /** Called before an external worker joins the endpoint. */
   onJoin(endpointId: string): void;
   /** Called after a change of the endpoint's workers. */
   onChange(endpointId: string): void;
 }) {
+  const add = (endpointId: string, id: string): Worker =>
+    registry.add({ id, endpointId, redact: redactionOf(endpointId), now: clock.now() });
   return {
     /** Returns the worker that sent a request; an external worker joins with its first request. */
     identify(endpointId: string, workerId: string): Worker {
@@ -36,7 +42,7 @@ export function createWorkerPresence({
         );
       // Before the worker is added, so that the next call joins if the store fails.
       if (!existing) onJoin(endpointId);
-      const worker = existing ?? registry.add({ id: workerId, endpointId, now: clock.now() });
+      const worker = existing ?? add(endpointId, workerId);
       if (!existing) log.info({ endpoint: endpointId, worker: workerId }, "worker: joined");
       worker.lastSeenAt = clock.now();
       if (worker.returnDeadline !== undefined) {
@@ -54,7 +60,7 @@ export function createWorkerPresence({
       const now = clock.now();
       let worker = registry.find(endpointId, workerId);
       if (!worker) {
-        worker = registry.add({ id: workerId, endpointId, now });
+        worker = add(endpointId, workerId);
         worker.firstTakeAt = now;
         worker.returnDeadline = now + timings.returnGrace;
       }

@@ -35,7 +35,7 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
       const expectedEvent = local.worker.workload === "requests" ? "was healthy" : "requested a job";
       const timing = local.worker.preparing ? "" : `, before it ${expectedEvent}`;
       const { startError } = local.worker;
-      const cause = startError === undefined ? timing : `, because ${local.redact(startError)}`;
+      const cause = startError === undefined ? timing : `, because ${local.worker.redact(startError)}`;
       const endText = `${describeEnd(local, end)}${cause}`;
       const problem = `workers of the image "${local.image}" do not start: the last one ${endText}${obstacle}${lastOutputText(local, end)}`;
       startProblems.set(endpointId, problem);
@@ -76,7 +76,7 @@ const describeEnd = ({ reason }: LocalWorker, end: ProcessEnd): string =>
 const errorLine = /^(?:Uncaught )?(?:[\w.]*(?:Error|Exception)|[\w.]+\.exceptions\.\w+)(?: \[\w+\])?(?::|$)/;
 
 /** The first error in a worker's output, then its last lines, as the end of a sentence; empty without output. */
-function lastOutputText({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string {
+function lastOutputText({ worker: { redact } }: LocalWorker, { lastErrors }: ProcessEnd): string {
   if (lastErrors.length === 0) return "";
   const lines = lastErrors.map(redact);
   const error = lines.find((line) => errorLine.test(line));

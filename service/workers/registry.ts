@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
+import type { Redact } from "./redaction";
 
 /** A worker: a local process or container started by this service, or an external process with the endpoint's token. */
 export interface Worker {
   readonly id: string;
   readonly endpointId: string;
+  /** Redacts the worker's secrets in its texts, such as the errors of its handler. */
+  readonly redact: Redact;
   /** The endpoint version of the worker; undefined for external workers. */
   readonly version: number | undefined;
   /** The kind of work, given by the endpoint's type. */
@@ -92,11 +95,12 @@ export function createWorkerRegistry() {
     byEndpoint,
     find: (endpointId: string, id: string): Worker | undefined => endpoints.get(endpointId)?.get(id),
     all: (): Worker[] => [...endpoints.keys()].flatMap(byEndpoint),
-    add(options: { id: string; endpointId: string; version?: number; now: number }): Worker {
-      const { id, endpointId, version, now } = options;
+    add(options: Pick<Worker, "id" | "endpointId" | "redact"> & { version?: number; now: number }): Worker {
+      const { id, endpointId, redact, version, now } = options;
       const worker: Worker = {
         id,
         endpointId,
+        redact,
         version,
         workload: "jobs",
         stale: false,

@@ -24,11 +24,13 @@ async function openDispatcher() {
   const registry = createWorkerRegistry();
   const { jobs, events, live } = life;
   const log = pino({ level: "silent" });
-  const around = { registry, clock, timings: defaultTimings, log, onJoin: () => undefined, onChange: () => undefined };
+  const redact = (text: string): string => text;
+  const callbacks = { redactionOf: () => redact, onJoin: () => undefined, onChange: () => undefined };
+  const around = { registry, clock, timings: defaultTimings, log, ...callbacks };
   const presence = createWorkerPresence(around);
-  const faults = { jobFailure: () => undefined };
+  const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false };
   const dispatcher = createDispatcher({ jobs, queue: live.queue, events, presence, faults, ...around });
-  const worker = registry.add({ id: "worker", endpointId, now: clock.now() });
+  const worker = registry.add({ id: "worker", endpointId, redact, now: clock.now() });
   await jobs.submit(submissionAt(clock.now(), { endpointId }));
   const take = (): ReturnType<typeof dispatcher.takeJobs> =>
     dispatcher.takeJobs(worker, 1, undefined, new AbortController().signal);

@@ -1,10 +1,30 @@
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import { readStore } from "../../../../service/store/database";
+import { readWorkerToken } from "../../../../service/workers/tokens";
+import { closeServer, listenOnLoopback } from "../../../support/loopback";
 import { allowSecret } from "../../../support/secret-scan";
-import { useJobRig } from "../jobs/support/job-rig";
+import { type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
 const env = z.record(z.string(), z.string());
+
+/** Starts a receiver of webhooks, closed after the test. */
+async function receiveBodies() {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    bodies.push(await text(request));
+    response.end();
+  });
+  onTestFinished(() => closeServer(server));
+  return { url: `${await listenOnLoopback(server)}/`, bodies };
+}
+
+/** The records of all jobs in a store. */
+const storedErrors = (dataFolder: string): string =>
+  JSON.stringify(readStore(dataFolder, "SELECT record FROM jobs", z.object({ record: z.string() })));
 
 test("a worker has only its own environment, without variables of the host", async () => {
   vi.stubEnv("OF_THE_HOST_ONLY", "1");
@@ -50,6 +70,39 @@ test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript ar
   expect(await templates()).toMatchObject([{ dockerEntrypoint: ["/nowhere"], startScript: "exit 1" }]);
   const { status, output } = await jobs.reaches(await jobs.run({ do: "args" }));
   expect({ status, output }).toEqual({ status: "COMPLETED", output: ["--model", "a b"] });
+});
+
+test("the error of a handler has no secret values: in /status, in its webhook and in the store", async () => {
+  const rig = await useJobRig({ images, timings: { ...shortTimings, takeHold: 100 } });
+  const received = await receiveBodies();
+  const value = 'the "hidden" välue\nof 2 lines';
+  await rig.graphql(`mutation { secretCreate(input: {name: "hush", value: ${JSON.stringify(value)}}) { id } }`);
+  const template = { env: { SECRET: "{{ RUNPOD_SECRET_hush }}" } };
+  const tool = await rig.endpoint("tool", {}, template);
+  const external = await rig.endpoint("elsewhere", { workersMax: 0 }, template);
+  const errors = new Map<string, unknown>();
+  const submit = (jobs: Jobs, input: object) => jobs.run(input, { webhook: received.url });
+  const recordEnd = async (jobs: Jobs, id: string) => errors.set(id, (await jobs.reaches(id, "FAILED"))["error"]);
+  for (const action of ["throwSecret", "errorWithSecret"]) await recordEnd(tool, await submit(tool, { do: action }));
+  const authorization = readWorkerToken(rig.dataFolder, external.id) ?? "";
+  for (const error of [
+    `denied for ${value} and ${authorization}`,
+    { error_message: value },
+    // The Python SDK sends JSON text with escapes.
+    JSON.stringify({ error_message: value }).replace("ä", "\\u00e4"),
+  ]) {
+    const id = await submit(external, {});
+    await external.call("GET", "/job-take/w?gpu=x", undefined, { authorization });
+    await external.call("POST", `/job-done/w/${id}?gpu=x`, { error }, { authorization });
+    await recordEnd(external, id);
+  }
+  await expect.poll(() => received.bodies.length).toBe(errors.size);
+  await rig.stop();
+  for (const text of [...errors.values(), ...received.bodies, storedErrors(rig.dataFolder)].map(String)) {
+    expect(text).toContain("[secret]");
+    for (const part of ["hidden", "of 2 lines", authorization, String(readWorkerToken(rig.dataFolder, tool.id))])
+      expect(text).not.toContain(part);
+  }
 });
 
 test("the output of workers is in the endpoint's log, without secret values", async () => {

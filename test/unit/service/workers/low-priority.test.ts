@@ -9,7 +9,7 @@ const rules = { workersMin: 0, workersMax: 3, idleTimeout: 5000, scalerType: "RE
 
 /** Number of workers to start in addition to a worker with these running jobs; `true` means low priority. */
 function startsWith(waiting: number, running: boolean[]): number {
-  const worker = createWorkerRegistry().add({ id: "w", endpointId: "e", now });
+  const worker = createWorkerRegistry().add({ id: "w", endpointId: "e", redact: String, now });
   worker.firstTakeAt = now;
   for (const [index, lowPriority] of running.entries())
     worker.jobs.set(`j${index}`, { since: now, lowPriority, recovered: false });

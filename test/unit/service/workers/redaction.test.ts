@@ -13,6 +13,15 @@ test("a secret is redacted in a worker's line, also in JSON", () => {
   expect(redact(JSON.stringify({ pem }))).toBe('{"pem":"[secret]"}');
 });
 
+test("overlapping secrets are redacted from the start of the first to the end of the last", () => {
+  const redact = createRedaction(["first-middle", "middle-last", "aaaa"]);
+  expect(redact("x first-middle-last y aaaaaaa z")).toBe("x [secret] y [secret] z");
+});
+
+test("a secret is redacted in JSON with ASCII characters only", () => {
+  expect(createRedaction(["schlüssel–1\n"])('{"error": "schl\\u00fcssel\\u20131\\n"}')).toBe('{"error": "[secret]"}');
+});
+
 test("a secret that contains another secret is redacted completely, and short values are ignored", () => {
   const redact = createRedaction(["hunter2", "hunter2-long", "ab"]);
   expect(redact("x hunter2-long y hunter2 z ab")).toBe("x [secret] y [secret] z ab");

@@ -6,7 +6,7 @@ import { checkWorker } from "../../../../service/workers/watch";
 
 const start = 1_000_000;
 const workerWith = (changes: Partial<Worker> = {}): Worker =>
-  Object.assign(createWorkerRegistry().add({ id: "w", endpointId: "e", now: start }), changes);
+  Object.assign(createWorkerRegistry().add({ id: "w", endpointId: "e", redact: String, now: start }), changes);
 const idleTimes = { firstTakeAt: start, lastTakeAt: start };
 const withJob = {
   ...idleTimes,

@@ -40,6 +40,10 @@ export default async function tool({ id, input, signal, ...rest }) {
     }
     case "error":
       return { error: "failed in order", partial: 1 };
+    case "throwSecret":
+      throw new Error(`denied for ${process.env.SECRET}`, { cause: `token ${process.env.RUNPOD_AI_API_KEY}` });
+    case "errorWithSecret":
+      return { error: { denied: [process.env.SECRET, process.env.RUNPOD_AI_API_KEY] } };
     case "circle": {
       const circle = {};
       circle.circle = circle;
