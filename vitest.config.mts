@@ -24,6 +24,7 @@ const isFull = Boolean(process.env["FULL"]);
 /** Suites of `test/faults` whose rules do not depend on the dialect: REST v2, and in full runs also v1. */
 const faultsOfV2 = [
   "adopt-existing",
+  "adopted-inputs",
   "cancellation",
   "capped-lists",
   "interrupted-creates",

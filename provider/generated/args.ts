@@ -9,7 +9,7 @@ export interface SecretArgs {
   value: pulumi.Input<string>;
   /** Purpose of the secret. Default `""`. */
   description?: pulumi.Input<string>;
-  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs that the program sets, and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 
@@ -33,7 +33,7 @@ export interface NetworkVolumeArgs {
   dataCenterId: pulumi.Input<string>;
   /** Storage tier; defaults to the data centre's default tier. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"STANDARD" | "HIGH_PERFORMANCE">;
-  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs that the program sets, and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 
@@ -54,7 +54,7 @@ export interface ContainerRegistryAuthArgs {
   username: pulumi.Input<string>;
   /** Password or access token at the registry. It is write-only. A change replaces the resource. Kept encrypted in state. */
   password: pulumi.Input<string>;
-  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs that the program sets, and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 
@@ -106,7 +106,7 @@ export interface TemplateArgs {
   dockerStartCmd?: pulumi.Input<pulumi.Input<string>[]>;
   /** Creates a new template, with a random suffix in its name, for each change of the workers' content, instead of changing this one. The old one is deleted when no endpoint uses it. Defaults to false. */
   replaceOnChange?: pulumi.Input<boolean>;
-  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs that the program sets, and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 
@@ -240,7 +240,7 @@ export interface ServerlessEndpointArgs {
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
   /** Verification when the endpoint is created and when its template changes: a worker of the new version must complete this job or request as expected. An update that fails verification is rolled back. */
   verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;
-  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs that the program sets, and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 

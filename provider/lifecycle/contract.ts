@@ -159,6 +159,11 @@ export interface Lifecycle {
    * that does not depend on the number of resources. Absent for kinds without findings.
    */
   preflight?: ((olds: Properties, news: Properties, context: PreflightContext) => Promise<Failure[]>) | undefined;
+  /**
+   * Warning with the changes to the existing object that a create with these inputs adopts; undefined if there is none. Rejects if
+   * the object cannot be adopted. Absent for kinds without objects.
+   */
+  adoptionWarning?: ((inputs: Properties, context: Context) => Promise<string | undefined>) | undefined;
   /** Changes of a deployment; an unknown value counts as a change. Makes no API calls. */
   diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
   /** Warnings for a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */

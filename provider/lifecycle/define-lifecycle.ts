@@ -43,7 +43,8 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   hasSuffixedName?: (inputs: Properties) => boolean;
   /** Adjusts the changes that follow from the traits of the properties. */
   adjustChanges?: (changes: Change[], olds: Properties, news: Properties, dialect: Dialect | undefined) => Change[];
-  create(inputs: Inputs, context: Context): Promise<Created<Outputs>>;
+  /** `properties` are the checked inputs with their record of defaults. */
+  create(inputs: Inputs, context: Context, properties: Properties): Promise<Created<Outputs>>;
   read(id: string, olds: Properties, context: Context): Promise<ReportedObject<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   delete(id: string, olds: Properties, context: Context): Promise<void>;
@@ -101,7 +102,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       runVerb({ label: labelOf(properties), verb: "create" }, properties, context, (bounded) =>
         runChange(bounded, async () => {
           const inputs = checkedInputs.parse(properties);
-          const created = await definition.create(inputs, bounded);
+          const created = await definition.create(inputs, bounded, properties);
           const outputs = toProperties(created.outputs);
           const determined = Object.entries(outputs).filter(([key]) => key in shape.shape && !(key in properties));
           const omitted = { ...defaultsOf(properties), ...toProperties(inputs), ...outputs };

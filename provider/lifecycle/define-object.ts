@@ -1,7 +1,9 @@
 import type { CallOptions, Management } from "serverless-compute-api";
 import { traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import type { Context, Properties, Value } from "./contract";
+import { untilAborted } from "./calls";
+import type { Change, Context, Properties, Value } from "./contract";
+import { type Adoption, describeChanges, findAdoption, planAdoption } from "./create/adoption";
 import { createOnce } from "./create/create-once";
 import type { Created, NamedInputs, NamedObject } from "./create/creation";
 import { type Definition, defineLifecycle, type ResourceLifecycle } from "./define-lifecycle";
@@ -15,8 +17,8 @@ import {
   withoutOmitted,
 } from "./properties/defaults";
 import { usesServiceDefault } from "./properties/schema";
-import { toProperties } from "./properties/values";
-import { type ReportedObject, readResultOf } from "./read-result";
+import { hasUnknown, textOf, toProperties } from "./properties/values";
+import { derivedOutputs, type ReportedObject, readResultOf } from "./read-result";
 import { createReader, type ObjectReader, type Source } from "./reader";
 
 /** The calls of the service for the objects of one kind. */
@@ -41,7 +43,7 @@ export interface ObjectDefinition<Inputs extends NamedInputs, Outputs extends ob
   /** The outputs of an object that was just created or found. */
   outputsOf(inputs: Inputs, object: ApiObject, context: Context): Outputs;
   /** An object with the name of its create, if the service changes names. */
-  withName?(object: ApiObject, inputs: Inputs): ApiObject;
+  withName?(object: ApiObject, inputs: Pick<NamedInputs, "name">): ApiObject;
   /** Deletes an object; succeeds if it is absent. */
   delete(id: string, context: Context): Promise<void>;
 }
@@ -103,10 +105,39 @@ function determinedValues<Inputs extends NamedInputs, Outputs extends object, Ap
   );
 }
 
-/** Creates the object of a resource once, or adopts an existing one and updates it with the definition's `update`. */
+/** Plans the adoption of a complete object; `properties` are checked inputs with their record of defaults, perhaps unknown. */
+function adoptionOf<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  object: ApiObject,
+  properties: Properties,
+  context: Context,
+): Adoption {
+  const { inputs: shape, dialectRules } = definition;
+  const { dialect } = context.clients;
+  const desired = withoutOmitted(properties);
+  const entries = Object.entries(properties).filter(([key]) => key in shape.shape);
+  const existing = toProperties(reportedObjectOf(definition, object, desired, context).inputs);
+  // An unknown value counts as a change, and the object's value is as valid as any other.
+  const unknownKeys = entries.flatMap(([key, value]) => (hasUnknown(value) ? [key] : []));
+  const known = entries.map(([key, value]) => [key, hasUnknown(value) ? existing[key] : value]);
+  const adoption = planAdoption(existing, toProperties(Object.fromEntries(known)), {
+    shape,
+    diff: { ...definition, dialect },
+    isOmitted: (key) => !(key in desired),
+    isValid: (inputs) => shape.safeParse(inputs).success && (dialectRules?.(inputs, dialect, {}) ?? []).length === 0,
+  });
+  const unknownChanges = unknownKeys.map((key): Change => ({ path: [key], kind: "update", replace: false }));
+  return { ...adoption, changes: [...adoption.changes, ...unknownChanges] };
+}
+
+/**
+ * Creates the object of a resource once, or adopts an existing one and updates it with the definition's `update`. `properties` are
+ * the checked inputs with their record of defaults.
+ */
 export async function createObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
   inputs: Inputs,
+  properties: Properties,
   context: Context,
 ): Promise<Created<Outputs>> {
   const { kind, inputs: shape, fromRecord, withName = (object) => object } = definition;
@@ -136,7 +167,14 @@ export async function createObject<Inputs extends NamedInputs, Outputs extends o
         ...determinedValues(definition, object, desired, context),
       }),
       complete: (object) => complete(definition, object, desired, { ...context, warn: () => {} }),
-      updateAdopted: (id, changes) => definition.update(id, changes, context),
+      plan: (object) => adoptionOf(definition, object, properties, context),
+      parse: (adopted) => definition.checkedInputs.parse(adopted),
+      // Like a read, outputs derived from inputs do not contain values that the program omits.
+      updateAdopted: async (id, changes, kept) => ({
+        ...(await definition.update(id, changes, context)),
+        ...derivedOutputs(definition.outputRules, withoutOmitted(properties), id),
+        ...kept,
+      }),
       ...(!hasUniqueNames && { remove: (id: string) => definition.delete(id, context) }),
     },
     context,
@@ -155,7 +193,7 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
   const reader = createReader(definition.objects);
   const lifecycle = defineLifecycle<Inputs, Outputs>({
     ...definition,
-    create: (inputs, context) => createObject(definition, inputs, context),
+    create: (inputs, context, properties) => createObject(definition, inputs, properties, context),
     async read(id, olds, context) {
       const record = await reader(context).get(id, context);
       context.onLookup?.(record !== undefined);
@@ -173,6 +211,29 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
   };
   return {
     ...lifecycle,
+    async adoptionWarning(properties, context) {
+      const { kind, withName = (object) => object } = definition;
+      const name = textOf(properties, "name");
+      if (name === undefined) return undefined;
+      const quiet = { ...context, warn: () => {} };
+      const { objects } = await untilAborted(reader(context).list(context), context.signal);
+      const found = await findAdoption(
+        {
+          kind,
+          inputs: { name },
+          shape,
+          rules: { ...definition, dialect: context.clients.dialect },
+          complete: (object) => complete(definition, object, properties, quiet),
+          plan: (object) => adoptionOf(definition, object, properties, context),
+        },
+        objects.map((object) => withName(object, { name })),
+        context,
+      );
+      if (!found) return undefined;
+      const changes = describeChanges(found.adoption, shape, context.secrets?.paths);
+      const subject = `adoptExisting: the existing ${kind} ${found.object.id} is adopted`;
+      return changes === undefined ? `${subject} without a change` : `${subject} and changes in place: ${changes}`;
+    },
     /** Also records which properties the program omits, with the values of the state; the service may have other values for these. */
     check(olds, news, ...rest) {
       const program = programInputs(olds, news);

@@ -25,8 +25,6 @@ export function readResultOf(
   const { inputs: shape, outputs, outputRules } = rules;
   const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)), rules);
   const oldEntries = [duplicatesKey, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
-  const programInputs = withoutOmitted(inputs);
-  const derived = Object.entries(outputRules).map(([key, { derive }]) => [key, derive?.(programInputs, { id })]);
   return {
     id,
     inputs,
@@ -35,12 +33,18 @@ export function readResultOf(
         ...Object.fromEntries(oldEntries),
         ...inputs,
         ...reportedOutputs,
-        ...toProperties(Object.fromEntries(derived)),
+        ...derivedOutputs(outputRules, withoutOmitted(inputs), id),
       }),
       determined,
     ),
   };
 }
+
+/** The outputs that inputs determine. */
+export const derivedOutputs = (outputRules: PreviewRules["outputRules"], inputs: Properties, id: string): Properties =>
+  toProperties(
+    Object.fromEntries(Object.entries(outputRules).map(([key, { derive }]) => [key, derive?.(inputs, { id })])),
+  );
 
 /**
  * The inputs after a read, and the values that the service has determined for omitted properties without a default. A property keeps

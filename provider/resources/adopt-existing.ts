@@ -5,7 +5,7 @@ import { z } from "zod";
 export const adoptExisting = z
   .boolean()
   .describe(
-    "Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false.",
+    "Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs that the program sets, and destroyed with the resource. Defaults to false.",
   )
   .optional()
   .register(traits, { onlyAtCreation: true });

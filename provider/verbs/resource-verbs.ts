@@ -97,6 +97,21 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       return host.cancellation.run((signal) => action({ ...context, signal }));
     });
 
+  /** Warns about the changes of an existing object that a create adopts. */
+  const warnAboutAdoption = async (
+    { urn, olds, news }: { urn: string; olds: PropertySet; news: PropertySet },
+    run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,
+  ): Promise<void> => {
+    const { adoptExisting, name } = news.properties;
+    const isCreate = olds.properties["name"] !== name;
+    if (!lifecycle.adoptionWarning || urn === "" || adoptExisting !== true || !isCreate) return;
+    const { adoptionWarning } = lifecycle;
+    const warning = await run((context) => adoptionWarning(news.properties, context)).catch(
+      (error: unknown) => `adoptExisting: the changes of an adoption cannot be shown: ${messageOf(error)}`,
+    );
+    if (warning !== undefined) void host.log.warning(urn, createRedaction(secretsOf([news]).values)(warning));
+  };
+
   const requireId = (id: string): string => {
     if (id) return id;
     throw new Error(`the service created the ${kind} but returned no id`);
@@ -126,6 +141,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         failures.length > 0
           ? []
           : await findingsOf(lifecycle, host, resource, (action) => runVerb({ urn }, [news, olds], action));
+      if (failures.length === 0) await warnAboutAdoption(resource, (action) => runVerb({ urn }, [news, olds], action));
       const isError = findings.length > 0 && host.preflight() === "error";
       if (!isError) for (const { path, reason } of findings) void host.log.warning(urn, redact(`${path}: ${reason}`));
       return {

@@ -48,7 +48,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
 describe("an adopted object", () => {
   const { NetworkVolume, ServerlessEndpoint, Template, Secret } = kinds;
 
-  test("is updated to the inputs and their defaults", async () => {
+  test("is updated to the inputs of the program", async () => {
     const name = freshName();
     const created = await bench.rest("POST", "/templates", {
       name,
@@ -68,10 +68,8 @@ describe("an adopted object", () => {
     expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({
       imageName: "new:2",
       env: { B: "2" },
-      // REST v2 has no such property.
-      readme: dialect === "v1" ? "" : "by hand",
-      // The start arguments of REST v2 are the whole start command.
-      dockerEntrypoint: dialect === "v1" ? ["/start"] : [],
+      readme: "by hand",
+      dockerEntrypoint: ["/start"],
     });
     expect((await Template.read(id, outputs, bench.context()))?.outputs).toEqual(outputs);
   });
@@ -129,9 +127,7 @@ describe("an adopted object", () => {
     bench.proxy.inject(secretValueUpdate, { kind: "delayRequest", ms: 0 });
     await Secret.create(inputs, bench.context());
     expect(bench.proxy.pendingFaults()).toBe(0);
-    expect(await bench.listObjects("secrets")).toContainEqual(
-      expect.objectContaining({ name, description: dialect === "v1" ? "" : null }),
-    );
+    expect(await bench.listObjects("secrets")).toContainEqual(expect.objectContaining({ name, description: "d" }));
   });
 });
 

@@ -3,23 +3,15 @@ import type { Properties, Value } from "../../provider/lifecycle/contract";
 import { defaultsKey } from "../../provider/lifecycle/properties/defaults";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
-import { type CollectionName, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { inputSteps, inputTable } from "./support/input-table";
+import { collections, inputSteps, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
 import { expectPreviewOutputs } from "./support/preview-outputs";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
 const { serverlessUrl } = bench.addresses;
 const { cases, bases } = await inputTable(bench);
-
-const collections: Record<ObjectKind, CollectionName> = {
-  Template: "templates",
-  ServerlessEndpoint: "endpoints",
-  NetworkVolume: "networkvolumes",
-  Secret: "secrets",
-  ContainerRegistryAuth: "containerregistryauth",
-};
 
 /** Outputs that only the service can determine. */
 const unknownOutputs: Partial<Record<ObjectKind, { create: string[]; update: string[] }>> = {

@@ -1,6 +1,8 @@
 import type { CallOptions } from "serverless-compute-api";
 import type { z } from "zod";
+import type { Properties } from "../contract";
 import type { DiffRules } from "../properties/diff";
+import type { Adoption } from "./adoption";
 
 /** An update: the deployed properties, the new inputs, and which properties differ. */
 export interface Update<Inputs> {
@@ -37,8 +39,12 @@ export interface Creation<Inputs extends NamedInputs, Outputs extends object, Ap
   outputsOf(object: ApiObject): Outputs;
   /** Reads the parts of an existing object that a list does not show. */
   complete?(object: ApiObject): Promise<ApiObject>;
-  /** Updates an adopted object to the inputs. */
-  updateAdopted(id: string, update: Update<Inputs>): Promise<Outputs>;
+  /** Plans the adoption of an existing object. */
+  plan(object: ApiObject): Adoption;
+  /** Converts the inputs of an adoption. */
+  parse(inputs: Properties): Inputs;
+  /** Updates an adopted object to the inputs; the outputs contain the values that it keeps. */
+  updateAdopted(id: string, update: Update<Inputs>, kept: Properties): Promise<Outputs>;
   /** Deletes a duplicate; present for kinds whose names are not unique. */
   remove?(id: string, options: CallOptions): Promise<void>;
 }

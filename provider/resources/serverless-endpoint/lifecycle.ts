@@ -111,8 +111,8 @@ const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
 /** Endpoint: workers of a template with their own API root (interface: Endpoint). Names need not be unique. */
 export const serverlessEndpoint = {
   ...defineObject(endpoints, {
-    async create(inputs, context) {
-      const created = await createObject(endpoints, inputs, context);
+    async create(inputs, context, properties) {
+      const created = await createObject(endpoints, inputs, properties, context);
       await verifyCreated(created, inputs, context);
       return created;
     },

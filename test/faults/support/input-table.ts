@@ -4,9 +4,18 @@ import { type Fields, plainEndpointFields, templateFields } from "serverless-com
 import type { Properties, Value } from "../../../provider/lifecycle/contract";
 import { instanceId } from "../../../service/resources/catalog";
 import { dialect } from "../../support/dialect";
-import type { LifecycleBench } from "../../support/lifecycle-bench";
+import type { CollectionName, LifecycleBench } from "../../support/lifecycle-bench";
 import { plainProperties } from "../../support/sample-values";
 import type { ObjectKind } from "./kinds";
+
+/** Lists of the service with the objects of each kind. */
+export const collections: Record<ObjectKind, CollectionName> = {
+  Template: "templates",
+  ServerlessEndpoint: "endpoints",
+  NetworkVolume: "networkvolumes",
+  Secret: "secrets",
+  ContainerRegistryAuth: "containerregistryauth",
+};
 
 /** One input of a kind, with two values and its form in raw HTTP responses. */
 export interface InputCase {

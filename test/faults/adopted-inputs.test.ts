@@ -1,0 +1,156 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createProvider } from "../../provider/dynamic/provider";
+import { type Properties, Unknown } from "../../provider/lifecycle/contract";
+import { configNames } from "../../provider/lifecycle/setting-names";
+import { resourceCalls } from "../../provider/plugin/resource-calls";
+import { createHost, type Host } from "../../provider/process/host";
+import { kinds } from "../../provider/resources";
+import { dialect } from "../support/dialect";
+import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
+import { engineProperties } from "../support/property-sets";
+import { collections, inputTable } from "./support/input-table";
+import { freshName } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 0 });
+const table = await inputTable(bench);
+/** Optional inputs whose values the service stores. */
+const optionalInputs = table.cases.filter(
+  ({ input, required }) => !required && !["name", "adoptExisting", "replaceOnChange"].includes(input),
+);
+
+describe.each(optionalInputs)("$input of an existing $kind", ({ kind, input, values, change, relatedInputs }) => {
+  const lifecycle = kinds[kind];
+  const [oldValue, newValue] = values;
+  const inputsOf = (name: string, more: Properties): Properties => {
+    const { inputs, failures } = lifecycle.check({}, { ...table.bases[kind], ...more, name }, naming(), [], dialect);
+    expect(failures).toEqual([]);
+    return inputs;
+  };
+  /** Creates an object with the old value by hand, and returns its record in the service. */
+  const createByHand = async (name: string) => {
+    const inputs = inputsOf(name, { ...relatedInputs, [input]: oldValue });
+    const { id, outputs } = await lifecycle.create(inputs, bench.context());
+    onTestFinished(() => lifecycle.delete(id, outputs, bench.context()));
+    return id;
+  };
+  const recordOf = async (id: string) =>
+    (await bench.listObjects(collections[kind])).map(propertiesIn).find((record) => record["id"] === id);
+  /** The part of the warning after the id. */
+  const warningOf = async (inputs: Properties): Promise<string | undefined> =>
+    (await lifecycle.adoptionWarning?.(inputs, bench.context()))?.replace(/^.* is adopted /, "");
+
+  test("is kept if the program omits it", async () => {
+    const name = freshName();
+    const id = await createByHand(name);
+    const record = await recordOf(id);
+    const inputs = inputsOf(name, { adoptExisting: true });
+    // The value of a secret cannot be compared.
+    expect(await warningOf(inputs)).toBe(kind === "Secret" ? "and changes in place: value" : "without a change");
+    const adopted = await lifecycle.create(inputs, bench.context());
+    expect(adopted.id).toBe(id);
+    expect(await recordOf(id)).toEqual(record);
+    expect(lifecycle.diff(adopted.outputs, inputs, dialect)).toEqual([]);
+    const read = await lifecycle.read(id, adopted.outputs, bench.context());
+    expect(read?.outputs).toEqual(adopted.outputs);
+  });
+
+  test("is changed to the program's value, which the warning announces", async () => {
+    const name = freshName();
+    const id = await createByHand(name);
+    const inputs = inputsOf(name, { ...relatedInputs, [input]: newValue, adoptExisting: true });
+    if (change === "replace") {
+      await expect(lifecycle.adoptionWarning?.(inputs, bench.context())).rejects.toThrow("cannot change in place");
+      await expect(lifecycle.create(inputs, bench.context())).rejects.toThrow("cannot change in place");
+      return;
+    }
+    expect(await warningOf(inputs)).toMatch(new RegExp(`^and changes in place: .*${input}`));
+    const { outputs } = await lifecycle.create(inputs, bench.context());
+    const read = await lifecycle.read(id, outputs, bench.context());
+    expect(read?.inputs[input]).toEqual(inputs[input]);
+    // GraphQL does not show some properties, so they are always sent.
+    const isHidden = dialect === "v1" && lifecycle.traits[input]?.optionalInGraphql === true;
+    const sent = kind === "Secret" ? "value" : isHidden ? input : undefined;
+    expect(await warningOf(inputs)).toBe(sent === undefined ? "without a change" : `and changes in place: ${sent}`);
+  });
+});
+
+test.each<[existing: Properties, news: Properties, warning: string]>([
+  [{ workersMin: 3, workersMax: 5 }, { workersMax: 2 }, "workersMin (now 3), workersMax (now 5)"],
+  [{ flashboot: true }, { workersMax: 2 }, "workersMax (now 3)"],
+  [{ scalerType: "REQUEST_COUNT", scalerValue: 9 }, { scalerType: "QUEUE_DELAY" }, 'scalerType (now "REQUEST_COUNT")'],
+  [{ gpuTypeIds: ["NVIDIA L4"], gpuCount: 2 }, { gpuTypeIds: ["NVIDIA A40"] }, "gpuTypeIds"],
+  [{ minCudaVersion: "12.1" }, { allowedCudaVersions: ["12.4"] }, "allowedCudaVersions"],
+  [{}, { verify: { input: {} }, workersMax: 1 }, "workersMax (now 3)"],
+])("an endpoint with %j and the inputs %j changes exactly: %s", async (existing, news, changes) => {
+  const endpoint = { ...table.bases.ServerlessEndpoint, name: freshName() };
+  const check = (more: Properties) =>
+    kinds.ServerlessEndpoint.check({}, { ...endpoint, ...more }, naming(), [], dialect).inputs;
+  const { id, outputs } = await kinds.ServerlessEndpoint.create(check(existing), bench.context());
+  onTestFinished(() => kinds.ServerlessEndpoint.delete(id, outputs, bench.context()));
+  const inputs = check({ ...news, adoptExisting: true });
+  const warning = await kinds.ServerlessEndpoint.adoptionWarning?.(inputs, bench.context());
+  // REST v2 allows only one of the two CUDA settings.
+  const more = dialect === "v2" && "minCudaVersion" in existing ? ', minCudaVersion (now "12.1")' : "";
+  expect(warning).toBe(
+    `adoptExisting: the existing ServerlessEndpoint ${id} is adopted and changes in place: ${changes}${more}`,
+  );
+  if ("verify" in news) return;
+  const adopted = await kinds.ServerlessEndpoint.create(inputs, bench.context());
+  expect(await kinds.ServerlessEndpoint.adoptionWarning?.(inputs, bench.context())).toMatch(/without a change$/);
+  expect(adopted.id).toBe(id);
+});
+
+test("an unknown input counts as a change", async () => {
+  const name = freshName();
+  const { ServerlessEndpoint } = kinds;
+  const inputs = ServerlessEndpoint.check({}, { ...table.bases.ServerlessEndpoint, name }, naming()).inputs;
+  const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context());
+  onTestFinished(() => ServerlessEndpoint.delete(id, outputs, bench.context()));
+  const news = { name, templateId: Unknown.value, workersMax: 4, adoptExisting: true };
+  const unknown = ServerlessEndpoint.check({}, news, naming()).inputs;
+  expect(await ServerlessEndpoint.adoptionWarning?.(unknown, bench.context())).toMatch(
+    /changes in place: workersMax \(now 3\), templateId \(now "\w+"\)$/,
+  );
+});
+
+describe("the preview of an adoption", () => {
+  const news = { imageName: "new:2", env: { B: "2" }, adoptExisting: true };
+  /** Warnings of a check in both provider variants. */
+  async function warningsOf(name: string, connect: Host["connect"] | undefined): Promise<string[]> {
+    const warnings: string[] = [];
+    const host = createHost(() => undefined);
+    const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
+    const variant = { ...host, log, ...(connect && { connect }), dialect: () => dialect };
+    const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:Template::chat";
+    const request = { urn, olds: engineProperties({}), news: engineProperties({ name, ...news }) };
+    await resourceCalls(variant, kinds).check({ ...request, randomSeed: undefined, autonaming: undefined });
+    await createProvider(kinds.Template, variant).check?.({}, { name, ...news, __urn: urn });
+    return warnings;
+  }
+
+  test("lists the changes of the existing object without values of its env, in both variants", async () => {
+    const name = freshName();
+    const id = await bench.create("/templates", {
+      name,
+      imageName: "old:1",
+      isServerless: true,
+      env: { A: "planted-1" },
+      containerDiskInGb: 7,
+    });
+    const { clients } = bench.context();
+    const settings = { templateReleaseLimit: 1, names: configNames };
+    const warning = `adoptExisting: the existing Template ${id} is adopted and changes in place: imageName (now "old:1"), env.A, env.B`;
+    expect(await warningsOf(name, () => ({ clients, settings }))).toEqual([warning, warning]);
+    expect(await warningsOf(freshName(), () => ({ clients, settings }))).toEqual([]);
+  });
+
+  test("without a key says that the changes cannot be shown", async () => {
+    vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const warning = expect.stringMatching(
+      /^adoptExisting: the changes of an adoption cannot be shown: the API key of .* is missing/,
+    );
+    expect(await warningsOf(freshName(), undefined)).toEqual([warning, warning]);
+  });
+});
