@@ -92,13 +92,10 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
 
   test("after a manual rollback by the printed command, updates of the template still apply to the endpoint", async () => {
     const { Template } = kinds;
-    const created = Template.check(
-      {},
-      { imageName: "acme/echo:1" },
-      naming(`by-hand-${restVersion}`),
-      [],
-      restVersion,
-    ).inputs;
+    const checked = (news: Properties) =>
+      Template.check({}, { imageName: "acme/echo:1", ...news }, naming(`by-hand-${restVersion}`), [], restVersion)
+        .inputs;
+    const created = checked({});
     const { id: templateId, outputs: olds } = await Template.create(created, context());
     ({ id, outputs: deployed } = await ServerlessEndpoint.create(
       { ...inputsOf(templateId), name: `by-hand-${restVersion}` },
@@ -112,7 +109,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
     const readResult = await ServerlessEndpoint.read(id, deployed, context());
     expect(readResult?.inputs).toMatchObject({ templateId });
-    await Template.update(templateId, olds, { ...created, env: { MODE: "second" } }, context());
+    await Template.update(templateId, olds, checked({ env: { MODE: "second" } }), context());
     const { json } = await bench.rest("GET", `/endpoints/${id}?includeTemplate=true`);
     expect(at(json, "template", "env")).toMatchObject({ MODE: "second" });
     expect((await ServerlessEndpoint.read(id, deployed, context()))?.inputs).toMatchObject({ templateId });

@@ -35,7 +35,8 @@ describe("an update does not change", () => {
     };
     await bench.graphql("mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id } }", { input });
     await bench.rest("PATCH", `/templates/${id}`, { dockerEntrypoint: ["/start"] });
-    await Template.update(id, outputs, { ...inputs, containerDiskInGb: 7 }, bench.context());
+    const news = Template.check(inputs, { imageName: "a:1", containerDiskInGb: 7 }, naming("others-dev")).inputs;
+    await Template.update(id, outputs, news, bench.context());
     expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({
       ...others,
       containerDiskInGb: 7,
@@ -55,7 +56,8 @@ describe("an update does not change", () => {
       modelReferences: ["m"],
     };
     await bench.graphql("mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id } }", { input });
-    await ServerlessEndpoint.update(id, outputs, { ...inputs, workersMax: 8 }, bench.context());
+    const news = ServerlessEndpoint.check(inputs, { templateId, workersMax: 8 }, naming("others-dev")).inputs;
+    await ServerlessEndpoint.update(id, outputs, news, bench.context());
     expect((await bench.rest("GET", `/endpoints/${id}`)).json).toMatchObject({
       env: { A: "1" },
       modelReferences: ["m"],
