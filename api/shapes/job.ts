@@ -39,7 +39,10 @@ export const jobInput = z.record(z.string(), z.unknown());
 export const jobSubmission = z.lazy(() =>
   z.looseObject({
     input: jobInput,
-    webhook: z.url({ protocol: /^https?$/ }).optional(),
+    webhook: z
+      .url({ protocol: /^https?$/ })
+      .max(8192)
+      .optional(),
     policy: jobPolicy.optional(),
     // Clients send additional fields, such as an object path, which the worker's code reads.
     s3Config: z

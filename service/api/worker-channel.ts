@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from "zod";
 import { disconnectSignal, onAbort } from "../client-disconnect";
 import { notFound, ServiceError } from "../errors";
-import type { JobOperation, JobWorker } from "../jobs/job";
+import { type JobOperation, type JobWorker, limitError } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
 import { readMembers } from "../json-text";
@@ -103,7 +103,7 @@ export function registerChannelRoutes(
     const members = readMembers(bodyText(request) || "{}");
     const { status, startReport, outcome, refresh } = readResult(members, operationOf(worker, jobId));
     if (startReport?.event === "prestart_failed")
-      worker.startError = `its start hook failed: ${startReport.error_type}: ${startReport.error_message}`;
+      worker.startError = limitError(`its start hook failed: ${startReport.error_type}: ${startReport.error_message}`);
     if (status === "IN_PROGRESS" && !("error" in outcome)) await jobs.progress(jobId, worker, outcome.output ?? "null");
     else if (startReport?.event === "prestart_cancelled") await dispatcher.requeueUndelivered(worker, [jobId]);
     else await dispatcher.finish(worker, jobId, outcome, refresh);

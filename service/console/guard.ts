@@ -39,15 +39,20 @@ export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, se
   const reject = (subject: string, value: string | string[] | undefined, remedy: string): never => {
     throw new ServiceError("forbidden", `${subject}: ${JSON.stringify(value ?? "")} is not allowed; ${remedy}`);
   };
+  const sessionOf = ({ headers }: FastifyRequest): string =>
+    readCookie(headers.cookie, cookieName(servicePort())) ?? "";
   const openHint = (): string => `open the console at ${serverlessUrl()}`;
 
   return {
+    /** The session of a request; empty without a session. */
+    sessionOf,
     /** Requires that a request's Host is an address of this machine, against DNS rebinding. */
     checkHost({ headers }: FastifyRequest): void {
       if (!hosts().includes(headers.host ?? "")) reject("header Host", headers.host, openHint());
     },
     /** Requires that a request for data comes from the console's own page, in a session. */
-    checkPage({ headers, method }: FastifyRequest): void {
+    checkPage(request: FastifyRequest): void {
+      const { headers, method } = request;
       const { origin, host } = headers;
       const fetchSite = headers["sec-fetch-site"];
       if (fetchSite !== undefined && fetchSite !== "same-origin")
@@ -55,7 +60,7 @@ export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, se
       const isRead = method === "GET";
       if ((origin !== undefined || !isRead) && origin !== `http://${host}`) reject("header Origin", origin, openHint());
       if (!isRead && headers[pageHeader] !== "1") reject(`header ${pageHeader}`, headers[pageHeader], "it must be 1");
-      if (sessions.isOpen(readCookie(headers.cookie, cookieName(servicePort())))) return;
+      if (sessions.isOpen(sessionOf(request))) return;
       throw new ServiceError(
         "unauthorized",
         'session: is missing or has expired; run "serverless-compute-local open" for a new link',

@@ -58,9 +58,6 @@ export function resourcesOverview({ templates, volumes, secrets, registryAuths }
   };
 }
 
-/** Maximum characters of an error in a list. */
-const maxErrorLength = 300;
-
 /** A job in a list; times in ms. */
 export const jobRow = (job: Job, now: number): object => ({
   id: job.id,
@@ -75,5 +72,5 @@ export const jobRow = (job: Job, now: number): object => ({
   startedAt: job.startedAt,
   delayTime: Math.max(0, delayTime(job, now)),
   executionTime: Math.max(0, executionTime(job, now)),
-  error: job.error?.slice(0, maxErrorLength),
+  error: job.error,
 });

@@ -10,6 +10,7 @@ import { parseInput } from "../validation";
 import type { ConsoleContent } from "./content";
 import { createConsoleGuard, securityHeaders } from "./guard";
 import type { ConsoleSessions } from "./sessions";
+import { createStreamLimit } from "./stream-limit";
 
 /** Address of a link that opens the console once. */
 export const linkTo = (serverlessUrl: string, token: string): string => `${serverlessUrl}/?t=${token}`;
@@ -59,6 +60,7 @@ export function registerConsoleRoutes(
   },
 ): void {
   const guard = createConsoleGuard(sessions, serverlessUrl);
+  const streams = createStreamLimit();
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(securityHeaders);
     guard.checkHost(request);
@@ -91,9 +93,12 @@ export function registerConsoleRoutes(
       done();
     });
     scope.get("/console/api/session", async () => ({ open: true }));
-    scope.get("/console/api/events", async ({ query }, reply) => {
-      const { endpoint, ...filter } = parseInput(eventsQuery, query);
+    scope.get("/console/api/events", async (request, reply) => {
+      const { endpoint, ...filter } = parseInput(eventsQuery, request.query);
       if (endpoint !== undefined && !exists(endpoint)) throw notFound("endpoint", endpoint);
+      const endCount = streams.add(guard.sessionOf(request));
+      if (reply.raw.closed) endCount();
+      else reply.raw.once("close", endCount);
       const events = (await content()).events(endpoint, filterOf(filter), disconnectSignal(reply));
       return reply.type("text/event-stream").send(Readable.from(events));
     });

@@ -172,11 +172,22 @@ export const toCompleted = (job: JobBefore<"complete">, now: number): JobAfter<"
   finishedAt: now,
 });
 
+/** Maximum length of a job's error, in characters; lists read many errors. */
+const maxErrorLength = 64 * 1024;
+
+/** Shortens an error that is too long, and adds its length. */
+export function limitError(error: string): string {
+  if (error.length <= maxErrorLength) return error;
+  // Half of a character outside of the basic plane is removed.
+  const start = error.slice(0, maxErrorLength).replace(/[\uD800-\uDBFF]$/, "");
+  return `${start}… (the error has ${error.length} characters; only the first ${maxErrorLength} are kept)`;
+}
+
 export const toFailed = (job: JobBefore<"fail" | "reject">, error: string, now: number): JobAfter<"fail"> => ({
   ...job,
   status: "FAILED",
   finishedAt: now,
-  error,
+  error: limitError(error),
 });
 
 export const toTimedOut = (job: JobBefore<"timeOut">, error: string, now: number): JobAfter<"timeOut"> => ({

@@ -25,9 +25,21 @@ export const recordOf = (job: Job): string =>
 /** Indices in `recordOf` of the properties that SQL statements read. */
 export const recordIndex = { place: 5, error: 12 } as const;
 
+/** The properties of a job as one column; `record` is the SQL expression for those without a column. */
+const columnOf = (record: string): string =>
+  `json_array(seq, id, endpoint_id, status, finished_at, coalesce(chunks, 0), coalesce(chunks_read, 0), ${record}) AS job`;
+
 /** The properties of every job, as one column. */
-export const jobColumn = `json_array(seq, id, endpoint_id, status, finished_at, coalesce(chunks, 0), coalesce(chunks_read, 0),
-  json(record)) AS job`;
+export const jobColumn = columnOf("json(record)");
+
+/** Maximum length of an error in a list, in characters. */
+const maxListedError = 300;
+
+/** Like `jobColumn`, with the first characters of the error only. */
+export const listedJobColumn = columnOf(
+  `CASE WHEN octet_length(record) <= 512 THEN json(record)
+    ELSE json_set(record, '$[${recordIndex.error}]', substr(record ->> ${recordIndex.error}, 1, ${maxListedError})) END`,
+);
 
 const unreadable = (column: string): Error => new Error(`the store has a job whose ${column} cannot be read`);
 

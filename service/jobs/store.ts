@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
 import { type FinalJob, isFinal, type Job, type LiveJob, type NewJob } from "./job";
-import { createJobRows, jobColumn, recordIndex, recordOf, type StoredJob } from "./row";
+import { createJobRows, jobColumn, listedJobColumn, recordIndex, recordOf, type StoredJob } from "./row";
 
 /** The part of a job that is sent only to its worker. */
 type JobPayload = Pick<NewJob, "input" | "s3Config">;
@@ -10,8 +10,8 @@ export type JobStore = ReturnType<typeof createJobStore>;
 
 const tables = "jobs LEFT JOIN job_progress USING (seq) LEFT JOIN job_streams USING (seq)";
 const selectStoredJobs = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
-/** A query of jobs that excludes outputs, which may be 20 MB each. */
-export const selectJobs = `SELECT ${jobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
+/** A query of jobs without outputs, which may be 20 MB each, and with the beginning of errors. */
+export const selectJobs = `SELECT ${listedJobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
 const endpointPage = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 

@@ -178,3 +178,32 @@ test("--no-console disables page, data and link", async () => {
     expect((await send("GET", serverlessUrl + path)).status, path).toBe(404);
   expect((await send("POST", `${serverlessUrl}/console/links`, { key: apiKey })).status).toBe(404);
 });
+
+test("a session has at most six event streams; others, and new ones after one has ended, are not affected", async () => {
+  const { serverlessUrl, apiKey, consoleUrl } = await useConsoleService();
+  const first = await openLink(consoleUrl);
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const second = await openLink(stringAt(await send("POST", `${serverlessUrl}/console/links`, { headers }), "url"));
+  const controllers: AbortController[] = [];
+  const open = async (cookie: string): Promise<Response> => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const response = await fetch(`${serverlessUrl}/console/api/events`, {
+      headers: pageHeaders(serverlessUrl, cookie),
+      signal,
+    });
+    if (response.ok) controllers.push(controller);
+    return response;
+  };
+  const statusOf = async (cookie: string): Promise<number> => (await open(cookie)).status;
+  for (let count = 0; count < 6; count++) expect(await statusOf(first)).toBe(200);
+  const rejected = await open(first);
+  expect([rejected.status, await rejected.text()]).toEqual([
+    429,
+    expect.stringContaining("event streams: this session already has 6, the maximum; close a page of the console"),
+  ]);
+  expect(await statusOf(second)).toBe(200);
+  controllers[0]?.abort();
+  await expect.poll(() => statusOf(first)).toBe(200);
+  for (const controller of controllers) controller.abort();
+});

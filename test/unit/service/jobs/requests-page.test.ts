@@ -34,6 +34,31 @@ test.each([
   },
 );
 
+test("a page reads at most one record beyond 8 MB from the store, for large outputs and for large errors of older releases", async () => {
+  const { jobs, records, database, run, worker } = useJobs();
+  for (const size of [9, 1, 9, 9, 9]) {
+    const id = await run();
+    const outcome = size === 1 ? { error: "x" } : { output: JSON.stringify("x".repeat(size * megabyte)) };
+    await jobs.finish(id, worker, { output: undefined, ...outcome });
+  }
+  database
+    .prepare("UPDATE jobs SET record = json_set(record, '$[12]', printf('%.*c', ?, 'x')) WHERE status = 'FAILED'")
+    .run(9 * megabyte);
+  const reads: number[] = [];
+  for (let cursor: number | undefined = Number.MAX_SAFE_INTEGER; cursor !== undefined; ) {
+    let read = 0;
+    const page: typeof records.page = (...query) => {
+      const rows = records.page(...query);
+      read += rows.length;
+      return rows;
+    };
+    const view = { isVisible: records.isVisible, page };
+    cursor = readPage(view, "endpoint", cursor, 100, ({ error }, output) => `${error}${output}`).cursor;
+    reads.push(read);
+  }
+  expect(reads).toEqual([2, 2, 2, 2, 1]);
+});
+
 test("a page ends before 8 MB, reads no further outputs, and contains at least one record", async () => {
   const { pages, outputs } = await pagesOf(
     [1, 3, 3, 9, 1].map((size) => size * megabyte),
