@@ -9,6 +9,7 @@ import {
   type EndpointCreate,
   type EndpointRecord,
   limits,
+  lowestCudaVersion,
   networkVolumeRecord,
   serverlessEndpointRecord,
   templateRecord,
@@ -34,13 +35,13 @@ function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** The body of an update. REST v1 does not accept null; empty strings and defaults clear a setting. */
+/** The body of an update. REST v1 does not accept null; an empty string, a default or the lowest version clears a setting. */
 const patchBody = (changes: EndpointChanges) => ({
   ...changes,
   vcpuCount: replaceNull(changes.vcpuCount, defaultCpu.vcpuCount),
   executionTimeoutMs: replaceNull(changes.executionTimeoutMs, limits.executionTimeout.default),
   networkVolumeId: replaceNull(changes.networkVolumeId, ""),
-  minCudaVersion: replaceNull(changes.minCudaVersion, ""),
+  minCudaVersion: replaceNull(changes.minCudaVersion, lowestCudaVersion),
 });
 
 const replaceNull = <Value>(value: Value | null | undefined, replacement: Value): Value | undefined =>

@@ -9,6 +9,9 @@ import { traits } from "./traits";
 /** Form of a CUDA version in REST v2 (contract: GpuCreate, TemplateCreate). */
 export const cudaVersionPattern = /^\d+\.\d+$/;
 
+/** Lowest CUDA version that REST v1 describes. It means any version, because its description allows no empty minimum. */
+export const lowestCudaVersion = "11.8";
+
 /** Form of the id of a GPU type in REST v2 (contract: GpuCreate). */
 export const gpuTypePattern = /^\s*[^-\s]/;
 

@@ -1,6 +1,6 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
-import { defaultCpu, limits } from "serverless-compute-api/shapes";
+import { defaultCpu, limits, lowestCudaVersion } from "serverless-compute-api/shapes";
 import { completeDespiteCancel } from "../../lifecycle/calls";
 import type { Context, Value } from "../../lifecycle/contract";
 import { changedSettings, type Update } from "../../lifecycle/create/creation";
@@ -31,6 +31,7 @@ const serviceDefaults = {
   vcpuCount: defaultCpu.vcpuCount,
   executionTimeoutMs: limits.executionTimeout.default,
   type: "QUEUE",
+  minCudaVersion: lowestCudaVersion,
 };
 
 /** Converts inputs to settings of an endpoint. */

@@ -184,7 +184,7 @@ export async function inputTable(
         ],
         ["dataCenterIds", [["EU-RO-1"], ["EU-RO-1", "US-KS-2"]], { absentValue: [] }],
         ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absentValue: [] }],
-        ["minCudaVersion", ["12.1", "12.4"], { absentValue: dialect === "v1" ? "" : undefined }],
+        ["minCudaVersion", ["12.1", "12.4"], { absentValue: dialect === "v1" ? "11.8" : undefined }],
         ["networkVolumeId", volumes],
         // If REST v2 sets a single volume, the service returns it under the other name.
         [
