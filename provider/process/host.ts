@@ -1,5 +1,5 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
-import type { Context, LifecycleSettings, Properties } from "../lifecycle/contract";
+import type { LifecycleSettings } from "../lifecycle/contract";
 import { noneFoundWarning } from "../lifecycle/messages";
 import {
   type ConfigLookup,
@@ -12,6 +12,7 @@ import {
   resolveSettings,
 } from "../settings/settings";
 import { type Cancellation, createCancellation } from "./cancellation";
+import { createDeployment, type Deployment } from "./deployment";
 import { createEngineLog, type EngineLog } from "./engine-log";
 
 /** State and services of the provider's process, used by the dynamic provider and the plugin. */
@@ -29,10 +30,8 @@ export interface Host {
   dialect(): Dialect;
   /** Returns the preflight mode; requires no API key. Throws if the setting is invalid. */
   preflight(): PreflightMode;
-  /** Non-secret properties of the objects that the current deployment found or created, by id. */
-  objects(): Map<string, Properties>;
-  /** Ids of the objects that the current deployment found in the state or adopted. */
-  claimedIds(): Context["claimedIds"];
+  /** Returns the state of the current deployment. */
+  deployment(): Deployment;
   /** Configured host address of the job API; undefined if it is invalid. Requires no API key. */
   serverlessUrl(): string | undefined;
   clock: Clock;
@@ -53,6 +52,7 @@ export interface Host {
  */
 export function createHost(engineAddress: () => string | undefined): Host {
   const cancellation = createCancellation(async () => {
+    const { connection, lookupCounts } = deployment;
     if (connection && lookupCounts.missing > 0 && lookupCounts.found === 0)
       await logMessage(
         "warning",
@@ -60,12 +60,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
         noneFoundWarning(lookupCounts.missing, connection.clients.baseUrl, connection.settings.names),
       );
   });
-  let config: ConfigLookup = () => undefined;
-  let objects = new Map<string, Properties>();
-  let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
-  let lookupCounts = { found: 0, missing: 0 };
-  let [hasWarnedAboutHosted, hasWarnedAboutExposure] = [false, false];
-  let claimedIds: Context["claimedIds"] = new Map();
+  let deployment = createDeployment(() => undefined);
   let log: { address: string; engineLog: EngineLog } | undefined;
   const logMessage = async (method: keyof EngineLog, urn: string, text: string): Promise<void> => {
     const address = engineAddress();
@@ -73,37 +68,32 @@ export function createHost(engineAddress: () => string | undefined): Host {
     if (log?.address !== address) log = { address, engineLog: createEngineLog(address) };
     await log.engineLog[method](urn, text);
   };
-  /** Warns once per command, before the first request; the warning refers to the stack because it applies to every resource. */
-  const warnAboutExposure = (): void => {
-    if (!hasWarnedAboutExposure) for (const warning of keyExposures(config)) void logMessage("warning", "", warning);
-    hasWarnedAboutExposure = true;
+  /** Logs a warning once per deployment; it refers to the stack because it applies to every resource. */
+  const warnOnce = (name: "hosted" | "exposure", warnings: readonly string[]): void => {
+    if (!deployment.warned.has(name)) for (const warning of warnings) void logMessage("warning", "", warning);
+    deployment.warned.add(name);
   };
   return {
     setConfiguration: (get) => {
-      config = get;
+      deployment.config = get;
     },
     beginDeployment: (get) => {
-      config = get;
-      objects = new Map();
-      connection = undefined;
-      lookupCounts = { found: 0, missing: 0 };
-      [hasWarnedAboutHosted, hasWarnedAboutExposure] = [false, false];
-      claimedIds = new Map();
+      void deployment.connection?.clients.close();
+      deployment = createDeployment(get);
       cancellation.reset();
     },
     connect: () => {
-      if (!connection) {
-        const settings = resolveSettings(config);
-        warnAboutExposure();
-        connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
+      if (!deployment.connection) {
+        const settings = resolveSettings(deployment.config);
+        warnOnce("exposure", keyExposures(deployment.config));
+        deployment.connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
       }
-      return connection;
+      return deployment.connection;
     },
-    dialect: () => resolveDialect(config),
-    preflight: () => resolvePreflight(config),
-    objects: () => objects,
-    claimedIds: () => claimedIds,
-    serverlessUrl: () => resolveServerlessUrl(config),
+    deployment: () => deployment,
+    dialect: () => resolveDialect(deployment.config),
+    preflight: () => resolvePreflight(deployment.config),
+    serverlessUrl: () => resolveServerlessUrl(deployment.config),
     clock: systemClock,
     log: {
       progress: (urn, text) => void logMessage("progress", urn, text),
@@ -111,14 +101,12 @@ export function createHost(engineAddress: () => string | undefined): Host {
     },
     cancellation,
     onLookup: (exists) => {
-      lookupCounts[exists ? "found" : "missing"]++;
+      deployment.lookupCounts[exists ? "found" : "missing"]++;
     },
     warnBeforeCheck: (isNew) => {
-      warnAboutExposure();
-      if (!isNew) return;
-      const warning = hasWarnedAboutHosted ? undefined : hostedWarning(config);
-      if (warning !== undefined) void logMessage("warning", "", warning);
-      hasWarnedAboutHosted = true;
+      warnOnce("exposure", keyExposures(deployment.config));
+      const warning = isNew ? hostedWarning(deployment.config) : undefined;
+      if (warning !== undefined) warnOnce("hosted", [warning]);
     },
   };
 }

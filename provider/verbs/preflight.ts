@@ -3,9 +3,6 @@ import { messageOf, type PropertySet } from "../lifecycle/failures";
 import { isSecretAt } from "../lifecycle/properties/secret-paths";
 import type { Host } from "../process/host";
 
-/** Deployments without a connection that were reported, by their objects. */
-const reported = new WeakSet<object>();
-
 /**
  * Findings of a lifecycle about the checked inputs of a resource; none if the preflight is off. Without a connection the first
  * resource gets a warning. Findings about secret properties are omitted, because they contain values.
@@ -17,12 +14,12 @@ export async function findingsOf(
   run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,
 ): Promise<Failure[]> {
   if (!preflight || urn === "" || host.preflight() === "off") return [];
-  const objects = host.objects();
+  const { objects, warned } = host.deployment();
   try {
     host.connect();
   } catch (error) {
-    if (!reported.has(objects)) void host.log.warning(urn, `preflight is not possible: ${messageOf(error)}`);
-    reported.add(objects);
+    if (!warned.has("preflight")) void host.log.warning(urn, `preflight is not possible: ${messageOf(error)}`);
+    warned.add("preflight");
     return [];
   }
   const findings = await run((context) => preflight(olds.properties, news.properties, { ...context, urn, objects }));
@@ -32,5 +29,5 @@ export async function findingsOf(
 /** Keeps the properties of an object for findings about others, except the secret ones. */
 export function recordObject(host: Host, id: string, { properties, secretPaths }: PropertySet): void {
   const visible = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
-  host.objects().set(id, Object.fromEntries(visible));
+  host.deployment().objects.set(id, Object.fromEntries(visible));
 }

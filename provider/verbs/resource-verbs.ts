@@ -32,10 +32,7 @@ export type ResourceVerbs = ReturnType<typeof createResourceVerbs>;
  */
 export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;
-  /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
-  const checkedUrns = new Set<string>();
-  /** Sources of the names of checked resources, by URN. */
-  const nameSources = new Map<string, NameSource>();
+  const nameSourceOf = (urn: string): NameSource | undefined => host.deployment().nameSources.get(urn);
 
   const shapeSecretPaths = secretPathsOfShape(lifecycle);
   const secretsOf = (sets: readonly PropertySet[]): Secrets =>
@@ -86,10 +83,10 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       const context: Omit<Context, "signal"> = {
         ...host.connect(),
         clock: host.clock,
-        claimedIds: host.claimedIds(),
+        claimedIds: host.deployment().claimedIds,
         secrets,
         timeout,
-        hasUniqueName: nameSources.get(urn) === "random",
+        hasUniqueName: nameSourceOf(urn) === "random",
         progress: createLogger("progress"),
         warn: createLogger("warning"),
         onLookup: host.onLookup,
@@ -131,8 +128,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       );
       if (urn !== "") {
         host.warnBeforeCheck(Object.keys(olds.properties).length === 0);
-        checkedUrns.add(urn);
-        nameSources.set(urn, nameSource);
+        host.deployment().checkedUrns.add(urn);
+        host.deployment().nameSources.set(urn, nameSource);
         for (const warning of lifecycle.catalogWarnings(olds.properties, inputs, secrets.paths))
           void host.log.warning(urn, redact(warning));
       }
@@ -164,8 +161,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       news: PropertySet,
       forcesReplacement: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
-      const isRefresh = !checkedUrns.delete(urn);
-      host.claimedIds().set(id, "state");
+      const isRefresh = !host.deployment().checkedUrns.delete(urn);
+      host.deployment().claimedIds.set(id, "state");
       recordObject(host, id, inputsOf(news.properties, news));
       return redactFailures([news, olds], () => {
         const dialect = host.dialect();
@@ -175,7 +172,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
           replace: difference.replace || forcesReplacement(difference.path),
         }));
         const keepsName =
-          nameSources.get(urn) === "program" &&
+          nameSourceOf(urn) === "program" &&
           Object.entries(traits).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
         // A refresh changes nothing at the service.
         if (!isRefresh)
@@ -201,7 +198,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       news: PropertySet,
     ): PropertySet {
       const previewContext = { id, serverlessUrl: host.serverlessUrl() };
-      const isProvisional = olds === undefined && (nameSources.get(urn) ?? "program") !== "program";
+      const isProvisional = olds === undefined && (nameSourceOf(urn) ?? "program") !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
       return outputsOf(lifecycle.previewOutputs(olds?.properties, inputs, previewContext), news);
     },
