@@ -123,7 +123,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     hasEnded = true;
     signal("SIGKILL");
     // Child processes may also use the GPU until they end.
-    if (group !== undefined && !(await waitForGroupEnd(group)))
+    if (group !== undefined && !(await endProcesses(group, mark)))
       onLine("processes of the worker did not end after SIGKILL");
     reaper.ended(mark);
     // Unread data must not delay the end.
@@ -174,14 +174,44 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits for the end of a killed process group; resolves with `false` if some processes did not end in time. */
-async function waitForGroupEnd(group: number): Promise<boolean> {
+/**
+ * Waits for the end of a killed process group, and kills processes of the worker that have left it; resolves with `false` if some
+ * processes did not end in time.
+ */
+async function endProcesses(group: number, mark: string): Promise<boolean> {
   const deadline = performance.now() + endTimeout;
-  while (isRunning(group)) {
+  for (;;) {
+    const strays = markedProcesses(mark);
+    for (const pid of strays) killStray(pid);
+    if (strays.length === 0 && !isRunning(group)) return true;
     if (performance.now() >= deadline) return false;
     await pause(checkInterval);
   }
-  return true;
+}
+
+/** Ids of the running processes with an environment entry; none without /proc. An ended process has no environment. */
+function markedProcesses(mark: string): number[] {
+  if (!existsSync("/proc/self/environ")) return [];
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && environmentOf(name).split("\0").includes(mark))
+    .map(Number);
+}
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1");
+  } catch {
+    // The process has ended, or belongs to another user.
+    return "";
+  }
+}
+
+function killStray(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // The process has ended.
+  }
 }
 
 function isRunning(group: number): boolean {

@@ -11,9 +11,10 @@ export type Reaper = ReturnType<typeof createReaper>;
  * Reads "<mark> <group>" lines until its input ends, which happens however the service ends. Group 0 means that the worker is starting, a
  * missing group that it has ended.
  *
- * If the service is killed while it starts a worker, the worker's group is unknown, and the worker is found by its mark. The worker exists
+ * Processes that have left their worker's group, such as daemons, are found by the worker's mark. If the service is killed while it starts a
+ * worker, the worker's group is unknown, and the worker is found by its mark. The worker exists
  * when the input ends, because it has a copy of that input open until its program runs; its environment may appear slightly later.
- * Without /proc, such a worker is not found.
+ * Without /proc, such processes are not found.
  *
  * A file with the shell's process id in its name exists until all processes killed by the shell have ended.
  *
@@ -30,9 +31,11 @@ const script = `
   done
   marks=
   groups=
+  starting=
   for entry in $workers; do
+    marks="$marks -e \${entry%:*}"
     case "$entry" in
-      *:0) marks="$marks -e \${entry%:*}" ;;
+      *:0) starting=1 ;;
       *) kill -s KILL -- "-\${entry##*:}" && groups="$groups \${entry##*:}" ;;
     esac
   done
@@ -41,8 +44,9 @@ const script = `
       for entry in $(grep -lF $marks /proc/[0-9]*/environ); do
         entry="\${entry#/proc/}"
         entry="\${entry%/environ}"
-        kill -s KILL -- "-$entry" && groups="$groups $entry" && break 2
+        kill -s KILL -- "-$entry" && groups="$groups $entry" || kill -s KILL "$entry"
       done
+      [ -n "$starting" ] || break
       sleep 0.1
     done
   fi

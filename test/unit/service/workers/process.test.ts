@@ -10,12 +10,12 @@ import { scratchFolder } from "../../../support/folders";
 import { program, scratchFile } from "./support/programs";
 
 /** Starts a small Node program as a worker. */
-function startProgram(source: string, channel: boolean) {
+function startProgram(source: string, channel: boolean, env: Record<string, string> = {}) {
   const reaper = createReaper(scratchFolder());
   onTestFinished(() => reaper.close());
   const lines: string[] = [];
   const onLine = (line: string): void => void lines.push(line);
-  const program = { file: process.execPath, args: ["-e", source], env: {}, mark: "TEST=process-test" };
+  const program = { file: process.execPath, args: ["-e", source], env, mark: "TEST=process-test" };
   return { ...startProcess({ ...program, channel, reaper, clock: systemClock, onLine }), lines };
 }
 
@@ -58,6 +58,24 @@ test("a worker ends together with its child processes", async () => {
   expect(await ended).toMatchObject({ description: "was stopped by the service" });
   expect(isAlive(Number(readFileSync(file, "utf8")))).toBe(false);
 });
+
+test.skipIf(!existsSync("/proc/self/environ"))(
+  "a child process that has left the worker's group ends with it",
+  async () => {
+    const file = scratchFile();
+    const child = JSON.stringify([program("stays.mjs"), file]);
+    const source = `child_process.spawn(process.execPath, ${child}, { detached: true, stdio: "ignore" }).unref(); setInterval(() => {}, 1000)`;
+    const { ended, stop } = startProgram(source, false, { TEST: "process-test" });
+    await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/^\d+$/);
+    const daemon = Number(readFileSync(file, "utf8"));
+    onTestFinished(() => {
+      if (isAlive(daemon)) process.kill(daemon, "SIGKILL");
+    });
+    stop(10_000);
+    await ended;
+    expect(isAlive(daemon)).toBe(false);
+  },
+);
 
 test("a worker without a channel has no file descriptor 3", async () => {
   const source = `const { status } = child_process.spawnSync("/bin/sh", ["-c", "echo x >&3"]); console.log(status !== 0)`;

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -35,6 +35,19 @@ test("a worker ends with its service if the service is killed immediately after 
   const worker = killedWhen("spawned", scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
   expect(worker).toBeGreaterThan(0);
   await expect.poll(() => isAlive(worker), { timeout: 20_000 }).toBe(false);
+});
+
+test.skipIf(!existsSync("/proc/self/environ"))("a daemon of a worker ends with its killed service", async () => {
+  const file = scratchFile();
+  const source = `require("node:child_process").spawn(process.execPath, process.argv.slice(1), { detached: true, stdio: "ignore" }).unref(); setInterval(() => {}, 1000)`;
+  const worker = killedWhen("written", scratchFolder(), process.execPath, "-e", source, program("stays.mjs"), file);
+  await expect.poll(() => readFileSync(file, "utf8")).toMatch(/^\d+$/);
+  const daemon = Number(readFileSync(file, "utf8"));
+  onTestFinished(() => {
+    if (isAlive(daemon)) process.kill(daemon, "SIGKILL");
+  });
+  expect(daemon).not.toBe(worker);
+  await expect.poll(() => [isAlive(worker), isAlive(daemon)], { timeout: 20_000 }).toEqual([false, false]);
 });
 
 test("the reaper's shell ends itself if no worker was started", async () => {

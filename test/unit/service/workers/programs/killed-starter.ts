@@ -1,5 +1,5 @@
 import childProcess from "node:child_process";
-import { writeSync } from "node:fs";
+import { existsSync, writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { systemClock } from "serverless-compute-api/clock";
 import { startProcess } from "../../../../../service/workers/process";
@@ -7,8 +7,8 @@ import { createReaper } from "../../../../../service/workers/reaper";
 
 /**
  * Starts a worker (arguments: data folder, file, its arguments) as the service does, and kills itself at the moment in
- * the first argument: `before` the worker exists, once it is `spawned`, or once the reaper has `registered` it. Prints the
- * process id of the worker or of the reaper's shell.
+ * the first argument: `before` the worker exists, once it is `spawned`, once the reaper has `registered` it, or once the file in the last
+ * argument is `written`. Prints the process id of the worker or of the reaper's shell.
  */
 const [moment, folder = "", file = "", ...args] = process.argv.slice(2);
 const mark = `RUNPOD_POD_ID=${process.pid}-${Date.now()}`;
@@ -35,7 +35,8 @@ const env = { PATH: process.env["PATH"] ?? "", RUNPOD_POD_ID: mark.slice(mark.in
 const reaper = createReaper(folder);
 const registerAndDie = (mark: string, group: number): void => {
   reaper.started(mark, group);
-  die(group);
+  if (moment !== "written") die(group);
+  setInterval(() => existsSync(args.at(-1) ?? "") && die(group), 10);
 };
 const watched = { ...reaper, started: registerAndDie };
 startProcess({ file, args, env, channel: false, mark, reaper: watched, clock: systemClock, onLine: () => undefined });
