@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { z } from "zod";
-import { codeOf, ServiceError, StartError } from "../errors";
+import { codeOf, messageOf, ServiceError, StartError } from "../errors";
 import { faultShape } from "../faults/faults";
 import { checkStock, stockLevels } from "../resources/stock";
 import { commandLineOf } from "../resources/template-table";
@@ -51,6 +51,8 @@ export function withFile<Result>(file: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
+    // The parser and the checks are recursive.
+    if (error instanceof RangeError) throw new StartError(`${file}: nests too deeply; write fewer levels`);
     if (!(error instanceof ServiceError)) throw error;
     throw new StartError(`${file}: ${error.message}`);
   }
@@ -58,8 +60,13 @@ export function withFile<Result>(file: string, work: () => Result): Result {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    // A pipe or a device may never end.
+    if (!statSync(file).isFile()) throw new ServiceError("invalid", "is not a file; specify a YAML or JSON file");
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    if (codeOf(error) === "ERR_ENCODING_INVALID_ENCODED_DATA")
+      throw new ServiceError("invalid", "is not text in UTF-8; specify a YAML or JSON file");
     throw new ServiceError("invalid", `cannot be read (${codeOf(error)}); specify an existing seed file`);
   }
 }
@@ -70,7 +77,12 @@ function parseText(text: string): unknown {
   const [error] = document.errors;
   // The message continues with lines of the file.
   if (error) throw new ServiceError("invalid", error.message.split("\n", 1).join("").replace(/:$/, ""));
-  return document.toJS() ?? {};
+  try {
+    return document.toJS() ?? {};
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    throw new ServiceError("invalid", `${messageOf(error)}; write repeated values without aliases`);
+  }
 }
 
 /** Resolves the source files in a command relative to the seed file. */

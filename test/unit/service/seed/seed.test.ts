@@ -155,6 +155,42 @@ describe("a seed file", () => {
     for (const { list } of [secrets, volumes, templates, endpoints]) expect(list()).toEqual([]);
   });
 
+  test.each<[string, string | Buffer, string]>([
+    [
+      "aliases that multiply",
+      `a: &a [x, x]\n${Array.from({ length: 20 }, (_, n) => `b${n}: &b${n} [*${n ? `b${n - 1}` : "a"}, *${n ? `b${n - 1}` : "a"}]`).join("\n")}`,
+      "Excessive alias count indicates a resource exhaustion attack; write repeated values without aliases",
+    ],
+    ["an alias of itself", "templates: &a { base: *a }", "nests too deeply; write fewer levels"],
+    ["lists in lists", `templates: ${"[".repeat(20_000)}${"]".repeat(20_000)}`, "nests too deeply; write fewer levels"],
+    ["nested JSON", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`, "nests too deeply; write fewer levels"],
+    [
+      "an image",
+      Buffer.from("89504e470d0a1a0a0000000d49484452ff", "hex"),
+      "is not text in UTF-8; specify a YAML or JSON file",
+    ],
+    ["null characters", 'images: { x: "a\0b" }', "must not contain a null character"],
+    ["a text", "just words", "body: must be a JSON object"],
+    ["a list", "- 1", "body: must be a JSON object"],
+  ])("with %s is rejected in one line that names the file", (_what, content, message) => {
+    writeFileSync(file, content);
+    let thrown: unknown;
+    try {
+      readSeedFile(file);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(StartError);
+    expect(String(thrown)).toMatch(/^.*$/);
+    expect(String(thrown)).toContain(`${file}: `);
+    expect(String(thrown)).toContain(message);
+  });
+
+  test("must be a file, not a folder or a device", () => {
+    for (const path of [folder, "/dev/zero"])
+      expect(() => readSeedFile(path)).toThrow(`${path}: is not a file; specify a YAML or JSON file`);
+  });
+
   test("must exist; otherwise no data folder is created", async () => {
     const dataFolder = join(folder, "unused");
     const seed = join(folder, "absent.yaml");
