@@ -105,7 +105,8 @@ function translateError(error: FastifyError, { routeOptions }: FastifyRequest): 
 
 /**
  * Sends the response for an unknown path or method. Its message omits the query, which may contain a key. Below the root of the
- * job API, paths without the id of an endpoint are unknown paths of REST v2, which checks key and rate limit first.
+ * job API, paths without the id of an endpoint are unknown paths of REST v2, which checks key and rate limit first. Without a key, the
+ * response does not depend on the endpoint's existence.
  */
 export function rejectUnknownRoute(
   request: FastifyRequest,
@@ -118,11 +119,13 @@ export function rejectUnknownRoute(
   const path = request.url.replace(/\?.*$/s, "");
   const notFoundError = new ServiceError("missing", `route ${request.method} ${path} not found`);
   const [, root, segment = ""] = path.split("/", 3);
-  if (!restV2 || `/${root}` !== roots.jobs || restV2.isEndpoint(segment)) sendError(reply, path, notFoundError);
-  else {
-    const error = restV2.admissionFault(request, reply) ?? notFoundError;
-    sendProblem(reply.headers(error.headers), error);
+  if (!restV2 || `/${root}` !== roots.jobs) {
+    sendError(reply, path, notFoundError);
+    return;
   }
+  const error = restV2.admissionFault(request, reply) ?? notFoundError;
+  if (error.code !== "unauthorized" && restV2.isEndpoint(segment)) sendError(reply, path, notFoundError);
+  else sendProblem(reply.headers(error.headers), error);
 }
 
 /** The error for a request rejected by Node's parser. */

@@ -2,14 +2,15 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { disconnectSignal, onAbort } from "../client-disconnect";
-import { notFound, ServiceError } from "../errors";
+import { ServiceError } from "../errors";
 import { type JobOperation, type JobWorker, limitError } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
 import { readMembers } from "../json-text";
+import { parseInput } from "../validation";
 import type { Dispatcher } from "../workers/dispatcher";
 import type { WorkerPresence } from "../workers/presence";
-import { jobText, readResult, rejectedResult, resultLimit } from "../workers/results";
+import { jobText, oversize, readResult, rejectedResult, resultLimit } from "../workers/results";
 import { bodyText, keepBodyText } from "./request-body";
 
 const takeQuery = z.object({
@@ -68,7 +69,9 @@ export function registerChannelRoutes(
     const { url = "" } = request.routeOptions;
     if (!/job-(done|stream)/.test(url) || !isResultError(error)) return;
     const { worker, jobId } = workerOf(request);
-    await dispatcher.finish(worker, jobId, rejectedResult(error.message), false);
+    const isTooLarge = !(error instanceof ServiceError) && url.includes("job-done");
+    const reason = isTooLarge ? oversize(operationOf(worker, jobId)) : error.message;
+    await dispatcher.finish(worker, jobId, rejectedResult(reason), false);
   }
 
   async function takeJobs(request: FastifyRequest<WorkerRoute>, reply: FastifyReply, batch: boolean): Promise<unknown> {
@@ -103,7 +106,9 @@ export function registerChannelRoutes(
     const members = readMembers(bodyText(request) || "{}");
     const { status, startReport, outcome, refresh } = readResult(members, operationOf(worker, jobId));
     if (startReport?.event === "prestart_failed")
-      worker.startError = limitError(`its start hook failed: ${startReport.error_type}: ${startReport.error_message}`);
+      worker.startError = limitError(
+        worker.redact(`its start hook failed: ${startReport.error_type}: ${startReport.error_message}`),
+      );
     if (status === "IN_PROGRESS" && !("error" in outcome)) await jobs.progress(jobId, worker, outcome.output ?? "null");
     else if (startReport?.event === "prestart_cancelled") await dispatcher.requeueUndelivered(worker, [jobId]);
     else await dispatcher.finish(worker, jobId, outcome, refresh);
@@ -119,7 +124,7 @@ export function registerChannelRoutes(
 
   app.get<WorkerRoute>("/:endpointId/ping/:workerId", options, async (request) => {
     const { worker } = workerOf(request);
-    const { job_id: ids, status, reason } = pingQuery.parse(request.query);
+    const { job_id: ids, status, reason } = parseInput(pingQuery, request.query);
     presence.ping(worker, ids ? ids.split(",") : [], status === "unhealthy" ? (reason ?? "no reason") : undefined);
     return { status: "ok" };
   });
@@ -131,11 +136,14 @@ const isResultError = (error: FastifyError | ServiceError): boolean =>
 /** Checks the token, which workers send as `<token>` or `Bearer <token>`. */
 function checkToken(request: FastifyRequest<WorkerRoute>, tokenOf: (endpointId: string) => string | undefined): void {
   const { endpointId } = request.params;
-  const token = tokenOf(endpointId);
-  if (token === undefined) throw notFound("endpoint", endpointId);
   const sentToken = Buffer.from(request.headers.authorization?.trim().replace(/^Bearer +/i, "") ?? "");
-  const expectedToken = Buffer.from(token);
-  if (sentToken.length !== expectedToken.length || !timingSafeEqual(sentToken, expectedToken)) {
+  // A missing endpoint is reported like a wrong token, because the caller has shown no key.
+  const expectedToken = Buffer.from(tokenOf(endpointId) ?? "");
+  if (
+    expectedToken.length === 0 ||
+    sentToken.length !== expectedToken.length ||
+    !timingSafeEqual(sentToken, expectedToken)
+  ) {
     throw new ServiceError("unauthorized", "unauthorized: the worker token is missing or wrong");
   }
 }

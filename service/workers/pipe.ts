@@ -6,7 +6,7 @@ import type { JobStream } from "../jobs/stream";
 import { JsonTextError, memberTexts } from "../json-text";
 import type { Dispatcher } from "./dispatcher";
 import type { Worker } from "./registry";
-import { jobText, readResult, rejectedResult, resultLimit } from "./results";
+import { jobText, oversize, readResult, rejectedResult, resultLimit } from "./results";
 
 /**
  * The service's end of the pipe to a Node worker (workers/node-host.ts): an inherited socket pair with one JSON object per line. The
@@ -90,7 +90,7 @@ export function servePipe(
         else onStoreError(error);
       }
     },
-    () => rejectResult(`it exceeds ${resultLimit} bytes`),
+    () => rejectResult(oversize(current?.operation)),
   );
 }
 

@@ -35,7 +35,7 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
       const expectedEvent = local.worker.workload === "requests" ? "was healthy" : "requested a job";
       const timing = local.worker.preparing ? "" : `, before it ${expectedEvent}`;
       const { startError } = local.worker;
-      const cause = startError === undefined ? timing : `, because ${local.worker.redact(startError)}`;
+      const cause = startError === undefined ? timing : `, because ${startError}`;
       const endText = `${describeEnd(local, end)}${cause}`;
       const problem = `workers of the image "${local.image}" do not start: the last one ${endText}${obstacle}${lastOutputText(local, end)}`;
       startProblems.set(endpointId, problem);

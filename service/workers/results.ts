@@ -69,14 +69,24 @@ export const unencodableOutput = (reason: string): JobOutcome => ({
   output: undefined,
 });
 
+const outputLimit = (operation: JobOperation | undefined): { limit: number; path: string } =>
+  operation === "run"
+    ? { limit: limits.runPayload, path: "/run" }
+    : { limit: limits.runsyncPayload, path: operation === "openai" ? "/openai" : "/runsync" };
+
+/** The reason why a result above `resultLimit` is rejected, with the limit of the job's output. */
+export function oversize(operation: JobOperation | undefined): string {
+  const { limit, path } = outputLimit(operation);
+  return `it has more than ${resultLimit} bytes, and the limit of an output for ${path} is ${limit}; store it elsewhere and return its location`;
+}
+
 /** Replaces an output that is too large by an error. The limit is the payload limit of the submitting operation (interface: Limits). */
 function limitOutput(output: string | undefined, operation: JobOperation | undefined): JobOutcome {
-  const limit = operation === "run" ? limits.runPayload : limits.runsyncPayload;
+  const { limit, path } = outputLimit(operation);
   // A UTF-16 code unit has at most three bytes in UTF-8.
   if (output === undefined || output.length * 3 <= limit) return { output };
   const bytes = Buffer.byteLength(output);
   if (bytes <= limit) return { output };
-  const path = operation === "run" ? "/run" : "/runsync";
   const error = `the output has ${bytes} bytes, more than the limit of ${limit} for ${path}; store it elsewhere and return its location`;
   return { error, output: undefined };
 }

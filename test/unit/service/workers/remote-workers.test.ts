@@ -108,7 +108,11 @@ test("a result that is invalid or too large fails its job, with the reason", asy
     [megabytes(10), 200, tooLong],
     [{ status: "IN_PROGRESS", ...megabytes(10) }, 200, tooLong],
     [{ error: "its own error", ...megabytes(10) }, 200, "its own error"],
-    [megabytes(22), 413, "rejected"],
+    [
+      megabytes(22),
+      413,
+      "the worker's result was rejected: it has more than 22020096 bytes, and the limit of an output for /run is 10485760",
+    ],
   ] as const) {
     const id = await jobs.run({});
     await as("w").take();

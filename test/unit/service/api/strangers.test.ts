@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { readWorkerToken } from "../../../../service/workers/tokens";
+import { jobOperations } from "../../../conformance/support/job-api";
+import { contract } from "../../../support/contract";
+import { expectResponse, send } from "../../../support/raw-http";
+import { useSharedJobRig } from "../jobs/support/job-rig";
+
+const rig = await useSharedJobRig();
+const queue = await rig.endpoint("acme/none:1", { workersMax: 0 });
+const job = await queue.run({});
+
+const channelOperations = ["job-take/w", "job-take-batch/w", "job-stop/w", "ping/w"];
+/** All routes with the id of an endpoint, written as ID. */
+const routes: [method: string, path: string][] = [
+  ...jobOperations.map(([method, path]): [string, string] => [method, `/v2/ID${path.replace("some-id", job)}`]),
+  ...channelOperations.map((path): [string, string] => ["GET", `/v2/ID/${path}`]),
+  ["POST", `/v2/ID/job-done/w/${job}`],
+  ["POST", `/v2/ID/job-stream/w/${job}`],
+  ...contract.routes
+    .filter(({ path }) => path.startsWith("/v2/serverless/{"))
+    .map(({ method, path }): [string, string] => [method, path.replace("{id}", "ID").replaceAll(/\{\w+\}/g, "x")]),
+  ...["GET", "PATCH", "DELETE"].map((method): [string, string] => [method, "/v1/endpoints/ID"]),
+  ...["GET", "POST"].map((method): [string, string] => [method, "/load-balancers/ID/any/path"]),
+  ...["GET", "PUT"].map((method): [string, string] => [method, "/local/endpoints/ID/faults"]),
+  // Paths and methods that do not exist.
+  ...["/v2/ID", "/v2/ID/nosuch", "/v2/ID/run", "/v2/ID/status", "/v1/endpoints/ID/nosuch"].map(
+    (path): [string, string] => ["GET", path],
+  ),
+  ["DELETE", "/v2/ID/run"],
+  ["OPTIONS", "/v2/ID/run"],
+];
+
+describe("without a valid key", () => {
+  test.each(routes)("%s %s: an existing endpoint is indistinguishable from a missing one", async (method, path) => {
+    for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "wrong" }]) {
+      const [existing, missing] = await Promise.all(
+        [queue.id, "a".repeat(queue.id.length)].map(async (id) => {
+          const json = ["GET", "OPTIONS"].includes(method) ? undefined : {};
+          const response = await send(method, `${rig.root}${path.replace("ID", id)}`, { headers, json });
+          const { date: _date, ...rest } = Object.fromEntries(response.headers);
+          return { status: response.status, headers: rest, text: response.text.replaceAll(id, "ID") };
+        }),
+      );
+      expect(existing).toEqual(missing);
+    }
+  });
+});
+
+/** Names of all parameters that any route reads. */
+const parameters = [
+  ...new Set(contract.routes.flatMap(({ query }) => Object.keys(Object(Object(query).properties)))),
+  ...["wait", "ttl", "limit", "cursor", "t", "api_key", "includeTemplate", "includeWorkers"],
+  ...["includeEndpointBoundTemplates", "job_id", "status", "reason", "job_in_progress", "batch_size", "gpu"],
+];
+const gets = [...routes, ["GET", "/"], ["GET", "/v1/endpoints"], ["GET", "/v1/templates"], ["POST", "/graphql"]]
+  .concat(contract.routes.filter(({ path }) => !path.includes("{")).map(({ method, path }) => [method, path]))
+  .filter(([method, path = ""]) => (method === "GET" || path === "/graphql") && !/stream|job-(take|stop)/.test(path));
+
+test.each(gets)("%s %s with a repeated parameter is no internal error", async (method = "", path = "") => {
+  const isChannel = channelOperations.some((operation) => path.endsWith(operation));
+  const authorization = isChannel ? readWorkerToken(rig.dataFolder, queue.id) : `Bearer ${rig.service.apiKey}`;
+  const url = `${rig.root}${path.replace("ID", queue.id).replace("status-sync", "status")}`;
+  const json = method === "POST" ? { query: "{ myself { id } }" } : undefined;
+  for (const name of parameters) {
+    const response = await send(method, `${url}?${name}=a&${name}=b`, {
+      headers: { authorization: authorization ?? "" },
+      json,
+    });
+    expect(response.status, `${name}: ${response.text}`).toBeLessThan(500);
+    if (response.status === 400) expect(response.text).toContain(name);
+  }
+});
+
+test("a ping with a repeated parameter is rejected with its name", async () => {
+  const headers = { authorization: readWorkerToken(rig.dataFolder, queue.id) ?? "" };
+  for (const name of ["job_id", "status", "reason"])
+    expectResponse(await send("GET", `${rig.root}/v2/${queue.id}/ping/w?${name}=a&${name}=b`, { headers }), 400, {
+      error: expect.stringContaining(`${name}: ["a","b"] is not allowed`),
+    });
+});
