@@ -47,3 +47,19 @@ test("an exhausted window is named, with the seconds until it resets", async () 
   await clock.advance(1800_000);
   expect(admitted(limit, 1).error).toBeUndefined();
 });
+
+test("of several exhausted windows, the one that resets last is named", async () => {
+  const clock = new ManualClock();
+  const limit = createUserRateLimit(clock);
+  for (let minute = 0; minute < 30; minute++) {
+    admitted(limit, 1000);
+    await clock.advance(60_000);
+  }
+  // The minute is exhausted after the hour.
+  const { headers, error } = admitted(limit, 1001);
+  expect(headers.get("RateLimit")).toMatch(/^"minute";r=0;t=60, "hour";r=0;t=1800, /);
+  expect(error).toMatchObject({
+    message: "rate limit exceeded for the hour window",
+    headers: { "Retry-After": "1800" },
+  });
+});

@@ -103,6 +103,84 @@ describe("the job path is notified of changes once they are stored", () => {
   });
 });
 
+describe("a changed property makes workers outdated if they run it", () => {
+  /** Every property of an endpoint that can change, with a new value. */
+  const endpointChanges: [property: string, value: (rig: typeof resources) => unknown, restart: boolean][] = [
+    ["templateId", () => template(), true],
+    ["env", () => ({ A: "1" }), true],
+    ["gpuTypeIds", () => ["NVIDIA L4"], true],
+    ["gpuCount", () => 2, true],
+    ["dataCenterIds", () => ["EU-RO-1"], true],
+    ["allowedCudaVersions", () => ["12.4"], true],
+    ["minCudaVersion", () => "12.4", true],
+    ["networkVolumeId", (rig) => rig.volume(), true],
+    ["networkVolumeIds", (rig) => [rig.volume()], true],
+    ["modelReferences", () => ["org/model"], true],
+    ["name", () => "renamed", false],
+    ["workersMin", () => 1, false],
+    ["workersMax", () => 2, false],
+    ["idleTimeout", () => 60, false],
+    ["scalerType", () => "REQUEST_COUNT", false],
+    ["scalerValue", () => 9, false],
+    ["executionTimeoutMs", () => 60_000, false],
+    ["flashboot", () => true, false],
+  ];
+  /** Records for each change of the endpoint whether its workers restart. */
+  function restartsOf(): boolean[] {
+    const restarts: boolean[] = [];
+    resources.events.on("endpointChanged", (_id, { workersRestart }) => restarts.push(workersRestart));
+    return restarts;
+  }
+
+  test.each(endpointChanges)("an endpoint's %s", (property, value, restart) => {
+    const { id } = resources.endpoints.create({ templateId: template() });
+    const before = Object(resources.endpoints.get(id));
+    const restarts = restartsOf();
+    resources.endpoints.update(id, { [property]: value(resources) });
+    expect(Object(resources.endpoints.get(id))[property], "the property changes").not.toEqual(before[property]);
+    expect(restarts).toEqual([restart]);
+  });
+
+  test("a CPU endpoint's instanceIds", () => {
+    const cpu = { templateId: template(), computeType: "CPU", instanceIds: ["cpu3c-2-4"] };
+    const { id } = resources.endpoints.create(cpu);
+    const restarts = restartsOf();
+    resources.endpoints.update(id, { instanceIds: ["cpu3c-4-8"] });
+    expect(restarts).toEqual([true]);
+  });
+
+  test.each<[property: string, value: unknown, restart: boolean]>([
+    ["imageName", "acme/chat:2", true],
+    ["dockerArgs", "--verbose", true],
+    ["dockerEntrypoint", ["serve"], true],
+    ["env", { A: "1" }, true],
+    ["ports", "8000/http", true],
+    ["containerDiskInGb", 9, true],
+    ["volumeMountPath", "/models", true],
+    ["name", "renamed", false],
+    ["readme", "text", false],
+    ["startScript", "exit 1", false],
+    ["category", "CPU", false],
+  ])("a template's %s", (property, value, restart) => {
+    const templateId = template();
+    resources.endpoints.create({ templateId });
+    const before = Object(resources.templates.get(templateId))[property];
+    const restarts = restartsOf();
+    resources.templates.update(templateId, { [property]: value });
+    expect(Object(resources.templates.get(templateId))[property], "the property changes").not.toEqual(before);
+    expect(restarts).toEqual(restart ? [true] : []);
+  });
+
+  test("a template's containerRegistryAuthId", () => {
+    const templateId = template();
+    resources.endpoints.create({ templateId });
+    const { id } = resources.registryAuths.create({ name: "reader", username: "reader", password: "hush-hush" });
+    const restarts = restartsOf();
+    resources.templates.update(templateId, { containerRegistryAuthId: id });
+    expect(restarts).toEqual([true]);
+  });
+});
+
 describe("the environment of a worker", () => {
   test("merges the endpoint's over the template's variables and resolves secrets", () => {
     resources.secrets.create({ name: "hub.token", value: "hush" });

@@ -88,6 +88,17 @@ test("above workersMax, idle workers end first, then starting workers, then busy
   });
 });
 
+test("of workers in the same phase, outdated workers end first, then those that were idle longest", () => {
+  for (const phase of ["idle", "starting", "busy"] as const) {
+    const older = worker(phase, 3000);
+    const stale = { ...worker(phase, 1000), stale: true };
+    const newer = worker(phase, 2000);
+    const order = [stale.id, older.id, newer.id];
+    for (const count of [1, 2, 3])
+      expect(plan({ workersMax: 3 - count }, [], [newer, older, stale]).retire).toEqual(order.slice(0, count));
+  }
+});
+
 test("any plan respects the bounds, and ends no busy worker that may stay", () => {
   const phase = fc.constantFrom("starting" as const, "idle" as const, "busy" as const);
   const workers = fc.array(fc.record({ phase, forMs: fc.nat(20_000) }), { maxLength: 8 });
