@@ -37,7 +37,16 @@ const faultsOfV2 = [
 ];
 
 /** Suites of `test/faults` whose rules depend on the dialect: both in every run. */
-const faultsOfBoth = ["inputs", "messages", "repeated-creates", "requests", "secrecy", "untouched-fields"];
+const faultsOfBoth = [
+  "inputs",
+  "messages",
+  "repeated-creates",
+  "requests",
+  "rollback-model",
+  "rollback-states",
+  "secrecy",
+  "untouched-fields",
+];
 
 /** Suites of `test/faults` with responses that contain only what the contracts describe; in full runs also with whole ones. */
 const faultsStripped = ["drift", "dialects"];

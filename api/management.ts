@@ -1,6 +1,7 @@
 import type { ApiError } from "./errors";
 import type { UnreadableElement } from "./response";
 import type {
+  ContainerSettings,
   EndpointChanges,
   EndpointCreate,
   EndpointRecord,
@@ -127,10 +128,11 @@ export interface Management {
   listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
   /** Copies the template's current settings to one of these endpoints. */
   updateCopy(endpoint: Pick<EndpointRecord, "id" | "copyId">, templateId: string, options?: CallOptions): Promise<void>;
+  /** Changes only the given settings. `container` are settings of the workers instead of a template's (REST v2). */
   updateEndpoint(
     id: string,
     changes: EndpointChanges,
-    options?: CallOptions & { settings?: EndpointSettings },
+    options?: CallOptions & { settings?: EndpointSettings; container?: ContainerSettings | undefined },
   ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
   /** URL and body of the PATCH that sets an endpoint's template, for users who send it themselves. */
   templateChange(id: string, templateId: string): { url: string; body: object };

@@ -142,7 +142,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       const url = endpoints.of("PATCH", id);
       const facts = requestFacts({ method: "PATCH", url });
       const { templateId } = changes;
-      const container = templateId === undefined ? undefined : await copyOf(templateId, facts, options);
+      const container = templateId === undefined ? options?.container : await copyOf(templateId, facts, options);
       const settings = options?.settings ?? changes;
       const changesGpuTypes = changes.gpuTypeIds !== undefined || changes.excludedGpuTypeIds !== undefined;
       const usesGpu = options?.settings?.computeType !== "CPU";

@@ -139,6 +139,8 @@ export interface Lifecycle {
   readonly kind: string;
   /** Traits of the top-level inputs and outputs, for example secrets. */
   readonly traits: Readonly<Record<string, Traits>>;
+  /** Paths in outputs that repeat the values at secret paths; absent for kinds without such outputs. */
+  readonly derivedSecrets?: ((paths: readonly Path[]) => Path[]) | undefined;
   /**
    * Checks new inputs and fills in defaults; skips unknown values. `olds` is empty for a new resource. A resource
    * whose program sets no name keeps the one in state; a new one gets the default name.
@@ -167,7 +169,7 @@ export interface Lifecycle {
   /** Changes of a deployment; an unknown value counts as a change. Makes no API calls. */
   diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
   /** Warnings for a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */
-  warnings(changes: Change[], keepsName: boolean, dialect?: Dialect): string[];
+  warnings(changes: Change[], keepsName: boolean): string[];
   /**
    * Returns the outputs of a create (no `olds`) or an update, as far as they are known in advance; the rest is
    * Unknown. Makes no API calls.

@@ -38,7 +38,7 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   /** Rules of a dialect for checked inputs, beyond their shape; values may be unknown. */
   dialectRules?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
   /** Warnings for a preview of `changes`, beyond those of traits; `keepsName` if a replacement gets the name of its predecessor. */
-  warnings?: (changes: readonly Change[], keepsName: boolean, dialect: Dialect | undefined) => string[];
+  warnings?: (changes: readonly Change[], keepsName: boolean) => string[];
   /** Returns true if a name of the program gets a random suffix, so that a replacement can be created first. */
   hasSuffixedName?: (inputs: Properties) => boolean;
   /** Adjusts the changes that follow from the traits of the properties. */
@@ -93,9 +93,9 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     },
     catalogWarnings: (olds, news, secrets) => catalogWarnings(shape, olds, news, secrets),
     diff,
-    warnings: (changes, keepsName, dialect) => [
+    warnings: (changes, keepsName) => [
       ...warningsOf(shape, changes),
-      ...(definition.warnings?.(changes, keepsName, dialect) ?? []),
+      ...(definition.warnings?.(changes, keepsName) ?? []),
     ],
     previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
     create: (properties, context) =>

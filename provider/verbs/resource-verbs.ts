@@ -176,7 +176,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
           Object.entries(traits).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
         // A refresh changes nothing at the service.
         if (!isRefresh)
-          for (const warning of lifecycle.warnings(changes, keepsName, dialect)) void host.log.warning(urn, warning);
+          for (const warning of lifecycle.warnings(changes, keepsName)) void host.log.warning(urn, warning);
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
         return {
           changes,

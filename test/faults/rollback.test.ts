@@ -120,8 +120,10 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
 
   test("a rollout without a response is unverified: reverting it sends the old template", async () => {
     bench.proxy.inject(switching, { kind: "dropResponse" }, 100);
-    // With REST v2, a read of the endpoint would show the rollout.
-    bench.proxy.inject({ method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) }, { kind: "dropResponse" }, 100);
+    // With REST v2, a read of the endpoint after the rollout would show it.
+    const reading = { method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) };
+    bench.proxy.inject(reading, { kind: "delayRequest", ms: 0 });
+    bench.proxy.inject(reading, { kind: "dropResponse" }, 100);
     const uncertain = await fail(deployed);
     expect(uncertain.message).toMatch(/may or may not have been updated\n[\s\S]*sends the settings again/);
     expect(uncertain.outputs).toEqual({ ...deployed, unverified: { before: { templateId: good } } });
@@ -149,7 +151,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(good);
     bench.proxy.clear();
     const failure = await fail(uncertain.outputs);
-    expect(failure.message).toMatch(/failed its verification; \S+ keeps serving/);
+    expect(failure.message).toMatch(/failed its verification; \S+ \(version 1\) keeps serving/);
     expect(failure.outputs).toMatchObject({ templateId: good });
     expect(await templateNow()).toBe(good);
   });

@@ -96,8 +96,9 @@ export async function adopt<Inputs extends NamedInputs, Outputs extends object, 
     news: creation.parse(adoption.inputs),
     changed: (key: string) => changed.has(key),
   };
-  const changedOutputs = await creation.updateAdopted(object.id, update, adoption.kept);
+  // Also after a failure, which may leave the adopted object in the state.
   context.claimedIds.set(object.id, "adopted");
+  const changedOutputs = await creation.updateAdopted(object.id, update, adoption.kept);
   return { id: object.id, outputs: { ...outputs, ...changedOutputs } };
 }
 

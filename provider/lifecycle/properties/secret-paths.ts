@@ -40,7 +40,8 @@ export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[
   const derivedPaths = Object.entries(lifecycle.traits).flatMap(([key, { secretWith }]) =>
     secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],
   );
-  return [...secretPathsOfShape(lifecycle), ...secretInputs, ...derivedPaths];
+  const repeatedPaths = lifecycle.derivedSecrets?.(secretInputs) ?? [];
+  return [...secretPathsOfShape(lifecycle), ...secretInputs, ...derivedPaths, ...repeatedPaths];
 }
 
 /** Returns true if the state contains a value as plain text that the program has made secret since. */

@@ -1,6 +1,6 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
-import { defaultCpu, limits, lowestCudaVersion } from "serverless-compute-api/shapes";
+import type { ContainerSettings } from "serverless-compute-api/shapes";
 import { completeDespiteCancel } from "../../lifecycle/calls";
 import type { Context, Value } from "../../lifecycle/contract";
 import { changedSettings, type Update } from "../../lifecycle/create/creation";
@@ -16,23 +16,14 @@ import {
   serverlessEndpointOutputs,
 } from "./inputs";
 import { preflight } from "./preflight";
-import { bareName, firstVersion, fromRecord, urlOf, withTemplate, withVersion } from "./record";
-import { inPlaceWarnings, pendingVerification } from "./unverified";
+import { bareName, diffRules, firstVersion, fromRecord, urlOf, withTemplate, withVersion } from "./record";
+import { inPlaceWarnings, neverVerified, pendingVerification, secretsOfMark } from "./unverified";
 import { updateVerified, verifyCreated } from "./verified-update";
 
 const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
 
 /** Returns true if the endpoint uses the job API. */
 const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
-
-/** Defaults of the service. */
-const serviceDefaults = {
-  cpuFlavorIds: [defaultCpu.flavorId],
-  vcpuCount: defaultCpu.vcpuCount,
-  executionTimeoutMs: limits.executionTimeout.default,
-  type: "QUEUE",
-  minCudaVersion: lowestCudaVersion,
-};
 
 /** Converts inputs to settings of an endpoint. */
 const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
@@ -44,7 +35,12 @@ const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
   executionTimeoutMs: inputs.executionTimeoutMs ?? null,
 });
 
-async function applyUpdate(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
+async function applyUpdate(
+  id: string,
+  { olds, news, changed }: Update<Inputs>,
+  context: Context,
+  container?: ContainerSettings,
+): Promise<Outputs> {
   const { jobs, management } = context.clients;
   // The compute type never changes in place.
   const allSettings = settingsOf(news);
@@ -55,10 +51,10 @@ async function applyUpdate(id: string, { olds, news, changed }: Update<Inputs>, 
   } = { ...allSettings, excludedGpuTypeIds: allSettings.excludedGpuTypeIds ?? [] };
   const changes = changedSettings(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
   const record =
-    Object.keys(changes).length > 0
+    Object.keys(changes).length > 0 || container
       ? // Not cancelled, so that the workers' template remains known.
         await completeDespiteCancel(context, (options) =>
-          management.updateEndpoint(id, changes, { ...options, settings: allSettings }),
+          management.updateEndpoint(id, changes, { ...options, settings: allSettings, container }),
         )
       : undefined;
   const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
@@ -91,9 +87,8 @@ const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
     ...inPlaceWarnings(changes),
   ],
   adjustChanges: (changes, olds, news) => (changes.length > 0 ? changes : pendingVerification(olds, news)),
-  serviceDefaults,
+  ...diffRules,
   dialectRules,
-  equivalent: { name: (left, right) => bareName(String(left)) === bareName(String(right)) },
 
   objects: (management) => ({
     list: management.listEndpoints,
@@ -109,15 +104,20 @@ const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
   delete: deleteEndpoint,
 };
 
+/** Updates an adopted endpoint, which no deployment has verified yet. */
+const updateAdopted: typeof endpoints.update = (id, update, context) =>
+  updateVerified(id, { ...update, olds: { ...update.olds, ...neverVerified } }, context, applyUpdate);
+
 /** Endpoint: workers of a template with their own API root (interface: Endpoint). Names need not be unique. */
 export const serverlessEndpoint = {
   ...defineObject(endpoints, {
     async create(inputs, context, properties) {
-      const created = await createObject(endpoints, inputs, properties, context);
-      await verifyCreated(created, inputs, context);
+      const created = await createObject({ ...endpoints, update: updateAdopted }, inputs, properties, context);
+      if (context.claimedIds.get(created.id) !== "adopted") await verifyCreated(created, inputs, context);
       return created;
     },
     update: (id, update, context) => updateVerified(id, update, context, applyUpdate),
   }),
   preflight,
+  derivedSecrets: secretsOfMark,
 };

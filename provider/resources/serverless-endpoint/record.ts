@@ -1,16 +1,29 @@
 import type { EndpointRecord } from "serverless-compute-api";
-import { cpuFlavorEntry, cpuFlavorOf } from "serverless-compute-api/shapes";
+import { cpuFlavorEntry, cpuFlavorOf, defaultCpu, limits, lowestCudaVersion } from "serverless-compute-api/shapes";
 import { type CallContext, callOptions } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
+import type { DiffRules } from "../../lifecycle/properties/diff";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import type { ReportedObject } from "../../lifecycle/read-result";
 import { findTemplateBySettings, template } from "../template/lifecycle";
 import { revisionOf } from "../template/revision";
 import type { Inputs, Outputs } from "./inputs";
-import { unverifiedKey } from "./unverified";
+import { neverVerified, unverifiedKey } from "./unverified";
 
 /** Removes the suffix that the service may add to the name of an endpoint that starts from a saved state. */
 export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
+
+/** Equal values of an endpoint: defaults of the service, and names with the suffix of the service. */
+export const diffRules = {
+  serviceDefaults: {
+    cpuFlavorIds: [defaultCpu.flavorId],
+    vcpuCount: defaultCpu.vcpuCount,
+    executionTimeoutMs: limits.executionTimeout.default,
+    type: "QUEUE",
+    minCudaVersion: lowestCudaVersion,
+  },
+  equivalent: { name: (left, right) => bareName(String(left)) === bareName(String(right)) },
+} satisfies DiffRules;
 
 const listIn = (desired: Properties, key: string): Value[] => {
   const value = desired[key];
@@ -115,10 +128,19 @@ export function fromRecord(
     outputs: {
       url: urlOf(record, context, desired),
       ...(version === undefined ? {} : { version }),
-      ...(unverifiedKey in desired && { [unverifiedKey]: desired[unverifiedKey] }),
+      ...(unverifiedKey in desired
+        ? { [unverifiedKey]: desired[unverifiedKey] }
+        : hasOtherTemplate(record, desired) && neverVerified),
     },
   };
 }
+
+/** Returns true if the template of an endpoint with `verify` changed outside the stack, or in a deployment that was killed. */
+const hasOtherTemplate = ({ templateId, unreportedKeys = [] }: EndpointRecord, desired: Properties): boolean =>
+  "verify" in desired &&
+  typeof desired["templateId"] === "string" &&
+  desired["templateId"] !== templateId &&
+  !unreportedKeys.includes("templateId");
 
 /** Returns the endpoint's address. A response of REST v2 may omit the address of a load balancer, which `state` then contains. */
 export function urlOf(

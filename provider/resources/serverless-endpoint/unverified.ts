@@ -1,28 +1,92 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Change, Properties, Secrets, Value } from "../../lifecycle/contract";
-import { isSecretAt } from "../../lifecycle/properties/secret-paths";
-import { isProperties } from "../../lifecycle/properties/values";
+import type { ContainerSettings } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import type { Change, Path, Properties, Value } from "../../lifecycle/contract";
+import { isProperties, toProperties } from "../../lifecycle/properties/values";
 import { checkedInputs } from "./inputs";
 
 /** Name of the state property that marks unverified settings of an endpoint. */
 export const unverifiedKey = "unverified";
 
-/** Value of the state property `unverifiedKey`. */
+/** Value of the state property `unverifiedKey`: the settings to which a failed verification returns the endpoint. */
 export interface Unverified {
-  /** Last verified values of the settings that have changed since; null if unset. Absent if no version was verified. */
-  before?: Properties;
+  /** Previous values of the settings that have changed; null if unset. */
+  before: Properties;
+  /** Previous settings of the workers, if they are those of no template. */
+  container?: ContainerSettings | undefined;
+  /** True if the previous settings were not verified either. */
+  neverVerified?: boolean | undefined;
 }
 
-/** Returns the unverified settings in a state; undefined if all are verified. */
-export function unverifiedIn(state: { [key: string]: unknown }): Unverified | undefined {
+/**
+ * Results of an update with a verification, and what the engine records: whose settings, and the mark. `pending` marks that a
+ * failure of the next verification returns the endpoint to the previous settings; `unless verified` marks previous
+ * settings that no verification has confirmed, so that the next deployment verifies them.
+ */
+export const recordedStates = {
+  /** The update was sent, but its result is unknown. */
+  unconfirmed: { settings: "old", mark: "pending" },
+  /** The verification was cancelled. */
+  interrupted: { settings: "new", mark: "pending" },
+  /** The verification failed, and the previous settings are back. */
+  rolledBack: { settings: "previous", mark: "unless verified" },
+  /** The verification failed, and so did the rollback. */
+  rollbackFailed: { settings: "new", mark: "pending" },
+  /** The verification failed, and no setting of the endpoint could return it to an earlier version. */
+  kept: { settings: "old", mark: "never verified" },
+} as const satisfies Record<
+  string,
+  { settings: "old" | "new" | "previous"; mark: "pending" | "unless verified" | "never verified" }
+>;
+export type FailedResult = keyof typeof recordedStates;
+
+/** The mark of settings that no verification has confirmed. */
+export const neverVerified: Properties = { [unverifiedKey]: { before: {}, neverVerified: true } };
+
+/** Returns the mark in the state after a failed update. */
+export function markAfter(result: FailedResult, previous: Unverified): Properties {
+  const { mark } = recordedStates[result];
+  const { before, container, neverVerified: isUnverified = false } = previous;
+  if (mark === "pending")
+    return toProperties({ [unverifiedKey]: { before, container, ...(isUnverified && { neverVerified: true }) } });
+  return mark === "never verified" || isUnverified ? neverVerified : {};
+}
+
+const containerSettings: z.ZodType<ContainerSettings> = z.object({
+  imageName: z.string(),
+  containerDiskInGb: z.number(),
+  dockerArgs: z.string(),
+  env: z.record(z.string(), z.string()),
+  ports: z.string(),
+  containerRegistryAuthId: z
+    .string()
+    .nullish()
+    .transform((id) => id ?? null),
+});
+
+/** Returns the mark in a state; undefined if all settings are verified. */
+export function unverifiedIn(state: Properties): Unverified | undefined {
   const value = state[unverifiedKey];
-  if (!isPropertiesValue(value)) return undefined;
-  const { before } = value;
-  return isProperties(before) ? { before } : {};
+  if (!isProperties(value)) return undefined;
+  const { before, container } = value;
+  return {
+    before: isProperties(before) ? before : {},
+    container: containerSettings.safeParse(container).data,
+    neverVerified: !isProperties(before) || value["neverVerified"] === true,
+  };
 }
 
-const isPropertiesValue = (value: unknown): value is Properties =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+/**
+ * Returns the paths of a state that contain the values at secret paths: the mark repeats settings, which a rollback restores, and
+ * the variables and arguments of a container.
+ */
+export const secretsOfMark = (paths: readonly Path[]): Path[] => [
+  [unverifiedKey, "container", "env"],
+  [unverifiedKey, "container", "dockerArgs"],
+  ...paths.map((path) =>
+    path[0] === unverifiedKey && path[1] === "before" ? path.slice(2) : [unverifiedKey, "before", ...path],
+  ),
+];
 
 /** Returns the inputs in the properties of a state, overridden by `overrides`; null removes an input. */
 export function inputsIn(state: Properties, overrides: Properties = {}): Properties {
@@ -40,27 +104,18 @@ const providerInputs: readonly string[] = ["verify", "adoptExisting"];
 export const changedSettingNames = (changed: (key: string) => boolean): string[] =>
   Object.keys(checkedInputs.shape).filter((key) => changed(key) && !providerInputs.includes(key));
 
-/** Returns the previous values of the settings that an update changes. Secrets are omitted, so a rollback cannot restore them. */
-export function oldSettings(
-  olds: Properties,
-  changed: (key: string) => boolean,
-  secrets: Secrets | undefined,
-): Properties {
-  const keys = changedSettingNames(changed).filter((key) => !isSecretAt([key], secrets?.paths ?? []));
-  return Object.fromEntries(keys.map((key) => [key, olds[key] ?? null]));
-}
-
-const triggersIn = (verify: unknown): unknown => (isPropertiesValue(verify) ? verify["triggers"] : undefined);
+const triggersIn = (verify: Value | undefined): Value | undefined =>
+  isProperties(verify) ? verify["triggers"] : undefined;
 
 /** Returns true if the triggers of an existing verification changed. */
-export function triggersChanged(olds: { [key: string]: unknown }, verify: unknown): boolean {
-  if (!isPropertiesValue(olds["verify"]) || !isPropertiesValue(verify)) return false;
-  return !isDeepStrictEqual(triggersIn(olds["verify"]) ?? [], triggersIn(verify) ?? []);
+export function triggersChanged(olds: Properties, news: Properties): boolean {
+  if (!isProperties(olds["verify"]) || !isProperties(news["verify"])) return false;
+  return !isDeepStrictEqual(triggersIn(olds["verify"]) ?? [], triggersIn(news["verify"]) ?? []);
 }
 
 /** Returns the change that resumes an unfinished verification without a changed input. */
 export const pendingVerification = (olds: Properties, news: Properties): Change[] =>
-  unverifiedIn(olds) && isPropertiesValue(news["verify"]) ? [{ path: ["verify"], kind: "update", replace: false }] : [];
+  unverifiedIn(olds) && isProperties(news["verify"]) ? [{ path: ["verify"], kind: "update", replace: false }] : [];
 
 /** Returns warnings for previews about changes that cannot be rolled back. */
 export function inPlaceWarnings(changes: readonly Change[]): string[] {

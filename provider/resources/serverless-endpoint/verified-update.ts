@@ -6,8 +6,17 @@ import { withExplanation } from "../../lifecycle/messages";
 import { waitForPollTurn } from "../../lifecycle/poll-rate-limit";
 import { toProperties } from "../../lifecycle/properties/values";
 import type { Inputs, Outputs } from "./inputs";
+import { readPreviousVersion } from "./previous-version";
 import { type Apply, rollBack } from "./rollback";
-import { inputsIn, oldSettings, triggersChanged, unverifiedIn, unverifiedKey } from "./unverified";
+import {
+  type FailedResult,
+  inputsIn,
+  markAfter,
+  neverVerified,
+  recordedStates,
+  triggersChanged,
+  unverifiedIn,
+} from "./unverified";
 import { verifyEndpoint } from "./verification";
 
 /** Returns the user-facing message of a failure. */
@@ -20,7 +29,7 @@ const messageOf = (error: unknown, { name }: Inputs, { settings }: Context): str
   return explained instanceof Error ? explained.message : String(explained);
 };
 
-/** Verifies a new or adopted endpoint. If the verification fails, the endpoint stays in the state as unverified. */
+/** Verifies a new endpoint. If the verification fails, the endpoint stays in the state as unverified. */
 export async function verifyCreated(
   { id, outputs }: Created<Outputs>,
   inputs: Inputs,
@@ -34,7 +43,7 @@ export async function verifyCreated(
     const problem = context.signal.aborted ? "but its verification was interrupted" : "but it failed its verification";
     const advice = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
     const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs, context)}\n${advice}`;
-    throw new PartialFailure(message, id, { ...toProperties(outputs), [unverifiedKey]: {} });
+    throw new PartialFailure(message, id, { ...toProperties(outputs), ...neverVerified });
   }
 }
 
@@ -52,14 +61,20 @@ export async function updateVerified(
   const { verify, workersMax } = news;
   const olds = toProperties(requested.olds);
   const pending = unverifiedIn(olds);
-  if (!verify || !(requested.changed("templateId") || pending || triggersChanged(olds, verify)))
-    return apply(id, requested, context);
+  const changesTemplate = requested.changed("templateId");
+  const changesInPlace = !changesTemplate && triggersChanged(olds, toProperties(news));
+  if (!verify || !(changesTemplate || changesInPlace || pending)) return apply(id, requested, context);
+  const previous = await readPreviousVersion(id, requested, context);
+  previous.neverVerified ||= changesInPlace;
   // The service may have applied any part of an unverified update, so all of its settings are sent again.
-  const changed = (key: string): boolean => requested.changed(key) || Object.hasOwn(pending?.before ?? {}, key);
+  const changed = (key: string): boolean => requested.changed(key) || Object.hasOwn(previous.before, key);
   const update = { ...requested, changed };
-  const neverVerified = pending !== undefined && pending.before === undefined;
-  const before = { ...oldSettings(olds, changed, context.secrets), ...pending?.before };
-  const unverified = { [unverifiedKey]: neverVerified ? {} : { before } };
+  const fail = (result: FailedResult, message: string, outputs: object): PartialFailure => {
+    const { settings } = recordedStates[result];
+    const inputs = settings === "new" ? undefined : inputsIn(olds, settings === "previous" ? previous.before : {});
+    const state = { ...toProperties(outputs), ...markAfter(result, previous) };
+    return new PartialFailure(message, id, state, inputs && { inputs });
+  };
   const workers = changed("templateId") ? await readOldWorkers(id, context) : undefined;
   const outputs = await apply(id, update, context).catch((error: unknown) => {
     // After a retryable failure, an attempt may still have been applied.
@@ -67,34 +82,25 @@ export async function updateVerified(
     const message =
       `endpoint "${news.name}" (${id}) may or may not have been updated\n${messageOf(error, news, context)}\n` +
       'The next "pulumi up" sends the settings again and verifies the endpoint.';
-    throw new PartialFailure(message, id, { ...olds, ...unverified }, { inputs: inputsIn(olds) });
+    throw fail("unconfirmed", message, olds);
   });
   // If the version is unchanged, an interrupted deployment has already applied the change.
   const isSameVersion = context.clients.dialect === "v1" && workers?.version === outputs.version;
-  // A rollback restores only a verified version.
-  const previousVersion = isSameVersion || pending ? undefined : workers?.version;
   try {
     const rollout = await verifyEndpoint(id, { verify, workersMax }, isSameVersion ? undefined : workers, context);
     return { ...outputs, version: rollout.version() ?? outputs.version };
   } catch (error) {
     const reason = messageOf(error, news, context);
-    const unverifiedState = { ...toProperties(outputs), ...unverified };
     if (context.signal.aborted)
-      throw new PartialFailure(
+      throw fail(
+        "interrupted",
         `endpoint "${news.name}" (${id}) was updated, but its verification was interrupted\n${reason}\n` +
-          `The next "pulumi up" verifies it${neverVerified ? "" : ", and rolls it back if that fails"}.`,
-        id,
-        unverifiedState,
+          'The next "pulumi up" verifies it, and rolls it back if that fails.',
+        outputs,
       );
-    if (neverVerified)
-      throw new PartialFailure(
-        `endpoint "${news.name}" (${id}) failed its verification, and no earlier version passed one\n${reason}\n` +
-          'The next "pulumi up" verifies it again.',
-        id,
-        unverifiedState,
-      );
+    const previousVersion = previous.isServing ? workers?.version : undefined;
     throw await rollBack(
-      { id, update, pending, outputs, unverifiedState, reason, verify, apply, previousVersion },
+      { id, update, previous, outputs, reason, verify, apply, previousVersion, changesInPlace, fail },
       context,
     );
   }

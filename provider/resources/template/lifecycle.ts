@@ -138,15 +138,13 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
       },
     },
   },
-  warnings(changes, keepsName, dialect) {
-    if (!keepsName || !isReplacement(changes)) return [];
-    // Endpoints created by REST v2 have copies, which do not count as a use of the template.
-    const userDescription = dialect === "v2" ? "an endpoint created by REST v1" : "an endpoint";
-    return [
-      `replacing a template under the same name deletes the old one first, which fails while ${userDescription} uses it; ` +
-        "change or remove the name to create the new one first",
-    ];
-  },
+  warnings: (changes, keepsName) =>
+    keepsName && isReplacement(changes)
+      ? [
+          "replacing a template under the same name deletes the old one first, which fails while an endpoint uses it; " +
+            "change or remove the name to create the new one first",
+        ]
+      : [],
   serviceDefaults: { volumeInGb: 0 },
   dialectRules,
   hasSuffixedName: ({ replaceOnChange }) => replaceOnChange === true,

@@ -19,16 +19,21 @@ const firstDelay = 250;
 
 /**
  * Deletes a template. The service may delete by name (interface: deleteTemplate), and another template may have taken the name, so
- * each attempt first reads the current name by id. If an endpoint is bound to the template, the delete fails immediately, because
+ * each attempt first reads the current name by id. If an endpoint runs the template, the delete fails immediately, because
  * the engine deletes its own endpoints first. Otherwise the delete waits for the release after the last use. With REST v2, which
  * does not report bindings, it always waits.
  */
 export async function releaseTemplate(id: string, context: Context): Promise<void> {
-  const template = await tryDelete(id, context);
+  const { dialect, management } = context.clients;
+  // The service would delete a template whose copy an endpoint runs, and a later rollback would lack it.
+  const template = await tryDelete(id, context, (found) =>
+    rejectIfUsed(found, () => management.listCopies(id, callOptions(context)), context),
+  );
   if (template === undefined) return;
   const { name } = template;
   const startTime = context.clock.now();
-  await rejectIfBound(template, context);
+  if (dialect === "v1")
+    await rejectIfUsed(template, () => management.listBoundEndpoints(template, callOptions(context)), context);
   const timeLimit =
     context.deadline === undefined ? context.settings.templateReleaseLimit : context.deadline - startTime;
   for (;;) {
@@ -55,11 +60,16 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
  * Attempts the delete. Returns undefined if the template no longer exists, or its record if it is in use. After a lost response, the
  * delete is retried only after the name has been confirmed to belong to this template.
  */
-async function tryDelete(id: string, context: Context): Promise<TemplateRecord | undefined> {
+async function tryDelete(
+  id: string,
+  context: Context,
+  beforeDelete?: (template: TemplateRecord) => Promise<void>,
+): Promise<TemplateRecord | undefined> {
   for (let attempt = 1; ; attempt++) {
     const template = await findTemplate(id, context);
     context.onLookup?.(template !== undefined);
     if (template === undefined) return undefined;
+    if (attempt === 1) await beforeDelete?.(template);
     try {
       await context.clients.management.deleteTemplate(template, callOptions(context));
       return undefined;
@@ -80,16 +90,18 @@ async function findTemplate(id: string, context: Context): Promise<TemplateRecor
 
 type BoundEndpoint = Pick<EndpointRecord, "id" | "name">;
 
-/** Throws if an endpoint is bound to the template. Lists twice, because a list may lag behind the delete of an endpoint. */
-async function rejectIfBound(template: TemplateRecord, context: Context): Promise<void> {
-  const { dialect, management } = context.clients;
-  if (dialect === "v2") return;
-  if ((await management.listBoundEndpoints(template, callOptions(context))).length === 0) return;
+/** Throws if an endpoint of a list runs the template. Lists twice, because a list may lag behind a change of an endpoint. */
+async function rejectIfUsed(
+  { name }: TemplateRecord,
+  list: () => Promise<BoundEndpoint[]>,
+  context: Context,
+): Promise<void> {
+  if ((await list()).length === 0) return;
   await context.clock.sleep(second, context.signal);
-  const boundEndpoints = await management.listBoundEndpoints(template, callOptions(context));
-  if (boundEndpoints.length === 0) return;
+  const users = await list();
+  if (users.length === 0) return;
   throw new Error(
-    `template "${template.name}" cannot be deleted: ${formatEndpoints(boundEndpoints)} still ${boundEndpoints.length === 1 ? "uses" : "use"} it and ` +
+    `template "${name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses" : "use"} it and ` +
       `is not deleted by this deployment. Delete it or assign another template to it, then try again. ` +
       "To replace a template, also change its name, so that the new one is created first.",
   );

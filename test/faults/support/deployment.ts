@@ -14,6 +14,7 @@ export interface Declared {
 
 /** A resource in state. */
 export interface Deployed {
+  name: string;
   kind: Declared["kind"];
   level: number;
   id: string;
@@ -36,6 +37,14 @@ export interface Run {
   killed(): boolean;
 }
 
+/** Options of `pulumi up`. */
+export interface UpOptions {
+  /** Names of the only resources to update and to delete. */
+  targets?: readonly string[];
+  /** After a failure, deploys what does not depend on the failed resource, and deletes what the program no longer has. */
+  continueOnError?: boolean;
+}
+
 /** Simulates the engine's deployments with lifecycles: order, state, and results kept after failures. */
 export function createDeployment(project = "shop") {
   const state: State = { resources: new Map(), replaced: [] };
@@ -54,37 +63,37 @@ export function createDeployment(project = "shop") {
     const old = state.resources.get(name);
     const urn = `urn:pulumi:dev::${project}::serverless-compute:index:${kind}::${name}`;
     urns.set(urn, kind);
-    const context: Context = { ...run.context, hasUniqueName: true, claimedIds };
     const programInputs = declared.inputs((otherName) => {
       const other = state.resources.get(otherName);
       if (!other) throw new Error(`${otherName} is not deployed`);
       return other;
     });
-    const check = (olds: Properties): Properties => {
-      const { inputs, failures } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
+    const check = (olds: Properties): { inputs: Properties; context: Context } => {
+      const { inputs, failures, nameSource } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
-      return inputs;
+      return { inputs, context: { ...run.context, hasUniqueName: nameSource === "random", claimedIds } };
     };
-    const inputs = check(old?.outputs ?? {});
+    const { inputs, context } = check(old?.outputs ?? {});
     if (old) claimedIds.set(old.id, "state");
     const changes = old ? lifecycle.diff(old.outputs, inputs, dialect) : [];
     if (old && changes.length === 0 && !old.unfinished) return;
     try {
       if (old && !changes.some(({ replace }) => replace)) {
         await step(run, lifecycle.update(old.id, old.outputs, inputs, context), (outputs) => {
-          state.resources.set(name, { kind, level, id: old.id, outputs });
+          state.resources.set(name, { name, kind, level, id: old.id, outputs });
         });
       } else {
         // A replacement is checked again as a new resource.
-        await step(run, lifecycle.create(check({}), context), ({ id, outputs }) => {
+        const { inputs: created, context: createContext } = check({});
+        await step(run, lifecycle.create(created, createContext), ({ id, outputs }) => {
           if (old) state.replaced.push(old);
-          state.resources.set(name, { kind, level, id, outputs });
+          state.resources.set(name, { name, kind, level, id, outputs });
         });
       }
     } catch (error) {
       if (error instanceof PartialFailure && !run.killed()) {
         if (old && old.id !== error.id) state.replaced.push(old);
-        state.resources.set(name, { kind, level, id: error.id, outputs: error.outputs, unfinished: true });
+        state.resources.set(name, { name, kind, level, id: error.id, outputs: error.outputs, unfinished: true });
       }
       throw error;
     }
@@ -94,7 +103,7 @@ export function createDeployment(project = "shop") {
     await step(run, kinds[object.kind].delete(object.id, object.outputs, run.context), removeFromState);
   }
 
-  /** Deploys the levels in order, each concurrently, and stops after the first level with a failure. */
+  /** Runs the levels in order, each concurrently, and stops after the first level with a failure. */
   async function runByLevel<Item extends { level: number }>(
     items: Item[],
     direction: 1 | -1,
@@ -108,8 +117,8 @@ export function createDeployment(project = "shop") {
     }
   }
 
-  /** Deletes replaced and removed objects; dependents first. */
-  function removeAllExcept(run: Run, keptNames: ReadonlySet<string>): Promise<void> {
+  /** Deletes replaced and removed objects among the targets; dependents first. */
+  function removeAllExcept(run: Run, keptNames: ReadonlySet<string>, targets?: readonly string[]): Promise<void> {
     const replaced = state.replaced.map((resource) => ({
       resource,
       level: resource.level,
@@ -124,19 +133,34 @@ export function createDeployment(project = "shop") {
         level: resource.level,
         removeFromState: () => void state.resources.delete(name),
       }));
-    return runByLevel([...replaced, ...removed], -1, ({ resource, removeFromState }) =>
-      remove(run, resource, removeFromState),
-    );
+    const items = [...replaced, ...removed].filter(({ resource }) => targets?.includes(resource.name) ?? true);
+    return runByLevel(items, -1, ({ resource, removeFromState }) => remove(run, resource, removeFromState));
   }
 
   return {
     state,
     /** URNs of all resources of the program so far, with their kinds. */
     urns,
-    async up(program: Declared[], run: Run): Promise<void> {
+    async up(program: Declared[], run: Run, { targets, continueOnError = false }: UpOptions = {}): Promise<void> {
       const claimedIds: Context["claimedIds"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
-      await runByLevel(program, 1, (declared) => deploy(declared, run, claimedIds));
-      await removeAllExcept(run, new Set(program.map(({ name }) => name)));
+      const selected = program.filter(({ name }) => targets?.includes(name) ?? true);
+      const remaining = () => removeAllExcept(run, new Set(program.map(({ name }) => name)), targets);
+      try {
+        await runByLevel(selected, 1, (declared) => deploy(declared, run, claimedIds));
+      } catch (error) {
+        if (!continueOnError || run.killed() || run.context.signal.aborted) throw error;
+        const errors = await Promise.allSettled([remaining()]);
+        const messages = [error, ...errors.flatMap((result) => (result.status === "rejected" ? [result.reason] : []))];
+        throw new Error(messages.map((one) => (one instanceof Error ? one.message : String(one))).join("\n"));
+      }
+      await remaining();
+    },
+    /** Adds an existing object to the state, as `pulumi import` does. */
+    async import({ name, kind, level }: Omit<Declared, "inputs">, id: string, run: Run): Promise<void> {
+      await step(run, kinds[kind].read(id, {}, run.context), (readResult) => {
+        if (!readResult) throw new Error(`${kind} ${id} does not exist`);
+        state.resources.set(name, { name, kind, level, id, outputs: readResult.outputs });
+      });
     },
     async refresh(run: Run): Promise<void> {
       await Promise.all(

@@ -57,6 +57,6 @@ const levels: Partial<Record<Declared["kind"], number>> = { ServerlessEndpoint: 
 export async function removeAll(bench: Pick<LifecycleBench, "listObjects">, run: Run): Promise<void> {
   const { state, destroy } = createDeployment();
   for (const { kind, id } of await listServiceObjects(bench))
-    state.resources.set(id, { kind, level: levels[kind] ?? 0, id, outputs: {} });
+    state.resources.set(id, { name: id, kind, level: levels[kind] ?? 0, id, outputs: {} });
   await destroy(run);
 }

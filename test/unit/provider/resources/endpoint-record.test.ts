@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { endpointPatch } from "../../../../api/dialects/rest-v2-bodies";
 import { endpointFrom } from "../../../../api/dialects/rest-v2-records";
 import type { Properties } from "../../../../provider/lifecycle/contract";
+import { toProperties } from "../../../../provider/lifecycle/properties/values";
 import { bareName, fromRecord } from "../../../../provider/resources/serverless-endpoint/record";
 import { inPlaceWarnings, triggersChanged } from "../../../../provider/resources/serverless-endpoint/unverified";
 
@@ -236,7 +237,7 @@ describe("changed triggers", () => {
     ["are not those of a verify that is added", {}, { input: {}, triggers: ["2"] }, false],
     ["are not those of a verify that is removed", olds, undefined, false],
   ])("%s", (_, state, verify, changed) => {
-    expect(triggersChanged({ ...state }, verify)).toBe(changed);
+    expect(triggersChanged(toProperties({ ...state }), toProperties({ verify }))).toBe(changed);
   });
 
   test("cause a warning only without a new template", () => {

@@ -1,0 +1,86 @@
+import type { EndpointRecord } from "serverless-compute-api";
+import type { ContainerSettings } from "serverless-compute-api/shapes";
+import { callOptions } from "../../lifecycle/calls";
+import type { Context, Properties, Value } from "../../lifecycle/contract";
+import type { Update } from "../../lifecycle/create/creation";
+import { diffProperty } from "../../lifecycle/properties/diff";
+import { textOf, toProperties, toValue } from "../../lifecycle/properties/values";
+import { revisionOf } from "../template/revision";
+import { type Inputs, serverlessEndpointInputs } from "./inputs";
+import { diffRules, fromRecord } from "./record";
+import { changedSettingNames, type Unverified, unverifiedIn } from "./unverified";
+
+/** Settings before an update, to which a failed verification returns the endpoint. */
+export interface PreviousVersion extends Unverified {
+  /** True if the endpoint runs this version; false if an interrupted deployment has already changed it. */
+  isServing: boolean;
+}
+
+/** Template of an endpoint's workers, or their settings if no template has them. */
+type Served = { templateId: string | undefined; container?: undefined } | { container: ContainerSettings };
+
+async function servedBy(record: EndpointRecord, olds: Properties, context: Context): Promise<Served> {
+  const { container, copyId, templateId = textOf(olds, "templateId") } = record;
+  if (!container) return { templateId };
+  const template =
+    templateId === undefined
+      ? undefined
+      : await context.clients.management.readTemplate(templateId, callOptions(context));
+  if (template && revisionOf(template) === revisionOf(container)) return { templateId };
+  // With REST v1, the copy is itself a template.
+  return copyId === undefined ? { container } : { templateId: copyId };
+}
+
+/**
+ * Reads the settings that an update changes, before the update. A value that was changed outside the stack is the previous one. An
+ * interrupted deployment leaves the value of the state or of the program, or one of the stack's templates: then the previous
+ * value is the last one that was verified.
+ */
+export async function readPreviousVersion(
+  id: string,
+  { olds, news, changed }: Update<Inputs>,
+  context: Context,
+): Promise<PreviousVersion> {
+  const [state, program] = [toProperties(olds), toProperties(news)];
+  const pending = unverifiedIn(state);
+  const keys = new Set([...changedSettingNames(changed), ...Object.keys(pending?.before ?? {})]);
+  if (pending?.container) keys.add("templateId");
+  const { neverVerified = false, container } = pending ?? {};
+  if (keys.size === 0) return { before: {}, neverVerified, isServing: true };
+  const record = await context.clients.management.readEndpoint(id, callOptions(context));
+  const actual: { [key: string]: unknown } = record ? fromRecord(record, state, context).inputs : {};
+  const lastVerified = (key: string): Value =>
+    (pending && Object.hasOwn(pending.before, key) ? pending.before[key] : state[key]) ?? null;
+  const rules = { ...diffRules, dialect: context.clients.dialect };
+  const valueBefore = (key: string): Value => {
+    const value = toValue(actual[key]);
+    const isKnown = [state, program].some(
+      (known) => diffProperty(serverlessEndpointInputs, key, known[key], value, rules).length === 0,
+    );
+    return !(key in actual) || isKnown ? lastVerified(key) : (value ?? null);
+  };
+  const before = Object.fromEntries([...keys].map((key) => [key, valueBefore(key)]));
+  if (!record || !keys.has("templateId")) return { before, neverVerified, isServing: true };
+
+  const served = await servedBy(record, state, context);
+  if (served.container)
+    return {
+      before: { ...before, templateId: null },
+      container: served.container,
+      neverVerified: true,
+      isServing: true,
+    };
+  const { templateId } = served;
+  const isOfStack = [state["templateId"], program["templateId"]].includes(templateId ?? "");
+  if (templateId !== undefined && !isOfStack && !context.claimedIds.has(templateId))
+    return { before: { ...before, templateId }, neverVerified: true, isServing: true };
+  const verifiedId = lastVerified("templateId");
+  if (verifiedId === null && !container && templateId !== program["templateId"])
+    return { before: { ...before, templateId: templateId ?? null }, neverVerified: true, isServing: true };
+  return {
+    before: { ...before, templateId: verifiedId },
+    container,
+    neverVerified,
+    isServing: templateId === verifiedId,
+  };
+}

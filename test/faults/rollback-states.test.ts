@@ -1,0 +1,190 @@
+import { expect, test } from "vitest";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { secretOutputs } from "../../provider/lifecycle/properties/secret-paths";
+import { kinds } from "../../provider/resources";
+import { dialect } from "../support/dialect";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { expectResponse, send, stringAt } from "../support/raw-http";
+import { createDeployment, type Declared, type Deployment } from "./support/deployment";
+import { useImageJobs } from "./support/image-jobs";
+import { endOf } from "./support/schedules";
+
+const bench = await useLifecycleBench({ templateRelease: 0 });
+const { servingNow, startRun, endKill } = await useImageJobs(bench);
+const { baseUrl, apiKey: key } = bench.addresses;
+
+const verify = { input: {}, expect: { output: { works: true } }, timeout: 60 };
+
+/** A template with `replaceOnChange` and its endpoint. */
+const programOf = (imageName: string, more: Properties = {}): Declared[] => [
+  { name: "template", kind: "Template", level: 1, inputs: () => ({ imageName, replaceOnChange: true }) },
+  {
+    name: "endpoint",
+    kind: "ServerlessEndpoint",
+    level: 2,
+    inputs: (deployed) => ({ templateId: deployed("template").id, workersMax: 1, verify, ...more }),
+  },
+];
+const endpointIn = ({ state }: Deployment): { id: string; outputs: Properties } => {
+  const endpoint = state.resources.get("endpoint");
+  if (!endpoint) throw new Error("the state has no endpoint");
+  return endpoint;
+};
+const imageOf = async (deployment: Deployment): Promise<string> => (await servingNow(endpointIn(deployment).id)).image;
+
+let count = 0;
+/** Creates a template and an endpoint of it outside the stack. */
+async function createUnmanaged(imageName: string): Promise<{ name: string; id: string; templateId: string }> {
+  const name = `rollback-states-${++count}`;
+  const templateId = await bench.create("/templates", { name, imageName, isServerless: true });
+  return { name, templateId, id: await bench.create("/endpoints", { name, templateId, workersMax: 1 }) };
+}
+
+/** Changes the image of an endpoint outside the stack: its own copy, or with REST v1 its template. */
+async function changeByHand(id: string, image: string): Promise<void> {
+  if (dialect === "v2")
+    return expectResponse(await send("PATCH", `${baseUrl}/serverless/${id}`, { key, json: { image } }), 200);
+  const { templateId } = await createUnmanaged(image);
+  expectResponse(await bench.rest("PATCH", `/endpoints/${id}`, { templateId }), 200);
+}
+
+async function deployed(image: string, more?: Properties): Promise<Deployment> {
+  const deployment = createDeployment("rollback-states");
+  await deployment.up(programOf(image, more), startRun());
+  return deployment;
+}
+
+test.each([
+  ["--continue-on-error", { continueOnError: true }],
+  ["--target of the template", { targets: ["template"] }],
+])(
+  "a template that an endpoint serves is not deleted by %s, and the next failure is rolled back to it",
+  async (_, options) => {
+    const deployment = await deployed("good:1");
+    expect(await endOf(deployment.up(programOf("bad:2"), startRun()))).toContain("good:1 (version 1) keeps serving");
+    const again = await endOf(deployment.up(programOf("bad:3"), startRun(), options));
+    expect(again).toMatch(/template "\S+" cannot be deleted: endpoint "\S+" \(\w+\) still uses it/);
+    const last = await endOf(deployment.up(programOf("bad:4"), startRun()));
+    expect(last).toMatch(/^failed: bad:4 \(version \d\) failed its verification; good:1 \(version \d\) keeps serving/);
+    expect(await imageOf(deployment)).toBe("good:1");
+    await deployment.up(programOf("good:5"), startRun());
+    expect(deployment.state.replaced).toEqual([]);
+  },
+);
+
+test.each(["refreshed", "unknown to the state"])(
+  "an image that was changed by hand, %s, serves again after a failed verification",
+  async (kind) => {
+    const deployment = await deployed("good:1");
+    await changeByHand(endpointIn(deployment).id, "good:by-hand");
+    if (kind === "refreshed") await deployment.refresh(startRun());
+    const end = await endOf(deployment.up(programOf("bad:2"), startRun()));
+    expect(end).toMatch(/bad:2 \(version 3\) failed its verification; good:by-hand \(version 2\) keeps serving/);
+    expect(end).toContain("error: bad:2 cannot work");
+    expect(await imageOf(deployment)).toBe("good:by-hand");
+    await deployment.up(programOf("good:3"), startRun());
+    expect(await imageOf(deployment)).toBe("good:3");
+  },
+);
+
+test("drift that an update heals serves again if the healed version fails its verification", async () => {
+  const deployment = await deployed("good:1", { verify: { ...verify, timeout: 3 } });
+  // The state has a version that never completes the job.
+  await changeByHand(endpointIn(deployment).id, "good:by-hand");
+  await deployment.refresh(startRun());
+  const more = { verify: { ...verify, expect: { output: { works: "never" } } } };
+  const end = await endOf(deployment.up(programOf("good:1", more), startRun()));
+  expect(end).toMatch(/good:1 \(version 3\) failed its verification; good:by-hand \(version 2\) keeps serving/);
+  expect(await imageOf(deployment)).toBe("good:by-hand");
+});
+
+if (dialect === "v2")
+  test("an imported endpoint without a template serves again after a failed verification", async () => {
+    const json = {
+      name: "without-template",
+      image: "good:own",
+      env: { TOKEN: "value-of-token" },
+      type: "QUEUE",
+      disk: 5,
+      workers: { min: 0, max: 1 },
+      gpu: { pools: ["ADA_24"], count: 1 },
+      scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+    };
+    const id = stringAt(await send("POST", `${baseUrl}/serverless`, { key, json }), "id");
+    const deployment = createDeployment("rollback-states");
+    await deployment.import({ name: "endpoint", kind: "ServerlessEndpoint", level: 2 }, id, startRun());
+    const end = await endOf(deployment.up(programOf("bad:1"), startRun()));
+    expect(end).toMatch(/bad:1 \(version 2\) failed its verification; good:own \(version 1\) keeps serving/);
+    const { container } = (await startRun().context.clients.management.readEndpoint(id)) ?? {};
+    expect(container).toMatchObject({ imageName: "good:own", env: json.env });
+
+    // An interrupted update records what a later failure restores, with the variables as secrets.
+    const stopped = startRun({ how: "Ctrl-C", afterProgress: 2 });
+    expect(await endOf(deployment.up(programOf("bad:2"), stopped))).toContain("its verification was interrupted");
+    expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ container: { env: json.env } });
+    expect(secretOutputs(kinds.ServerlessEndpoint, [])).toContainEqual(["unverified", "container", "env"]);
+    expect(await endOf(deployment.up(programOf("bad:2"), startRun()))).toContain("good:own keeps serving");
+    expect(await imageOf(deployment)).toBe("good:own");
+  });
+
+test("an adopted endpoint serves as before if the adopting version fails, and the next deployment verifies again", async () => {
+  const { name, id } = await createUnmanaged("good:theirs");
+  const before = await servingNow(id);
+  const deployment = createDeployment("rollback-states");
+  const more = { name, adoptExisting: true, idleTimeout: 33 };
+  const end = await endOf(deployment.up(programOf("bad:1", more), startRun()));
+  expect(end).toMatch(/bad:1 \(version 2\) failed its verification; good:theirs \(version 1\) keeps serving/);
+  expect(end).not.toContain("was created");
+  expect(endpointIn(deployment).id).toBe(id);
+  expect(await servingNow(id)).toEqual(before);
+  expect(endpointIn(deployment).outputs).toMatchObject({ unverified: { before: {} } });
+  await deployment.up(programOf("good:2", more), startRun());
+  expect(await servingNow(id)).toEqual({ image: "good:2", idleTimeout: 33 });
+});
+
+test("an interrupted update restores a secret setting, which the state repeats as a secret and no message shows", async () => {
+  const deployment = await deployed("good:1", { idleTimeout: 3141 });
+  const stopped = startRun({ how: "Ctrl-C", afterProgress: 2 });
+  expect(await endOf(deployment.up(programOf("bad:2", { idleTimeout: 12 }), stopped))).toContain("interrupted");
+  expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ before: { idleTimeout: 3141 } });
+  expect(secretOutputs(kinds.ServerlessEndpoint, [["idleTimeout"]])).toContainEqual([
+    "unverified",
+    "before",
+    "idleTimeout",
+  ]);
+  // If the program no longer makes the setting secret, the restored value stays secret.
+  expect(secretOutputs(kinds.ServerlessEndpoint, [["unverified", "before", "idleTimeout"]])).toContainEqual([
+    "idleTimeout",
+  ]);
+  const end = await endOf(deployment.up(programOf("bad:2", { idleTimeout: 12 }), startRun()));
+  expect(end).toContain("good:1 keeps serving");
+  expect(end).toContain("idleTimeout [secret]");
+  expect(end).not.toContain("3141");
+  expect(await servingNow(endpointIn(deployment).id)).toEqual({ image: "good:1", idleTimeout: 3141 });
+});
+
+test("after a killed update, the message numbers the failed version only", async () => {
+  const deployment = await deployed("good:1");
+  const killed = startRun({ how: "kill", afterProgress: 2 });
+  await endOf(deployment.up(programOf("bad:2"), killed));
+  endKill();
+  expect(await imageOf(deployment)).toBe("bad:2");
+  const end = await endOf(deployment.up(programOf("bad:2"), startRun()));
+  expect(end).toMatch(/^failed: bad:2 \(version 2\) failed its verification; good:1 keeps serving \(as version 3\)/);
+  expect(await imageOf(deployment)).toBe("good:1");
+});
+
+test("a refresh after a killed update marks the version, so that the next deployment verifies it", async () => {
+  const deployment = await deployed("good:1");
+  await endOf(deployment.up(programOf("bad:2"), startRun({ how: "kill", afterProgress: 2 })));
+  endKill();
+  await deployment.refresh(startRun());
+  const end = await endOf(deployment.up(programOf("bad:2"), startRun()));
+  expect(end).toMatch(
+    /bad:2 \(version 2\) failed its verification, and no earlier version passed one; it keeps running/,
+  );
+  expect(end).toContain("error: bad:2 cannot work");
+  expect(endpointIn(deployment).outputs).toHaveProperty("unverified");
+  await deployment.up(programOf("good:3"), startRun());
+  expect(endpointIn(deployment).outputs).not.toHaveProperty("unverified");
+});
