@@ -2,8 +2,9 @@ import type { z } from "zod";
 import { jobApiRoot, pathSegment, requestFacts } from "./address";
 import type { Clock } from "./clock";
 import { invalidArgument } from "./errors";
+import { exactBodyOf } from "./exact-numbers";
 import type { CallOptions } from "./management";
-import { parseResponse } from "./response";
+import { type ApiResponse, parseResponse } from "./response";
 import type { VisibilityRetries } from "./retry";
 import {
   type EndpointHealth,
@@ -46,6 +47,14 @@ export interface JobClient {
 
 type Operation = "run" | "runsync" | "status" | "cancel" | "retry" | "purge-queue" | "health";
 type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
+
+/** The body of a response, with the exact numbers of a job's output. Its other numbers are times. */
+function withExactOutput(response: ApiResponse): unknown {
+  const { body } = response;
+  const exactBody = exactBodyOf(response);
+  const hasOutput = body instanceof Object && exactBody instanceof Object && "output" in exactBody;
+  return hasOutput ? { ...body, output: exactBody.output } : body;
+}
 
 /** Retries of a call about a new job, for at most `limit` ms. */
 function newJobRetries(limit = Number.POSITIVE_INFINITY): VisibilityRetries {
@@ -107,7 +116,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     };
     const response = await transport.send(request, options);
     const facts = { ambiguous: !request.idempotent, status: response.status };
-    return parseResponse(response.body, shape, requestFacts(request), facts);
+    return parseResponse(withExactOutput(response), shape, requestFacts(request), facts);
   }
 
   /** Serializes a submission; throws if it exceeds the service's limit, because the service would close the connection. */

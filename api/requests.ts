@@ -1,5 +1,6 @@
 import { isLoopback, requestFacts } from "./address";
 import { invalidArgument } from "./errors";
+import { exactBodyOf } from "./exact-numbers";
 import type { CallOptions } from "./management";
 import { headerOf } from "./response";
 import { limits } from "./shapes";
@@ -17,7 +18,7 @@ export interface EndpointRequest {
 /** The response of a worker, with any status. */
 export interface EndpointResponse {
   status: number;
-  /** Parsed JSON body, or any other body as text. */
+  /** Parsed JSON body, or any other body as text. A number that JavaScript cannot represent is text with its digits. */
   body: unknown;
   /** Worker that responded, if the service reports it. */
   workerId: string | undefined;
@@ -69,7 +70,11 @@ export function createRequestClient(transport: Transport, baseUrl: string): Requ
       };
       const response = await transport.send(request, options);
       const workerId = headerOf(response, "x-worker-id");
-      return { status: response.status, body: response.body === undefined ? response.text : response.body, workerId };
+      return {
+        status: response.status,
+        body: response.body === undefined ? response.text : exactBodyOf(response),
+        workerId,
+      };
     },
   };
 }

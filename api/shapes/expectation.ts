@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { showChoices } from "../show-value";
+import { limits } from "./limits";
 
 const typeNames: Record<string, string> = {
   string: "a string",
@@ -77,9 +78,8 @@ function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefine
   const shape = shapeAt(root, path);
   if (!(shape instanceof z.ZodNumber) || !shape.isInt) return undefined;
   const { minValue: min, maxValue: max } = shape;
-  // The bounds of safe integers, which every whole number has, are not mentioned.
-  if (min === null || max === null || min <= Number.MIN_SAFE_INTEGER || max >= Number.MAX_SAFE_INTEGER)
-    return undefined;
+  // A maximum that only excludes nonsense is mentioned only if it is exceeded.
+  if (min === null || max === null || min <= Number.MIN_SAFE_INTEGER || max >= limits.number) return undefined;
   return { min, max };
 }
 

@@ -6,6 +6,8 @@ const megabyte = 1024 * 1024;
 
 /** Bounds of the service (interface: Limits). Times in milliseconds, sizes in bytes unless the name contains another unit. */
 export const limits = {
+  /** Maximum of numbers without a smaller bound: that of GraphQL's Int. */
+  number: 2 ** 31 - 1,
   /** Maximum length of an object's name, in characters. */
   nameLength: 191,
   /** Maximum length of an image name with tag and digest, in characters; more than registries accept. */

@@ -32,14 +32,18 @@ export const endpointFields = {
       'GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available type; REST v2 ignores the order.',
     )
     .register(traits, { unordered: "v2", catalog: gpuTypes, ...restartsWorkers }),
-  gpuCount: z.int().min(1).describe("Number of GPUs per worker.").register(traits, restartsWorkers),
+  gpuCount: z.int().min(1).max(limits.number).describe("Number of GPUs per worker.").register(traits, restartsWorkers),
   cpuFlavorIds: z
     .array(z.string().min(1))
     .describe(
       'CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with its number of virtual CPUs, for example "cpu5c-8".',
     )
     .register(traits, { catalog: { noun: "CPU flavour", ids: cpuFlavorIds } }),
-  vcpuCount: z.int().min(1).describe("Number of virtual CPUs per worker, for flavours without a number."),
+  vcpuCount: z
+    .int()
+    .min(1)
+    .max(limits.number)
+    .describe("Number of virtual CPUs per worker, for flavours without a number."),
   dataCenterIds: z
     .array(z.string().min(1))
     .describe("Allowed data centres of the workers; any if empty.")
@@ -73,9 +77,23 @@ export const endpointFields = {
       "Criterion for adding workers: waiting time or number of jobs. Must be REQUEST_COUNT, which is then the default, if type is LOAD_BALANCER.",
     )
     .register(traits, { defaultBy: { property: "type", defaults: { LOAD_BALANCER: "REQUEST_COUNT" } } }),
-  scalerValue: z.int().min(1).describe("Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT)."),
-  workersMin: z.int().min(0).describe("Minimum number of workers, which always run.").register(traits, restartsWorkers),
-  workersMax: z.int().min(0).describe("Maximum number of workers.").register(traits, restartsWorkers),
+  scalerValue: z
+    .int()
+    .min(1)
+    .max(limits.number)
+    .describe("Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT)."),
+  workersMin: z
+    .int()
+    .min(0)
+    .max(limits.number)
+    .describe("Minimum number of workers, which always run.")
+    .register(traits, restartsWorkers),
+  workersMax: z
+    .int()
+    .min(0)
+    .max(limits.number)
+    .describe("Maximum number of workers.")
+    .register(traits, restartsWorkers),
   type: z
     .enum(["QUEUE", "LOAD_BALANCER"])
     .describe("Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only.")

@@ -35,10 +35,16 @@ export const templateFields = {
     .max(limits.imageNameLength)
     .describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`.")
     .register(traits, { v2: "image" }),
-  containerDiskInGb: z.int().min(0).describe("Size of the container disk in GB.").register(traits, { v2: "disk" }),
+  containerDiskInGb: z
+    .int()
+    .min(0)
+    .max(limits.number)
+    .describe("Size of the container disk in GB.")
+    .register(traits, { v2: "disk" }),
   volumeInGb: z
     .int()
     .min(0)
+    .max(limits.number)
     .describe(
       "Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. " +
         "REST v2 cannot remove a volume, so a change to 0 replaces the template.",

@@ -72,9 +72,9 @@ export interface TemplateArgs {
   name?: pulumi.Input<string>;
   /** Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`. */
   imageName: pulumi.Input<string>;
-  /** Size of the container disk in GB. At least 0. Default `50`. */
+  /** Size of the container disk in GB. From 0 to 2147483647. Default `50`. */
   containerDiskInGb?: pulumi.Input<number>;
-  /** Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. REST v2 cannot remove a volume, so a change to 0 replaces the template. At least 0. */
+  /** Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. REST v2 cannot remove a volume, so a change to 0 replaces the template. From 0 to 2147483647. */
   volumeInGb?: pulumi.Input<number>;
   /** Start arguments of the container. Default `""`. */
   dockerArgs?: pulumi.Input<string>;
@@ -140,7 +140,7 @@ export interface TemplateOutputs {
 export interface ServerlessEndpointVerifyRequestExpectArgs {
   /** HTTP status of the response. From 200 to 599. Default `200`. */
   status?: pulumi.Input<number>;
-  /** Expected JSON body: objects match partially, everything else exactly. */
+  /** Expected JSON body: objects match partially, everything else exactly. A number that is text in `output` is expected as text. */
   body?: pulumi.Input<unknown>;
 }
 
@@ -160,7 +160,7 @@ export interface ServerlessEndpointVerifyRequestArgs {
 export interface ServerlessEndpointVerifyExpectArgs {
   /** Final state that the job must reach. Default `"COMPLETED"`. */
   status?: pulumi.Input<"COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
-  /** Expected output: objects match partially, everything else exactly. */
+  /** Expected output: objects match partially, everything else exactly. A number that is text in `output` is expected as text. */
   output?: pulumi.Input<unknown>;
 }
 
@@ -202,11 +202,11 @@ export interface ServerlessEndpointArgs {
   computeType?: pulumi.Input<"GPU" | "CPU">;
   /** GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available type; REST v2 ignores the order. Default `[]`. */
   gpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Number of GPUs per worker. At least 1. Default `1`. */
+  /** Number of GPUs per worker. From 1 to 2147483647. Default `1`. */
   gpuCount?: pulumi.Input<number>;
   /** CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with its number of virtual CPUs, for example "cpu5c-8". */
   cpuFlavorIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Number of virtual CPUs per worker, for flavours without a number. At least 1. */
+  /** Number of virtual CPUs per worker, for flavours without a number. From 1 to 2147483647. */
   vcpuCount?: pulumi.Input<number>;
   /** Allowed data centres of the workers; any if empty. Default `[]`. */
   dataCenterIds?: pulumi.Input<pulumi.Input<string>[]>;
@@ -226,11 +226,11 @@ export interface ServerlessEndpointArgs {
   flashboot?: pulumi.Input<boolean>;
   /** Criterion for adding workers: waiting time or number of jobs. Must be REQUEST_COUNT, which is then the default, if type is LOAD_BALANCER. Default `"QUEUE_DELAY"`. */
   scalerType?: pulumi.Input<"QUEUE_DELAY" | "REQUEST_COUNT">;
-  /** Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT). At least 0.5. Default `4`. */
+  /** Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT). From 0.5 to 2147483647. Default `4`. */
   scalerValue?: pulumi.Input<number>;
-  /** Minimum number of workers, which always run. At least 0. Default `0`. */
+  /** Minimum number of workers, which always run. From 0 to 2147483647. Default `0`. */
   workersMin?: pulumi.Input<number>;
-  /** Maximum number of workers. At least 0. Default `3`. */
+  /** Maximum number of workers. From 0 to 2147483647. Default `3`. */
   workersMax?: pulumi.Input<number>;
   /** Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"QUEUE" | "LOAD_BALANCER">;
@@ -319,7 +319,7 @@ export interface JobInvokeOutputs {
   readonly jobId: pulumi.Output<string>;
   /** Final state of the job. */
   readonly status: pulumi.Output<"IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
-  /** Return value of the handler; with `request`, the body of the response. */
+  /** Return value of the handler; with `request`, the body of the response. An integer that a double cannot represent, such as 12345678901234567890, and a number outside its range, such as 1e400, are text with their digits. */
   readonly output: pulumi.Output<unknown>;
   /** Waiting time of the job in ms. */
   readonly delayTime: pulumi.Output<number | undefined>;

@@ -32,7 +32,7 @@ export function checkInputs(
   const inputs = withDefaults(shape, isUnnamed && name !== undefined ? { ...news, name } : news);
   const ignoredKeys = ignoredWriteOnlyKeys(shape, olds, inputs);
   const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
-    ({ path: [key] }) => !ignoredKeys.includes(String(key)),
+    (issue) => !ignoredKeys.includes(String(issue.path[0])) && !isUnsafeInteger(issue),
   );
   // A misspelled property is reported before the missing one.
   const ordered = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
@@ -77,6 +77,10 @@ function ignoredWriteOnlyKeys(shape: z.ZodObject, olds: Properties, inputs: Prop
   if (!isImported || keys.some((key) => inputs[key] !== undefined)) return [];
   return diffProperties(shape, olds, inputs).some((change) => change.replace) ? [] : keys;
 }
+
+/** Issue of an integer beyond the safe range, which also exceeds a bound of its property. */
+const isUnsafeInteger = (issue: z.core.$ZodIssue): boolean =>
+  (issue.code === "too_big" || issue.code === "too_small") && issue.origin === "int";
 
 const isTypo = ({ code }: z.core.$ZodIssue): boolean => code === "unrecognized_keys";
 

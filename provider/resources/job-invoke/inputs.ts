@@ -16,7 +16,12 @@ const request = z
     expect: z
       .strictObject({
         status: z.int().min(200).max(599).describe("HTTP status of the response.").default(200),
-        body: z.unknown().describe("Expected JSON body: objects match partially, everything else exactly.").optional(),
+        body: z
+          .unknown()
+          .describe(
+            "Expected JSON body: objects match partially, everything else exactly. A number that is text in `output` is expected as text.",
+          )
+          .optional(),
       })
       .describe("Criteria for success.")
       .default({ status: 200 }),
@@ -49,7 +54,12 @@ const uncheckedInputs = z.strictObject({
   expect: z
     .strictObject({
       status: finalStatus.describe("Final state that the job must reach.").default("COMPLETED"),
-      output: z.unknown().describe("Expected output: objects match partially, everything else exactly.").optional(),
+      output: z
+        .unknown()
+        .describe(
+          "Expected output: objects match partially, everything else exactly. A number that is text in `output` is expected as text.",
+        )
+        .optional(),
     })
     .describe("Criteria for success.")
     .default({ status: "COMPLETED" }),
@@ -85,7 +95,10 @@ export const jobInvokeOutputs = z.object({
   status: jobStatus.describe("Final state of the job."),
   output: z
     .unknown()
-    .describe("Return value of the handler; with `request`, the body of the response.")
+    .describe(
+      "Return value of the handler; with `request`, the body of the response. An integer that a double cannot represent, such as " +
+        "12345678901234567890, and a number outside its range, such as 1e400, are text with their digits.",
+    )
     .register(traits, { secretWith: ["input", "expect", "request"] }),
   delayTime: z.number().describe("Waiting time of the job in ms.").optional(),
   executionTime: z.number().describe("Execution time of the job in ms.").optional(),

@@ -1,4 +1,11 @@
-import { endpointDefaults, endpointFields, restEndpointCreate, rule, traits } from "serverless-compute-api/shapes";
+import {
+  endpointDefaults,
+  endpointFields,
+  limits,
+  restEndpointCreate,
+  rule,
+  traits,
+} from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 import { isDefaultExpectation, jobInvokeInputs } from "../job-invoke/inputs";
@@ -31,6 +38,7 @@ export const serverlessEndpointInputs = restEndpointCreate
     scalerValue: z
       .number()
       .min(0.5)
+      .max(limits.number)
       .describe(
         "Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT).",
       )

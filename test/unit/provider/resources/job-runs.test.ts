@@ -47,6 +47,25 @@ describe("a successful job", () => {
     expect(long.calls).toEqual(["runsync", "status"]);
   });
 
+  test.each(["async", "sync"])(
+    "has exact numbers: as text those that JavaScript cannot represent (%s)",
+    async (mode) => {
+      const completed = (): Behaviour => ({
+        action: "respond",
+        status: 200,
+        body: '{"id":"j1","status":"COMPLETED","executionTime":12.12345678901234567,"output":{"seeds":[7,{"seed":12345678901234567890}],"max":1e400,"min":1e-400}}',
+      });
+      const { context } = await startJobApi({ run: completed, runsync: completed });
+      const output = { seeds: [7, { seed: "12345678901234567890" }], max: "1e400", min: "1e-400" };
+      const { outputs } = await JobInvoke.create(inputsOf({ mode, expect: { output } }), context);
+      expect(outputs).toMatchObject({ output, executionTime: 12.123456789012346 });
+      const rounded = inputsOf({ mode, expect: { output: { seeds: [7, { seed: 12345678901234567000 }], min: 0 } } });
+      const failure = await JobInvoke.create(rounded, context).catch(String);
+      expect(failure).toContain('output.seeds.1.seed: expected 12345678901234567000, got "12345678901234567890"');
+      expect(failure).toContain('output.min: expected 0, got "1e-400"');
+    },
+  );
+
   test.each(["async", "sync"])("is found although the service shows it late (%s)", async (mode) => {
     const missing = json({ error: "job not found" }, 404);
     const { context, calls } = await startJobApi({

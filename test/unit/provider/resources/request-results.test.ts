@@ -39,6 +39,14 @@ describe("a request of a JobInvoke", () => {
     expect(messages).toEqual([`${title}: waiting for the response`, `${title} returned 200`]);
   });
 
+  test("has exact numbers in its output: as text those that JavaScript cannot represent", async () => {
+    const body = { seed: "12345678901234567890", factors: ["1e400", 0.1] };
+    const { result } = await invoke(text('{"seed":12345678901234567890,"factors":[1e400,0.1]}', 200), {
+      expected: { body },
+    });
+    expect(result).toMatchObject({ outputs: { output: body } });
+  });
+
   test("fails with the status and the trimmed body of an unexpected response", async () => {
     const { result } = await invoke(text("\n no route \n", 404));
     expect(result).toMatchObject({
