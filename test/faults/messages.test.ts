@@ -59,7 +59,7 @@ const user = async (more: object): Promise<string> => {
 };
 /** A job with this status response. */
 const job =
-  (status: () => Behaviour, more: Properties = {}) =>
+  (status: (call: number) => Behaviour, more: Properties = {}) =>
   async (): Promise<unknown> => {
     const health = { jobs: { failed: 1 }, workers: { idle: 1 } };
     const api = await startJobApi({
@@ -247,7 +247,11 @@ const golden: [fault: string, work: () => unknown][] = [
       return create("ServerlessEndpoint", { templateId, workersMax: 0, verify: { input: {} } });
     },
   ],
-  ["a job that the service no longer stores", job(() => json({ error: "job not found" }, 404))],
+  [
+    "a job that the service no longer stores",
+    job((call) => (call === 1 ? json({ id: "j1", status: "IN_PROGRESS" }) : json({ error: "job not found" }, 404))),
+  ],
+  ["a job that the service accepted and never shows", job(() => json({ error: "job not found" }, 404))],
 ];
 
 /** Returns the message of the failure of `work`, with origins as HERE and ids as ID. */
