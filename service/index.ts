@@ -158,7 +158,9 @@ async function startService(
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
   const applySeedFile = async (input: Seed): Promise<Record<string, string>> => {
     const { applySeed } = await import("./seed/seeding.js");
-    const { created, differences, endpointIds } = applySeed(input, resources, nouns, environmentValue);
+    const onProgress = (text: string): void => settings.onNotice(`${input.file}: ${text}`);
+    const seeded = applySeed(input, resources, nouns, environmentValue, onProgress);
+    const { created, differences, endpointIds } = seeded;
     log.info({ created, differences }, "seed file: applied");
     for (const difference of differences)
       settings.onNotice(`${input.file}: ${difference}; the existing object is not changed`);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { parseDocument } from "yaml";
+import { type Document, isPair, isScalar, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { codeOf, messageOf, ServiceError, StartError } from "../errors";
 import { faultShape } from "../faults/faults";
@@ -73,16 +73,36 @@ function readText(file: string): string {
 
 /** An empty file is an empty seed. */
 function parseText(text: string): unknown {
-  const document = parseDocument(text);
+  // The parser compares each key with all others of its map, which takes seconds for a large file.
+  const document = parseDocument(text, { uniqueKeys: false });
   const [error] = document.errors;
   // The message continues with lines of the file.
   if (error) throw new ServiceError("invalid", error.message.split("\n", 1).join("").replace(/:$/, ""));
+  checkKeys(document);
   try {
     return document.toJS() ?? {};
   } catch (error) {
     if (error instanceof RangeError) throw error;
     throw new ServiceError("invalid", `${messageOf(error)}; write repeated values without aliases`);
   }
+}
+
+const keyOf = (node: unknown): unknown => (isPair(node) && isScalar(node.key) ? node.key.value : undefined);
+
+/** Throws a ServiceError for a key that occurs twice in a map. */
+function checkKeys(document: Document): void {
+  visit(document, {
+    Map(_, { items }, parents) {
+      const keys = new Set<unknown>();
+      for (const key of items.map(keyOf).filter((one) => one !== undefined)) {
+        if (!keys.has(key)) keys.add(key);
+        else {
+          const path = [...parents.map(keyOf).filter((parent) => parent !== undefined), key].join(".");
+          throw new ServiceError("invalid", `${path}: occurs twice; delete or rename one`);
+        }
+      }
+    },
+  });
 }
 
 /** Resolves the source files in a command relative to the seed file. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { showValue } from "serverless-compute-api/shapes";
+import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import { isHidden } from "../validation";
@@ -39,13 +40,38 @@ interface Entry {
 
 const invalid = (text: string): ServiceError => new ServiceError("invalid", text);
 
-/** The id of the row with a name; undefined if it does not exist. */
-function findId(rows: Row[], path: string, name: string): string | undefined {
-  const matches = rows.filter((row) => row.name === name);
-  if (matches.length > 1)
-    throw invalid(`${path}: the service has ${matches.length} objects with this name; delete or rename all but one`);
-  return matches[0]?.id;
+const sections = ["secrets", "volumes", "templates", "endpoints"] as const;
+
+/** Ids by name of the objects of each kind: the service's, and those that seeding creates. */
+type Ids = Record<(typeof sections)[number], Map<string, string[]>>;
+
+function idsByName(rows: Row[]): Map<string, string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { name, id } of rows) {
+    const sameName = ids.get(name);
+    if (sameName) sameName.push(id);
+    else ids.set(name, [id]);
+  }
+  return ids;
 }
+
+const copyOf = ({ secrets, volumes, templates, endpoints }: Ids): Ids => ({
+  secrets: new Map(secrets),
+  volumes: new Map(volumes),
+  templates: new Map(templates),
+  endpoints: new Map(endpoints),
+});
+
+/** The id of the object with a name; undefined if it does not exist. */
+function findId(ids: Map<string, string[]>, path: string, name: string): string | undefined {
+  const [id, ...others] = ids.get(name) ?? [];
+  if (others.length === 0) return id;
+  const count = others.length + 1;
+  throw invalid(`${path}: the service has ${count} objects with this name; delete or rename all but one`);
+}
+
+/** Number of objects after which the progress is reported. */
+const progressStep = 1000;
 
 /**
  * Creates missing objects of a seed file with the create operations of REST v2, and compares existing objects. Kind and name identify an
@@ -57,11 +83,13 @@ export function applySeed(
   nouns: Record<"/account/secrets" | "/network-volumes" | "/templates" | "/serverless", Operations>,
   /** Returns the value of an environment variable. */
   environmentValue: (name: string) => string | undefined,
+  /** Receives the progress with a large file. */
+  onProgress: (text: string) => void = () => undefined,
 ): Seeded {
   const { secrets, volumes, templates, endpoints, transaction } = resources;
 
-  const referencedId = (rows: Row[], path: string, noun: string, name: string): string => {
-    const id = findId(rows, path, name);
+  const referencedId = (ids: Map<string, string[]>, path: string, noun: string, name: string): string => {
+    const id = findId(ids, path, name);
     if (id === undefined)
       throw invalid(`${path}: ${noun} "${name}" does not exist; specify an object of the file or of the service`);
     return id;
@@ -78,83 +106,97 @@ export function applySeed(
     return { ...rest, value };
   };
   const endpointBody = (
+    ids: Ids,
     { template, networkVolumes, faults, ...rest }: Seed["endpoints"][string],
     path: string,
   ): Fields => ({
     ...rest,
     ...(template !== undefined && {
-      templateId: referencedId(templates.list(), `${path}.template`, "template", template),
+      templateId: referencedId(ids.templates, `${path}.template`, "template", template),
     }),
     ...(networkVolumes && {
       networkVolumes: networkVolumes.map((name) =>
-        referencedId(volumes.list(), `${path}.networkVolumes`, "network volume", name),
+        referencedId(ids.volumes, `${path}.networkVolumes`, "network volume", name),
       ),
     }),
   });
 
-  /** Visits the file's objects, each after the objects that it references. */
-  function visit(visitor: (entry: Entry) => void): void {
+  /** Visits the file's objects, each after the objects that it references, and records the ids that the visitor returns. */
+  function visit(verb: string, ids: Ids, visitor: (entry: Entry) => string | undefined): void {
+    let count = 0;
+    const total = sections.flatMap((section) => Object.keys(seed[section])).length;
     const visitSection = <Definition>(
-      section: string,
+      section: keyof Ids,
       entries: Record<string, Definition>,
       noun: Entry["noun"],
-      rows: () => Row[],
       body: (definition: Definition, path: string) => Fields,
     ): void => {
       for (const [name, definition] of Object.entries(entries)) {
         const path = `${section}.${name}`;
-        visitor({ path, name, noun, id: findId(rows(), path, name), body: () => body(definition, path) });
+        const id = findId(ids[section], path, name);
+        const createdId = visitor({ path, name, noun, id, body: () => body(definition, path) });
+        if (createdId !== undefined) ids[section].set(name, [createdId]);
+        if (++count % progressStep === 0) onProgress(`${verb} ${count} of ${total} objects`);
       }
     };
-    visitSection("secrets", seed.secrets, nouns["/account/secrets"], secrets.list, secretBody);
-    visitSection("volumes", seed.volumes, nouns["/network-volumes"], volumes.list, (fields) => fields);
-    visitSection(
-      "templates",
-      seed.templates,
-      nouns["/templates"],
-      () => templates.list(),
-      (fields) => fields,
-    );
-    visitSection("endpoints", seed.endpoints, nouns["/serverless"], endpoints.list, endpointBody);
+    visitSection("secrets", seed.secrets, nouns["/account/secrets"], secretBody);
+    visitSection("volumes", seed.volumes, nouns["/network-volumes"], (fields) => fields);
+    visitSection("templates", seed.templates, nouns["/templates"], (fields) => fields);
+    visitSection("endpoints", seed.endpoints, nouns["/serverless"], (fields, path) => endpointBody(ids, fields, path));
   }
 
-  /** Creates missing objects, and a twin of each existing object to compare their records; then rolls back. */
-  function findDifferences(): string[] {
+  /** Creates missing objects, and a twin of each existing object to compare their records, unless it was just created; then rolls back. */
+  function findDifferences(ids: Ids, created: ReadonlySet<string>): string[] {
     const differences: string[] = [];
     runAndRollBack(transaction, () =>
-      visit((entry) => {
-        if (entry.id === undefined) return void create(entry, entry.name);
+      visit("checked", ids, (entry) => {
+        if (entry.id === undefined) return create(entry, entry.name).id;
+        if (created.has(entry.path)) return undefined;
         const { value } = entry.body();
         if (typeof value === "string" && value !== secrets.valueOf(entry.name))
           differences.push(`${entry.path}.value: differs from the service`);
         const twin = create(entry, `seed-${randomUUID()}`);
         differences.push(...differencesOf(entry.path, settingsOf(twin), settingsOf(entry.noun.get(entry.id))));
+        return undefined;
       }),
     );
     return differences;
   }
 
   return withFile(seed.file, () => {
-    // Validates the whole file.
-    findDifferences();
-    const created: string[] = [];
-    transaction(() =>
-      visit((entry) => {
-        if (entry.id !== undefined) return;
-        create(entry, entry.name);
-        created.push(entry.path);
-      }),
-    );
-    const endpointIds = Object.keys(seed.endpoints).map((name) => [name, findId(endpoints.list(), "endpoints", name)]);
-    return { created, differences: findDifferences(), endpointIds: Object.fromEntries(endpointIds) };
+    const ids: Ids = {
+      secrets: idsByName(secrets.list()),
+      volumes: idsByName(volumes.list()),
+      templates: idsByName(templates.list()),
+      endpoints: idsByName(endpoints.list()),
+    };
+    const exists = sections.flatMap((section) => Object.keys(seed[section]).map((name) => ids[section].has(name)));
+    const created = new Set<string>();
+    // First, because the file may be invalid for an existing object. The creation validates all others.
+    let differences = exists.includes(true) ? findDifferences(copyOf(ids), created) : [];
+    if (exists.includes(false)) {
+      transaction(() =>
+        visit("created", ids, (entry) => {
+          if (entry.id !== undefined) return undefined;
+          created.add(entry.path);
+          return create(entry, entry.name).id;
+        }),
+      );
+      // Existing objects can refer to new ones, whose ids are final now.
+      if (exists.includes(true)) differences = findDifferences(copyOf(ids), created);
+    }
+    const endpointIds = Object.keys(seed.endpoints).map((name) => [name, findId(ids.endpoints, "endpoints", name)]);
+    return { created: [...created], differences, endpointIds: Object.fromEntries(endpointIds) };
   });
 }
 
-/** Creates an object; errors name its path. */
-function create({ path, noun, body }: Entry, name: string): unknown {
+const createdShape = z.looseObject({ id: z.string() });
+
+/** Creates an object and returns its record; errors name its path. */
+function create({ path, noun, body }: Entry, name: string): z.output<typeof createdShape> {
   const fields = body();
   try {
-    return noun.create({ ...fields, name });
+    return createdShape.parse(noun.create({ ...fields, name }));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const faults = error.faults.length > 0 ? error.faults : [error.message];

@@ -51,10 +51,11 @@ async function startWith(text: string, options: ServiceOptions = {}): Promise<{ 
   return { service, notices };
 }
 /** Applies a seed file to the resources of a store. */
-function apply(text: string, resources: Resources): void {
+function apply(text: string, resources: Resources, onProgress?: (text: string) => void): void {
   writeFileSync(file, text);
   const nouns = nounsOf({ resources, pager: createPager(1), serverlessUrl: () => "" });
-  applySeed(readSeedFile(file), resources, nouns, (name) => (name === "SEED_TEST_TOKEN" ? "hidden-value" : undefined));
+  const environmentValue = (name: string) => (name === "SEED_TEST_TOKEN" ? "hidden-value" : undefined);
+  applySeed(readSeedFile(file), resources, nouns, environmentValue, onProgress);
 }
 const call = (service: Service, method: string, path: string, json?: object) =>
   send(method, `${service.url}/v2${path}`, { key: service.apiKey, json });
@@ -139,6 +140,8 @@ describe("a seed file", () => {
     ],
     ["./echo.mjs", "./absent.mjs", "does not exist; specify an existing file"],
     ["templates:", "templates: [", "line "],
+    ["templates:", "templates:\n  base: {}", "templates.base: occurs twice; delete or rename one"],
+    ["MODE: fast", "MODE: fast, MODE: slow", "templates.base.env.MODE: occurs twice; delete or rename one"],
   ])("rejects %s replaced by %s with its path, and creates nothing", (from, to, message) => {
     const resources = useResources();
     let thrown: unknown;
@@ -207,5 +210,50 @@ describe("a seed file", () => {
       `${file}: volumes.models: the service has 2 objects with this name; delete or rename all but one`,
     );
     expect(resources.templates.list()).toEqual([]);
+  });
+
+  test("with many objects lists each kind once, and reports its progress, whether or not the objects exist", () => {
+    const resources = useResources();
+    const count = 400;
+    const numbers = Array.from({ length: count }, (_, index) => index);
+    const section = (name: string, content: (index: number) => object): object => ({
+      [name]: Object.fromEntries(numbers.map((index) => [`${name}-${index}`, content(index)])),
+    });
+    const text = JSON.stringify({
+      ...section("volumes", () => ({ size: 10, dataCenter: "EU-RO-1" })),
+      ...section("templates", () => ({ image: "acme/echo:1", serverless: true })),
+      ...section("endpoints", (index) => ({
+        template: `templates-${index}`,
+        networkVolumes: [`volumes-${index}`],
+        type: "QUEUE",
+        gpu: { pools: ["AMPERE_24"] },
+        scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+      })),
+    });
+    for (const verb of ["created", "checked"]) {
+      const lists: string[] = [];
+      const counted = <Kind extends { list(): unknown }>(name: string, kind: Kind): Kind => ({
+        ...kind,
+        list: (...options: []) => {
+          lists.push(name);
+          return kind.list(...options);
+        },
+      });
+      const progress: string[] = [];
+      apply(
+        text,
+        {
+          ...resources,
+          secrets: counted("secrets", resources.secrets),
+          volumes: counted("volumes", resources.volumes),
+          templates: counted("templates", resources.templates),
+          endpoints: counted("endpoints", resources.endpoints),
+        },
+        (line) => progress.push(line),
+      );
+      expect(lists).toEqual(["secrets", "volumes", "templates", "endpoints"]);
+      expect(progress).toEqual([`${verb} 1000 of 1200 objects`]);
+      expect(resources.endpoints.list()).toHaveLength(count);
+    }
   });
 });
