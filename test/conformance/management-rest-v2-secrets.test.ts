@@ -46,7 +46,7 @@ describe("REST v2: secrets", () => {
     const listed = await call("GET", `${path}?name=${encodeURIComponent(name.toUpperCase())}`);
     expect(at(listed.json, "secrets")).toEqual([expect.objectContaining({ id, name, description: null })]);
     expect(at((await call("GET", path)).json, "secrets")).toContainEqual(expect.objectContaining({ id }));
-    expect((await call("GET", `${path}?name=nosuch`)).json).toEqual({ secrets: [] });
+    expect((await call("GET", `${path}?name=nosuch`)).json).toMatchObject({ secrets: [] });
   });
 
   test("POST with a duplicate name is 409 and returns no value", async () => {

@@ -137,7 +137,7 @@ describe(`preflight in dialect ${dialect}`, () => {
     const { check, warnings } = deployment("error");
     const { failures } = await check({ gpuTypeIds: [a40], workersMax: 21 });
     expect(failures).toEqual([
-      { property: '["gpuTypeIds"]', reason: "NVIDIA A40 has no stock in any data centre" },
+      { property: "", reason: "gpuTypeIds: NVIDIA A40 has no stock in any data centre" },
       { property: "workersMax", reason: "21 requested, 0 of 20 already allocated" },
     ]);
     expect(warnings).toEqual([]);

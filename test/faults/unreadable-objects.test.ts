@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
@@ -11,6 +12,8 @@ describe.each(cases)(
   "an unreadable object of kind $kind",
   ({ kind, create, collection, readById, inputsOf, idsOf }) => {
     const lifecycle = kinds[kind];
+    // A read also records the service's values of omitted properties.
+    const withoutDefaults = ({ __defaults: _defaults, ...rest }: Properties): Properties => rest;
     const make = async (name: string) => lifecycle.create(inputsOf(name), bench.context());
 
     /** Makes lists return these objects with a name of the wrong type. */
@@ -30,7 +33,9 @@ describe.each(cases)(
       expect(await idsOf(name)).toEqual([made.id]);
       const progress = () => context.progressMessages.filter((text) => text.includes(`(id ${stranger.id})`));
       expect(progress()).toHaveLength(1);
-      expect((await lifecycle.read(created.id, created.outputs, context))?.outputs).toEqual(created.outputs);
+      expect((await lifecycle.read(created.id, created.outputs, context))?.outputs).toMatchObject(
+        withoutDefaults(created.outputs),
+      );
       await lifecycle.delete(created.id, created.outputs, context);
       expect(progress()).toEqual([expect.stringContaining('.name" in the response is invalid')]);
     });
@@ -39,7 +44,7 @@ describe.each(cases)(
       const created = await make(freshName());
       makeUnreadable(created.id);
       const readResult = lifecycle.read(created.id, created.outputs, bench.context());
-      if (readById) expect((await readResult)?.outputs).toEqual(created.outputs);
+      if (readById) expect((await readResult)?.outputs).toMatchObject(withoutDefaults(created.outputs));
       else
         await expect(readResult).rejects.toThrow(
           new RegExp(`^${kind} ".*": .*unexpected response: .*name" in the response`),

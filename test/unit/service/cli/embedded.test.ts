@@ -40,7 +40,7 @@ describe("createService", () => {
     expect(readFileSync(join(folder, "data", "service.log"), "utf8")).toBe(log);
     const second = await start();
     const volumes = await send("GET", `${second.url}/v2/network-volumes`, { key: second.apiKey });
-    expect(volumes.json).toEqual({ networkVolumes: [] });
+    expect(volumes.json).toMatchObject({ networkVolumes: [] });
     await expect(start({ port: Number(new URL(second.url).port) })).rejects.toThrow(
       "is in use by another local service",
     );

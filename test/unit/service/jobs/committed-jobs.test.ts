@@ -112,7 +112,7 @@ test("a submission to an endpoint that has been deleted is rejected", async () =
   await expect(jobs.submit(rig.newJob())).rejects.toThrow('endpoint "endpoint" not found');
 });
 
-test("the body of a webhook is the job's record", async () => {
+test("the body of a webhook is the job's record with its input and webhook", async () => {
   const rig = useJobs();
   const id = await rig.run({ webhook: "http://127.0.0.1:9/" });
   await rig.jobs.requeue(id, rig.worker, "crashed", "lost");
@@ -121,7 +121,7 @@ test("the body of a webhook is the job's record", async () => {
   await rig.clock.advance(500);
   await rig.jobs.finish(id, rig.worker, { error: "no", output: "1.0" });
   expect(rig.webhooks.load(1)?.body).toBe(
-    `{"id":"${id}","status":"FAILED","delayTime":1000,"executionTime":500,"workerId":"w","retries":1,"error":"no","output":1.0}`,
+    `{"id":"${id}","status":"FAILED","delayTime":1000,"executionTime":500,"workerId":"w","retries":1,"error":"no","output":1.0,"input":{},"webhook":"http://127.0.0.1:9/"}`,
   );
 });
 
