@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 
 /** Calls `onClose` if the client closes its connection before the response is complete. */
 export function onDisconnect({ raw }: Pick<FastifyReply, "raw">, onClose: () => void): void {
-  if (raw.closed) onClose();
+  if (raw.destroyed) onClose();
   else
     raw.once("close", () => {
       if (!raw.writableFinished) onClose();
@@ -26,6 +26,6 @@ export function onAbort(signal: AbortSignal, undo: () => Promise<unknown>): void
 /** Reports at the end of a response whether it was sent completely. */
 export function onResponseEnd({ raw }: FastifyReply, report: (isDelivered: boolean) => Promise<unknown>): void {
   const finish = (): void => void report(raw.writableFinished).catch(() => undefined);
-  if (raw.closed) finish();
+  if (raw.destroyed) finish();
   else raw.once("close", finish);
 }

@@ -104,6 +104,7 @@ async function startService(
     events: resources.events,
     ...jobPath,
     settings,
+    log,
   });
   const pager = createPager(settings.pageSize);
   const nouns = nounsOf({ resources, pager, serverlessUrl: () => root });

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { type Faults, noRequestFaults } from "../faults/faults";
 import type { JobQueue } from "../jobs";
@@ -8,6 +9,7 @@ import type { EndpointEvents } from "../resources/endpoint-table";
 import type { Workers } from "../workers";
 import { type Admission, createAdmission, createRateLimits, noRateLimits } from "./admission";
 import type { Auth } from "./auth";
+import type { OpenResponses } from "./connections";
 import { registerJobRoutes } from "./jobs";
 import { registerLoadBalancerRoutes } from "./load-balancers";
 import { registerOpenaiRoute } from "./openai";
@@ -34,6 +36,7 @@ export function createEndpointRoutes({
   faults,
   clock,
   settings,
+  log,
 }: {
   auth: Pick<Auth, "checkJobs">;
   endpoints: Pick<EndpointLookup, "get">;
@@ -42,6 +45,7 @@ export function createEndpointRoutes({
   workers: Workers;
   faults: Faults;
   clock: Clock;
+  log: Pick<Logger, "error">;
   settings: JobRouteSettings & { rateLimits: "on" | "off"; timings: JobTimings };
 }) {
   const { balancer, dispatcher, presence, tokens, health } = workers;
@@ -85,7 +89,7 @@ export function createEndpointRoutes({
       }),
 
     /** Registers the routes of load balancing endpoints. */
-    loadBalancers: (app: FastifyInstance): void =>
+    loadBalancers: (app: FastifyInstance, openResponses: OpenResponses): void =>
       registerLoadBalancerRoutes(app, {
         auth,
         typeOf,
@@ -93,6 +97,8 @@ export function createEndpointRoutes({
         faults,
         clock: monotonicClock,
         timings: settings.timings,
+        openResponses,
+        log,
       }),
   };
 }

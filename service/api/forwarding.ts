@@ -1,5 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES, request as send } from "node:http";
-import type { Socket } from "node:net";
+import { type ClientRequest, type IncomingMessage, STATUS_CODES, request as send } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
@@ -7,28 +6,24 @@ import { limits } from "serverless-compute-api/shapes";
 import { ServiceError } from "../errors";
 import type { Lease } from "../workers/balancer";
 import { bodyTooLarge, discardBody } from "./request-body";
-
-/** The connection of a WebSocket request. */
-export interface Upgrade {
-  socket: Socket;
-  /** Bytes that arrived after the request's head. */
-  head: Buffer;
-  response: ServerResponse;
-}
+import type { Upgrade } from "./upgrades";
 
 const payloadLimit = limits.loadBalancerPayload;
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), which a proxy does not forward. */
 const hopByHop = ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
 
-/** A message's headers for the next hop, as alternating names and values, without hop-by-hop and `omitted` headers. */
-function forwardedHeaders({ headers, rawHeaders }: IncomingMessage, omitted: string[] = []): string[] {
-  const connectionHeaders = (headers.connection ?? "").toLowerCase().split(/\s*,\s*/);
-  const droppedHeaders = new Set([...hopByHop, ...connectionHeaders, ...omitted]);
-  return rawHeaders.filter(
-    (_text, index) => !droppedHeaders.has((rawHeaders[index - (index % 2)] ?? "").toLowerCase()),
-  );
+/** A message's headers for the next hop, as alternating names and values, without hop-by-hop headers and those that match `omitted`. */
+function forwardedHeaders({ headers, rawHeaders }: IncomingMessage, omitted: RegExp): string[] {
+  const droppedHeaders = new Set([...hopByHop, ...(headers.connection ?? "").toLowerCase().split(/\s*,\s*/)]);
+  return rawHeaders.filter((_text, index) => {
+    const name = (rawHeaders[index - (index % 2)] ?? "").toLowerCase();
+    return !droppedHeaders.has(name) && !omitted.test(name);
+  });
 }
+
+/** Headers of a client that are not forwarded: its key, and the headers that the service writes itself. */
+const replacedHeaders = /^(authorization|expect|host|content-length|forwarded|x-forwarded-.*)$/;
 
 /** The endpoint's prefix of a request's path, which is not forwarded. */
 const endpointPrefix = /^\/[^/]+\/[^/?]*/;
@@ -36,13 +31,30 @@ const endpointPrefix = /^\/[^/]+\/[^/?]*/;
 /** A request's headers for the worker: without the API key, but with the address used by the client. */
 function requestHeaders({ raw, ip, protocol, host }: FastifyRequest, isUpgrade: boolean): string[] {
   const [prefix = ""] = endpointPrefix.exec(raw.url ?? "") ?? [];
-  const headers = forwardedHeaders(raw, ["authorization", "expect"]);
-  headers.push("x-forwarded-for", ip, "x-forwarded-host", host, "x-forwarded-proto", protocol);
+  const { upgrade, "content-length": length, "transfer-encoding": encoding } = raw.headers;
+  const headers = forwardedHeaders(raw, replacedHeaders);
+  headers.push("host", host, "x-forwarded-for", ip, "x-forwarded-host", host, "x-forwarded-proto", protocol);
   headers.push("x-forwarded-prefix", prefix, "connection", isUpgrade ? "upgrade" : "close");
-  if (isUpgrade) headers.push("upgrade", raw.headers.upgrade ?? "");
-  if (raw.headers["transfer-encoding"] !== undefined) headers.push("transfer-encoding", "chunked");
+  if (isUpgrade && upgrade !== undefined) headers.push("upgrade", upgrade);
+  if (length !== undefined) headers.push("content-length", length);
+  if (encoding !== undefined) headers.push("transfer-encoding", encoding);
   return headers;
 }
+
+/** The head of a worker's response, and its connection if it switched protocols. */
+interface WorkerHead {
+  response: IncomingMessage;
+  switched?: { socket: Duplex; head: Buffer };
+}
+
+/** Resolves with the head of the response; rejects if there is none. */
+const headOf = (workerRequest: ClientRequest): Promise<WorkerHead> =>
+  new Promise((resolve, reject) =>
+    workerRequest
+      .on("error", reject)
+      .once("response", (response) => resolve({ response }))
+      .once("upgrade", (response, socket, head) => resolve({ response, switched: { socket, head } })),
+  );
 
 /**
  * Forwards a request to a worker and the response to the client. Resolves at the end of the exchange, with true if the worker responded
@@ -75,6 +87,8 @@ export function forward(
   const client = reply.raw;
   const connection = upgrade?.socket ?? client;
   return new Promise((resolve, reject) => {
+    // Undefined after a reset that Node has not reported yet.
+    if (connection.destroyed || raw.socket.remoteAddress === undefined) return resolve(false);
     const path = (raw.url ?? "").replace(endpointPrefix, "").replace(/^(?!\/)/, "/");
     const headers = requestHeaders(request, upgrade !== undefined);
     const workerRequest = send({
@@ -117,24 +131,30 @@ export function forward(
         ),
       () => undefined,
     );
-    workerRequest.on("error", (error) => hasBegun || failWorker(`the request failed: ${error.message}`));
-    workerRequest.on("response", (response) => {
-      const { statusCode = 502, statusMessage } = response;
+    /** Sends the worker's response to the client; throws if it is not one that a server may send. */
+    function sendResponse({ response, switched }: WorkerHead): void {
+      const { statusCode = 0 } = response;
+      if (switched && upgrade) {
+        beginResponse();
+        succeeded = true;
+        joinSockets(upgrade, response, switched.socket, switched.head);
+        return;
+      }
+      switched?.socket.destroy();
+      if (switched || statusCode < 200) throw new Error(`its response has the status ${statusCode}`);
+      if (!isDropped())
+        client.writeHead(statusCode, [...forwardedHeaders(response, /^x-worker-id$/), "x-worker-id", workerId]);
       beginResponse();
       if (isDropped()) return void client.destroy();
       succeeded = statusCode < 500;
-      client.writeHead(statusCode, statusMessage, [...forwardedHeaders(response), "x-worker-id", workerId]);
       checkSize(response, () => failWorker(`its response exceeds ${payloadLimit / 1024 ** 2} MB`));
       response.on("error", () => undefined);
       response.once("close", () => response.complete || failWorker("its response ended early"));
       response.pipe(client);
-    });
-    workerRequest.on("upgrade", (response, worker, workerHead) => {
-      if (!upgrade) return failWorker("it switched protocols without a request to do so");
-      beginResponse();
-      succeeded = true;
-      joinSockets(upgrade, response, worker, workerHead);
-    });
+    }
+    headOf(workerRequest)
+      .then(sendResponse)
+      .catch((error: Error) => failWorker(`the request failed: ${error.message}`));
     if (upgrade) return void workerRequest.end();
     checkSize(raw, () => failExchange(bodyTooLarge(payloadLimit)));
     raw.pipe(workerRequest);
@@ -165,7 +185,7 @@ function joinSockets(
   socket.write(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${headerLines.join("")}\r\n`, "latin1");
   socket.write(workerHead);
   worker.write(head);
-  worker.on("error", () => undefined).once("close", () => socket.destroy());
+  worker.on("error", () => undefined).once("close", () => socket.destroySoon());
   socket.once("close", () => worker.destroy());
   worker.pipe(socket);
   socket.pipe(worker);

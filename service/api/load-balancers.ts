@@ -1,7 +1,6 @@
-import { type IncomingMessage, type Server, ServerResponse } from "node:http";
-import { Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { disconnectSignal } from "../client-disconnect";
@@ -11,9 +10,12 @@ import type { JobTimings } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoint-table";
 import type { Balancer } from "../workers/balancer";
 import type { Auth } from "./auth";
-import { forward, type Upgrade } from "./forwarding";
-import { bodyTooLarge, discardBody } from "./request-body";
+import type { OpenResponses } from "./connections";
+import { forward } from "./forwarding";
+import { bodyTooLarge, discardBody, hasBody } from "./request-body";
+import { originForm } from "./request-target";
 import { roots } from "./responses";
+import { serveUpgrades, type Upgrade } from "./upgrades";
 
 interface EndpointRoute {
   Params: { endpointId: string };
@@ -30,9 +32,11 @@ export function registerLoadBalancerRoutes(
     faults: Pick<Faults, "ofRequest" | "isDropped">;
     clock: Clock;
     timings: Pick<JobTimings, "requestProcessing">;
+    openResponses: OpenResponses;
+    log: Pick<Logger, "error">;
   },
 ): void {
-  const { auth, typeOf, balancer, faults, clock, timings } = deps;
+  const { auth, typeOf, balancer, faults, clock, timings, openResponses, log } = deps;
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
   async function handle(request: FastifyRequest<EndpointRoute>, reply: FastifyReply): Promise<void> {
@@ -64,29 +68,16 @@ export function registerLoadBalancerRoutes(
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   for (const path of ["", "/*"]) app.all<EndpointRoute>(`${roots.loadBalancers}/:endpointId${path}`, handle);
 
-  app.server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const isWebSocket = request.headers.upgrade?.toLowerCase() === "websocket";
-    const isBalancedUpgrade = request.url?.startsWith(`${roots.loadBalancers}/`) && isWebSocket;
-    if (!isBalancedUpgrade || !(socket instanceof Socket))
-      return serveWithoutUpgrade(app.server, request, socket, head);
-    socket.on("error", () => undefined);
-    const response = new ServerResponse(request);
-    response.shouldKeepAlive = false;
-    response.assignSocket(socket);
-    response.once("finish", () => socket.end());
-    upgrades.set(request, { socket, head, response });
-    app.routing(request, response);
+  serveUpgrades(app.server, {
+    isForwarded: (request) =>
+      originForm(request).startsWith(`${roots.loadBalancers}/`) &&
+      request.headers.upgrade?.toLowerCase() === "websocket" &&
+      !hasBody(request),
+    serve(request, upgrade) {
+      upgrades.set(request, upgrade);
+      app.routing(request, upgrade.response);
+    },
+    openResponses,
+    log,
   });
-}
-
-/** Serves a request and ignores its offer to upgrade to another protocol, such as HTTP/2. */
-function serveWithoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-  const { method, url, httpVersion, rawHeaders } = request;
-  const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const [name = "", value = ""] = rawHeaders.slice(index, index + 2);
-    if (name.toLowerCase() !== "upgrade") lines.push(`${name}: ${value}`);
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
-  server.emit("connection", socket);
 }

@@ -36,6 +36,10 @@ export function checkBodyTexts(scope: FastifyInstance, code: "invalid" | "unproc
 export const bodyTooLarge = (limit: number): ServiceError =>
   new ServiceError("tooLarge", `body: is too large; the limit is ${limit / 1024 ** 2} MB (${limit} bytes)`);
 
+/** Returns whether a request has a body. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
 /** Limits for reading a rejected body; beyond them, the connection is closed. */
 const discardLimits = { bytes: 256 * 1024 * 1024, ms: 10_000 };
 

@@ -5,11 +5,13 @@ import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
+import { watchConnections } from "./connections";
 import type { EndpointRoutes } from "./endpoint-routes";
 import { type LocalOperations, registerLocalRoutes } from "./local";
 import type { MetricsText } from "./meters";
 import { registerMetricsRoute } from "./metrics";
 import { addTextParser, checkBodyTexts, discardBody } from "./request-body";
+import { originForm } from "./request-target";
 import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
@@ -63,8 +65,8 @@ export function createServer(deps: {
     sendRequestError(error, request, reply, (fault) =>
       log.error({ err: fault, route: request.routeOptions.url }, "request failed"),
     );
-  const newServer = (): FastifyInstance =>
-    fastify({
+  function newServer() {
+    const instance = fastify({
       // Fastify's logging creates a logger per request; errors and responses are logged below.
       logger: false,
       forceCloseConnections: true,
@@ -82,8 +84,11 @@ export function createServer(deps: {
       // A HEAD request would run the GET handler, which may assign a job or read a stream.
       exposeHeadRoutes: false,
       routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxIdLength },
+      rewriteUrl: originForm,
     });
-  const app = newServer();
+    return { instance, openResponses: watchConnections(instance.server) };
+  }
+  const { instance: app, openResponses } = newServer();
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
     Number(new URL(await server.listen({ port, host, backlog })).port);
 
@@ -124,7 +129,7 @@ export function createServer(deps: {
     registerRestRoutes(scope, resources, rest);
   });
   registerForUsers(roots.jobs, (scope) => registerRestV2Routes(scope, { ...restV2, admissionFault, resources }));
-  registerForUsers("", endpointRoutes.loadBalancers);
+  registerForUsers("", (scope) => endpointRoutes.loadBalancers(scope, openResponses));
   registerForUsers("", (scope) => {
     if (retire.includes("graphql")) return rejectRetired(scope, "GraphQL", [roots.graphql]);
     scope.addHook("onRequest", async (request) => {
@@ -167,7 +172,7 @@ export function createServer(deps: {
   /** Listeners for workers, by address. */
   const workerServers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
   function openWorkerServer(address: string): Promise<number> {
-    const server = newServer();
+    const { instance: server } = newServer();
     server.register(async (scope) => endpointRoutes.workerChannel(scope), { prefix: roots.jobs });
     server.setNotFoundHandler((request, reply) => rejectUnknownRoute(request, reply));
     setErrorHandler(server);

@@ -59,13 +59,16 @@ const checkTimeout = 5000;
 /** Sends a health check; resolves with the status of the response, or with the error if there is none. */
 export function checkHealth({ host, healthPort, healthPath }: WorkerServer): Promise<number | Error> {
   return new Promise((resolve) => {
-    const options = { host, port: healthPort, path: healthPath, agent: false, timeout: checkTimeout };
-    const request = get(options, (response) => {
+    const signal = AbortSignal.timeout(checkTimeout);
+    const request = get({ host, port: healthPort, path: healthPath, agent: false, signal }, (response) => {
       response.on("error", () => undefined).resume();
       resolve(response.statusCode ?? 0);
     });
-    request.on("timeout", () => request.destroy(new Error(`no response within ${checkTimeout / 1000} s`)));
-    request.on("error", resolve);
+    request.on("error", (error) =>
+      resolve(signal.aborted ? new Error(`no response within ${checkTimeout / 1000} s`) : error),
+    );
+    // A response that switches protocols causes neither an error nor a response.
+    request.on("close", () => resolve(new Error("no response")));
   });
 }
 
