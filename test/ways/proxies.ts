@@ -33,9 +33,9 @@ export function describeProxies(way: Way): void {
     expect(new Set(proxy.requests.map(({ target }) => target))).toEqual(new Set(["service.test:8080"]));
     const warnings = up.diagnostics.filter(({ severity }) => severity === "warning").map(({ message }) => message);
     expect(warnings.filter((text) => text.includes("unencrypted")).sort()).toEqual(
-      ["baseUrl", "graphqlUrl", "serverlessUrl"].map((name) =>
+      ["BASE_URL", "GRAPHQL_URL", "SERVERLESS_URL"].map((name) =>
         expect.stringMatching(
-          new RegExp(`^serverless-compute:${name} .*the API key is sent to http://service.test:8080`),
+          new RegExp(`^SERVERLESS_COMPUTE_${name}: the API key is sent to http://service.test:8080`),
         ),
       ),
     );
