@@ -74,8 +74,9 @@ describe("Queue: when jobs wait for workers", () => {
     // No command runs this image.
     const jobs = await account.parked({ workersMax: 1, scalerType: "REQUEST_COUNT", scalerValue: 1 });
     const id = await jobs.submit({});
+    if (!target.isExternal)
+      await expect.poll(async () => at((await jobs.health()).json, "workers", "throttled")).toBe(1);
     await target.advance(2_000, context);
-    await new Promise((resolve) => setTimeout(resolve, 300));
     expectResponse(await jobs.status(id), 200, { status: "IN_QUEUE" });
     expectResponse(await jobs.health(), 200, { jobs: { inQueue: 1, failed: 0 }, workers: { idle: 0, running: 0 } });
   });
@@ -85,7 +86,6 @@ describe("Queue: when jobs wait for workers", () => {
     const { id: running, end } = await runLongJob(target, context, jobs);
     const waiting = await jobs.submit({});
     await target.advance(10_000, context);
-    await new Promise((resolve) => setTimeout(resolve, 300));
     expectResponse(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
     expectResponse(await jobs.status(running), 200, { status: "IN_PROGRESS" });
     expectResponse(await jobs.health(), 200, { workers: { running: 1, idle: 0, initializing: 0 } });
@@ -105,7 +105,6 @@ describe("Queue: when jobs wait for workers", () => {
   test("a lowPriority job does not start workers and runs after another job has started one", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const low = await jobs.submit({ low: true }, { policy: { lowPriority: true } });
-    await new Promise((resolve) => setTimeout(resolve, 500));
     await target.advance(5_000, context);
     expectResponse(await jobs.status(low), 200, { status: "IN_QUEUE" });
     expectResponse(await jobs.health(), 200, { workers: { idle: 0, running: 0, initializing: 0 } });

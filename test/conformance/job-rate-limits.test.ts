@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { expectResponse, type OpenUpload, openUpload, pollUntil, type RawResponse, send } from "../support/raw-http";
-import { useTarget } from "../support/target";
+import { skip, useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import { joinAsWorker } from "./support/raw-worker";
 
@@ -44,8 +44,8 @@ describe("Rate limits (per endpoint and operation): rate", () => {
       const started = Date.now();
       expect(throttled(await burst(limit, concurrency, request)), "rejections below the limit").toBe(0);
       const over = await request();
-      if (target.isExternal)
-        expect(Date.now() - started, "ms for the burst; a slow machine does not reach the limit").toBeLessThan(10_000);
+      if (target.isExternal && Date.now() - started >= 10_000)
+        skip(context, "the machine is too slow to reach the limit within 10 s");
       expectThrottled(over);
     },
   );
@@ -102,9 +102,9 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
         () => undefined,
       ),
     );
-    // Rejections arrive immediately; the other requests stay pending.
     await expect.poll(() => rejected).toBeGreaterThan(0);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    // The other requests stay pending; a request after them is also rejected.
+    expectThrottled(await hold(end.signal));
     end.abort();
     await Promise.all(pending);
     return rejected;

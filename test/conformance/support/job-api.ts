@@ -1,3 +1,4 @@
+import type { TestContext } from "vitest";
 import { at, expectResponse, pollUntil, type RawResponse, send, stringAt } from "../../support/raw-http";
 import type { Target } from "../../support/target";
 
@@ -18,6 +19,21 @@ export const jobOperations: [method: string, path: string][] = [
   ["GET", "/requests"],
   ["POST", "/openai/v1/chat/completions"],
 ];
+
+/** Advances a stopped clock by seconds until a call returns; returns the response and the number of seconds. */
+export async function secondsUntil(target: Target, context: TestContext, call: Promise<RawResponse>, jobs: JobApi) {
+  let hasReturned = false;
+  void call.finally(() => {
+    hasReturned = true;
+  });
+  let seconds = 0;
+  for (; !hasReturned; seconds++) {
+    await target.advance(1000, context);
+    // Gives the call time to return before the next second.
+    await jobs.health();
+  }
+  return { response: await call, seconds };
+}
 
 /** The job operations of an endpoint, each as a raw request with the valid key. */
 export interface JobApi {
