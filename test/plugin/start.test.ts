@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -52,32 +51,6 @@ it("responds as soon as the port is printed", async () => {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   expect((await call("GetPluginInfo")).toString()).toContain(version);
 });
-
-/** Fastest start until the port is printed, and fastest run of a bare Node, ms. */
-async function fastest(pairs: number, previous = { plugin: Number.POSITIVE_INFINITY, node: Number.POSITIVE_INFINITY }) {
-  const fastestPair = { ...previous };
-  for (let pair = 0; pair < pairs; pair += 1) {
-    const startTime = performance.now();
-    await once(spawn(process.execPath, ["-e", "0"], { stdio: "ignore" }), "exit");
-    const between = performance.now();
-    const { child } = await start();
-    fastestPair.plugin = Math.min(fastestPair.plugin, performance.now() - between);
-    fastestPair.node = Math.min(fastestPair.node, between - startTime);
-    child.kill("SIGKILL");
-    await once(child, "close");
-  }
-  return fastestPair;
-}
-
-// A ratio of times is stable only in full runs, without other load on the machine.
-if (process.env["FULL"])
-  it("prints its port within 1.3 times the run of a bare Node", async () => {
-    // The fastest of many alternating starts, because other load affects both and only slows them.
-    let fastestPair = await fastest(15);
-    for (let round = 0; round < 10 && fastestPair.plugin / fastestPair.node > 1.3; round += 1)
-      fastestPair = await fastest(15, fastestPair);
-    expect(fastestPair.plugin / fastestPair.node).toBeLessThanOrEqual(1.3);
-  });
 
 it("loads no resources in a process that only serves the schema and is killed", async () => {
   const path = join(folder, "dist", "deployment.js");

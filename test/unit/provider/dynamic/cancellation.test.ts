@@ -91,23 +91,19 @@ describe("a process that obeys the engine", () => {
     return child;
   }
 
-  const interrupted = async (
-    child: ChildProcess,
-  ): Promise<{ signal: unknown; output: unknown[]; duration: number }> => {
+  const interrupted = async (child: ChildProcess): Promise<{ signal: unknown; output: unknown[] }> => {
     const output: unknown[] = [];
     child.on("message", (text) => output.push(text));
-    const start = performance.now();
     child.kill("SIGINT");
     // Its last message may arrive after its end.
     const [[, signal]] = await Promise.all([once(child, "exit"), once(child, "disconnect")]);
-    return { signal, output, duration: performance.now() - start };
+    return { signal, output };
   };
 
   it("ends immediately at SIGINT without a running verb", async () => {
-    const limit = 600_000;
-    const { signal, duration } = await interrupted(await startProcess(undefined, limit));
+    // The limit is longer than this test may take.
+    const { signal } = await interrupted(await startProcess(undefined, 600_000));
     expect(signal).toBe("SIGINT");
-    expect(duration).toBeLessThan(limit);
   });
 
   it("lets a running verb clean up first", async () => {
@@ -116,9 +112,8 @@ describe("a process that obeys the engine", () => {
   });
 
   it("ends before the engine kills it, even if a verb keeps running", async () => {
-    const { signal, output, duration } = await interrupted(await startProcess(60_000, 200));
+    const { signal, output } = await interrupted(await startProcess(600_000, 200));
     expect({ signal, output }).toEqual({ signal: "SIGINT", output: ["cancelled"] });
-    expect(duration).toBeLessThan(60_000);
     expect(shutdownTimeout).toBeLessThan(4500);
   });
 });

@@ -37,8 +37,16 @@ function watch(server: Server, address: string): () => number {
   return () => count;
 }
 
-/** Longer than two checks. */
-const waitForTwoChecks = () => new Promise((resolve) => setTimeout(resolve, 1200));
+/** Waits until a watch that begins now has checked a running engine twice; earlier watches have then checked as often. */
+async function waitForTwoChecks(): Promise<void> {
+  const [engine, provider] = [await listening(), await listening()];
+  let checks = 0;
+  engine.server.on("connection", () => {
+    checks += 1;
+  });
+  watch(provider.server, `127.0.0.1:${engine.port}`);
+  await expect.poll(() => checks).toBe(2);
+}
 
 describe("watching the engine", () => {
   it("reports its end once, after its connection broke and its address does not respond", async () => {

@@ -48,7 +48,7 @@ test("a job that no worker can run fails with the missing requirement", async ()
 test.each(["async", "sync"])("a cancelled deployment cancels its running job, %s", async (mode) => {
   const stop = new AbortController();
   const context = { ...realTime(), signal: stop.signal };
-  const running = JobInvoke.create(inputsOf("slow", { mode, input: { ms: 60_000 } }), context);
+  const running = JobInvoke.create(inputsOf("slow", { mode, input: { ms: 600_000 } }), context);
   let jobId = "";
   const started = new Promise<void>((resolve) => {
     context.progress = (text) => {
@@ -57,11 +57,9 @@ test.each(["async", "sync"])("a cancelled deployment cancels its running job, %s
     };
   });
   if (mode === "async") await started;
-  const stopped = Date.now();
   const reason = new Error("stopped by the user");
   stop.abort(reason);
   await expect(running).rejects.toBe(reason);
-  expect(Date.now() - stopped).toBeLessThan(30_000);
   const health = `${bench.addresses.serverlessUrl}/v2/${endpoints.get("slow")}/health`;
   const response = await send("GET", health, { key: bench.addresses.apiKey });
   expect(at(response.json, "jobs")).toMatchObject({ inQueue: 0, inProgress: 0 });

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { OffsetClock } from "../../../support/offset-clock";
 import { type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { lockStore } from "../store/support/sqlite-file";
 import { images, scratchFile, shortTimings } from "./support/programs";
@@ -44,13 +45,13 @@ test("a job whose result the store rejects is requeued every time, without count
 });
 
 test("an idle worker that dies is replaced only if there is a job", async () => {
-  const jobs = await (await useJobRig({ images, timings: shortTimings })).endpoint("tool");
+  const clock = new OffsetClock();
+  const jobs = await (await useJobRig({ images, timings: shortTimings, clock })).endpoint("tool");
   const pid = await pidOf(jobs);
   process.kill(pid, "SIGKILL");
   const noWorkers = { idle: 0, running: 0, initializing: 0, throttled: 0 };
   await jobs.healthBecomes(({ workers }) => Object.keys(noWorkers).every((phase) => workers[phase] === 0));
-  // Longer than the maximum backoff before a start.
-  await new Promise((resolve) => setTimeout(resolve, 4 * shortTimings.startBackoffMax));
+  await clock.advance(4 * shortTimings.startBackoffMax);
   expect((await jobs.health()).workers).toMatchObject(noWorkers);
   expect(await pidOf(jobs)).not.toBe(pid);
 });

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import { stringAt } from "../../../support/raw-http";
 import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
@@ -45,7 +46,10 @@ test("a job whose image has no command stays queued, and /health and the log nam
   expect((await jobs.health()).message).toContain("start the service with --image acme/none:1=COMMAND");
   // Repeated attempts to start workers do not add log lines.
   for (let more = 0; more < 5; more++) await jobs.run({});
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  // Lines are written in order, and the next error is another.
+  const [template] = z.array(z.object({ id: z.string() })).parse((await rig.rest("GET", "/templates")).json);
+  await rig.rest("PATCH", `/templates/${template?.id}`, { imageName: "acme/other:1" });
+  await expect.poll(() => rig.workerLog(jobs.id)).toContain("--image acme/other:1=COMMAND");
   const log = await rig.workerLog(jobs.id);
   expect(log.split("\n").filter((line) => line.includes("--image acme/none:1=COMMAND"))).toHaveLength(1);
   expect(await jobs.reaches(id, "IN_QUEUE")).not.toHaveProperty("error");
