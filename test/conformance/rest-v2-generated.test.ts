@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { contract } from "../support/contract";
-import { at, type RawResponse } from "../support/raw-http";
+import { at, type RawResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
 import {
@@ -148,14 +148,19 @@ describe("REST v2: requests generated from the contract", () => {
       const what = `${request.fault}: ${response.status} ${response.text}`;
       expect(statuses, what).toContain(response.status);
       expectProblem(response, response.status);
-      const [, property] = /^body \$\.(\S+)/.exec(request.fault ?? "") ?? [];
-      if (response.status !== 422 || property === undefined) continue;
-      const errors = z.array(z.string()).parse(at(response.json, "errors"));
-      const named = `${property.replaceAll(/\[(\d+)\]/g, ".$1")}: `;
-      expect(
-        errors.some((error) => error.startsWith(named)),
-        what,
-      ).toBe(true);
+      // A combination has no single name, and the body itself is called "body".
+      const [, property] = /^(?:body \$\.?|query )([^\s=]*)/.exec(request.fault ?? "") ?? [];
+      if (property === undefined) continue;
+      const name = property.replaceAll(/\[(\d+)\]/g, ".$1") || "body";
+      // The messages of 422 begin with the property, or with an element of its list.
+      const messages = z.array(z.string()).safeParse(at(response.json, "errors")).data ?? [
+        stringAt(response, "detail"),
+      ];
+      const isNamed =
+        response.status === 422
+          ? messages.some((message) => message.startsWith(`${name}: `) || message.startsWith(`${name}.`))
+          : messages.some((message) => message.includes(name.split(".").at(-1) ?? name));
+      expect(isNamed, what).toBe(true);
     }
   });
 });

@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { createService, StartError } from "serverless-compute-local";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { serviceFolder } from "../../../support/folders";
 import { send } from "../../../support/raw-http";
 
@@ -84,6 +86,14 @@ describe("stop", () => {
 
   test("does not wait for connections that clients keep open", async () => {
     const service = await start();
+    await send("GET", `${service.baseUrl}/endpoints`, { key: service.apiKey });
+    // Node itself ends idle connections, but not one with an unfinished request.
+    const { hostname, port } = new URL(service.baseUrl);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => undefined).write("GET /healthz HTTP/1.1\r\n");
+    await once(socket, "connect");
+    // The service has read the connection when it responds to a later request.
     await send("GET", `${service.baseUrl}/endpoints`, { key: service.apiKey });
     // Clients keep connections open for 72 s, longer than this test may take.
     await service.stop(0);

@@ -77,10 +77,10 @@ test("a job that was cancelled before its worker returns is reported to the work
 });
 
 test("stopping the service does not wait for a worker that has not returned", async () => {
-  const { rig, jobs, as } = await useRemoteEndpoint();
+  const { rig, jobs, as } = await useRemoteEndpoint({ timings: { returnGrace: 600_000 } });
   await jobs.run({});
   await as("far").take();
   await rig.restart();
-  // The deadline is longer than this test may take.
+  // Grace and deadline are longer than this test may take.
   await rig.stop(600_000);
 });
