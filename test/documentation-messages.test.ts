@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { helpTitles, withHelp } from "../provider/verbs/help";
+import { type HelpKey, helpTitles } from "../provider/lifecycle/help";
+import { withHelp } from "../provider/verbs/help";
 import { parsePage } from "../scripts/docs/pages.mjs";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8");
@@ -19,10 +20,14 @@ test("messages link to existing titles, each title has a message, and without pu
   const messages = read("test/faults/messages.md");
   const page = "docs/guides/troubleshooting.md";
   const { anchors } = parsePage(page, read(page));
-  const links = helpTitles.map((title) => withHelp(title, "https://pages.example/docs"));
+  const isKey = (key: string): key is HelpKey => Object.hasOwn(helpTitles, key);
+  const keys = Object.keys(helpTitles).filter(isKey);
+  const links = keys.map((key) => withHelp("", key, "https://pages.example/docs"));
   const prefix = `\nHelp: https://pages.example/${page}#`;
   expect(links.filter((link) => !anchors.has(link.split(prefix)[1] ?? ""))).toEqual([]);
-  expect(helpTitles.filter((title) => !messages.includes(title))).toEqual([]);
-  expect(withHelp(`Secret "a": ${helpTitles[0]}.`, undefined)).toBe(`Secret "a": ${helpTitles[0]}.`);
-  expect(withHelp("size: cannot shrink", "https://pages.example/docs")).toBe("size: cannot shrink");
+  expect(Object.values(helpTitles).filter((title) => !messages.includes(title))).toEqual([]);
+  const message = `Secret "a": ${helpTitles.key}.`;
+  expect(withHelp(message, "key", undefined)).toBe(message);
+  // The words of a title alone are no key, because handlers write them as well.
+  expect(withHelp(message, undefined, "https://pages.example/docs")).toBe(message);
 });

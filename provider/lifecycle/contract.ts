@@ -1,5 +1,6 @@
 import type { Clients, Clock, Dialect } from "serverless-compute-api";
 import type { Traits } from "serverless-compute-api/shapes";
+import type { HelpKey } from "./help";
 import type { SettingNames } from "./setting-names";
 
 /** A JSON value, or `unknown` for a value that a preview cannot compute yet. */
@@ -117,14 +118,17 @@ export class PartialFailure extends Error {
   override readonly name = "PartialFailure";
   /** Inputs of the object, if they differ from the requested ones. */
   readonly inputs: Properties | undefined;
+  /** Key of the help page. */
+  readonly help: HelpKey | undefined;
   constructor(
     message: string,
     readonly id: string,
     readonly outputs: Properties,
-    { inputs, ...options }: { cause?: unknown; inputs?: Properties } = {},
+    { inputs, help, ...options }: { cause?: unknown; inputs?: Properties | undefined; help?: HelpKey | undefined } = {},
   ) {
     super(message, options);
     this.inputs = inputs;
+    this.help = help;
   }
 }
 

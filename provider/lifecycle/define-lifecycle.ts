@@ -3,7 +3,7 @@ import { type Traits, traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { type Change, type Context, type Failure, type Lifecycle, PartialFailure, type Properties } from "./contract";
 import type { Created, Update } from "./create/creation";
-import { ExplainedError, type Subject, withExplanation } from "./messages";
+import { ExplainedError, helpOf, type Subject, withExplanation } from "./messages";
 import { generatedNameCannotAdopt, resolveName } from "./names";
 import { catalogWarnings } from "./properties/catalog-warnings";
 import { checkInputs } from "./properties/check";
@@ -185,7 +185,7 @@ async function explainFailures<Result>(
     const outputs = { ...(error.inputs ? { ...defaultsOf(olds), ...error.inputs } : inputs), ...error.outputs };
     const cause = withExplanation(error.cause, subject);
     const message = cause instanceof ExplainedError ? `${error.message}\n${cause.message}` : error.message;
-    throw new PartialFailure(message, error.id, outputs, { cause });
+    throw new PartialFailure(message, error.id, outputs, { cause, help: error.help ?? helpOf(cause) });
   }
 }
 

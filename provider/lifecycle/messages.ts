@@ -1,5 +1,7 @@
 import { ApiError, type ErrorCategory } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
+import { PartialFailure } from "./contract";
+import { type HelpKey, helpForCall } from "./help";
 import { localKeyHint, type SettingNames } from "./setting-names";
 
 /** Subject of a failed call. */
@@ -25,14 +27,25 @@ export const noneFoundWarning = (count: number, address: string, { addresses }: 
   `${address}: the service ${count === 1 ? "does not have the only object" : `has none of the ${count} objects`} that this command looked up; ` +
   `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${addresses}`;
 
-/** A failure with a message for users; `cause` is the ApiError. */
+/** A failure with a message for users; `cause` is the ApiError, if there is one. */
 export class ExplainedError extends Error {
   override readonly name = "ExplainedError";
+  /** Key of the help page. */
+  readonly help: HelpKey | undefined;
+  constructor(message: string, { help, ...options }: { cause?: unknown; help?: HelpKey | undefined } = {}) {
+    super(message, options);
+    this.help = help;
+  }
 }
+
+/** Returns the key of the help page of an error; undefined if it has none. */
+export const helpOf = (error: unknown): HelpKey | undefined =>
+  error instanceof ExplainedError || error instanceof PartialFailure ? error.help : undefined;
 
 /** Returns `error` with the message for the user; an error that is not a failed call is returned unchanged. */
 export function withExplanation(error: unknown, subject: Subject): unknown {
-  return error instanceof ApiError ? new ExplainedError(explain(error, subject), { cause: error }) : error;
+  if (!(error instanceof ApiError)) return error;
+  return new ExplainedError(explain(error, subject), { cause: error, help: helpForCall(error) });
 }
 
 const originOf = ({ request }: ApiError): string =>

@@ -1,5 +1,5 @@
 import { type Context, PartialFailure } from "./contract";
-import { ExplainedError, type Subject } from "./messages";
+import { ExplainedError, helpOf, type Subject } from "./messages";
 
 /** A verb that exceeded its custom timeout. */
 class VerbTimeout extends Error {
@@ -76,6 +76,6 @@ function withTimeoutMessage(error: unknown, reason: VerbTimeout, { label }: Subj
   if (!(error instanceof Error) || error.message.includes(reason.message)) return error;
   const message = `${error.message}\nThe ${reason.message}.`;
   if (error instanceof PartialFailure)
-    return new PartialFailure(message, error.id, error.outputs, { cause: error.cause });
-  return new ExplainedError(message, { cause: error.cause ?? error });
+    return new PartialFailure(message, error.id, error.outputs, { cause: error.cause, help: error.help });
+  return new ExplainedError(message, { cause: error.cause ?? error, help: helpOf(error) });
 }

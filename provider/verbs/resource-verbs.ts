@@ -11,6 +11,7 @@ import {
   Unknown,
 } from "../lifecycle/contract";
 import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failures";
+import { helpOf } from "../lifecycle/messages";
 import {
   exposesSecrets,
   isSecretAt,
@@ -60,7 +61,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     try {
       return await action(secrets, redact);
     } catch (thrown) {
-      const message = withHelp(redact(messageOf(thrown)));
+      const message = withHelp(redact(messageOf(thrown)), helpOf(thrown));
       if (!(thrown instanceof PartialFailure)) throw new ResourceFailure(message);
       const [inputs] = sets;
       // Reverted properties have earlier values, so a path that is secret in any set is secret here.

@@ -2,7 +2,8 @@ import { classifyFault } from "serverless-compute-api";
 import { afterAll, expect, test } from "vitest";
 import { functions } from "../../provider/functions/functions";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
-import { withExplanation } from "../../provider/lifecycle/messages";
+import type { HelpKey } from "../../provider/lifecycle/help";
+import { helpOf, withExplanation } from "../../provider/lifecycle/messages";
 import { configNames } from "../../provider/lifecycle/setting-names";
 import { kinds } from "../../provider/resources";
 import { resolveSettings } from "../../provider/settings/settings";
@@ -233,6 +234,10 @@ const golden: [fault: string, work: () => unknown][] = [
     },
   ],
   ["a job that fails", job(() => json({ id: "j1", status: "FAILED", error: "ValueError: boom" }))],
+  [
+    "a job whose handler writes the words of a title",
+    job(() => json({ id: "j1", status: "FAILED", error: "the database has retired: connection refused" })),
+  ],
   ["a job without a worker before its timeout", job(() => json({ id: "j1", status: "IN_QUEUE" }), { timeout: 60 })],
   [
     "a job with unexpected output",
@@ -255,7 +260,7 @@ const golden: [fault: string, work: () => unknown][] = [
 ];
 
 /** Returns the message of the failure of `work`, with origins as HERE and ids as ID. */
-async function messageOf(work: () => unknown): Promise<string> {
+async function messageOf(work: () => unknown): Promise<{ message: string; help: HelpKey | undefined }> {
   const failure: unknown = await Promise.resolve()
     .then(work)
     .then(
@@ -267,20 +272,21 @@ async function messageOf(work: () => unknown): Promise<string> {
   const here = failure.message.replaceAll(/https?:\/\/(127\.0\.0\.1|nowhere\.invalid):\d+/g, "HERE");
   const known = [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
   // REST v2 has other paths and names, and a prefix in its messages about missing objects.
-  return known
+  const message = known
     .replaceAll(restPaths.volumes, "/v1/networkvolumes")
     .replaceAll("/v2", "/v1")
     .replaceAll("networkVolumes: ", "networkVolumeId: ")
     .replaceAll("resource not found: ", "");
+  return { message, help: helpOf(failure) };
 }
 
 test("every message equals the message in messages.md (npx vitest run -u updates it)", async () => {
   const sections: string[] = [];
   for (const [fault, work] of golden) {
-    const message = await messageOf(work);
+    const { message, help } = await messageOf(work);
     const most = fault.startsWith("a job") ? 4 : fault.includes("verification") ? 3 : 2;
     expect(message.split("\n").length, fault).toBeLessThanOrEqual(most);
-    sections.push(`**${fault}**\n\n> ${withHelp(message, "DOCS").replaceAll("\n", "  \n> ")}\n`);
+    sections.push(`**${fault}**\n\n> ${withHelp(message, help, "DOCS").replaceAll("\n", "  \n> ")}\n`);
   }
   const intro =
     "# Messages\n\nComplete error messages. HERE stands for an address, ID for an id, DOCS for the pages.\n\n";

@@ -94,6 +94,7 @@ export function describeFailures(way: Way): void {
       withFingerprints(
         withHelp(
           `Secret "token-dev": ${service.proxy.origin} rejected the API key, or the key lacks permission. The key comes from SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
+          "key",
         ),
       ),
     ]);

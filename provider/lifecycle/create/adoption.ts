@@ -2,6 +2,7 @@ import { showValue, traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { callOptions } from "../calls";
 import type { Change, Context, Path, Properties } from "../contract";
+import { ExplainedError } from "../messages";
 import { type DiffRules, diffProperties } from "../properties/diff";
 import { pathText } from "../properties/path-text";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
@@ -141,9 +142,10 @@ const labelOf = ({ kind, inputs }: Candidates<NamedObject>): string => `${kind} 
 
 function requireSingle(creation: Candidates<NamedObject>, candidates: readonly NamedObject[]): void {
   if (candidates.length > 1)
-    throw new Error(
+    throw new ExplainedError(
       `${labelOf(creation)}: adoptExisting requires exactly one object with this name, but there are ${candidates.length} (${idList(candidates)}); ` +
         "rename or delete the others, or set another name",
+      { help: "severalToAdopt" },
     );
 }
 
@@ -165,8 +167,9 @@ function requireAdoptable(
   const format = (key: string, value: unknown): string =>
     isSecretAt([key], secrets?.paths ?? []) ? hiddenValue : JSON.stringify(value);
   const values = [...fixed].map(([key, value]) => `${key} ${format(key, value)}`).join(", ");
-  throw new Error(
+  throw new ExplainedError(
     `${label}: the existing object (${object.id}) has ${values}, which cannot change in place; ` +
       `set ${[...fixed.keys()].join(", ")} to that value, or set another name`,
+    { help: "fixedWhenAdopted" },
   );
 }

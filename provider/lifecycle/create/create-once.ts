@@ -1,6 +1,7 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired, untilAborted } from "../calls";
 import { type Context, PartialFailure } from "../contract";
+import { helpForCall } from "../help";
 import { type Listing, listAll } from "../listing";
 import { ExplainedError, explain, lostCreateAdvice, type Subject } from "../messages";
 import { matchesInputs } from "../properties/diff";
@@ -191,7 +192,7 @@ class LostCreate extends ExplainedError {
   constructor(cause: unknown, subject: Subject, uncertainty: string | undefined, isGeneratedNameTaken = false) {
     super(
       `${describeFailure(cause, subject, isGeneratedNameTaken)}${uncertainty === undefined ? "" : ` ${uncertainty}`}`,
-      { cause },
+      { cause, help: isApiError(cause) && !isGeneratedNameTaken ? helpForCall(cause) : undefined },
     );
   }
 }

@@ -43,7 +43,8 @@ export async function verifyCreated(
     const problem = context.signal.aborted ? "but its verification was interrupted" : "but it failed its verification";
     const advice = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
     const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs, context)}\n${advice}`;
-    throw new PartialFailure(message, id, { ...toProperties(outputs), ...neverVerified });
+    const help = context.signal.aborted ? undefined : "verification";
+    throw new PartialFailure(message, id, { ...toProperties(outputs), ...neverVerified }, { help });
   }
 }
 
@@ -73,7 +74,8 @@ export async function updateVerified(
     const { settings } = recordedStates[result];
     const inputs = settings === "new" ? undefined : inputsIn(olds, settings === "previous" ? previous.before : {});
     const state = { ...toProperties(outputs), ...markAfter(result, previous) };
-    return new PartialFailure(message, id, state, inputs && { inputs });
+    const hasFailed = result !== "unconfirmed" && result !== "interrupted";
+    return new PartialFailure(message, id, state, { inputs, help: hasFailed ? "verification" : undefined });
   };
   const workers = changed("templateId") ? await readOldWorkers(id, context) : undefined;
   const outputs = await apply(id, update, context).catch((error: unknown) => {

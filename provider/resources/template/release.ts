@@ -2,6 +2,7 @@ import { type EndpointRecord, isApiError, type TemplateRecord } from "serverless
 import { callOptions, cleanupCallOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { findInList } from "../../lifecycle/deletion";
+import { ExplainedError } from "../../lifecycle/messages";
 
 const second = 1000;
 
@@ -38,7 +39,7 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
     context.deadline === undefined ? context.settings.templateReleaseLimit : context.deadline - startTime;
   for (;;) {
     const elapsed = context.clock.now() - startTime;
-    if (elapsed >= timeLimit) throw new Error(await timeoutMessage(template, timeLimit, context));
+    if (elapsed >= timeLimit) throw await timeoutError(template, timeLimit, context);
     const attemptTime = context.clock.now();
     if ((await tryDelete(id, context)) === undefined) {
       context.progress(
@@ -100,10 +101,11 @@ async function rejectIfUsed(
   await context.clock.sleep(second, context.signal);
   const users = await list();
   if (users.length === 0) return;
-  throw new Error(
+  throw new ExplainedError(
     `template "${name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses" : "use"} it and ` +
       `is not deleted by this deployment. Delete it or assign another template to it, then try again. ` +
       "To replace a template, also change its name, so that the new one is created first.",
+    { help: "templateInUse" },
   );
 }
 
@@ -131,7 +133,7 @@ async function sleepWithProgress(
   }
 }
 
-async function timeoutMessage(template: TemplateRecord, timeLimit: number, context: Context): Promise<string> {
+async function timeoutError(template: TemplateRecord, timeLimit: number, context: Context): Promise<Error> {
   const { dialect, management } = context.clients;
   const boundEndpoints = await management.listBoundEndpoints(template, {
     ...callOptions(context),
@@ -147,8 +149,9 @@ async function timeoutMessage(template: TemplateRecord, timeLimit: number, conte
     context.deadline === undefined
       ? `${context.settings.names.templateReleaseLimit} (seconds)`
       : "customTimeouts.delete";
-  return (
+  return new ExplainedError(
     `template "${template.name}" is still in use after ${Math.round(timeLimit / second)} s: ${usage}. It stays in the state: run the ` +
-    `same command again later, or wait longer with ${setting}.`
+      `same command again later, or wait longer with ${setting}.`,
+    { help: boundEndpoints.length === 0 ? "templateNotReleased" : undefined },
   );
 }

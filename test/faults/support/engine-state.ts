@@ -4,6 +4,7 @@ import { createProvider } from "../../../provider/dynamic/provider";
 import type { Properties } from "../../../provider/lifecycle/contract";
 import { toProperties } from "../../../provider/lifecycle/properties/values";
 import { invalidateLists } from "../../../provider/lifecycle/reader";
+import { configNames } from "../../../provider/lifecycle/setting-names";
 import { resourceCalls } from "../../../provider/plugin/resource-calls";
 import { createHost } from "../../../provider/process/host";
 import { diffChanges } from "../../../provider/protocol/messages";
@@ -43,7 +44,7 @@ const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-comput
 function createVariant(name: VariantName, kind: ObjectKind, dialect: Dialect, clients: Clients): Variant {
   const host = {
     ...createHost(() => undefined),
-    connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
+    connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
     dialect: () => dialect,
   };
   return name === "plugin" ? pluginVariant(host, kind) : dynamicVariant(host, kind);
