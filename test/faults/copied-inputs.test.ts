@@ -1,26 +1,26 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../provider/lifecycle/contract";
-import { kinds } from "../../provider/resources";
+import { kinds, objectKindNames } from "../../provider/resources";
 import { type DeployedResource, deployResource, variantNames } from "./support/engine-state";
 import { records } from "./support/record-server";
 import { type ReportedRow, reportedRows, required } from "./support/reported-values";
 
 /** A row for each property without a row of its own: required ones, and those that no response contains. */
 const otherRows = (dialect: Dialect, reported: readonly ReportedRow[]) =>
-  Object.values(kinds).flatMap(({ kind, inputs }) =>
-    kind === "JobInvoke"
-      ? []
-      : Object.keys(inputs.shape)
-          .filter((property) => !reported.some((row) => row.kind === kind && row.property === property))
-          .map((property) => ({
-            kind,
-            property,
-            values: [],
-            fields: () => ({}),
-            program: required[kind],
-            record: records[dialect][kind],
-          })),
+  objectKindNames.flatMap((kind) =>
+    Object.keys(kinds[kind].inputs.shape)
+      .filter((property) => !reported.some((row) => row.kind === kind && row.property === property))
+      .map(
+        (property): ReportedRow => ({
+          kind,
+          property,
+          values: [],
+          fields: () => ({}),
+          program: required[kind],
+          record: records[dialect][kind],
+        }),
+      ),
   );
 
 /** Also a template of which a change of the workers' content is a replacement. */

@@ -79,7 +79,7 @@ async function sequence(seed: number, story: string[]): Promise<void> {
     return stringAt(await send("POST", `${baseUrl}/serverless`, { key, json }), "id");
   }
 
-  /** What may serve after a failed verification; nothing if the state names no earlier version. */
+  /** Versions that may serve after a failed verification; nothing if the state names no earlier version. */
   let allowed: { images: string[]; idleTimeouts: number[] } = { images: [], idleTimeouts: [] };
   const allowOnly = ({ image, idleTimeout }: Serving): void => {
     allowed = { images: [image], idleTimeouts: [idleTimeout] };

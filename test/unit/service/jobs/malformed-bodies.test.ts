@@ -46,5 +46,6 @@ test("every API rejects a body that is not UTF-8 instead of changing it", async 
       expect.stringContaining("body: must be UTF-8 text"),
     ]);
   }
-  expect((await (await fetch(`${rig.root}/v2/${id}/health`, { headers })).json()).jobs).toMatchObject({ inQueue: 0 });
+  const health = await fetch(`${rig.root}/v2/${id}/health`, { headers });
+  expect(await health.json()).toMatchObject({ jobs: { inQueue: 0 } });
 });
