@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { withCliOnPath } from "../../scripts/cli/cli.mjs";
-import { repository } from "./support/sdk";
+import { repository, sdkFor } from "./support/sdk";
 
 let folder: string;
 beforeAll(async () => {
@@ -15,17 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** CLI error if it has a plugin's schema and the language's host is too old to generate an SDK. */
-const isHostTooOld = /failed to generate SDK: .*GeneratePackage not implemented/;
-
-it("`pulumi package add` accepts the plugin's schema and generates an SDK with every resource", async () => {
-  const plugin = join(
-    inject("packed"),
-    "node_modules",
-    "pulumi-serverless-compute",
-    "bin",
-    "pulumi-resource-serverless-compute",
-  );
+it("`pulumi package add` accepts the plugin's schema, and generates an SDK with every resource if its host can", async () => {
+  // A host built from published modules is older than this command, which then ends after the schema. It also cannot generate an SDK
+  // from the schema's file, without the plugin.
+  const generated = await sdkFor("nodejs");
+  const hostCanGenerate = "source" in generated && generated.source === "cli";
+  const bin = join(inject("packed"), "node_modules", "pulumi-serverless-compute", "bin");
   const env = withCliOnPath(inject("cli"), {
     ...process.env,
     PULUMI_HOME: join(folder, "home"),
@@ -33,10 +28,17 @@ it("`pulumi package add` accepts the plugin's schema and generates an SDK with e
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
   });
-  const result = await run(inject("cli").command, ["package", "add", plugin], { cwd: folder, env, timeout: 120_000 });
-  // Hosts built from published modules are older than this command, which then ends after the schema.
-  if (isHostTooOld.test(result.stderr)) return expect(result.code).not.toBe(0);
-  expect(result.code, result.stderr).toBe(0);
+  const plugin = join(bin, "pulumi-resource-serverless-compute");
+  const { code, stderr } = await run(inject("cli").command, ["package", "add", plugin], {
+    cwd: folder,
+    env,
+    timeout: 120_000,
+  });
+  if (!hostCanGenerate) {
+    expect(stderr).toMatch(/^error: failed to generate SDK: .*GeneratePackage not implemented$/m);
+    return;
+  }
+  expect(code, stderr).toBe(0);
   const { resources } = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
   const sdk = join(folder, "sdks", "serverless-compute");
   const files = Object.keys(resources).map(
