@@ -59,7 +59,7 @@ test("a cancellation immediately ends a create that waits for a retry, with its 
   const outcome = NetworkVolume.create(inputs, context).catch((error: unknown) => error);
   await waitUntil(() => context.progressMessages.some((text) => text.includes("attempt 2")));
   controller.abort(new Error("stopped by its user"));
-  // With a clock that nobody advances, the wait would never end.
+  // The clock does not advance, so the wait would never end.
   expect(await outcome).toMatchObject({ message: "stopped by its user" });
   expect(await bench.listObjects("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
 });
