@@ -46,6 +46,7 @@ test("REST v1 is checked as far as it is described", async () => {
   expect(drainViolations()).toEqual([
     "PATCH /v1/endpoints/{id}: request: body.computeType: additionalProperties: must NOT have additional properties",
     "PATCH /v1/endpoints/{id}: request: body.minCudaVersion: type: must be string",
+    "PATCH /v1/endpoints/{id}: request: body.minCudaVersion: enum: must be equal to one of the allowed values",
     "PATCH /v1/endpoints/{id}: response: body.idleTimeout: type: must be integer",
     expect.stringMatching(/^GET \/v1\/endpoints\/\{id\}: request: query\.includeTemplate: pattern/),
   ]);

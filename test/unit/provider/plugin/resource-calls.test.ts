@@ -25,7 +25,7 @@ const secret = longSecrets().pem;
 
 /** Creates a host whose service rejects every request with this message. */
 async function createLoggingHost(message: string): Promise<Host> {
-  const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)], { callTimeout: 500 });
+  const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)]);
   const host = createHost(() => undefined);
   return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }) };
 }

@@ -43,7 +43,7 @@ test("a worker has a free port, no variables of the job queue, and a token that 
       .sort(),
   ).toEqual(["RUNPOD_AI_API_KEY", "RUNPOD_DEBUG_LEVEL", "RUNPOD_ENDPOINT_ID", "RUNPOD_POD_ID"]);
   const token = { authorization: String(env["RUNPOD_AI_API_KEY"]) };
-  expect((await rig.jobs(id).call("GET", "/job-take/me", undefined, token)).status).toBe(404);
+  expect((await rig.jobs(id).call("GET", "/job-take/me", undefined, token)).status).toBe(401);
 });
 
 test("a request requires the key and a load balancing endpoint, and fails if the endpoint is deleted", async () => {
