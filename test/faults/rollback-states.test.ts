@@ -4,14 +4,14 @@ import { secretOutputs } from "../../provider/lifecycle/properties/secret-paths"
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
-import { expectResponse, send, stringAt } from "../support/raw-http";
+import { byHand } from "./support/by-hand";
 import { createDeployment, type Declared, type Deployment } from "./support/deployment";
 import { useImageJobs } from "./support/image-jobs";
 import { endOf } from "./support/schedules";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
 const { servingNow, startRun, endKill } = await useImageJobs(bench);
-const { baseUrl, apiKey: key } = bench.addresses;
+const hand = byHand(bench);
 
 const verify = { input: {}, expect: { output: { works: true } }, timeout: 60 };
 
@@ -31,22 +31,6 @@ const endpointIn = ({ state }: Deployment): { id: string; outputs: Properties } 
   return endpoint;
 };
 const imageOf = async (deployment: Deployment): Promise<string> => (await servingNow(endpointIn(deployment).id)).image;
-
-let count = 0;
-/** Creates a template and an endpoint of it outside the stack. */
-async function createUnmanaged(imageName: string): Promise<{ name: string; id: string; templateId: string }> {
-  const name = `rollback-states-${++count}`;
-  const templateId = await bench.create("/templates", { name, imageName, isServerless: true });
-  return { name, templateId, id: await bench.create("/endpoints", { name, templateId, workersMax: 1 }) };
-}
-
-/** Changes the image of an endpoint outside the stack: its own copy, or with REST v1 its template. */
-async function changeByHand(id: string, image: string): Promise<void> {
-  if (dialect === "v2")
-    return expectResponse(await send("PATCH", `${baseUrl}/serverless/${id}`, { key, json: { image } }), 200);
-  const { templateId } = await createUnmanaged(image);
-  expectResponse(await bench.rest("PATCH", `/endpoints/${id}`, { templateId }), 200);
-}
 
 async function deployed(image: string, more?: Properties): Promise<Deployment> {
   const deployment = createDeployment("rollback-states");
@@ -76,7 +60,7 @@ test.each(["refreshed", "unknown to the state"])(
   "an image that was changed by hand, %s, serves again after a failed verification",
   async (kind) => {
     const deployment = await deployed("good:1");
-    await changeByHand(endpointIn(deployment).id, "good:by-hand");
+    await hand.changeImage(endpointIn(deployment).id, "good:by-hand");
     if (kind === "refreshed") await deployment.refresh(startRun());
     const end = await endOf(deployment.up(programOf("bad:2"), startRun()));
     expect(end).toMatch(/bad:2 \(version 3\) failed its verification; good:by-hand \(version 2\) keeps serving/);
@@ -90,7 +74,7 @@ test.each(["refreshed", "unknown to the state"])(
 test("drift that an update heals serves again if the healed version fails its verification", async () => {
   const deployment = await deployed("good:1", { verify: { ...verify, timeout: 3 } });
   // The state has a version that never completes the job.
-  await changeByHand(endpointIn(deployment).id, "good:by-hand");
+  await hand.changeImage(endpointIn(deployment).id, "good:by-hand");
   await deployment.refresh(startRun());
   const more = { verify: { ...verify, expect: { output: { works: "never" } } } };
   const end = await endOf(deployment.up(programOf("good:1", more), startRun()));
@@ -100,35 +84,27 @@ test("drift that an update heals serves again if the healed version fails its ve
 
 if (dialect === "v2")
   test("an imported endpoint without a template serves again after a failed verification", async () => {
-    const json = {
-      name: "without-template",
-      image: "good:own",
-      env: { TOKEN: "value-of-token" },
-      type: "QUEUE",
-      disk: 5,
-      workers: { min: 0, max: 1 },
-      gpu: { pools: ["ADA_24"], count: 1 },
-      scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
-    };
-    const id = stringAt(await send("POST", `${baseUrl}/serverless`, { key, json }), "id");
+    const env = { TOKEN: "value-of-token" };
+    const id = await hand.createOwnEndpoint("without-template", "good:own", 5, env);
     const deployment = createDeployment("rollback-states");
     await deployment.import({ name: "endpoint", kind: "ServerlessEndpoint", level: 2 }, id, startRun());
     const end = await endOf(deployment.up(programOf("bad:1"), startRun()));
     expect(end).toMatch(/bad:1 \(version 2\) failed its verification; good:own \(version 1\) keeps serving/);
     const { container } = (await startRun().context.clients.management.readEndpoint(id)) ?? {};
-    expect(container).toMatchObject({ imageName: "good:own", env: json.env });
+    expect(container).toMatchObject({ imageName: "good:own", env });
 
     // An interrupted update records what a later failure restores, with the variables as secrets.
     const stopped = startRun({ how: "Ctrl-C", afterProgress: 2 });
     expect(await endOf(deployment.up(programOf("bad:2"), stopped))).toContain("its verification was interrupted");
-    expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ container: { env: json.env } });
+    expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ container: { env } });
     expect(secretOutputs(kinds.ServerlessEndpoint, [])).toContainEqual(["unverified", "container", "env"]);
     expect(await endOf(deployment.up(programOf("bad:2"), startRun()))).toContain("good:own keeps serving");
     expect(await imageOf(deployment)).toBe("good:own");
   });
 
 test("an adopted endpoint serves as before if the adopting version fails, and the next deployment verifies again", async () => {
-  const { name, id } = await createUnmanaged("good:theirs");
+  const name = "adopted-and-failing";
+  const id = await hand.createEndpoint(name, "good:theirs");
   const before = await servingNow(id);
   const deployment = createDeployment("rollback-states");
   const more = { name, adoptExisting: true, idleTimeout: 33 };

@@ -17,7 +17,7 @@ export interface PreviousVersion extends Unverified {
 }
 
 /** Template of an endpoint's workers, or their settings if no template has them. */
-type Served = { templateId: string | undefined; container?: undefined } | { container: ContainerSettings };
+type Served = { templateId?: string | undefined; container?: ContainerSettings };
 
 async function servedBy(record: EndpointRecord, olds: Properties, context: Context): Promise<Served> {
   const { container, copyId, templateId = textOf(olds, "templateId") } = record;
@@ -33,8 +33,8 @@ async function servedBy(record: EndpointRecord, olds: Properties, context: Conte
 
 /**
  * Reads the settings that an update changes, before the update. A value that was changed outside the stack is the previous one. An
- * interrupted deployment leaves the value of the state or of the program, or one of the stack's templates: then the previous
- * value is the last one that was verified.
+ * interrupted deployment leaves values of the state or of the program. If it was killed, the endpoint runs a template of the stack
+ * that is not in its state. In both cases, the previous values are the last ones that were verified.
  */
 export async function readPreviousVersion(
   id: string,
@@ -54,33 +54,28 @@ export async function readPreviousVersion(
   const rules = { ...diffRules, dialect: context.clients.dialect };
   const valueBefore = (key: string): Value => {
     const value = toValue(actual[key]);
-    const isKnown = [state, program].some(
+    const isOwnValue = [state, program].some(
       (known) => diffProperty(serverlessEndpointInputs, key, known[key], value, rules).length === 0,
     );
-    return !(key in actual) || isKnown ? lastVerified(key) : (value ?? null);
+    return !(key in actual) || isOwnValue ? lastVerified(key) : (value ?? null);
   };
   const before = Object.fromEntries([...keys].map((key) => [key, valueBefore(key)]));
   if (!record || !keys.has("templateId")) return { before, neverVerified, isServing: true };
 
-  const served = await servedBy(record, state, context);
-  if (served.container)
-    return {
-      before: { ...before, templateId: null },
-      container: served.container,
-      neverVerified: true,
-      isServing: true,
-    };
-  const { templateId } = served;
-  const isOfStack = [state["templateId"], program["templateId"]].includes(templateId ?? "");
-  if (templateId !== undefined && !isOfStack && !context.claimedIds.has(templateId))
+  const { templateId = null, container: ownContainer } = await servedBy(record, state, context);
+  if (ownContainer)
+    return { before: { ...before, templateId: null }, container: ownContainer, neverVerified: true, isServing: true };
+  const isInState = templateId === (state["templateId"] ?? null);
+  const isOfStack = templateId === program["templateId"] || context.claimedIds.has(templateId ?? "");
+  const verified = Object.fromEntries([...keys].map((key) => [key, lastVerified(key)]));
+  const hasVerified =
+    verified["templateId"] !== null || container !== undefined || templateId === program["templateId"];
+  if (!isInState && !(isOfStack && hasVerified))
     return { before: { ...before, templateId }, neverVerified: true, isServing: true };
-  const verifiedId = lastVerified("templateId");
-  if (verifiedId === null && !container && templateId !== program["templateId"])
-    return { before: { ...before, templateId: templateId ?? null }, neverVerified: true, isServing: true };
   return {
-    before: { ...before, templateId: verifiedId },
+    before: isInState ? { ...before, templateId: lastVerified("templateId") } : verified,
     container,
     neverVerified,
-    isServing: templateId === verifiedId,
+    isServing: templateId === verified["templateId"],
   };
 }
