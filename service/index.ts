@@ -155,7 +155,7 @@ async function startService(
   });
 
   const { images } = settings;
-  for (const problem of commandProblems(images)) settings.onNotice(problem);
+  for (const text of commandProblems(images)) settings.onNotice(text);
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
   const applySeedFile = async (input: Seed): Promise<Record<string, string>> => {
     const { applySeed } = await import("./seed/seeding.js");

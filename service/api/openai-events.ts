@@ -58,7 +58,7 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, disconnect:
 
 /** The fields of an event stream, and its comments. */
 const fields = ["data:", "event:", "id:", "retry:", ": "];
-const isField = (text: string): boolean => /^(?:(?:data|event|id|retry):|:(?: |\r?\n))/.test(text);
+const isField = (text: string): boolean => fields.some((field) => text.startsWith(field)) || /^:\r?\n/.test(text);
 
 /** Returns whether a line is complete although its line break is missing; of JSON, only the text shows it. */
 function isCompleteLine(line: string): boolean {

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { jobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { disconnectSignal } from "../client-disconnect";
+import { disconnectSignal, onResponseEnd } from "../client-disconnect";
 import { notFound } from "../errors";
 import type { Faults } from "../faults/faults";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
@@ -97,8 +97,7 @@ export function registerConsoleRoutes(
       const { endpoint, ...filter } = parseInput(eventsQuery, request.query);
       if (endpoint !== undefined && !exists(endpoint)) throw notFound("endpoint", endpoint);
       const endCount = streams.add(guard.sessionOf(request));
-      if (reply.raw.closed) endCount();
-      else reply.raw.once("close", endCount);
+      onResponseEnd(reply, async () => endCount());
       const events = (await content()).events(endpoint, filterOf(filter), disconnectSignal(reply));
       return reply.type("text/event-stream").send(Readable.from(events));
     });

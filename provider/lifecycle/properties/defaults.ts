@@ -46,7 +46,7 @@ export function keptValues(shape: z.ZodObject, olds: Properties, news: Propertie
   const entries = (omittedNames(olds) ?? []).flatMap((name): [string, Value][] => {
     const [schema, value] = [shape.shape[name], olds[name]];
     if (!schema || value === undefined) return [];
-    return isRecorded(news, name) || isAbsent(schema, news[name]) ? [[name, value]] : [];
+    return isOmittedFrom(news, name, schema) ? [[name, value]] : [];
   });
   return Object.fromEntries(entries);
 }
@@ -64,6 +64,10 @@ export function programInputs(olds: Properties, news: Properties): Properties {
 
 const isAbsent = (schema: z.core.$ZodType, value: Value | undefined): boolean =>
   valueIfPresent(propertyOf(schema).inner, value) === undefined;
+
+/** Returns true if inputs lack a property, or their record of omitted properties contains it. */
+export const isOmittedFrom = (inputs: Properties, key: string, schema: z.core.$ZodType): boolean =>
+  isRecorded(inputs, key) || isAbsent(schema, inputs[key]);
 
 /** The record of the properties that have a default and are absent from the program's inputs; empty if no property has a default. */
 export function recordedDefaults(shape: z.ZodObject, program: Properties): Properties {

@@ -3,7 +3,7 @@ import type { Dialect } from "serverless-compute-api";
 import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Change, type Properties, Unknown, type Value } from "../contract";
-import { isRecorded } from "./defaults";
+import { isOmittedFrom, isRecorded } from "./defaults";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
 import { hasUnknown, isProperties, toProperties } from "./values";
 
@@ -28,9 +28,8 @@ export function diffProperties(
   rules: DiffRules = {},
 ): Change[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
-    const isOmitted = isRecorded(news, key) || valueIfPresent(propertyOf(schema).inner, news[key]) === undefined;
     // A property that the program still omits keeps the value of the service.
-    if (isOmitted && isRecorded(olds, key)) return [];
+    if (isRecorded(olds, key) && isOmittedFrom(news, key, schema)) return [];
     return diffProperty(shape, key, olds[key], news[key], rules);
   });
 }
