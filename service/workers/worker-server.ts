@@ -35,10 +35,11 @@ function parsePort(name: string, value: string): number {
 export function parseServer(env: Record<string, string>): ServerPorts {
   const { PORT = defaultPort, PORT_HEALTH = defaultPort } = env;
   const healthPath = healthPathOf(env);
-  if (!/^\/\S*$/.test(healthPath))
+  // Node throws for other characters in a request's path, or the worker's server rejects them.
+  if (!/^\/[!-~]*$/.test(healthPath))
     throw new ServiceError(
       "invalid",
-      `env.HEALTH_CHECK_PATH: ${showValue(healthPath)} is not allowed; must be a path such as /ping`,
+      `env.HEALTH_CHECK_PATH: ${showValue(healthPath)} is not allowed; must be a path such as /ping, in ASCII characters without spaces`,
     );
   return {
     port: parsePort("PORT", PORT),

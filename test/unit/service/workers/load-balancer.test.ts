@@ -92,12 +92,20 @@ test.each([
   [{ PORT: "http" }, invalidPort],
   [{ PORT_HEALTH: "0" }, 'env.PORT_HEALTH: "0" is not allowed'],
   [{ HEALTH_CHECK_PATH: "ping" }, 'env.HEALTH_CHECK_PATH: "ping" is not allowed; must be a path such as /ping'],
+  [{ HEALTH_CHECK_PATH: "/a b" }, "must be a path such as /ping"],
+  [{ HEALTH_CHECK_PATH: "/zustand-\u{fc}" }, "must be a path such as /ping"],
+  [{ HEALTH_CHECK_PATH: "/\u{5065}\u{5eb7}" }, "must be a path such as /ping"],
 ])("the environment %j is rejected", (env, fault) => {
   expect(() => parseServer(env)).toThrow(fault);
 });
 
 test.each([
   ["an invalid environment", { PORT: "http" }, `no worker can be started: ${invalidPort}`],
+  [
+    "a health check path that no request can have",
+    { HEALTH_CHECK_PATH: "/\u{5065}" },
+    'no worker can be started: env.HEALTH_CHECK_PATH: "/\u{5065}" is not allowed; must be a path such as /ping, in ASCII characters without spaces',
+  ],
   [
     "an unhealthy worker",
     { BREAKS: "health" },
