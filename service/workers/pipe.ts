@@ -8,6 +8,9 @@ import type { Dispatcher } from "./dispatcher";
 import type { Worker } from "./registry";
 import { jobText, oversize, readResult, rejectedResult, resultLimit } from "./results";
 
+/** Maximum number of chunks being written to the store: changes of other jobs wait behind them. */
+const maxPendingChunks = 256;
+
 /**
  * The service's end of the pipe to a Node worker (workers/node-host.ts): an inherited socket pair with one JSON object per line. The
  * service writes jobs `{id, input, s3Config?}` and `{stop: id}`. The worker writes `{ready: true}` once, then `{id, chunk}`, and
@@ -27,8 +30,9 @@ export function servePipe(
     onStoreError(error: unknown): void;
   },
 ): void {
-  /** Length of the chunks being written to the store, in characters. */
-  let pendingLength = 0;
+  /** The chunks being written to the store, and their length in characters. */
+  const pending = { chunks: 0, length: 0 };
+  const isBehind = (): boolean => pending.length > resultLimit || pending.chunks > maxPendingChunks;
   let isReady = false;
   /** The worker's current job. It gets no second job, even if the handler itself writes to the pipe. */
   let current: RunningJob | undefined;
@@ -65,13 +69,15 @@ export function servePipe(
 
   /** Stores a chunk. A worker that yields faster than the store writes must wait. */
   async function appendChunk(jobId: string, chunk: string): Promise<void> {
-    pendingLength += chunk.length;
-    if (pendingLength > resultLimit) pipe.pause();
+    pending.chunks++;
+    pending.length += chunk.length;
+    if (isBehind()) pipe.pause();
     try {
       await stream.append(jobId, worker, { output: chunk });
     } finally {
-      pendingLength -= chunk.length;
-      if (pendingLength <= resultLimit) pipe.resume();
+      pending.chunks--;
+      pending.length -= chunk.length;
+      if (!isBehind()) pipe.resume();
     }
   }
 
