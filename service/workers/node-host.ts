@@ -66,9 +66,10 @@ function rejectNonFinite(key: string, value: unknown): unknown {
 function lineOf(id: string, members: object): string {
   try {
     const text = JSON.stringify(members);
+    if (text === "{}") throw new TypeError("it is a function, a symbol or an object without a JSON form");
     // Only a null may come from such a number, and a second pass with a function takes longer.
     if (text.includes("null")) JSON.stringify(members, rejectNonFinite);
-    return text === "{}" ? `{"id":"${id}"}` : `{"id":"${id}",${text.slice(1)}`;
+    return `{"id":"${id}",${text.slice(1)}`;
   } catch (error) {
     throw new OutputError(`the handler's output is not a JSON value: ${errorText(error)}`);
   }

@@ -74,6 +74,15 @@ test.each(["NaN", "Infinity", "-Infinity"])(
   },
 );
 
+test.each(["function", "symbol", "toJSON", "error", "chunk"])(
+  "a job whose handler returns a value that JSON omits fails: %s",
+  async (what) => {
+    const { ended } = await useHandler();
+    const error = expect.stringMatching(/^the handler's output is not a JSON value: TypeError: it is a function, a symbol/);
+    expect(await ended({ do: "omitted", what })).toMatchObject({ status: "FAILED", error });
+  },
+);
+
 test("a handler is restarted in a new worker after {refresh_worker: true}", async () => {
   const { ended } = await useHandler();
   const refreshed = await ended({ do: "refresh" });

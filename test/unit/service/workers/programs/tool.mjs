@@ -49,6 +49,14 @@ export default async function tool({ id, input, signal, ...rest }) {
       circle.circle = circle;
       return circle;
     }
+    case "omitted":
+      return {
+        function: () => 1,
+        symbol: Symbol("symbol"),
+        toJSON: { toJSON: () => undefined },
+        error: { error: () => 1 },
+        chunk: [1, () => 1, 2].values(),
+      }[input.what];
     case "number":
       return { list: [null, Number(input.text)] };
     case "stream":
