@@ -23,8 +23,9 @@ import { openWatchedDatabase } from "./store/disk-watch";
 import { diskFault, unreadable } from "./store/faults";
 import { readServiceAddress, removeServiceAddress, writeServiceAddress } from "./store/service-address";
 import { commandOf, sourceFileOf } from "./workers/handler-files";
-import { commandProblems } from "./workers/image-command";
 import { workerLogPath } from "./workers/logs";
+import { pullerOf } from "./workers/runtimes";
+import { commandProblems } from "./workers/runtimes/process/image-command";
 import { watchSources } from "./workers/source-watch";
 
 export { StartError } from "./errors";
@@ -173,7 +174,7 @@ async function startService(
   };
   const imagesToPull = (): string[] => {
     const isPulled = (image: string): boolean => commandOf(images, image) === undefined;
-    return settings.runtime === "none" ? [] : [...resources.lookup.images()].filter(isPulled);
+    return pullerOf(settings.runtime) === undefined ? [] : [...resources.lookup.images()].filter(isPulled);
   };
   const onSave = (changed: string, sources: string[]): void => {
     const reason = `${changed} was saved: its workers restart after their jobs`;
@@ -206,6 +207,7 @@ async function startService(
   try {
     if (seed) endpointIds = await applySeedFile(seed);
     isSeeded = true;
+    await jobPath.open();
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);
     await jobPath.start();

@@ -107,6 +107,9 @@ export function createJobPath(
     workers,
     faults,
 
+    /** Connects the runtime of workers; rejects with a StartError if it is required and unavailable. */
+    open: workers.open,
+
     /** Requeues jobs that were running when the service ended, and starts workers. The server must already listen. */
     async start(): Promise<void> {
       // Local workers end with their service; external workers may still run their jobs.
@@ -118,7 +121,7 @@ export function createJobPath(
       for (const endpointId of endpointIdsWithData) if (!exists(endpointId)) await removeEndpoint(endpointId);
       for (const { id } of endpoints.all()) tokens.tokenOf(id);
       queue.start();
-      await workers.start();
+      workers.start();
     },
 
     /** Replaces the endpoint's workers after their jobs; `reason` is written to the logs of the service and the workers. */

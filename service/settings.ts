@@ -6,8 +6,9 @@ import { type JobTimings, resolveTimings } from "./jobs/timings";
 import { checkListening, defaultHost, type Listening } from "./listening";
 import { checkStock, type StockEntries } from "./resources/stock";
 import { isApiKey } from "./store/api-key";
-import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
-import type { GpuMode } from "./workers/containers/spec";
+import { type RuntimeName, runtimeNames } from "./workers/runtimes";
+import { type EngineAddress, findEngine } from "./workers/runtimes/container/engine-address";
+import type { GpuMode } from "./workers/runtimes/container/spec";
 
 /** Options of `createService` and the command line; all are optional. Times in milliseconds. */
 export interface ServiceOptions {
@@ -34,7 +35,7 @@ export interface ServiceOptions {
    * Runtime of images without an entry in `images`: a container (`docker`), a container if a Docker Engine is reachable
    * (`auto`), or none. Default `auto`.
    */
-  runtime?: "auto" | "docker" | "none";
+  runtime?: RuntimeName;
   /**
    * GPUs for workers of GPU endpoints in containers, `gpuCount` each: if the engine has GPUs (`auto`), always, so that workers
    * fail without GPUs (`all`), or never (`none`). Default `auto`.
@@ -105,9 +106,9 @@ function checkOptions(options: ServiceOptions): void {
   const isIntegerUpTo = (value: number | undefined, max: number): boolean =>
     Number.isSafeInteger(value) && value !== undefined && value >= 0 && value <= max;
   check("port", port, isIntegerUpTo(port, 65_535), "a whole number from 0 to 65535");
-  const oneOf = (name: string, value: unknown, allowed: string[]): void =>
+  const oneOf = (name: string, value: unknown, allowed: readonly string[]): void =>
     check(name, value, allowed.includes(String(value)), `one of ${allowed.join(", ")}`);
-  oneOf("runtime", runtime, ["auto", "docker", "none"]);
+  oneOf("runtime", runtime, runtimeNames);
   oneOf("gpus", gpus, ["auto", "all", "none"]);
   const milliseconds = "a whole number of milliseconds, 0 or more";
   check("templateRelease", templateRelease, isIntegerUpTo(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);

@@ -44,6 +44,10 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
     ["service/workers/a.ts", 'import { roots } from "../api/responses";'],
     ["service/store/a.ts", 'import type { Job } from "../jobs/job";'],
   ],
+  "workers outside of runtimes import no process, container or pod": [
+    ["service/workers/a.ts", 'import type { Containers } from "./runtimes/container/containers";'],
+    ["service/workers/b.ts", 'import { startProcess } from "./runtimes/process/process";'],
+  ],
   "only cli imports the settings and the wiring of the service": [
     ["service/workers/a.ts", 'import type { ServiceSettings } from "../settings";'],
     ["service/api/b.ts", 'import { createService } from "../index";'],

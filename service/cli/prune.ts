@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf, StartError } from "../errors";
 import { openDatabase } from "../store/database";
-import type { EngineAddress } from "../workers/containers/engine-address";
-import { createEngineClient } from "../workers/containers/engine-client";
-import { openPulledImages } from "../workers/containers/pulled-images";
-import { openContainerMark, removeContainers, removeNetworks } from "../workers/containers/removal";
+import type { EngineAddress } from "../workers/runtimes/container/engine-address";
+import { createEngineClient } from "../workers/runtimes/container/engine-client";
+import { openPulledImages } from "../workers/runtimes/container/pulled-images";
+import { openContainerMark, removeContainers, removeNetworks } from "../workers/runtimes/container/removal";
 import type { Output } from "./output";
 
 /**

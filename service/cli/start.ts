@@ -4,6 +4,7 @@ import { createService, type Service } from "../index";
 import { apiKeyOfEnvironment, isStartedByNpx, type ServiceOptions } from "../settings";
 import { readApiKeyFile } from "../store/api-key";
 import { handlerFileOf } from "../workers/handler-files";
+import { otherImagesText, pullerOf, type RuntimeName } from "../workers/runtimes";
 import { exitCodes, type Output, printError } from "./output";
 import { contractRevision } from "./version";
 
@@ -66,21 +67,17 @@ export async function start(
     const addresses = { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile };
     output.out(JSON.stringify({ ...addresses, pid: process.pid, endpointIds }));
   } else {
-    output.out(startMessage(service, flags.retire ?? [], listing(service, flags.runtime)));
+    output.out(startMessage(service, flags.retire ?? [], listing(service, flags.runtime ?? "auto")));
   }
 }
 
 /** Lists the ids of the seed file's endpoints, the images with a command, and the images that containers pull. */
-function listing({ endpointIds, ...service }: Service, runtime: StartFlags["runtime"]): string {
-  const defaultText =
-    runtime === "none"
-      ? "no worker starts"
-      : "a container pulls the image if a Docker Engine is available; --runtime none prevents it";
+function listing({ endpointIds, ...service }: Service, runtime: RuntimeName): string {
   const endpoints = Object.entries(endpointIds);
   const images = [
     ...Object.entries(service.images),
-    ...service.imagesToPull.map((name) => [name, "no --image: a container pulls it"] as const),
-    ["any other", `no --image: ${defaultText}`] as const,
+    ...service.imagesToPull.map((name) => [name, `no --image: ${pullerOf(runtime)} pulls it`] as const),
+    ["any other", `no --image: ${otherImagesText(runtime)}`] as const,
   ];
   return (endpoints.length > 0 ? section("Endpoints", endpoints) : "") + section("Images", images);
 }

@@ -1,18 +1,13 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Clock, elapsedTime, steadyClock } from "serverless-compute-api/clock";
 import type { EndpointHealth } from "serverless-compute-api/shapes";
-import { messageOf, StartError } from "../errors";
+import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobQueue } from "../jobs";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { Database } from "../store/database";
 import { createBalancer } from "./balancer";
-import { createContainers } from "./containers/containers";
-import type { EngineAddress } from "./containers/engine-address";
-import type { GpuMode } from "./containers/spec";
 import { createDispatcher } from "./dispatcher";
 import { readHealth } from "./health";
 import { createWorkerStarter } from "./launch";
@@ -21,22 +16,15 @@ import type { WorkerLogs } from "./logs";
 import { servePipe } from "./pipe";
 import { createWorkerPool } from "./pool";
 import { createWorkerPresence } from "./presence";
-import { createReaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { countRunning, createWorkerRegistry, stateOf, type WorkerState } from "./registry";
 import { unencodableOutput } from "./results";
+import { createRuntimes, type RuntimeSettings } from "./runtimes";
 import { createWorkerTokens } from "./tokens";
 
 /** Settings of workers. */
-interface WorkerSettings {
-  dataFolder: string;
-  /** Image name → command line or handler file. */
-  images: Record<string, string>;
-  runtime: "auto" | "docker" | "none";
-  gpus: GpuMode;
+interface WorkerSettings extends RuntimeSettings {
   timings: JobTimings;
-  /** Address of the Docker Engine; throws an Error with the reason if it is unknown. */
-  engine(): EngineAddress;
 }
 
 export type Workers = ReturnType<typeof createWorkers>;
@@ -67,12 +55,11 @@ export function createWorkers({
   /** Listens on another address of this machine for workers' calls only; resolves with the port. */
   listenForWorkers(address: string): Promise<number>;
 }) {
-  const { dataFolder, timings, runtime } = settings;
+  const { timings } = settings;
   const { jobs, live, events, counters, stream } = queue;
   // Waits of this process must not depend on changes of the system time.
   const monotonicClock = steadyClock(clock);
   const tokens = createWorkerTokens(database);
-  const reaper = createReaper(dataFolder);
   const registry = createWorkerRegistry();
   const review = (endpointId: string): void => pool.review(endpointId);
   const presence = createWorkerPresence({
@@ -96,26 +83,13 @@ export function createWorkers({
     log,
     onChange: review,
   });
-  const containers = createContainers({
-    address: settings.engine,
-    dataFolder,
-    gpuMode: settings.gpus,
-    listen: listenForWorkers,
-    clock: monotonicClock,
-    log,
-  });
-  const homeFolders = join(dataFolder, "workers");
+  const runtime = createRuntimes(settings, { clock: monotonicClock, log, serverlessUrl, listenForWorkers });
   const starter = createWorkerStarter({
     endpoints,
-    images: settings.images,
     runtime,
-    containers,
-    homeFolders,
-    serverlessUrl,
     token: tokens.tokenOf,
     logs,
     log,
-    reaper,
     faults,
     onUnsentResult: ({ endpointId, workerId, jobId }, reason) => {
       const worker = registry.find(endpointId, workerId);
@@ -124,9 +98,9 @@ export function createWorkers({
         .finish(worker, jobId, unencodableOutput(reason), false)
         .catch((error: unknown) => log.error({ err: error, job: jobId }, "job: cannot be failed"));
     },
-    clock: monotonicClock,
     timings,
   });
+  let earlierEnded: Promise<void> = Promise.resolve();
   const balancer = createBalancer({ registry, presence, clock: monotonicClock, timings, pool: () => pool });
   const pool = createWorkerPool({
     registry,
@@ -199,27 +173,22 @@ export function createWorkers({
       await pool.endWorkers(endpointId);
       starter.removeEndpoint(endpointId);
       await logs.remove(endpointId);
-      await rm(join(homeFolders, endpointId), { recursive: true, force: true });
+      await runtime.removeEndpoint(endpointId);
       await removeUnusedImages();
     },
 
-    /** Deletes the folder of a deleted volume. */
-    removeVolume: containers.removeVolume,
+    /** Deletes the content of a deleted volume. */
+    removeVolume: runtime.removeVolume,
 
-    /** Starts workers. Rejects if the runtime is `docker` and no engine responds; resolves before earlier workers have ended. */
-    async start(): Promise<void> {
-      // In the background, so that the service can already respond.
-      const connected = runtime === "none" ? undefined : containers.open(runtime === "docker");
-      if (runtime === "docker") {
-        await connected;
-        const problem = containers.problem();
-        if (problem !== undefined)
-          throw new StartError(
-            `runtime "docker": ${problem}; start the engine, or start the service with another runtime`,
-          );
-      }
-      void connected?.then(removeUnusedImages);
-      void Promise.all([reaper.waitForPredecessors(), connected])
+    /** Connects the runtime; rejects with a StartError if it is required and unavailable. */
+    async open(): Promise<void> {
+      ({ earlierEnded } = await runtime.open());
+    },
+
+    /** Starts workers as soon as earlier workers have ended. */
+    start(): void {
+      void earlierEnded
+        .then(removeUnusedImages)
         .catch((error: unknown) => log.error({ err: error }, "workers of an earlier service: cannot be checked"))
         .then(() => pool.start());
     },
@@ -232,16 +201,13 @@ export function createWorkers({
     /** Cleans up after the workers once the pool has stopped. */
     async close(): Promise<void> {
       await logs.flush();
-      await reaper.close();
-      await containers
-        .close()
-        .catch((error: unknown) => log.error({ err: error }, "containers: not all could be removed"));
+      await runtime.close();
     },
   };
 
   /** Removes pulled images that are no longer used. */
   async function removeUnusedImages(): Promise<void> {
-    await containers
+    await runtime
       .removeUnusedImages(endpoints.images())
       .catch((error: unknown) => log.warn({ err: error }, "pulled images: not all could be removed"));
   }

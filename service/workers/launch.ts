@@ -1,23 +1,14 @@
-import { mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
-import { splitCommandLine } from "./command-line";
-import type { Containers } from "./containers/containers";
-import { commandOf } from "./handler-files";
-import { type CommandProblem, resolveCommand, type WorkerCommand } from "./image-command";
 import type { WorkerLogs } from "./logs";
-import { startProcess, type WorkerProcess } from "./process";
-import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
+import type { CommandProblem, Runtime, WorkerProcess } from "./runtimes/runtime";
 import { unsentResult } from "./sdk-log";
-import { createPorts, loopback, parseServer, portVariables } from "./worker-server";
+import { parseServer, portVariables, type ServerPorts } from "./worker-server";
 
 /** A started worker. */
 export interface StartedWorker {
@@ -35,66 +26,36 @@ type StartOutcome = StartedWorker | CommandProblem | { ready: Promise<void> } | 
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
-/**
- * Starts the workers of endpoints, with the template's image and environment, the endpoint's token and a log. An image with a command on
- * this machine runs as a process with a home folder; other images run in containers.
- */
+/** Starts the workers of endpoints, with the template's image and environment, the endpoint's token and a log. */
 export function createWorkerStarter({
   endpoints,
-  images,
   runtime,
-  containers,
-  homeFolders,
-  serverlessUrl,
   token: tokenOf,
   logs,
   log,
-  reaper,
   faults,
   onUnsentResult,
-  clock,
   timings,
 }: {
   endpoints: EndpointLookup;
-  /** Image name → command line or handler file. */
-  images: Record<string, string>;
-  /** Runtime of an image without a command: always a container, a container if an engine is available, or none. */
-  runtime: "auto" | "docker" | "none";
-  containers: Containers;
-  /** Parent folder of the endpoints' home folders. */
-  homeFolders: string;
-  serverlessUrl(): string;
+  runtime: Pick<Runtime, "prepare">;
   token(endpointId: string): string;
   logs: Pick<WorkerLogs, "write">;
   log: Pick<Logger, "warn">;
-  reaper: Reaper;
   faults: Pick<Faults, "lackOfStock" | "workerProgram">;
   /** Called if a worker cannot return the result of a job, with the reason. */
   onUnsentResult(job: { endpointId: string; workerId: string; jobId: string }, reason: string): void;
-  clock: Clock;
   timings: JobTimings;
 }) {
-  const ports = createPorts();
-
   function start(endpointId: string): StartOutcome {
     const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
     if (noStock !== undefined) return { noStock };
     const environment = endpoints.workerEnvironment(endpointId);
-    const { image } = environment;
+    const { image, dockerArgs } = environment;
     const requestedPorts = endpoints.get(endpointId)?.type === "LB" ? parseServer(environment.env) : undefined;
-    // A command on this machine takes precedence over a container.
-    const injected = faults.workerProgram(endpointId);
-    const usesCommand = injected !== undefined || runtime === "none" || commandOf(images, image) !== undefined;
-    const ready = usesCommand ? undefined : containers.firstConnection();
-    if (ready) return { ready };
-    const containerProblem = usesCommand ? undefined : containers.problem();
-    const usesContainer = !usesCommand && containerProblem === undefined;
-    const options = { containerProblem, isServer: requestedPorts !== undefined };
-    const command =
-      injected ?? (usesContainer ? undefined : resolveCommand(images, image, environment.dockerArgs, options));
-    if (command && "error" in command) return command;
-    const serverPorts = requestedPorts && command ? ports.claim(requestedPorts) : requestedPorts;
-    if (requestedPorts && !serverPorts) return { ready: ports.reserve() };
+    const program = faults.workerProgram(endpointId);
+    const preparation = runtime.prepare({ image, dockerArgs, serverPorts: requestedPorts, program });
+    if (!("start" in preparation)) return preparation;
     const id = newLocalId();
     const token = tokenOf(endpointId);
     const redact = createRedaction([...environment.secretValues, token]);
@@ -103,7 +64,7 @@ export function createWorkerStarter({
       const unsent = unsentResult(line);
       if (unsent) onUnsentResult({ endpointId, workerId: id, jobId: unsent.jobId }, redact(unsent.reason));
     };
-    const connectionEnvironment = (serverlessUrl: string): Record<string, string> => ({
+    const env = (serverlessUrl: string, serverPorts: ServerPorts | undefined): Record<string, string> => ({
       ...readableOutput,
       ...environment.env,
       ...identityEnvironment({ workerId: id, endpointId, token }),
@@ -112,32 +73,9 @@ export function createWorkerStarter({
         : channelEnvironment(endpointId, serverlessUrl, timings.pingInterval)),
     });
     onLine(`worker starts for the image ${image}`);
-    const process = command ? startProgram(command) : startInContainer();
+    const process = preparation.start({ endpointId, workerId: id, environment, env, onLine });
     void process.ended.then(({ description }) => onLine(`worker ${description}`));
     return { id, process, image, redact };
-
-    function startProgram(workerCommand: WorkerCommand): WorkerProcess {
-      const home = join(homeFolders, endpointId);
-      mkdirSync(home, { recursive: true, mode: 0o700 });
-      const env = { ...machineEnvironment(home), ...connectionEnvironment(serverlessUrl()) };
-      const process = startProcess({ ...workerCommand, env, mark: workerMark(id), reaper, clock, onLine });
-      return { ...process, server: serverPorts && Promise.resolve({ ...serverPorts, host: loopback }) };
-    }
-
-    function startInContainer(): WorkerProcess {
-      const cmd = splitCommandLine(environment.dockerArgs);
-      const needs = environment.container;
-      return containers.start({
-        endpointId,
-        workerId: id,
-        image,
-        cmd,
-        needs,
-        serverPorts,
-        env: connectionEnvironment,
-        onLine,
-      });
-    }
   }
 
   /** Last error or lack of stock by endpoint id, so that each is logged once. */
@@ -165,20 +103,6 @@ export function createWorkerStarter({
     },
   };
 }
-
-/** The environment entry that identifies a worker's processes. */
-const workerMark = (workerId: string): string => `RUNPOD_POD_ID=${workerId}`;
-
-/**
- * Base environment of a process, which the template's variables may override. Only PATH comes from this machine. HOME is a folder of the
- * endpoint, so that tools keep their caches there and find no user credentials. TMPDIR and LANG are needed for files and encodings.
- */
-const machineEnvironment = (home: string): Record<string, string> => ({
-  PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
-  HOME: home,
-  TMPDIR: tmpdir(),
-  LANG: "C.UTF-8",
-});
 
 /**
  * Defaults for readable output of Python workers: output is unbuffered, and the public SDK does not log each request and heartbeat, as it

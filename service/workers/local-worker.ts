@@ -1,6 +1,6 @@
 import type { Clock } from "serverless-compute-api/clock";
-import type { WorkerProcess } from "./process";
 import type { Worker } from "./registry";
+import type { WorkerProcess } from "./runtimes/runtime";
 
 /** A worker that this service started, as a process or in a container. */
 export interface LocalWorker {

@@ -12,7 +12,7 @@ import { jobText, oversize, readResult, rejectedResult, resultLimit } from "./re
 const maxPendingChunks = 256;
 
 /**
- * The service's end of the pipe to a Node worker (workers/node-host.ts): an inherited socket pair with one JSON object per line. The
+ * The service's end of the pipe to a Node worker (workers/runtimes/process/node-host.ts): an inherited socket pair with one JSON object per line. The
  * service writes jobs `{id, input, s3Config?}` and `{stop: id}`. The worker writes `{ready: true}` once, then `{id, chunk}`, and
  * `{id, output?, error?, stopPod?}` at the end of a job. When either process ends, the other receives the end of the stream.
  */

@@ -1,8 +1,8 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
 import type { LocalWorker } from "./local-worker";
-import type { ProcessEnd } from "./process";
 import { phaseOf } from "./registry";
+import type { ProcessEnd } from "./runtimes/runtime";
 
 export type WorkerProblems = ReturnType<typeof createWorkerProblems>;
 

@@ -5,12 +5,11 @@ import type { QueuedJob } from "../jobs/job";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoint-table";
 import { createStartBackoff } from "./backoff";
-import type { CommandProblem } from "./image-command";
 import type { StartedWorker, WorkerStarter } from "./launch";
 import type { LocalWorker } from "./local-worker";
 import type { WorkerProblems } from "./problems";
-import type { ProcessEnd } from "./process";
 import type { Worker, WorkerRegistry } from "./registry";
+import type { CommandProblem, ProcessEnd } from "./runtimes/runtime";
 
 /** Starts workers after their endpoint's backoff, once their runtime is known, and fails waiting jobs if workers do not start. */
 export function createWorkerStarts({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { labels } from "../../service/workers/containers/removal";
+import { labels } from "../../service/workers/runtimes/container/removal";
 import { startRig } from "./rig";
 
 test("a job runs in a container of the template's image, with the template's environment and its output in the log", async (context) => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { labels } from "../../service/workers/containers/removal";
+import { labels } from "../../service/workers/runtimes/container/removal";
 import { scratchFolder } from "../support/folders";
 import { runLine } from "../unit/service/cli/command";
 import { containersOf, startRig, useTestEngine } from "./rig";

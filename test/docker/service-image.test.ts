@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import { makeServiceImageContext } from "../../scripts/release/service-image.mjs";
-import type { EngineClient } from "../../service/workers/containers/engine-client";
+import type { EngineClient } from "../../service/workers/runtimes/container/engine-client";
 import { createStack } from "../support/pulumi";
 import { getWithHost } from "../support/raw-http";
 import { registerSecret } from "../support/secret-scan";

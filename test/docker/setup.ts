@@ -1,7 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { engineMissing, engineResponds, startEngine } from "../../scripts/docker-engine.mjs";
-import { findEngine } from "../../service/workers/containers/engine-address";
-import { createEngineClient } from "../../service/workers/containers/engine-client";
+import { findEngine } from "../../service/workers/runtimes/container/engine-address";
+import { createEngineClient } from "../../service/workers/runtimes/container/engine-client";
 import { findPython } from "../sdk/programs";
 import { importNode, importPython } from "./images";
 

@@ -65,6 +65,13 @@ export const rules: Rule[] = [
       ),
   },
   {
+    description: "workers outside of runtimes import no process, container or pod",
+    violations: badImports(
+      (source) => isIn(source, "service/workers") && !isIn(source, "service/workers/runtimes"),
+      (target) => /^service\/workers\/runtimes\/(process|container|pod)\//.test(target),
+    ),
+  },
+  {
     description: "only cli imports the settings and the wiring of the service",
     violations: badImports(
       (source) => serviceLayers.slice(1).some((folder) => isIn(source, `service/${folder}`)),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { findServer } from "../../../../service/workers/containers/network";
-import { createBody } from "../../../../service/workers/containers/spec";
+import { findServer } from "../../../../service/workers/runtimes/container/network";
+import { createBody } from "../../../../service/workers/runtimes/container/spec";
 
 const ports = { port: 80, healthPort: 81, healthPath: "/ping" };
 const network = { name: "net", serverlessUrl: "http://127.0.0.1:1", extraHosts: [] };

@@ -1,6 +1,6 @@
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
-import { createContainers } from "../../../../service/workers/containers/containers";
+import { createContainers } from "../../../../service/workers/runtimes/container/containers";
 import { scratchFolder } from "../../../support/folders";
 import { useDockerEngine } from "./support/docker-engine";
 
@@ -22,27 +22,27 @@ async function useEngine(rejection: { status: number; message: string }) {
     clock: systemClock,
     log: { info: log, warn: log },
     listen: async () => 1,
+    isRequired: true,
+    withoutEngine: (_request, reason) => ({ error: reason }),
   });
   onTestFinished(() => containers.close());
-  await containers.open(true);
-  const run = () =>
-    containers.start({
-      endpointId: "e1",
-      workerId: "w1",
-      image: "acme/echo:1",
-      cmd: [],
-      env: () => ({}),
-      onLine: () => undefined,
-      needs: {
-        entrypoint: [],
-        registryAuth: undefined,
-        volumeId: undefined,
-        mountPaths: [],
-        cpu: undefined,
-        diskInGb: 5,
-        gpus: 0,
-      },
-    }).ended;
+  await containers.open();
+  const container = {
+    entrypoint: [],
+    registryAuth: undefined,
+    volumeId: undefined,
+    mountPaths: [],
+    cpu: undefined,
+    diskInGb: 5,
+    gpus: 0,
+  };
+  const environment = { image: "acme/echo:1", dockerArgs: "", env: {}, secretValues: [], container };
+  const run = () => {
+    const preparation = containers.prepare({ ...environment, serverPorts: undefined, program: undefined });
+    if (!("start" in preparation)) throw new Error("no engine responds");
+    const worker = { endpointId: "e1", workerId: "w1", environment, env: () => ({}), onLine: () => undefined };
+    return preparation.start(worker).ended;
+  };
   return { creates, notes, run };
 }
 

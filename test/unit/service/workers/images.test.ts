@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { resolveCommand } from "../../../../service/workers/image-command";
+import { resolveCommand } from "../../../../service/workers/runtimes/process/image-command";
 import { scratchFolder } from "../../../support/folders";
 
 const folder = scratchFolder(afterAll);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { resolveCommand } from "../../../../service/workers/image-command";
+import { resolveCommand } from "../../../../service/workers/runtimes/process/image-command";
 import { scratchFolder } from "../../../support/folders";
 import { useJobRig } from "../jobs/support/job-rig";
 import { shortTimings } from "./support/programs";

@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../../scripts/child.mjs";
-import { startProcess } from "../../../../service/workers/process";
-import { createReaper } from "../../../../service/workers/reaper";
+import { startProcess } from "../../../../service/workers/runtimes/process/process";
+import { createReaper } from "../../../../service/workers/runtimes/process/reaper";
 import { scratchFolder } from "../../../support/folders";
 import { program, scratchFile } from "./support/programs";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../../scripts/child.mjs";
-import { createReaper } from "../../../../service/workers/reaper";
+import { createReaper } from "../../../../service/workers/runtimes/process/reaper";
 import { scratchFolder } from "../../../support/folders";
 import { isPending } from "../../../support/pending";
 import { useJobRig } from "../jobs/support/job-rig";

@@ -2,8 +2,8 @@ import childProcess from "node:child_process";
 import { existsSync, writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { systemClock } from "serverless-compute-api/clock";
-import { startProcess } from "../../../../../service/workers/process";
-import { createReaper } from "../../../../../service/workers/reaper";
+import { startProcess } from "../../../../../service/workers/runtimes/process/process";
+import { createReaper } from "../../../../../service/workers/runtimes/process/reaper";
 
 /**
  * Starts a worker (arguments: data folder, file, its arguments) as the service does, and kills itself at the moment in

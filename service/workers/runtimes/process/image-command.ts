@@ -2,22 +2,9 @@ import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { CommandLineError, splitCommandLine } from "./command-line";
-import { commandOf, handlerFileIn, typescriptExtensions } from "./handler-files";
-
-/** A program on this machine that runs as an image's worker. */
-export interface WorkerCommand {
-  file: string;
-  args: string[];
-  /** True if the program communicates over file descriptor 3, as the Node worker does. */
-  channel: boolean;
-}
-
-/** The reason why an image has no command, or, if `isBroken`, why its command cannot run. */
-export interface CommandProblem {
-  error: string;
-  isBroken?: true;
-}
+import { CommandLineError, splitCommandLine } from "../../command-line";
+import { commandOf, handlerFileIn, typescriptExtensions } from "../../handler-files";
+import type { CommandProblem, WorkerCommand } from "../runtime";
 
 const broken = (error: string): CommandProblem => ({ error, isBroken: true });
 
@@ -94,7 +81,7 @@ function hostProgram(): string {
   const sibling = join(__dirname, "node-host.js");
   if (existsSync(sibling)) return sibling;
   const source = join(__dirname, "node-host.ts");
-  const compiled = join(__dirname, "..", "dist", "workers", "node-host.js");
+  const compiled = join(__dirname, "..", "..", "..", "dist", "workers", "runtimes", "process", "node-host.js");
   return existsSync(compiled) && statSync(compiled).mtimeMs >= statSync(source).mtimeMs ? compiled : source;
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import { messageOf } from "../../errors";
-import { createLastLines, readLines } from "../lines";
-import type { ProcessEnd, WorkerProcess } from "../process";
+import { messageOf } from "../../../errors";
+import { createLastLines, readLines } from "../../lines";
+import type { ProcessEnd, WorkerProcess } from "../runtime";
 import { type EngineClient, EngineError } from "./engine-client";
 import { splitOutput } from "./output";
 

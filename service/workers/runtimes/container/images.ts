@@ -1,7 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import type { RegistryCredentials } from "../../resources/registry-auths";
-import { readLines } from "../lines";
+import type { RegistryCredentials } from "../../../resources/registry-auths";
+import { readLines } from "../../lines";
 import { type EngineClient, EngineError } from "./engine-client";
 
 export type Images = ReturnType<typeof createImages>;

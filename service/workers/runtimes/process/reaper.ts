@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { codeOf } from "../errors";
-import { removeMarker } from "../store/data-folder";
+import { codeOf } from "../../../errors";
+import { removeMarker } from "../../../store/data-folder";
 
 export type Reaper = ReturnType<typeof createReaper>;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { writeAtomically } from "../../store/data-folder";
+import { writeAtomically } from "../../../store/data-folder";
 import { type EngineClient, EngineError } from "./engine-client";
 
 const imageList = z.array(z.string());

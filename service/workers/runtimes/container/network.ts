@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { codeOf } from "../../errors";
-import { loopback, type ServerPorts, type WorkerServer } from "../worker-server";
+import { codeOf } from "../../../errors";
+import { loopback, type ServerPorts, type WorkerServer } from "../../worker-server";
 import { type EngineClient, EngineError } from "./engine-client";
 
 /** The network of containers, and the service's address on it. */

@@ -4,38 +4,10 @@ import { getPriority, setPriority } from "node:os";
 import { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
-import { codeOf } from "../errors";
-import { createLastLines, readLines } from "./lines";
+import { codeOf } from "../../../errors";
+import { createLastLines, readLines } from "../../lines";
+import type { ProcessEnd, WorkerProcess } from "../runtime";
 import type { Reaper } from "./reaper";
-import type { WorkerServer } from "./worker-server";
-
-/** A program that runs as a worker. */
-export interface WorkerProcess {
-  /** Sends SIGTERM to the process group, and SIGKILL to its remaining processes `grace` ms later. */
-  stop(grace: number): void;
-  /** Sends SIGKILL to the process group. */
-  kill(): void;
-  /** The other end of the worker's file descriptor 3, if it has one. Closes when the worker ends; errors are already handled. */
-  readonly channel: Duplex | undefined;
-  /** Resolves when the program runs; undefined for a program that runs immediately. A container's image may need a pull first. */
-  readonly started?: Promise<void>;
-  /** A possible obstacle to calls from a container, as text after a ";". */
-  obstacle?(): string | undefined;
-  /** HTTP server of a load balancer's worker; resolves when its address is known. */
-  readonly server?: Promise<WorkerServer> | undefined;
-  /** Resolves when the worker and all its child processes have ended and its output has been read. */
-  readonly ended: Promise<ProcessEnd>;
-}
-
-/** The end of a worker. */
-export interface ProcessEnd {
-  /** Description of the end, as text after "the worker". */
-  description: string;
-  /** True if the worker exited with code 0. */
-  clean: boolean;
-  /** The last lines of the worker's errors; without errors, of its output. */
-  lastErrors: string[];
-}
 
 interface ProcessStart {
   file: string;
@@ -43,7 +15,7 @@ interface ProcessStart {
   env: Record<string, string>;
   /** True if file descriptor 3 is a socket connected to this process. */
   channel: boolean;
-  /** An entry of `env` that is unique to the worker; see workers/reaper.ts. */
+  /** An entry of `env` that is unique to the worker; see reaper.ts. */
   mark: string;
   reaper: Reaper;
   clock: Clock;

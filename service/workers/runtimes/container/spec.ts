@@ -1,5 +1,5 @@
-import type { ContainerNeeds } from "../../resources/endpoint-lookup";
-import { loopback, type ServerPorts } from "../worker-server";
+import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
+import { loopback, type ServerPorts } from "../../worker-server";
 import type { ContainerNetwork } from "./network";
 
 /** GPUs for workers: if the engine supports them (`auto`), always (`all`), or never (`none`). */

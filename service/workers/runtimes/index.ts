@@ -1,0 +1,102 @@
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import { commandOf } from "../handler-files";
+import { createContainers } from "./container/containers";
+import type { EngineAddress } from "./container/engine-address";
+import type { GpuMode } from "./container/spec";
+import { createProcesses } from "./process/processes";
+import type { Runtime } from "./runtime";
+
+/** Settings of the runtimes. */
+export interface RuntimeSettings {
+  dataFolder: string;
+  /** Image name → command line or handler file. */
+  images: Record<string, string>;
+  runtime: RuntimeName;
+  gpus: GpuMode;
+  /** Address of the Docker Engine; throws an Error with the reason if it is unknown. */
+  engine(): EngineAddress;
+}
+
+/** Runtimes of an image without a command: its puller, and the treatment of images without an endpoint. */
+const imageRuntimes = {
+  auto: {
+    puller: "a container",
+    otherImages: "a container pulls the image if a Docker Engine is available; --runtime none prevents it",
+  },
+  docker: {
+    puller: "a container",
+    otherImages: "a container pulls the image if a Docker Engine is available; --runtime none prevents it",
+  },
+  none: { puller: undefined, otherImages: "no worker starts" },
+} as const satisfies Record<string, { puller: string | undefined; otherImages: string }>;
+
+/** Runtime of images without a command. */
+export type RuntimeName = keyof typeof imageRuntimes;
+
+/** All runtimes of images without a command. */
+export const runtimeNames: readonly string[] = Object.keys(imageRuntimes);
+
+/** Returns the puller of images without a command, for messages; undefined if none are pulled. */
+export const pullerOf = (runtime: RuntimeName): string | undefined => imageRuntimes[runtime].puller;
+
+/** Returns what happens to images that no endpoint uses yet, for messages. */
+export const otherImagesText = (runtime: RuntimeName): string => imageRuntimes[runtime].otherImages;
+
+/** Runs an image with a command on this machine as a process, and any other image by the runtime of the settings. */
+export function createRuntimes(
+  settings: RuntimeSettings,
+  deps: {
+    clock: Clock;
+    log: Pick<Logger, "info" | "warn" | "error">;
+    /** Root of the job API without a trailing slash; called once the server listens. */
+    serverlessUrl(): string;
+    /** Listens on another address of this machine for workers' calls only; resolves with the port. */
+    listenForWorkers(address: string): Promise<number>;
+  },
+): Runtime {
+  const { dataFolder, images, gpus: gpuMode, engine: address } = settings;
+  const { clock, log, listenForWorkers: listen } = deps;
+  const processes = createProcesses({ images, dataFolder, clock, serverlessUrl: deps.serverlessUrl });
+  const containers = createContainers({
+    address,
+    dataFolder,
+    gpuMode,
+    listen,
+    clock,
+    log,
+    isRequired: settings.runtime === "docker",
+    withoutEngine: processes.prepare,
+  });
+  const imageRuntime: Runtime | undefined = settings.runtime === "none" ? undefined : containers;
+
+  return {
+    async open() {
+      const opened = await imageRuntime?.open();
+      const { earlierEnded } = await processes.open();
+      return { earlierEnded: Promise.all([earlierEnded, opened?.earlierEnded]).then(() => undefined) };
+    },
+
+    prepare(request) {
+      // A command on this machine takes precedence over the image.
+      if (!imageRuntime || request.program || commandOf(images, request.image) !== undefined)
+        return processes.prepare(request);
+      return imageRuntime.prepare(request);
+    },
+
+    async removeEndpoint(endpointId) {
+      await imageRuntime?.removeEndpoint(endpointId);
+      await processes.removeEndpoint(endpointId);
+    },
+    // Without a runtime of images, the folders of volumes from an earlier start may exist.
+    removeVolume: (volumeId) => (imageRuntime ?? containers).removeVolume(volumeId),
+    removeUnusedImages: async (inUse) => imageRuntime?.removeUnusedImages(inUse),
+
+    async close() {
+      await processes.close();
+      await imageRuntime
+        ?.close()
+        .catch((error: unknown) => log.error({ err: error }, "containers: not all could be removed"));
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Duplex } from "node:stream";
+import type { WorkerEnvironment } from "../../resources/endpoint-lookup";
+import type { ServerPorts, WorkerServer } from "../worker-server";
+
+/** A program on this machine that runs as a worker. */
+export interface WorkerCommand {
+  file: string;
+  args: string[];
+  /** True if the program communicates over file descriptor 3, as the Node worker does. */
+  channel: boolean;
+}
+
+/** The reason why a worker cannot be started, or, if `isBroken`, why its command cannot run. */
+export interface CommandProblem {
+  error: string;
+  isBroken?: true;
+}
+
+/** A worker that is about to be started. */
+export interface StartRequest {
+  image: string;
+  /** Start arguments as one command line, not split. */
+  dockerArgs: string;
+  /** Requested ports of a load balancer's worker; undefined for a worker that takes jobs. */
+  serverPorts: ServerPorts | undefined;
+  /** An injected program, which runs on this machine instead of the image. */
+  program: WorkerCommand | undefined;
+}
+
+/** A worker to start. */
+export interface WorkerStart {
+  endpointId: string;
+  workerId: string;
+  environment: WorkerEnvironment;
+  /**
+   * Returns the worker's environment. `serverlessUrl` is the root of the job API as seen by the worker, `serverPorts` the actual ports of
+   * a load balancer's worker.
+   */
+  env(serverlessUrl: string, serverPorts: ServerPorts | undefined): Record<string, string>;
+  /** Receives each line of the worker's output. */
+  onLine(line: string): void;
+}
+
+/**
+ * The outcome of a preparation: a function that starts the worker, the reason why none can be started, or a promise that resolves when the
+ * requirements are known.
+ */
+export type Preparation = { start(worker: WorkerStart): WorkerProcess } | { ready: Promise<void> } | CommandProblem;
+
+/** A way to run workers: as processes, as containers or as pods. Nothing outside of this folder depends on which. */
+export interface Runtime {
+  /**
+   * Connects the runtime; rejects with a StartError if it is required and unavailable. `earlierEnded` resolves when the workers of an
+   * earlier service on the data folder have ended.
+   */
+  open(): Promise<{ earlierEnded: Promise<void> }>;
+  prepare(request: StartRequest): Preparation;
+  /** Deletes what belongs to a deleted endpoint, whose workers have ended. */
+  removeEndpoint(endpointId: string): Promise<void>;
+  /** Deletes the content of a deleted volume. */
+  removeVolume(volumeId: string): Promise<void>;
+  /** Removes images that the runtime pulled and that are no longer used. */
+  removeUnusedImages(inUse: ReadonlySet<string>): Promise<void>;
+  /** Cleans up after the workers, which have ended. */
+  close(): Promise<void>;
+}
+
+/** A running worker. */
+export interface WorkerProcess {
+  /** Requests the worker's end (SIGTERM), and kills it `grace` ms later. */
+  stop(grace: number): void;
+  /** Kills the worker with all its child processes. */
+  kill(): void;
+  /** The other end of the worker's file descriptor 3, if it has one. Closes when the worker ends; errors are already handled. */
+  readonly channel: Duplex | undefined;
+  /** Resolves when the program runs; undefined for a program that runs immediately. An image may need a pull first. */
+  readonly started?: Promise<void>;
+  /** A possible obstacle to the worker's calls, as text after a ";". */
+  obstacle?(): string | undefined;
+  /** HTTP server of a load balancer's worker; resolves when its address is known. */
+  readonly server?: Promise<WorkerServer> | undefined;
+  /** Resolves when the worker and all its child processes have ended and its output has been read. */
+  readonly ended: Promise<ProcessEnd>;
+}
+
+/** The end of a worker. */
+export interface ProcessEnd {
+  /** Description of the end, as text after "the worker". */
+  description: string;
+  /** True if the worker exited with code 0. */
+  clean: boolean;
+  /** The last lines of the worker's errors; without errors, of its output. */
+  lastErrors: string[];
+}
