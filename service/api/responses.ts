@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { namesInV2, templateFields } from "serverless-compute-api/shapes";
 import { errorKindOf, internalError, ServiceError } from "../errors";
+import type { OpenResponses } from "./connections";
 import { bodyTooLarge } from "./request-body";
 
 /** Root path of each API. */
@@ -136,15 +137,33 @@ function parserError(code: string | undefined): ServiceError {
   return new ServiceError("invalid", "request: must be valid HTTP");
 }
 
-/** Sends the error of an incomplete or malformed request in the forms of all APIs, because its API is unknown; closes the connection. */
-export function rejectMalformedRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const { status, message } = parserError(error.code);
-  const body = JSON.stringify({ message, error: message, data: null, errors: [{ message }] });
-  const length = `Content-Length: ${Buffer.byteLength(body)}`;
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${length}`;
-  if (socket.writable) socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
-  else socket.destroy();
+/**
+ * Creates a handler of incomplete and malformed requests. It sends the error in the forms of all APIs, because its API is unknown, after
+ * the responses to earlier requests of the connection, and closes the connection.
+ */
+export function createMalformedRequestHandler(openResponses: OpenResponses) {
+  /** Connections with an error. Node reports further errors for the bytes that follow. */
+  const rejected = new WeakSet<Socket>();
+
+  function sendParserError(error: Error & { code?: string }, socket: Socket): void {
+    const open = openResponses(socket);
+    const malformed = open.find(({ req }) => !req.complete);
+    const earlier = open.filter((response) => response !== malformed).at(-1);
+    if (earlier) return void earlier.once("close", () => sendParserError(error, socket));
+    // An error in the middle of a response would look like a part of it.
+    if (malformed?.headersSent || !socket.writable) return void socket.destroy();
+    const { status, message } = parserError(error.code);
+    const body = JSON.stringify({ message, error: message, data: null, errors: [{ message }] });
+    const length = `Content-Length: ${Buffer.byteLength(body)}`;
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${length}`;
+    socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
+  }
+
+  return (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === "ECONNRESET" || socket.destroyed || rejected.has(socket)) return;
+    rejected.add(socket);
+    sendParserError(error, socket);
+  };
 }
 
 /** The error body of OpenAI's API: `{"error": {message, type, param, code}}`. */

@@ -12,7 +12,7 @@ import type { MetricsText } from "./meters";
 import { registerMetricsRoute } from "./metrics";
 import { addTextParser, checkBodyTexts, discardBody } from "./request-body";
 import { originForm } from "./request-target";
-import { maxIdLength, rejectMalformedRequest, rejectUnknownRoute, roots, sendRequestError } from "./responses";
+import { createMalformedRequestHandler, maxIdLength, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerRestV2Routes } from "./rest-v2";
 import type { UserRateLimit } from "./user-rate-limit";
@@ -77,7 +77,7 @@ export function createServer(deps: {
         headersTimeout: Math.min(60_000, requestLimit),
         connectionsCheckingInterval: Math.min(1000, requestLimit),
       },
-      clientErrorHandler: rejectMalformedRequest,
+      clientErrorHandler: (error, socket) => rejectMalformedRequest(error, socket),
       // Errors before routing.
       frameworkErrors: handleError,
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -86,7 +86,9 @@ export function createServer(deps: {
       routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxIdLength },
       rewriteUrl: originForm,
     });
-    return { instance, openResponses: watchConnections(instance.server) };
+    const openResponses = watchConnections(instance.server);
+    const rejectMalformedRequest = createMalformedRequestHandler(openResponses);
+    return { instance, openResponses };
   }
   const { instance: app, openResponses } = newServer();
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>

@@ -78,7 +78,9 @@ test.each(["function", "symbol", "toJSON", "error", "chunk"])(
   "a job whose handler returns a value that JSON omits fails: %s",
   async (what) => {
     const { ended } = await useHandler();
-    const error = expect.stringMatching(/^the handler's output is not a JSON value: TypeError: it is a function, a symbol/);
+    const error = expect.stringMatching(
+      /^the handler's output is not a JSON value: TypeError: it is a function, a symbol/,
+    );
     expect(await ended({ do: "omitted", what })).toMatchObject({ status: "FAILED", error });
   },
 );
