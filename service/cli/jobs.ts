@@ -1,17 +1,10 @@
 import { systemClock } from "serverless-compute-api/clock";
-import {
-  isFinal,
-  type JobRecord,
-  type JobStatus,
-  jobRecord,
-  jobVisibility,
-  streamResponse,
-} from "serverless-compute-api/shapes";
+import { isFinal, type JobRecord, type JobStatus, jobRecord, jobVisibility } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { localPaths } from "../api/local";
 import { roots } from "../api/responses";
 import { StartError } from "../errors";
-import { memberTexts } from "../json-text";
+import { elementTexts, memberTexts } from "../json-text";
 import { readEndpointNames } from "../resources/endpoint-table";
 import { connect, expectSuccess, type Send, type ServiceResponse } from "./connection";
 import { findEndpoint } from "./data-folder";
@@ -81,6 +74,12 @@ async function getRecord(send: Send, path: string): Promise<ServiceResponse> {
   return expectSuccess(response);
 }
 
+/** The outputs in a response of /stream, a list or `{status, stream}`, as unchanged JSON texts. */
+function chunksOf(response: string): string[] {
+  const list = memberTexts(response)?.get("stream") ?? response;
+  return (elementTexts(list) ?? []).map((chunk) => memberTexts(chunk)?.get("output") ?? "null");
+}
+
 /** Prints the chunks of a job until the job has ended and all chunks are printed; returns whether it had chunks. */
 async function printStream(
   path: string,
@@ -91,10 +90,10 @@ async function printStream(
   for (let hasChunks = false; ; ) {
     // Read before the chunks, so that no chunks follow if the job is over.
     const isFinished = isFinal(jobRecord.parse((await status()).json).status);
-    const { stream } = streamResponse.parse((await getRecord(send, path)).json);
-    for (const chunk of stream) output.out(JSON.stringify(chunk.output));
-    hasChunks ||= stream.length > 0;
-    if (stream.length > 0) continue;
+    const chunks = chunksOf((await getRecord(send, path)).text);
+    for (const chunk of chunks) output.out(chunk);
+    hasChunks ||= chunks.length > 0;
+    if (chunks.length > 0) continue;
     if (isFinished) return hasChunks;
     await systemClock.sleep(pollInterval);
   }

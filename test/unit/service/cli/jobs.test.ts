@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -64,6 +65,34 @@ describe("run", () => {
   test("--stream prints each chunk as a line of JSON", async () => {
     const { code, out } = await line("run", "stream", '{"chunks":[0,{"a":1},"x"],"pause":5}', "--stream");
     expect({ code, lines: out.split("\n") }).toEqual({ code: 0, lines: ["0", '{"a":1}', '"x"'] });
+  });
+
+  test.each(["array", "envelope"] as const)("--stream prints numbers as the worker sent them: %s", async (stream) => {
+    const exact = join(folder, `exact-${stream}`);
+    const handler = join(folder, "exact.mjs");
+    const chunks = ["12345678901234567890", "1.0", '{"a":[1e400]}'];
+    // A value of a JavaScript handler would be rounded, so it writes to the pipe of its worker.
+    await writeFile(
+      handler,
+      `import { writeSync } from "node:fs";
+      export default ({ id }) => {
+        for (const chunk of ${JSON.stringify(chunks)}) writeSync(3, \`{"id":"\${id}","chunk":\${chunk}}\\n\`);
+        return null;
+      };`,
+    );
+    const exactService = await createService({
+      port: 0,
+      dataFolder: exact,
+      images: { "acme/exact:1": handler },
+      stream,
+    });
+    try {
+      await createEndpoint(exactService, "acme/exact:1", { name: "exact" });
+      const { code, out } = await runLine("run", "exact", "{}", "--stream", "--data", exact);
+      expect({ code, lines: out.split("\n") }).toEqual({ code: 0, lines: chunks });
+    } finally {
+      await exactService.stop(0);
+    }
   });
 
   test("--stream prints the output of a handler that does not stream", async () => {
