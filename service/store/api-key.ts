@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, StartError } from "../errors";
 import { writeAtomically } from "./data-folder";
@@ -13,7 +13,10 @@ export const isApiKey = (text: string): boolean => /^[\x21-\x7e]{16,}$/.test(tex
 /** The API key of a data folder; undefined if no service has been started there yet. */
 export function readApiKey(dataFolder: string): string | undefined {
   const file = apiKeyFileOf(dataFolder);
-  if (!existsSync(file)) return undefined;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats) return undefined;
+  // A pipe may never end.
+  if (!stats.isFile()) throw new StartError(`${file}: is not a file; delete it to get a new key`);
   const key = readFileSync(file, "utf8").trim();
   if (isApiKey(key)) return key;
   throw new StartError(

@@ -1,9 +1,9 @@
 import Libsql from "libsql";
 import { prepareDataFolder } from "./data-folder";
-import { diskFault, onDisk, parseRow } from "./faults";
+import { damaged, diskFault, onDisk, parseRow } from "./faults";
 import { lockFolder } from "./folder-lock";
 import { schemaVersion } from "./schema";
-import { checkTables, createStoreFile, hasStore, storeFile } from "./store-file";
+import { checkTables, createStoreFile, hasReadableLog, hasStore, storeFile } from "./store-file";
 
 /** A value of a column; the tables are STRICT, so a column has one type. */
 type SqlValue = string | number | null | Uint8Array;
@@ -59,7 +59,7 @@ const readerLockTimeout = 2000;
 export function readStore<Row>(dataFolder: string, sql: string, row: RowShape<Row>): Row[] | undefined {
   return onDisk(dataFolder, () => {
     if (!hasStore(dataFolder)) return undefined;
-    const connection = new Libsql(storeFile(dataFolder), { timeout: readerLockTimeout });
+    const connection = open(dataFolder, readerLockTimeout);
     try {
       connection.pragma("query_only = ON");
       return connection
@@ -70,6 +70,11 @@ export function readStore<Row>(dataFolder: string, sql: string, row: RowShape<Ro
       connection.close();
     }
   });
+}
+
+function open(dataFolder: string, timeout: number): Libsql.Database {
+  if (!hasReadableLog(dataFolder)) throw damaged(dataFolder, "its write-ahead log is damaged");
+  return new Libsql(storeFile(dataFolder), { timeout });
 }
 
 /** Receives errors that no caller of the store receives. */
@@ -102,7 +107,7 @@ function openLocked(dataFolder: string, faults: StoreFaults): Database {
 }
 
 function connect(dataFolder: string): Libsql.Database {
-  const connection = new Libsql(storeFile(dataFolder), { timeout: lockTimeout });
+  const connection = open(dataFolder, lockTimeout);
   try {
     checkTables(connection, dataFolder);
   } catch (error) {

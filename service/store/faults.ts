@@ -15,7 +15,7 @@ function faultOf(code: string, dataFolder: string): ServiceError | undefined {
   if (/^(?:SQLITE_READONLY|EROFS|EACCES|EPERM)/.test(code))
     return new ServiceError("storeUnavailable", `data folder is read-only: ${dataFolder}; make it writable`);
   // SQLite reports a file system that becomes read-only while the store is open as an I/O error.
-  if (/^(?:SQLITE_IOERR|EIO$)/.test(code))
+  if (/^(?:SQLITE_IOERR|SQLITE_CANTOPEN|EIO$)/.test(code))
     return new ServiceError(
       "storeUnavailable",
       `data folder cannot be written: ${dataFolder} (${code}); check its disk, and whether it is mounted read-only`,
@@ -74,5 +74,7 @@ export const damaged = (dataFolder: string, reason: string): StartError =>
 export function unreadable(dataFolder: string, error: unknown): unknown {
   if (error instanceof DamagedRow) return damaged(dataFolder, error.message);
   const code = codeOf(error);
+  if (/^(?:EEXIST|ENOTDIR|ELOOP)$/.test(code))
+    return new StartError(`${dataFolder}: is a file, below a file or a link to itself; specify a folder`);
   return /^SQLITE_(NOTADB|CORRUPT|ERROR)/.test(code) ? damaged(dataFolder, `${code}: ${messageOf(error)}`) : error;
 }

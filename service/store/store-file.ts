@@ -37,6 +37,22 @@ function readHeader(file: string): Buffer {
   }
 }
 
+/** Length of the header of a write-ahead log, bytes. */
+const logHeaderLength = 32;
+
+/** First bytes of a write-ahead log, without the last bit, which is the byte order of its checksums. */
+const logMagic = 0x377f0682;
+
+/**
+ * Returns whether a data folder's write-ahead log begins like one. SQLite ignores and replaces any other file, with all changes in it. A full
+ * disk can leave the first bytes of a log, which contains no changes.
+ */
+export function hasReadableLog(dataFolder: string): boolean {
+  const log = writeAheadLog(dataFolder);
+  if (sizeOf(log) < logHeaderLength || !statSync(log).isFile()) return true;
+  return (readHeader(log).readUInt32BE(0) & ~1) >>> 0 === logMagic;
+}
+
 function fileTypeOf(stats: Stats): string {
   if (stats.isSymbolicLink()) return "a symbolic link";
   return stats.isDirectory() ? "a directory" : "a special file";

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -118,6 +119,10 @@ const damagedStores: Record<string, { damage(folder: string): void; usable: read
     },
     usable: ["reset", "restore into"],
   },
+  "random bytes as the log": {
+    damage: (folder) => writeFileSync(`${fileOf(folder)}-wal`, randomBytes(20_000)),
+    usable: ["reset", "restore into"],
+  },
   "random pages behind the header": {
     damage: (folder) => {
       checkpoint(folder);
@@ -221,6 +226,25 @@ describe.each(Object.keys(damagedStores))("%s", (kind) => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(await runLine("token", "e", "--data", data)).toMatchObject({ code: 0, out: "token-of-this-test" });
   });
+});
+
+test.each<[string, (file: string) => void]>([
+  ["a directory", (file) => mkdirSync(file)],
+  ["a pipe", (file) => void execFileSync("mkfifo", [file])],
+])("%s as api-key is rejected with its name", async (_what, create) => {
+  const data = join(top, `key-${++places}`);
+  cpSync(original, data, { recursive: true });
+  const file = join(data, "api-key");
+  rmSync(file, { force: true });
+  create(file);
+  const rejected = {
+    code: 1,
+    out: "",
+    err: `serverless-compute-local: ${file}: is not a file; delete it to get a new key`,
+  };
+  for (const words of [["start", "--port", "0", "--runtime", "none"], ["key"], ["status"]])
+    expect(await runLine(...words, "--data", data)).toEqual(rejected);
+  expectUnlocked(data);
 });
 
 test.each(["a store without a table", "a store with an unknown job state", "a store with a job that is not JSON"])(
