@@ -132,6 +132,7 @@ function checkOptions(options: ServiceOptions): void {
     throw error instanceof ServiceError ? new StartError(error.message) : error;
   }
   const { ephemeral, dataFolder } = options;
+  check("dataFolder", dataFolder, dataFolder !== "", "the path of a folder");
   check("ephemeral", ephemeral, !ephemeral || dataFolder === undefined, "false if dataFolder is set");
   if (options.apiKey !== undefined && !isApiKey(options.apiKey))
     throw new StartError(`${apiKeyVariable}: must be 16 or more printable characters without spaces`);

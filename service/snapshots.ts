@@ -1,8 +1,8 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { systemClock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import { StartError } from "./errors";
+import { codeOf, StartError } from "./errors";
 import { createJobStore } from "./jobs/store";
 import { createResources } from "./resources";
 import { prepareDataFolder } from "./store/data-folder";
@@ -27,7 +27,10 @@ const otherFiles = ["service.db-shm", "address", "orphaned", "service.log", "ser
 
 /** Deletes all objects, jobs and logs of a data folder; keeps its key. Throws a StartError while a service runs on it. */
 export function resetDataFolder(dataFolder: string): void {
-  withLock(requireUsed(dataFolder), deleteContent);
+  withLock(requireUsed(dataFolder), (folder) => {
+    deleteContent(folder);
+    rmSync(join(folder, stagingName), { recursive: true, force: true });
+  });
 }
 
 /** Receives a message for each file that was not copied. */
@@ -40,9 +43,12 @@ const ignoreNotice: OnNotice = () => undefined;
  */
 export function snapshotDataFolder(dataFolder: string, target: string, onNotice = ignoreNotice): void {
   withLock(requireUsed(dataFolder), (folder) => {
-    if (existsSync(target) && readdirSync(target).length > 0)
-      throw new StartError(`${target}: contains files; choose a new or empty folder for the snapshot`);
-    onDisk(resolve(target), () => withCheckedCopy(folder, target, onNotice, (copy) => moveContent(copy, target)));
+    rejectOverlap(target, folder, "choose a folder outside of it");
+    onDisk(resolve(target), () => {
+      if (existsSync(resolve(target)) && readdirSync(resolve(target)).length > 0)
+        throw new StartError(`${target}: contains files; choose a new or empty folder for the snapshot`);
+      withCheckedCopy(folder, target, onNotice, (copy) => moveContent(copy, target));
+    });
   });
 }
 
@@ -54,6 +60,7 @@ export function restoreDataFolder(dataFolder: string, source: string, onNotice =
   if (!onDisk(source, () => hasStore(resolve(source))))
     throw new StartError(`${source}: is not a snapshot; specify a folder written by the snapshot command`);
   const folder = resolve(dataFolder);
+  rejectOverlap(source, folder, "specify a folder written by the snapshot command");
   onDisk(folder, () => prepareDataFolder(folder, stagingName));
   withLock(folder, () =>
     withCheckedCopy(resolve(source), folder, onNotice, (copy) => {
@@ -61,6 +68,21 @@ export function restoreDataFolder(dataFolder: string, source: string, onNotice =
       moveContent(copy, folder);
     }),
   );
+}
+
+/** The path of a file or folder without links; a path that does not exist is resolved up to its first folder that does. */
+function realPath(path: string): string {
+  if (existsSync(path) || dirname(path) === path) return realpathSync(path);
+  return join(realPath(dirname(path)), basename(path));
+}
+
+/** Throws a StartError if a snapshot's folder contains the data folder, or is inside of it. */
+function rejectOverlap(snapshot: string, dataFolder: string, remedy: string): void {
+  const [inner = "", outer = ""] = [realPath(resolve(snapshot)), realPath(dataFolder)].sort(
+    (a, b) => b.length - a.length,
+  );
+  if (!`${inner}${sep}`.startsWith(`${outer}${sep}`)) return;
+  throw new StartError(`${snapshot}: overlaps with the data folder ${dataFolder}; ${remedy}`);
 }
 
 /** Copies the content of a data folder to a folder below `target`, checks its store, and calls `use`; finally deletes the copy. */
@@ -130,8 +152,21 @@ function copyContent(from: string, to: string, onNotice: OnNotice): void {
   };
   const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, filter: isCopied } as const;
   // The folders themselves may be links to another disk, which a copy must not share.
-  for (const name of snapshotFiles.filter((name) => existsSync(join(from, name))))
-    cpSync(realpathSync(join(from, name)), join(to, name), options);
+  for (const name of snapshotFiles.filter((name) => existsSync(join(from, name)))) {
+    const path = realpathSync(join(from, name));
+    try {
+      cpSync(path, join(to, name), options);
+    } catch (error) {
+      throw unreadableFile(error, path) ?? error;
+    }
+  }
+}
+
+/** The StartError for a file at or below `path` that this user may not read; undefined for any other error. */
+function unreadableFile(error: unknown, path: string): StartError | undefined {
+  const file = error instanceof Error && "path" in error ? String(error.path) : "";
+  if (!file.startsWith(path) || !/^(?:EACCES|EPERM)$/.test(codeOf(error))) return undefined;
+  return new StartError(`${file}: cannot be read (${codeOf(error)}); make it readable for this user`);
 }
 
 /** Moves the content into a folder, the database last: without it, the folder is not a snapshot, and no service starts on it. */

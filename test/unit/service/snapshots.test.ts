@@ -52,6 +52,9 @@ describe("resetDataFolder", () => {
     const key = readApiKey(data);
     mkdirSync(join(data, "volumes/old"), { recursive: true });
     for (const name of ["service.log", "service.log.1", "address"]) writeFileSync(join(data, name), "");
+    // The rest of a restore that was killed.
+    mkdirSync(join(data, "incomplete"));
+    writeFileSync(join(data, "incomplete/service.db"), "");
     writeFileSync(join(data, "notes.txt"), "mine");
     resetDataFolder(data);
     expect(readdirSync(data).sort()).toEqual([".gitignore", "api-key", "lock", "notes.txt"]);
@@ -177,6 +180,41 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     expect(() => restoreDataFolder(other, damaged)).toThrow(/is not a store of this service/);
     expect(existsSync(other)).toBe(false);
     rmSync(damaged, { recursive: true });
+  });
+});
+
+describe("the folder of a snapshot", () => {
+  test.each(["data", "data/new", "data/logs/new", "data/../data/x/y", "link", "link/new"])(
+    "cannot overlap with the data folder: %s",
+    (name) => {
+      whileOpen(addDelegation("first"));
+      mkdirSync(join(data, "logs"));
+      symlinkSync(data, join(folder, "link"));
+      const names = () => readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+      const before = names();
+      const overlap = `${join(folder, name)}: overlaps with the data folder ${data}; choose a folder outside of it`;
+      expect(() => snapshotDataFolder(data, join(folder, name))).toThrow(overlap);
+      expect(names()).toEqual(before);
+    },
+  );
+
+  test("cannot be the data folder of a restore", () => {
+    whileOpen(addDelegation("first"));
+    mkdirSync(join(data, "orphaned"));
+    expect(() => restoreDataFolder(data, data)).toThrow(
+      `${data}: overlaps with the data folder ${data}; specify a folder written by the snapshot command`,
+    );
+    expect(existsSync(join(data, "orphaned"))).toBe(true);
+  });
+
+  test.each(["file", "file/below", "loop"])("cannot be a file, be below one or be a link to itself: %s", (name) => {
+    whileOpen(addDelegation("first"));
+    writeFileSync(join(folder, "file"), "");
+    symlinkSync(join(folder, "loop"), join(folder, "loop"));
+    const target = join(folder, name);
+    const message = `${target}: is a file, below a file or a link to itself; specify a folder`;
+    expect(() => snapshotDataFolder(data, target)).toThrow(message);
+    expect(() => restoreDataFolder(data, target)).toThrow(name === "file/below" || name === "file" ? message : target);
   });
 });
 

@@ -34,6 +34,11 @@ describe("an invalid command line exits with 2 and one line", () => {
     ["token", /missing required argument 'endpoint'/],
     ["start --port 1e9", /--port.*'1e9'.*whole number from 0 to 65535/],
     ["stat", /unknown command 'stat'/],
+    // As from an unset variable of a shell.
+    ["start --data ", /--data.*''.*path of a folder/],
+    ["reset --data ", /--data.*''.*path of a folder/],
+    ["snapshot ", /'dir'.*path of a folder/],
+    ["restore ", /'dir'.*path of a folder/],
   ])("%s", async (line, message) => {
     const { code, out, err } = await runLine(...line.split(" "));
     expect(err).toMatch(message);

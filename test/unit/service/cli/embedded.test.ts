@@ -58,6 +58,7 @@ describe("createService", () => {
     [{ rateLimits: false }, "rateLimits: false is not allowed; must be one of on, off"],
     [{ retire: "v1" }, 'retire: "v1" is not allowed; must be a list of v1, graphql'],
     [{ retire: ["v2"] }, 'retire: ["v2"] is not allowed; must be a list of v1, graphql'],
+    [{ dataFolder: "" }, 'dataFolder: "" is not allowed; must be the path of a folder'],
     [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed; must be one of silent, error'],
   ])("rejects %j with what is allowed, and creates nothing", async (options, message) => {
     const failure = await start(options).catch((error: unknown) => error);
