@@ -38,10 +38,20 @@ const maxCauses = 5;
 /** The error for an output or chunk that JSON cannot represent. */
 class OutputError extends Error {}
 
+/** The text of a thrown value that is not an Error; an object without its own text as JSON. */
+function valueText(value: unknown): string {
+  try {
+    const text = String(value);
+    return text === "[object Object]" ? (JSON.stringify(value) ?? text) : text;
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
+
 /** Message and stack of an error and its causes, without frames of this file. */
 function errorText(error: unknown, depth = 0): string {
   if (error instanceof OutputError) return error.message;
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return valueText(error);
   const message = `${error.name}: ${error.message}`;
   const stack = error.stack?.replace(ownFrames, "") || message;
   const text = stack.includes(error.message) ? stack : `${message}\n${stack}`;

@@ -44,6 +44,17 @@ test("the error and the log of a job that fails contain the causes of a thrown e
   for (const cause of causes) expect(await rig.workerLog(jobs.id)).toMatch(cause);
 });
 
+test.each([
+  ["text", "a text"],
+  ["object", '{"code":5}'],
+  ["list", "a"],
+  ["plain", "[object Object]"],
+  ["nothing", "undefined"],
+])("a thrown value that is not an Error fails its job with the value's text: %s", async (what, error) => {
+  const { ended } = await useHandler();
+  expect(await ended({ do: "throwValue", what })).toMatchObject({ status: "FAILED", error });
+});
+
 test("the log of the workers contains a returned error, and the reason why an output is not JSON", async () => {
   const { rig, jobs, ended } = await useHandler();
   const { id: returned } = await ended({ do: "error" });

@@ -38,6 +38,8 @@ export default async function tool({ id, input, signal, ...rest }) {
       loop.cause = loop;
       throw new Error("fetch failed", { cause: new AggregateError([loop, "refused"], "no address works") });
     }
+    case "throwValue":
+      throw { text: "a text", object: { code: 5 }, list: ["a"], plain: Object.create(null) }[input.what];
     case "error":
       return { error: "failed in order", partial: 1 };
     case "throwSecret":
