@@ -3,7 +3,17 @@ import type { z } from "zod";
 import { ServiceError } from "./errors";
 
 /** Properties whose values must not appear in messages, at any depth. */
-const hiddenProperties = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
+const hiddenProperties = new Set([
+  "value",
+  "username",
+  "password",
+  "env",
+  "s3Config",
+  "input",
+  "variables",
+  // An address may contain a password or a token.
+  "webhook",
+]);
 
 /** Returns whether the value at a path must not appear in messages. */
 export const isHidden = (path: readonly PropertyKey[]): boolean =>
@@ -34,7 +44,7 @@ export const unstorablePart = (text: string): string | undefined => {
   return /\p{Surrogate}/u.test(text) ? "an unpaired surrogate" : undefined;
 };
 
-/** The faults that no shape finds: texts that the store would change, and the variable that zod omits from `env`. */
+/** The faults that no shape finds: texts that the store would change, and the key that zod omits from records such as `env`. */
 const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
   if (typeof value === "string") {
     const part = unstorablePart(value);
@@ -42,9 +52,7 @@ const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) =>
-    key === "__proto__" && path.at(-1) === "env"
-      ? [`${[...path, key].join(".")}: is not allowed`]
-      : textFaults(member, [...path, key]),
+    key === "__proto__" ? [`${[...path, key].join(".")}: is not allowed`] : textFaults(member, [...path, key]),
   );
 };
 

@@ -125,7 +125,7 @@ export function applySeed(
   function visit(verb: string, ids: Ids, visitor: (entry: Entry) => string | undefined): void {
     let count = 0;
     const total = sections.flatMap((section) => Object.keys(seed[section])).length;
-    const visitSection = <Definition>(
+    const visitSection = <Definition extends object>(
       section: keyof Ids,
       entries: Record<string, Definition>,
       noun: Entry["noun"],
@@ -133,6 +133,7 @@ export function applySeed(
     ): void => {
       for (const [name, definition] of Object.entries(entries)) {
         const path = `${section}.${name}`;
+        if ("name" in definition) throw invalid(`${path}.name: unknown property; the key of an object is its name`);
         const id = findId(ids[section], path, name);
         const createdId = visitor({ path, name, noun, id, body: () => body(definition, path) });
         if (createdId !== undefined) ids[section].set(name, [createdId]);

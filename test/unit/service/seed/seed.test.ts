@@ -122,6 +122,8 @@ describe("a seed file", () => {
       'endpoints.echo.networkVolumes: network volume "model" does not exist; specify an object of the file',
     ],
     ["workers:", "worker:", "endpoints.echo.worker: unknown property"],
+    ["size: 10", "size: 10, name: other", "volumes.models.name: unknown property; the key of an object is its name"],
+    ["  models:", "  __proto__:", "volumes.__proto__: is not allowed"],
     ["type: QUEUE\n", "\n", "endpoints.echo.type: is required and must be"],
     [
       "volumes:",
