@@ -40,7 +40,7 @@ export const jobSubmission = z.lazy(() =>
   z.looseObject({
     input: jobInput,
     webhook: z
-      .url({ protocol: /^https?$/ })
+      .url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" })
       .max(8192)
       .optional(),
     policy: jobPolicy.optional(),

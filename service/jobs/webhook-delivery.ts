@@ -14,7 +14,7 @@ import { type PendingWebhook, type WebhookStore, webhookHost } from "./webhook-s
 
 /**
  * Limits of concurrent deliveries. The limit per host is low, so that a slow receiver delays only its own webhooks. A body stays in
- * memory during its delivery, so the total size is also limited; four bodies of the maximum size fit.
+ * memory during its delivery, so the total size is also limited; three bodies with the largest input and output fit.
  */
 const maxConcurrent = { all: 256, host: 4, bytes: 128 * 1024 * 1024 } as const;
 

@@ -12,6 +12,16 @@ test.each([
   ["no input", '{"other":1}', /^input: is required/],
   ["an input that is not an object", '{"input":[1]}', /^input: must be an object/],
   [
+    "a webhook with a password and another protocol",
+    '{"input":{},"webhook":"ftp://user:hush@127.0.0.1"}',
+    /^webhook: must be an address that begins with http:\/\/ or https:\/\/$/,
+  ],
+  [
+    "a long webhook with a password",
+    `{"input":{},"webhook":"http://user:hush@127.0.0.1/${"x".repeat(9000)}"}`,
+    /^webhook: must have 8192 characters or fewer$/,
+  ],
+  [
     "a duplicate input, the last of which is not an object",
     '{"input":{},"\\u0069nput":1}',
     /^input: must be an object/,
