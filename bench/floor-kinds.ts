@@ -1,4 +1,5 @@
-import type { Lifecycle, Properties } from "../provider/lifecycle/contract";
+import type { Properties } from "../provider/engine/values";
+import type { Lifecycle } from "../provider/framework/contract";
 
 /** An id in the service's format. */
 let createdCount = 0;
@@ -11,7 +12,7 @@ const nextId = (): string => `floor${(createdCount++).toString(36).padStart(9, "
 function floorOf(lifecycle: Lifecycle): Lifecycle {
   let defaults: Properties | undefined;
   const outputsOf = (properties: Properties): Properties => ({
-    ...Object.fromEntries(Object.keys(lifecycle.traits).map((key) => [key, null])),
+    ...Object.fromEntries(Object.keys(lifecycle.options).map((key) => [key, null])),
     ...properties,
   });
   return {

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createClients, systemClock } from "serverless-compute-api";
-import type { Context, Properties } from "../provider/lifecycle/contract";
-import { configNames } from "../provider/lifecycle/setting-names";
+import type { Properties } from "../provider/engine/values";
+import type { Context } from "../provider/framework/contract";
 import { kinds } from "../provider/resources";
+import { configNames } from "../provider/settings/setting-names";
 import { naming } from "../test/support/naming";
 import { type Counter, startCounter } from "./deploy-usage";
 import { stopProcess } from "./processes";
@@ -56,7 +57,7 @@ async function onService<Result>(flags: string[], work: (deployed: Deployed) => 
       signal: new AbortController().signal,
       progress: () => {},
       warn: () => {},
-      claimedIds: new Map(),
+      ownedIds: new Map(),
       settings: { templateReleaseLimit: 150_000, names: configNames },
     };
     return await work({

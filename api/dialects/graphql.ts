@@ -4,12 +4,12 @@ import { classifyResponse, invalidArgument, isApiError } from "../errors";
 import type { CallOptions, Management } from "../management";
 import { longValues } from "../redaction";
 import {
+  optionsOf,
   registryAuthRecord,
   secretRecord,
   type TemplateSettings,
   templateFields,
   templateRecord,
-  traitsOf,
 } from "../shapes";
 import type { Transport } from "../transport";
 import { createGraphqlCalls, type GraphqlOperation } from "./graphql-calls";
@@ -18,7 +18,7 @@ import { createGraphqlCatalog } from "./graphql-catalog";
 /** Template fields that every service has, or with `isOptional`, fields that a service may lack. */
 const fieldsOf = (isOptional: boolean): string[] =>
   Object.entries(templateFields).flatMap(([name, field]) => {
-    const { dialect, optionalInGraphql = false } = traitsOf(field);
+    const { dialect, optionalInGraphql = false } = optionsOf(field);
     return dialect !== "v2" && optionalInGraphql === isOptional ? [name] : [];
   });
 

@@ -26,6 +26,6 @@ export function endpointFrom({ instanceIds, ...fields }: ServerlessEndpointRecor
     dataCenterIds: record.dataCenterIds ?? [],
     allowedCudaVersions: record.allowedCudaVersions ?? [],
     networkVolumeIds: record.networkVolumeIds ?? [],
-    unreportedKeys: clearable.filter((key) => !(key in record)),
+    unknownKeys: clearable.filter((key) => !(key in record)),
   };
 }

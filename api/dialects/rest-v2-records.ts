@@ -70,7 +70,7 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     type,
     // Only a load balancer has a base address; the contract does not require the type.
     requestUrl: type === "QUEUE" ? undefined : requestUrls?.["base"],
-    unreportedKeys: [
+    unknownKeys: [
       ...(gpu ? [] : gpuSettings),
       ...(cpu ? [] : cpuSettings),
       ...(templateId === undefined && !isContainerShown ? (["templateId"] as const) : []),

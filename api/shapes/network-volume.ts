@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { dataCenterIds } from "../catalog";
 import { limits } from "./limits";
+import { propertyOptions } from "./property-options";
 import { isoTimestamp, recordId, recordShapes, type Values, v2RecordShape } from "./record-values";
-import { traits } from "./traits";
 
 /** Allowed sizes by dialect (GB; v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
 export const networkVolumeSizes = { v1: { min: 0, max: 4000 }, v2: { min: 10, max: 4096 } } as const;
 
-const losesData = { replaces: true, warns: "a replaced volume loses its data" } as const;
+const losesData = { replaceOnChanges: true, warns: "a replaced volume loses its data" } as const;
 
-/** The properties of a network volume; inputs, records and bodies use the same names, or the trait `v2`. */
+/** The properties of a network volume; inputs, records and bodies use the same names, or the option `v2`. */
 export const networkVolumeFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; does not have to be unique."),
   size: z
@@ -17,16 +17,20 @@ export const networkVolumeFields = {
     .min(networkVolumeSizes.v1.min)
     .max(networkVolumeSizes.v2.max)
     .describe("Size in GB; can only be increased.")
-    .register(traits, { growsOnly: "create a new volume under another resource name" }),
+    .register(propertyOptions, { growsOnly: "create a new volume under another resource name" }),
   dataCenterId: z
     .string()
     .min(1)
     .describe("Data centre of the volume, for example `EU-RO-1`.")
-    .register(traits, { v2: "dataCenter", catalog: { noun: "data centre", ids: dataCenterIds }, ...losesData }),
+    .register(propertyOptions, {
+      v2: "dataCenter",
+      catalog: { noun: "data centre", ids: dataCenterIds },
+      ...losesData,
+    }),
   type: z
     .enum(["STANDARD", "HIGH_PERFORMANCE"])
     .describe("Storage tier; defaults to the data centre's default tier. REST v2 only.")
-    .register(traits, { keptWhenRemoved: true, dialect: "v2", ...losesData }),
+    .register(propertyOptions, { computedWhenUnset: true, dialect: "v2", ...losesData }),
 };
 
 /** Settings of a new network volume. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { traitsOf } from "./traits";
+import { optionsOf } from "./property-options";
 
 /** Properties and values of responses. */
 
@@ -92,7 +92,7 @@ const renameKeys = (record: object, names: ReadonlyMap<string, string>): object 
 /** Pairs of a property's name and its name in REST v2, without properties that only REST v1 supports. */
 export const namesInV2 = (fields: Fields): [name: string, inV2: string][] =>
   Object.entries(fields).flatMap(([name, field]): [string, string][] => {
-    const { v2 = name, dialect } = traitsOf(field);
+    const { v2 = name, dialect } = optionsOf(field);
     return dialect === "v1" ? [] : [[name, v2]];
   });
 

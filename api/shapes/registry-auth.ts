@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { propertyOptions } from "./property-options";
 import { recordId } from "./record-values";
-import { traits } from "./traits";
 
 /** The fields of saved credentials, used by the resource's inputs and the GraphQL inputs. */
 export const registryAuthFields = {
@@ -10,17 +10,17 @@ export const registryAuthFields = {
     .min(1)
     .max(limits.nameLength)
     .describe("Name of the credentials, unique in the account.")
-    .register(traits, { replaces: true, unique: true }),
+    .register(propertyOptions, { replaceOnChanges: true, unique: true }),
   username: z
     .string()
     .min(1)
     .describe("User name at the registry. It is write-only.")
-    .register(traits, { writeOnly: true, replaces: "v2" }),
+    .register(propertyOptions, { writeOnly: true, replaceOnChanges: "v2" }),
   password: z
     .string()
     .min(1)
     .describe("Password or access token at the registry. It is write-only.")
-    .register(traits, { secret: true, writeOnly: true, replaces: "v2" }),
+    .register(propertyOptions, { secret: true, writeOnly: true, replaceOnChanges: "v2" }),
 };
 
 /** Input for new credentials. */

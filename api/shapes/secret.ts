@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { propertyOptions } from "./property-options";
 import { isoTimestamp, orDefault, recordId } from "./record-values";
-import { traits } from "./traits";
 
 const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
@@ -16,7 +16,7 @@ export const secretFields = {
     .string()
     .min(1)
     .describe("The sensitive value. It is write-only.")
-    .register(traits, { secret: true, writeOnly: true }),
+    .register(propertyOptions, { secret: true, writeOnly: true }),
   description: z.string().describe("Purpose of the secret."),
 };
 

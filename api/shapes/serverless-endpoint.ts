@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { cpuFlavorIds, dataCenterIds, gpuPools, gpuTypeIds } from "../catalog";
 import { limits } from "./limits";
+import { propertyOptions } from "./property-options";
 import { isoTimestamp, orUndefined, recordId, recordShapes, type Values, withDefaults } from "./record-values";
 import { rule } from "./rule";
 import type { ContainerSettings } from "./template";
-import { traits } from "./traits";
 
 /** Form of a CUDA version in REST v2 (contract: GpuCreate, TemplateCreate). */
 export const cudaVersionPattern = /^\d+\.\d+$/;
@@ -19,26 +19,34 @@ const gpuTypes = { noun: "GPU type", ids: gpuTypeIds, pools: gpuPools };
 const restartsWorkers = { warns: "active workers may restart" };
 
 /**
- * The properties of an endpoint. Inputs, records, settings and the bodies of REST v1 use the same names, unless a trait or a shape below
+ * The properties of an endpoint. Inputs, records, settings and the bodies of REST v1 use the same names, unless an option or a shape below
  * states a difference.
  */
 export const endpointFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; does not have to be unique."),
   templateId: z.string().min(1).describe("Id of the template of the workers."),
-  computeType: z.enum(["GPU", "CPU"]).describe("Hardware of the workers.").register(traits, { replaces: true }),
+  computeType: z
+    .enum(["GPU", "CPU"])
+    .describe("Hardware of the workers.")
+    .register(propertyOptions, { replaceOnChanges: true }),
   gpuTypeIds: z
     .array(z.string().min(1))
     .describe(
       'GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available type; REST v2 ignores the order.',
     )
-    .register(traits, { unordered: "v2", catalog: gpuTypes, ...restartsWorkers }),
-  gpuCount: z.int().min(1).max(limits.number).describe("Number of GPUs per worker.").register(traits, restartsWorkers),
+    .register(propertyOptions, { unordered: "v2", catalog: gpuTypes, ...restartsWorkers }),
+  gpuCount: z
+    .int()
+    .min(1)
+    .max(limits.number)
+    .describe("Number of GPUs per worker.")
+    .register(propertyOptions, restartsWorkers),
   cpuFlavorIds: z
     .array(z.string().min(1))
     .describe(
       'CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with its number of virtual CPUs, for example "cpu5c-8".',
     )
-    .register(traits, { catalog: { noun: "CPU flavour", ids: cpuFlavorIds } }),
+    .register(propertyOptions, { catalog: { noun: "CPU flavour", ids: cpuFlavorIds } }),
   vcpuCount: z
     .int()
     .min(1)
@@ -47,17 +55,17 @@ export const endpointFields = {
   dataCenterIds: z
     .array(z.string().min(1))
     .describe("Allowed data centres of the workers; any if empty.")
-    .register(traits, { unordered: true, catalog: { noun: "data centre", ids: dataCenterIds } }),
+    .register(propertyOptions, { unordered: true, catalog: { noun: "data centre", ids: dataCenterIds } }),
   allowedCudaVersions: z
     .array(z.string().min(1))
     .describe("Allowed CUDA versions of the workers; any if empty.")
-    .register(traits, { unordered: true }),
+    .register(propertyOptions, { unordered: true }),
   minCudaVersion: z.string().describe("Minimum CUDA version of the workers."),
   networkVolumeId: z.string().describe("Id of the network volume mounted by the workers."),
   networkVolumeIds: z
     .array(z.string().min(1))
     .describe("Ids of network volumes in several data centres.")
-    .register(traits, { unordered: true }),
+    .register(propertyOptions, { unordered: true }),
   idleTimeout: z
     .int()
     .min(1)
@@ -76,7 +84,7 @@ export const endpointFields = {
     .describe(
       "Criterion for adding workers: waiting time or number of jobs. Must be REQUEST_COUNT, which is then the default, if type is LOAD_BALANCER.",
     )
-    .register(traits, { defaultBy: { property: "type", defaults: { LOAD_BALANCER: "REQUEST_COUNT" } } }),
+    .register(propertyOptions, { defaultBy: { property: "type", defaults: { LOAD_BALANCER: "REQUEST_COUNT" } } }),
   scalerValue: z
     .int()
     .min(1)
@@ -87,25 +95,25 @@ export const endpointFields = {
     .min(0)
     .max(limits.number)
     .describe("Minimum number of workers, which always run.")
-    .register(traits, restartsWorkers),
+    .register(propertyOptions, restartsWorkers),
   workersMax: z
     .int()
     .min(0)
     .max(limits.number)
     .describe("Maximum number of workers.")
-    .register(traits, restartsWorkers),
+    .register(propertyOptions, restartsWorkers),
   type: z
     .enum(["QUEUE", "LOAD_BALANCER"])
     .describe("Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only.")
-    .register(traits, { replaces: true, dialect: "v2" }),
+    .register(propertyOptions, { replaceOnChanges: true, dialect: "v2" }),
   excludedGpuTypeIds: z
     .array(z.string().min(1))
     .describe("Excluded GPU types, if gpuTypeIds is empty. REST v2 only.")
-    .register(traits, { unordered: true, dialect: "v2", catalog: gpuTypes, ...restartsWorkers }),
+    .register(propertyOptions, { unordered: true, dialect: "v2", catalog: gpuTypes, ...restartsWorkers }),
   flashbootType: z
     .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
     .describe("Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only.")
-    .register(traits, { dialect: "v2" }),
+    .register(propertyOptions, { dialect: "v2" }),
 };
 
 /** Properties of an endpoint that have the same name and form in REST v1 and REST v2, which nests or combines the others. */
@@ -226,6 +234,6 @@ export interface EndpointRecord
   /** Address for requests, if it is not the job API. */
   requestUrl?: string | undefined;
   /** Settings that this record does not show; their values are meaningless. */
-  unreportedKeys?: readonly (keyof EndpointSettings)[] | undefined;
+  unknownKeys?: readonly (keyof EndpointSettings)[] | undefined;
 }
 type RecordLists = "gpuTypeIds" | "cpuFlavorIds" | "dataCenterIds" | "allowedCudaVersions" | "networkVolumeIds";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { propertyOptions } from "./property-options";
 import { listOf, orDefault, orUndefined, recordId, recordShapes, type Values, v2RecordShape } from "./record-values";
-import { traits } from "./traits";
 
 /** Pattern of a port from 1 to 65535 and its protocol. */
 export const templatePort = String.raw`(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])\/(?:http|tcp)`;
@@ -19,7 +19,7 @@ export const defaultMountPath = "/workspace";
 export const minPodVolumeSize = 10;
 
 /**
- * The properties of a template. Inputs, records, request bodies and GraphQL selections use the same names, unless a trait or a shape below
+ * The properties of a template. Inputs, records, request bodies and GraphQL selections use the same names, unless an option or a shape below
  * states a difference.
  */
 export const templateFields = {
@@ -28,19 +28,19 @@ export const templateFields = {
     .min(1)
     .max(limits.nameLength)
     .describe("Name of the template, unique in the account.")
-    .register(traits, { unique: true }),
+    .register(propertyOptions, { unique: true }),
   imageName: z
     .string()
     .min(1)
     .max(limits.imageNameLength)
     .describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`.")
-    .register(traits, { v2: "image" }),
+    .register(propertyOptions, { v2: "image" }),
   containerDiskInGb: z
     .int()
     .min(0)
     .max(limits.number)
     .describe("Size of the container disk in GB.")
-    .register(traits, { v2: "disk" }),
+    .register(propertyOptions, { v2: "disk" }),
   volumeInGb: z
     .int()
     .min(0)
@@ -49,44 +49,47 @@ export const templateFields = {
       "Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. " +
         "REST v2 cannot remove a volume, so a change to 0 replaces the template.",
     )
-    .register(traits, { keptWhenRemoved: true }),
-  dockerArgs: z.string().describe("Start arguments of the container.").register(traits, { v2: "args" }),
+    .register(propertyOptions, { computedWhenUnset: true }),
+  dockerArgs: z.string().describe("Start arguments of the container.").register(propertyOptions, { v2: "args" }),
   env: z
     .record(z.string().min(1), z.string())
     .describe("Environment variables of the workers. A secret is passed as `secret.reference`."),
   ports: ports.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
-  readme: z.string().describe("Free text about the template. REST v1 only.").register(traits, { dialect: "v1" }),
+  readme: z
+    .string()
+    .describe("Free text about the template. REST v1 only.")
+    .register(propertyOptions, { dialect: "v1" }),
   volumeMountPath: z
     .string()
     .describe("Mount path of volumes in the container; with REST v2 only if volumeInGb is more than 0."),
   isServerless: z
     .boolean()
     .describe("True for templates of serverless endpoints, false for templates of pods.")
-    .register(traits, { replaces: true, v2: "serverless" }),
+    .register(propertyOptions, { replaceOnChanges: true, v2: "serverless" }),
   containerRegistryAuthId: z
     .string()
     .describe("Id of saved registry credentials, for private images.")
-    .register(traits, { v2: "registry" }),
+    .register(propertyOptions, { v2: "registry" }),
   startSsh: z
     .boolean()
     .describe("True to start an SSH server; defaults to the service's setting.")
-    .register(traits, { optionalInGraphql: true, keptWhenRemoved: true }),
+    .register(propertyOptions, { optionalInGraphql: true, computedWhenUnset: true }),
   startJupyter: z
     .boolean()
     .describe("True to start JupyterLab; defaults to the service's setting.")
-    .register(traits, { optionalInGraphql: true, keptWhenRemoved: true }),
+    .register(propertyOptions, { optionalInGraphql: true, computedWhenUnset: true }),
   isPublic: z
     .boolean()
     .describe("True to let every account use the template; defaults to the service's setting.")
-    .register(traits, { optionalInGraphql: true, keptWhenRemoved: true, v2: "public" }),
+    .register(propertyOptions, { optionalInGraphql: true, computedWhenUnset: true, v2: "public" }),
   category: z
     .enum(["CPU", "NVIDIA", "AMD"])
     .describe("Hardware of the template; defaults to the service's setting.")
-    .register(traits, { optionalInGraphql: true, keptWhenRemoved: true }),
+    .register(propertyOptions, { optionalInGraphql: true, computedWhenUnset: true }),
   allowedCudaVersions: z
     .array(z.string().min(1))
     .describe("Allowed CUDA versions of pods; any if empty. REST v2 only.")
-    .register(traits, { dialect: "v2", unordered: true }),
+    .register(propertyOptions, { dialect: "v2", unordered: true }),
 };
 
 /** Template properties with the same form in all APIs: all except the container settings and the volume. */
@@ -149,7 +152,7 @@ export const templateRecord = z.lazy(() =>
 export type TemplateRecord = z.output<typeof templateRecord> & {
   createdAt?: string | undefined;
   /** Settings that the dialect does not support; their values are meaningless. */
-  unreportedKeys?: readonly (keyof TemplateSettings)[] | undefined;
+  unknownKeys?: readonly (keyof TemplateSettings)[] | undefined;
 };
 
 /** Container settings in a record of REST v2, which may return start arguments only as lists. */
@@ -184,7 +187,7 @@ export const v2TemplateRecord = z.lazy(() =>
       dockerArgs: startArgumentsOf({ dockerArgs, entrypoint, cmd }),
       volumeInGb: size,
       volumeMountPath: path,
-      unreportedKeys: path ? ["readme"] : ["readme", "volumeMountPath"],
+      unknownKeys: path ? ["readme"] : ["readme", "volumeMountPath"],
     };
   }),
 );

@@ -2,22 +2,22 @@
 import "./zod-settings";
 
 import { createProviders } from "../dynamic/provider";
-import type { Lifecycle } from "../lifecycle/contract";
-import type { DeploymentPart } from "../plugin/main";
+import { handleEngineSignals } from "../engine/cancellation";
+import type { Lifecycle } from "../framework/contract";
+import { createProviderProcess } from "../framework/process";
+import type { ImplementationBundle } from "../plugin/main";
 import { providerCalls } from "../plugin/provider-calls";
-import { handleEngineSignals } from "../process/cancellation";
-import { createHost } from "../process/host";
 import { kinds } from "../resources";
 
 /** Creates the plugin and the dynamic providers for the resource kinds in a table. */
 export const deploymentOf = (table: Readonly<Record<string, Lifecycle>>) => ({
   plugin: {
     begin: (listener, engineAddress) => {
-      const host = createHost(engineAddress);
+      const host = createProviderProcess(engineAddress);
       handleEngineSignals(host.cancellation, engineAddress(), { servers: [listener] });
       return providerCalls(host, table);
     },
-  } satisfies DeploymentPart,
+  } satisfies ImplementationBundle,
   provider: createProviders(table),
 });
 

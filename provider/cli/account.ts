@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { createClients, systemClock } from "serverless-compute-api";
-import type { NamedObject } from "../lifecycle/create/creation";
-import type { ImportedObject } from "../lifecycle/define-object";
-import type { Listing } from "../lifecycle/listing";
-import { withExplanation } from "../lifecycle/messages";
+import type { NamedObject } from "../framework/create/creation";
+import type { ImportedObject } from "../framework/define-object";
+import type { Listing } from "../framework/listing";
+import { toUserError } from "../framework/messages";
 import { type ObjectKind, objectKinds } from "../resources";
 import { type ConfigLookup, keyExposures, resolveSettings } from "../settings/settings";
 
@@ -55,14 +55,14 @@ export function openAccount(
     signal,
     progress: notify,
     warn: () => {},
-    claimedIds: new Map(),
+    ownedIds: new Map(),
     settings: settings.lifecycle,
   };
   const explainFailure = async <Item>(kind: ObjectKind, listing: Promise<Listing<Item>>): Promise<Listing<Item>> => {
     try {
       return await listing;
     } catch (error) {
-      throw withExplanation(error, { label: `${kind} objects`, verb: "look up", names: settings.lifecycle.names });
+      throw toUserError(error, { label: `${kind} objects`, verb: "look up", names: settings.lifecycle.names });
     }
   };
   return {

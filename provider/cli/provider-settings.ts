@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isSecret } from "../protocol/values";
+import { isSecret } from "../engine/engine-properties";
+import { isExplicitProvider } from "../framework/urn";
 import type { ConfigLookup } from "../settings/settings";
-import { isExplicitProvider } from "../verbs/urn";
 import { secretValue } from "./pulumi-preview/changes";
 import type { Preview } from "./pulumi-preview/preview";
 import { type ExportedState, referenceTo } from "./state";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { messageOf } from "../lifecycle/failures";
-import { loadPart } from "../process/load-part";
+import { messageOf } from "../engine/error-text";
+import { loadBundle } from "../engine/load-bundle";
 import { VerbFailure } from "./failures";
 import type { createProviders } from "./provider";
 
@@ -16,7 +16,7 @@ let loadedProvider: Provider | undefined;
  */
 export const provider: Provider = (kind) => {
   try {
-    loadedProvider ??= loadPart(join(__dirname, "..", "deployment.js"), "provider", isProvider);
+    loadedProvider ??= loadBundle(join(__dirname, "..", "deployment.js"), "provider", isProvider);
     return loadedProvider(kind);
   } catch (thrown) {
     throw new VerbFailure(`every ${kind}`, messageOf(thrown));

@@ -1,5 +1,5 @@
-import { asReason } from "../lifecycle/failures";
-import type { Wire } from "../protocol/values";
+import type { EngineProperties } from "../engine/engine-properties";
+import { asReason } from "../engine/error-text";
 
 /**
  * Error of a verb. For most verbs the SDK prints `${error}: ${error.stack}` under the stack and the message under the resource.
@@ -31,7 +31,7 @@ export class UnfinishedFailure extends VerbFailure {
     subject: string,
     message: string,
     readonly id: string,
-    readonly properties: Wire,
+    readonly properties: EngineProperties,
   ) {
     super(subject, message);
     this.reasons = [asReason(message)];

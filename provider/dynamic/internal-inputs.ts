@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Path, Properties } from "../lifecycle/contract";
-import { defaultsKey } from "../lifecycle/properties/defaults";
-import { propertiesFromWire, type Wire } from "../protocol/values";
-import { parseUrn } from "../verbs/urn";
+import { type EngineProperties, propertiesFromEngine } from "../engine/engine-properties";
+import type { Path, Properties } from "../engine/values";
+import { defaultsKey } from "../framework/properties/defaults";
+import { parseUrn } from "../framework/urn";
 
 /** Internal inputs from a resource class to the provider process, for values that the engine does not forward. */
 const internalShape = z.looseObject({
@@ -24,7 +24,7 @@ export type TimedVerb = "create" | "update" | "delete";
 /** Parsed internal inputs of a resource. State of an earlier version may lack some. */
 export interface InternalInputs {
   /** Unparsed inputs. Every response returns them, because refresh and delete receive outputs only. */
-  readonly wire: Wire;
+  readonly wire: EngineProperties;
   /** Empty if the state lacks it. */
   readonly urn: string;
   /** Name of the resource in messages. */
@@ -49,7 +49,7 @@ export function splitProperties(all: Record<string, unknown>): {
   const entries = Object.entries(all);
   const isInternal = ([key]: [string, unknown]): boolean => key.startsWith("__") && key !== defaultsKey;
   const wire = Object.fromEntries(entries.filter(isInternal));
-  const properties = propertiesFromWire(Object.fromEntries(entries.filter((entry) => !isInternal(entry))));
+  const properties = propertiesFromEngine(Object.fromEntries(entries.filter((entry) => !isInternal(entry))));
   return { ...parseInternal(wire), properties };
 }
 
@@ -63,7 +63,7 @@ const parsePath = (path: string): string[] =>
 const matchesPattern = (pattern: string, path: readonly string[]): boolean =>
   parsePath(pattern).every((part, index) => (part === "*" ? index < path.length : part === path[index]));
 
-function parseInternal(all: Wire): { internal: InternalInputs; secretPaths: readonly Path[] } {
+function parseInternal(all: EngineProperties): { internal: InternalInputs; secretPaths: readonly Path[] } {
   const parsed = internalShape.parse(all);
   const { __urn: urn = "", __timeouts: timeouts, __secrets: secretPaths, __existing: mustExist } = parsed;
   // Not kept in state: a looked-up object is refreshed like any other.

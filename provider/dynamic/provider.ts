@@ -1,24 +1,29 @@
 import type { dynamic } from "@pulumi/pulumi";
-import type { Lifecycle } from "../lifecycle/contract";
-import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failures";
-import { handleEngineSignals } from "../process/cancellation";
-import { createHost, type Host } from "../process/host";
-import { markSecrets, toWire, type Wire } from "../protocol/values";
-import { createResourceVerbs } from "../verbs/resource-verbs";
-import { autoNaming } from "../verbs/urn";
+import { handleEngineSignals } from "../engine/cancellation";
+import { type EngineProperties, markSecrets, toEngine } from "../engine/engine-properties";
+import { messageOf } from "../engine/error-text";
+import type { PropertyMap } from "../engine/values";
+import type { Lifecycle } from "../framework/contract";
+import { ResourceFailure } from "../framework/failures";
+import { createProviderProcess, type Host } from "../framework/process";
+import { createResourceVerbs } from "../framework/resource";
+import { autoNaming } from "../framework/urn";
 import { UnfinishedFailure, VerbFailure } from "./failures";
 import { type InternalInputs, splitProperties, type TimedVerb } from "./internal-inputs";
 
 /** Properties for the SDK: secrets are marked, and internal inputs are included, because refresh and delete receive outputs only. */
-const wireOf = ({ properties, secretPaths }: PropertySet, { wire }: InternalInputs): Wire => ({
-  ...markSecrets(toWire(properties), secretPaths),
+const wireOf = ({ properties, secretPaths }: PropertyMap, { wire }: InternalInputs): EngineProperties => ({
+  ...markSecrets(toEngine(properties), secretPaths),
   ...wire,
 });
 
 /**
  * Adapts a lifecycle to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
  */
-export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.ResourceProvider<Wire, Wire> {
+export function createProvider(
+  lifecycle: Lifecycle,
+  host: Host,
+): dynamic.ResourceProvider<EngineProperties, EngineProperties> {
   const verbs = createResourceVerbs(lifecycle, host);
 
   /** Calls a verb; errors get the name of the resource. */
@@ -41,7 +46,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
   return {
     configure: async ({ config }) => host.setConfiguration((key) => config.get(key)),
 
-    check: async (olds: Wire, news: Wire) => {
+    check: async (olds: EngineProperties, news: EngineProperties) => {
       const { internal, ...newProperties } = splitProperties(news);
       try {
         for (const verb of ["create", "update", "delete"] as const) internal.timeout(verb);
@@ -51,17 +56,17 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
           newProperties,
           autoNaming(internal.urn),
         );
-        return { inputs: { ...toWire(inputs.properties), ...internal.wire }, failures };
+        return { inputs: { ...toEngine(inputs.properties), ...internal.wire }, failures };
       } catch (thrown) {
         return { inputs: news, failures: [{ property: "", reason: messageOf(thrown) }] };
       }
     },
 
-    diff: (id, olds: Wire, news: Wire) => {
+    diff: (id, olds: EngineProperties, news: EngineProperties) => {
       const newProperties = splitProperties(news);
       return callVerb("diff", newProperties, async (call) => {
         const oldProperties = splitProperties(olds);
-        const { changes, exposesSecrets, ...rest } = await verbs.diff(
+        const { changes, hasPlaintextSecrets, ...rest } = await verbs.diff(
           call,
           id,
           oldProperties,
@@ -70,11 +75,11 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
         );
         // A delete receives only the outputs in state, so they must contain a changed timeout.
         const isStored = oldProperties.internal.timeout("delete") === newProperties.internal.timeout("delete");
-        return { changes: changes.length > 0 || exposesSecrets || !isStored, ...rest };
+        return { changes: changes.length > 0 || hasPlaintextSecrets || !isStored, ...rest };
       });
     },
 
-    create: (news: Wire) => {
+    create: (news: EngineProperties) => {
       const inputs = splitProperties(news);
       return callVerb("create", inputs, async (call) => {
         const { id, outputs } = await verbs.create(call, inputs);
@@ -94,14 +99,14 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       });
     },
 
-    update: (id, olds: Wire, news: Wire) => {
+    update: (id, olds: EngineProperties, news: EngineProperties) => {
       const newProperties = splitProperties(news);
       return callVerb("update", newProperties, async (call) => ({
         outs: wireOf(await verbs.update(call, id, splitProperties(olds), newProperties), newProperties.internal),
       }));
     },
 
-    delete: (id, props: Wire) => {
+    delete: (id, props: EngineProperties) => {
       const state = splitProperties(props);
       return callVerb("delete", state, (call) => verbs.delete(call, id, state));
     },
@@ -114,7 +119,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
  */
 export function createProviders(kinds: Readonly<Record<string, Lifecycle | undefined>>) {
   let host: Host | undefined;
-  return (kind: string): dynamic.ResourceProvider<Wire, Wire> => {
+  return (kind: string): dynamic.ResourceProvider<EngineProperties, EngineProperties> => {
     const lifecycle = kinds[kind];
     if (!lifecycle) {
       throw new Error(
@@ -122,7 +127,7 @@ export function createProviders(kinds: Readonly<Record<string, Lifecycle | undef
       );
     }
     if (!host) {
-      host = createHost(() => process.argv[2]);
+      host = createProviderProcess(() => process.argv[2]);
       handleEngineSignals(host.cancellation, process.argv[2]);
     }
     return createProvider(lifecycle, host);

@@ -1,13 +1,13 @@
 import { type DataCenterRecord, type EndpointHealth, type GpuTypeRecord, isApiError } from "serverless-compute-api";
 import { endpointHealth, secretReference } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { callOptions } from "../lifecycle/calls";
-import { withExplanation } from "../lifecycle/messages";
-import { networkVolume } from "../resources/network-volume/lifecycle";
-import { secret } from "../resources/secret/lifecycle";
-import { serverlessEndpoint } from "../resources/serverless-endpoint/lifecycle";
+import { callOptions } from "../framework/calls";
+import { toUserError } from "../framework/messages";
+import { networkVolume } from "../resources/network-volume/definition";
+import { secret } from "../resources/secret/definition";
+import { serverlessEndpoint } from "../resources/serverless-endpoint/definition";
 import { urlOf, withVersion } from "../resources/serverless-endpoint/record";
-import { template } from "../resources/template/lifecycle";
+import { template } from "../resources/template/definition";
 import { revisionOf } from "../resources/template/revision";
 import { explained, type FunctionDefinition, lookup } from "./lookup";
 
@@ -107,7 +107,7 @@ const getEndpointHealth: FunctionDefinition<{ endpointId: string }, EndpointHeal
     } catch (error) {
       if (isApiError(error, "missing"))
         throw new Error(`${label} is unknown to the service (${error.message}): check the id`, { cause: error });
-      throw withExplanation(error, { label, verb: "look up", names: context.settings.names });
+      throw toUserError(error, { label, verb: "look up", names: context.settings.names });
     }
   },
 };

@@ -1,9 +1,9 @@
-import { traitsOf } from "serverless-compute-api/shapes";
+import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import type { CallContext } from "../lifecycle/calls";
-import type { ResourceShapes } from "../lifecycle/define-lifecycle";
-import { withExplanation } from "../lifecycle/messages";
-import type { ObjectReader } from "../lifecycle/reader";
+import type { CallContext } from "../framework/calls";
+import type { ResourceShapes } from "../framework/define-lifecycle";
+import type { ObjectReader } from "../framework/list-cache";
+import { toUserError } from "../framework/messages";
 
 /** Function of the package; all arguments are strings. */
 export interface FunctionDefinition<
@@ -33,7 +33,7 @@ export async function explained<Result>(
   try {
     return await requests();
   } catch (error) {
-    throw withExplanation(error, { label, verb: "look up", names: settings.names });
+    throw toUserError(error, { label, verb: "look up", names: settings.names });
   }
 }
 
@@ -66,8 +66,8 @@ export const lookup = <ApiObject extends { id: string; name: string }, Result ex
 /** Result of a lookup: id, inputs and outputs, without secrets or properties that the service does not store. */
 function resultOf({ inputs, outputs }: ResourceShapes): z.ZodObject {
   const visible = Object.entries(inputs.shape).filter(([key, shape]) => {
-    const { secret, onlyAtCreation, stateOnly } = traitsOf(shape);
-    return key !== "name" && !secret && !onlyAtCreation && !stateOnly;
+    const { secret, ignoredAfterCreate, notSent } = optionsOf(shape);
+    return key !== "name" && !secret && !ignoredAfterCreate && !notSent;
   });
   return z.object({
     id: z.string().describe("Id of the object."),

@@ -7,11 +7,11 @@ import type {
   SecretRecord,
   TemplateRecord,
 } from "serverless-compute-api";
-import type { CallContext } from "../lifecycle/calls";
-import type { Context } from "../lifecycle/contract";
-import { optionNames } from "../lifecycle/setting-names";
+import type { CallContext } from "../framework/calls";
+import type { Context } from "../framework/contract";
 import type { InvokeJobArgs, JobInvokeOutputs } from "../resources/job-invoke/inputs";
 import { programSettings } from "../settings/program-config";
+import { optionNames } from "../settings/setting-names";
 import type { Settings } from "../settings/settings";
 import type { functions } from "./functions";
 import type { LookUp } from "./lookup";

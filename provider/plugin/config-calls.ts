@@ -1,10 +1,5 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { type Properties, Unknown, type Value } from "../lifecycle/contract";
-import type { PropertySet } from "../lifecycle/failures";
-import { isSecretAt, secretsIn } from "../lifecycle/properties/secret-paths";
-import { closest } from "../lifecycle/properties/spelling";
-import type { Host } from "../process/host";
 import {
   type checkRequest,
   type checkResponse,
@@ -15,10 +10,14 @@ import {
   type diffResponse,
   type Request,
   type Response,
-} from "../protocol/messages";
+} from "../engine/messages";
+import { type Properties, type PropertyMap, Unknown, type Value } from "../engine/values";
+import type { Host } from "../framework/process";
+import { isSecretAt, secretsIn } from "../framework/properties/secret-paths";
+import { suggest } from "../framework/properties/spelling";
+import { isExplicitProvider } from "../framework/urn";
 import { isSettingName, settingNames, settingTable } from "../settings/setting-table";
 import { type ConfigLookup, resolveService, serviceSettings, settingErrors } from "../settings/settings";
-import { isExplicitProvider } from "../verbs/urn";
 
 /** Text of a setting. YAML programs send numbers as numbers; all other programs send them as strings. */
 const settingText = (value: Value | undefined): string | undefined =>
@@ -31,10 +30,10 @@ function configLookupOf(properties: Properties, urn: string): ConfigLookup {
 }
 
 /** Returns the validation errors of a provider's arguments. */
-function validationErrors({ properties, secretPaths }: PropertySet, urn: string): string[] {
+function validationErrors({ properties, secretPaths }: PropertyMap, urn: string): string[] {
   const misspelled = Object.keys(properties).flatMap((key) => {
     // The engine adds its own settings, such as version and pluginDownloadURL.
-    const suggestion = isSettingName(key) ? undefined : closest(key, [...settingNames]);
+    const suggestion = isSettingName(key) ? undefined : suggest(key, [...settingNames]);
     return suggestion ? [`${key}: unknown setting; did you mean "${suggestion}"?`] : [];
   });
   const wrongTypes = new Map<string, string>();

@@ -1,10 +1,8 @@
-import { type Path, Unknown, type Value } from "../lifecycle/contract";
-import type { PropertySet } from "../lifecycle/failures";
-import { checkInputs } from "../lifecycle/properties/check";
-import { isSecretAt } from "../lifecycle/properties/secret-paths";
-import { isProperties, valueAt } from "../lifecycle/properties/values";
-import type { constructRequest, constructResponse, Request, Response } from "../protocol/messages";
-import { connectMonitor, type Registered } from "../protocol/monitor";
+import type { constructRequest, constructResponse, Request, Response } from "../engine/messages";
+import { connectMonitor, type Registered } from "../engine/monitor";
+import { isProperties, type Path, type PropertyMap, Unknown, type Value, valueAt } from "../engine/values";
+import { checkInputs } from "../framework/properties/check";
+import { isSecretAt } from "../framework/properties/secret-paths";
 import { verifiedEndpointInputs } from "../resources/verified-endpoint/inputs";
 
 type ConstructRequest = Request<typeof constructRequest>;
@@ -41,7 +39,7 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
         parent: urn,
         custom: true,
         customTimeouts,
-        object: propertySetOf(properties),
+        object: propertyMapOf(properties),
         propertyDependencies: dependenciesOf(properties),
         dependencies: [...new Set(properties.flatMap(({ urns }) => urns))],
       });
@@ -59,7 +57,7 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
       outputOf(endpoint, "version", "version", request),
       outputOf(template, "revision", "revision", request),
     ];
-    const state = propertySetOf(outputs);
+    const state = propertyMapOf(outputs);
     await monitor.registerOutputs({ urn, outputs: state });
     return { urn, state, stateDependencies: dependenciesOf(outputs) };
   } finally {
@@ -116,7 +114,7 @@ function outputOf(
   };
 }
 
-const propertySetOf = (properties: readonly Property[]): PropertySet => ({
+const propertyMapOf = (properties: readonly Property[]): PropertyMap => ({
   properties: Object.fromEntries(properties.map(({ key, value }) => [key, value])),
   secretPaths: properties.flatMap(({ secretPaths }) => secretPaths),
 });

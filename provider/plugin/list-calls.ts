@@ -1,11 +1,10 @@
+import type { listRequest, listResponse, Request, Response } from "../engine/messages";
+import { hasUnknown, type Properties } from "../engine/values";
+import { toUserError } from "../framework/messages";
+import type { Host } from "../framework/process";
+import { shortType } from "../framework/urn";
 import { listInputs } from "../functions/functions";
-import type { Properties } from "../lifecycle/contract";
-import { withExplanation } from "../lifecycle/messages";
-import { hasUnknown } from "../lifecycle/properties/values";
-import type { Host } from "../process/host";
-import type { listRequest, listResponse, Request, Response } from "../protocol/messages";
 import { isObjectKind, type ObjectKind, objectKindNames, objectKinds } from "../resources";
-import { shortType } from "../verbs/urn";
 
 type ListRequest = Request<typeof listRequest>;
 type ListResponse = Response<typeof listResponse>;
@@ -61,7 +60,7 @@ async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }
       return objects;
     });
   } catch (error) {
-    throw withExplanation(error, { label: kind, verb: "look up", names: settings.names });
+    throw toUserError(error, { label: kind, verb: "look up", names: settings.names });
   }
 }
 

@@ -1,14 +1,13 @@
 import { createRedaction } from "serverless-compute-api/redaction";
+import { messageOf } from "../engine/error-text";
+import type { invokeRequest, invokeResponse, Request, Response } from "../engine/messages";
+import { hasUnknown, type Properties, stringAt, toProperties } from "../engine/values";
+import type { CallContext } from "../framework/calls";
+import type { Host } from "../framework/process";
+import { secretsIn } from "../framework/properties/secret-paths";
+import { shortType } from "../framework/urn";
 import { functions } from "../functions/functions";
 import type { FunctionDefinition } from "../functions/lookup";
-import type { CallContext } from "../lifecycle/calls";
-import type { Properties } from "../lifecycle/contract";
-import { messageOf } from "../lifecycle/failures";
-import { secretsIn } from "../lifecycle/properties/secret-paths";
-import { hasUnknown, textOf } from "../lifecycle/properties/values";
-import type { Host } from "../process/host";
-import type { invokeRequest, invokeResponse, Request, Response } from "../protocol/messages";
-import { shortType } from "../verbs/urn";
 
 const isFunction = (name: string): name is keyof typeof functions => Object.hasOwn(functions, name);
 
@@ -27,7 +26,7 @@ export function lookupCalls(host: Host) {
       if (Object.values(properties).some(hasUnknown)) return {};
       const { clock, connect } = host;
       const secrets = secretsIn([properties], secretPaths);
-      const texts = Object.fromEntries(Object.keys(properties).map((key) => [key, textOf(properties, key)]));
+      const texts = Object.fromEntries(Object.keys(properties).map((key) => [key, stringAt(properties, key)]));
       const run = (signal: AbortSignal) => {
         const context: CallContext = { ...connect(), clock, signal, secrets, progress: () => {} };
         return definition.run(texts, context);
@@ -38,7 +37,7 @@ export function lookupCalls(host: Host) {
       // The service may add response fields; only fields in the schema are returned.
       const outputs = definition.outputs().shape;
       const returnedEntries = Object.entries(result).filter(([key]) => key in outputs);
-      return { return: { properties: Object.fromEntries(returnedEntries), secretPaths: [] } };
+      return { return: { properties: toProperties(Object.fromEntries(returnedEntries)), secretPaths: [] } };
     },
   };
 }
@@ -48,7 +47,7 @@ function argumentErrors(name: string, { args, required }: FunctionDefinition, pr
     .filter((key) => !Object.hasOwn(args, key))
     .map((key) => `${name}: unknown argument "${key}"; expected one of ${Object.keys(args).join(", ")}`);
   const missingArguments = required
-    .filter((key) => !hasUnknown(properties[key]) && textOf(properties, key) === undefined)
+    .filter((key) => !hasUnknown(properties[key]) && stringAt(properties, key) === undefined)
     .map((key) => `${name}: "${key}" is required and must be a string`);
   return [...unknownArguments, ...missingArguments];
 }

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import type { Call } from "../protocol/grpc-server";
-import { flag, message, text } from "../protocol/protobuf";
+import type { Call } from "../engine/grpc-server";
+import { flag, message, text } from "../engine/protobuf";
 
 /** Calls of the engine that belong to a deployment. Calls of Pulumi's service that are missing from this file are unimplemented. */
 const deploymentCalls = [
@@ -13,7 +13,7 @@ type DeploymentCall = (typeof deploymentCalls)[number];
 export type DeploymentCalls = Readonly<Record<DeploymentCall, Call>>;
 
 /** Main part of the provider, loaded on demand because loading it takes longer than loading everything in this file. */
-export interface DeploymentPart {
+export interface ImplementationBundle {
   /** Starts serving the engine at `engineAddress` through `listener`. */
   begin(listener: Server, engineAddress: () => string | undefined): DeploymentCalls;
 }
@@ -23,7 +23,7 @@ export interface Parts {
   version: string;
   /** The package schema as JSON. */
   schema(): string;
-  deployment(): DeploymentPart;
+  deployment(): ImplementationBundle;
   /** Delay (ms) after which the process loads the deployment code even without a request; that code monitors the engine's process. */
   idleTimeout: number;
 }
@@ -100,7 +100,7 @@ export function main({ version, schema, deployment, idleTimeout }: Parts): void 
     writeSync(1, `${address.port}\n`);
     // In the same turn of the event loop, so that the calls are registered before the first connection is accepted.
     // Loaded after the port is printed, because the engine waits for the port.
-    const { serveCalls }: typeof import("../protocol/grpc-server") = require("../protocol/grpc-server.js");
+    const { serveCalls }: typeof import("../engine/grpc-server") = require("../engine/grpc-server.js");
     serveCalls(listener, callAt);
     setTimeout(preload, idleTimeout);
   });

@@ -1,10 +1,11 @@
-import type { Lifecycle } from "../lifecycle/contract";
-import { asReason, messageOf, ResourceFailure } from "../lifecycle/failures";
-import type { Host } from "../process/host";
-import { CallFailure, status } from "../protocol/grpc";
-import type { Call, Reply } from "../protocol/grpc-server";
-import * as messages from "../protocol/messages";
-import type { Message } from "../protocol/protobuf";
+import { asReason, messageOf } from "../engine/error-text";
+import { CallFailure, status } from "../engine/grpc";
+import type { Call, Reply } from "../engine/grpc-server";
+import * as messages from "../engine/messages";
+import type { Message } from "../engine/protobuf";
+import type { Lifecycle } from "../framework/contract";
+import { ResourceFailure } from "../framework/failures";
+import type { Host } from "../framework/process";
 import { configCalls } from "./config-calls";
 import { construct } from "./construct";
 import { listCalls } from "./list-calls";

@@ -1,7 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Change, Lifecycle, Naming } from "../lifecycle/contract";
-import { pathText } from "../lifecycle/properties/path-text";
-import type { Host } from "../process/host";
 import {
   autonamingDisabled,
   type checkRequest,
@@ -20,10 +17,13 @@ import {
   type readResponse,
   type updateRequest,
   type updateResponse,
-} from "../protocol/messages";
-import { changedProperties, createResourceVerbs, type ResourceVerbs } from "../verbs/resource-verbs";
-import { autoNaming, parseUrn, shortType } from "../verbs/urn";
-import type { ResourceCall } from "../verbs/verb-types";
+} from "../engine/messages";
+import type { Change, Lifecycle, Naming } from "../framework/contract";
+import type { Host } from "../framework/process";
+import { pathText } from "../framework/properties/path-text";
+import { changedProperties, createResourceVerbs, type ResourceVerbs } from "../framework/resource";
+import type { ResourceCall } from "../framework/resource-types";
+import { autoNaming, parseUrn, shortType } from "../framework/urn";
 
 /** Handlers of Check, Diff, Create, Update, Read and Delete. */
 export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {
@@ -46,15 +46,15 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
     diff: async (request: Request<typeof diffRequest>): Promise<Response<typeof diffResponse>> => {
       const { id, urn, olds, news } = request;
       const verbs = verbsFor(request);
-      const { changes, exposesSecrets, ...rest } = await verbs.diff({ urn }, id, olds, news);
+      const { changes, hasPlaintextSecrets, ...rest } = await verbs.diff({ urn }, id, olds, news);
       const oldOutputs = olds.properties;
       // Without changes, the engine does not use `stables`.
       const outputs = changes.length > 0 ? verbs.previewOutputs({ urn }, id, olds, news).properties : oldOutputs;
       return {
         ...rest,
-        changes: changes.length > 0 || exposesSecrets ? diffChanges.some : diffChanges.none,
+        changes: changes.length > 0 || hasPlaintextSecrets ? diffChanges.some : diffChanges.none,
         // Without a detailed diff, the engine compares the inputs and shows the secret.
-        hasDetailedDiff: changes.length > 0 || !exposesSecrets,
+        hasDetailedDiff: changes.length > 0 || !hasPlaintextSecrets,
         detailedDiff: new Map(changes.map((change) => [pathText(change.path), { kind: diffKind(change) }])),
         diffs: changedProperties(changes),
         stables: Object.keys(oldOutputs).filter((key) => isDeepStrictEqual(oldOutputs[key], outputs[key])),

@@ -1,4 +1,4 @@
-import { traits } from "serverless-compute-api/shapes";
+import { propertyOptions } from "serverless-compute-api/shapes";
 import { z } from "zod";
 
 /** Input with which a resource adopts an existing object. */
@@ -8,4 +8,4 @@ export const adoptExisting = z
     "Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs that the program sets, and destroyed with the resource. Defaults to false.",
   )
   .optional()
-  .register(traits, { onlyAtCreation: true });
+  .register(propertyOptions, { ignoredAfterCreate: true });

@@ -1,6 +1,6 @@
 import { cudaVersionPattern } from "serverless-compute-api/shapes";
-import type { Failure, Value } from "../lifecycle/contract";
-import { textsIn } from "../lifecycle/properties/values";
+import { textsIn, type Value } from "../engine/values";
+import type { Failure } from "../framework/contract";
 
 /** Returns a failure for each CUDA version that is not `major.minor`, as REST v2 requires. */
 export const cudaVersionFailures = (path: string, value: Value | undefined): Failure[] =>

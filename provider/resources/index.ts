@@ -1,10 +1,10 @@
-import type { ResourceLifecycle } from "../lifecycle/define-lifecycle";
-import { containerRegistryAuth } from "./container-registry-auth/lifecycle";
-import { jobInvoke } from "./job-invoke/lifecycle";
-import { networkVolume } from "./network-volume/lifecycle";
-import { secret } from "./secret/lifecycle";
-import { serverlessEndpoint } from "./serverless-endpoint/lifecycle";
-import { template } from "./template/lifecycle";
+import type { ResourceLifecycle } from "../framework/define-lifecycle";
+import { containerRegistryAuth } from "./container-registry-auth/definition";
+import { jobInvoke } from "./job-invoke/definition";
+import { networkVolume } from "./network-volume/definition";
+import { secret } from "./secret/definition";
+import { serverlessEndpoint } from "./serverless-endpoint/definition";
+import { template } from "./template/definition";
 
 /** Resource kinds in the order of a typical program; the source of both provider variants, the schema and the argument types. */
 export const kinds = {

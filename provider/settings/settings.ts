@@ -3,8 +3,7 @@ import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
 import { isLoopback, parseAddress, restVersionIn } from "serverless-compute-api/address";
 import { createRedaction, showChoices, showValue } from "serverless-compute-api/redaction";
 import { pagesAddress } from "../generated/publication";
-import type { LifecycleSettings } from "../lifecycle/contract";
-import { localKeyHint } from "../lifecycle/setting-names";
+import { localKeyHint, type OperationSettings } from "./setting-names";
 import { addressesBelow, type SettingName, settingNames, settingTable, targets } from "./setting-table";
 import { addressNames, type ConfigLookup, type Environment, labelOf, namesOf, textOf } from "./sources";
 
@@ -13,7 +12,7 @@ export type { ConfigLookup };
 /** Validated settings of the clients and the lifecycles. */
 export interface Settings {
   clients: ClientSettings;
-  lifecycle: LifecycleSettings;
+  lifecycle: OperationSettings;
 }
 
 /** Invalid setting, with a message that contains its name, its value and the allowed values. */

@@ -1,4 +1,4 @@
-import { configNames, type SettingNames } from "../lifecycle/setting-names";
+import { configNames, type SettingNames } from "./setting-names";
 import { type SettingName, settingNames, settingTable } from "./setting-table";
 
 /** Looks up a configuration key, including its namespace: `serverless-compute:apiKey`. */

@@ -1,4 +1,4 @@
-import { endpointFields, type Fields, templateFields, traitsOf } from "serverless-compute-api/shapes";
+import { endpointFields, type Fields, optionsOf, templateFields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { catalogSchema } from "./graphql-catalog-schema";
 import { podsSchema } from "./graphql-pods-schema";
@@ -13,7 +13,7 @@ function typeOf(shape: z.core.$ZodType): string {
 /** The properties of a kind as GraphQL fields, without `omitted` properties and properties that only REST v2 supports. */
 const fieldsOf = (fields: Fields, omitted: readonly string[]): string =>
   Object.entries(fields)
-    .filter(([name, shape]) => !omitted.includes(name) && traitsOf(shape).dialect !== "v2")
+    .filter(([name, shape]) => !omitted.includes(name) && optionsOf(shape).dialect !== "v2")
     .map(([name, shape]) => `${name}: ${typeOf(shape)}`)
     .join("\n    ");
 

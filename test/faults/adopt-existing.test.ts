@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Properties, Secrets } from "../../provider/lifecycle/contract";
+import type { Properties } from "../../provider/engine/values";
+import type { Secrets } from "../../provider/framework/contract";
 import { kinds } from "../../provider/resources";
 import { dialect, secretValueUpdate } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
@@ -37,7 +38,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
     const context = bench.context();
     const inputs = inputsOf(name, { adoptExisting: true });
     expect((await lifecycle.create(inputs, context)).id).toBe(id);
-    for (const other of [context, bench.context({ claimedIds: new Map([[id, "state"]]) })]) {
+    for (const other of [context, bench.context({ ownedIds: new Map([[id, "state"]]) })]) {
       const second = lifecycle.create(inputs, other);
       if (unique) await expect(second).rejects.toThrow("the name is already taken");
       else expect((await second).id).not.toBe(id);

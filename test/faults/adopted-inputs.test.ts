@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createProvider } from "../../provider/dynamic/provider";
-import { type Properties, Unknown } from "../../provider/lifecycle/contract";
-import { configNames } from "../../provider/lifecycle/setting-names";
+import { type Properties, Unknown } from "../../provider/engine/values";
+import { createProviderProcess, type Host } from "../../provider/framework/process";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
-import { createHost, type Host } from "../../provider/process/host";
 import { kinds } from "../../provider/resources";
+import { configNames } from "../../provider/settings/setting-names";
 import { dialect } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
@@ -69,7 +69,7 @@ describe.each(optionalInputs)("$input of an existing $kind", ({ kind, input, val
     const read = await lifecycle.read(id, outputs, bench.context());
     expect(read?.inputs[input]).toEqual(inputs[input]);
     // GraphQL does not show some properties, so they are always sent.
-    const isHidden = dialect === "v1" && lifecycle.traits[input]?.optionalInGraphql === true;
+    const isHidden = dialect === "v1" && lifecycle.options[input]?.optionalInGraphql === true;
     const sent = kind === "Secret" ? "value" : isHidden ? input : undefined;
     expect(await warningOf(inputs)).toBe(sent === undefined ? "without a change" : `and changes in place: ${sent}`);
   });
@@ -119,7 +119,7 @@ describe("the preview of an adoption", () => {
   /** Warnings of a check in both provider variants. */
   async function warningsOf(name: string, connect: Host["connect"] | undefined): Promise<string[]> {
     const warnings: string[] = [];
-    const host = createHost(() => undefined);
+    const host = createProviderProcess(() => undefined);
     const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
     const variant = { ...host, log, ...(connect && { connect }), dialect: () => dialect };
     const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:Template::chat";

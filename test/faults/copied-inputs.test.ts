@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../provider/lifecycle/contract";
+import type { Properties } from "../../provider/engine/values";
 import { kinds, objectKindNames } from "../../provider/resources";
 import { type DeployedResource, deployResource, variantNames } from "./support/engine-state";
 import { records } from "./support/record-server";

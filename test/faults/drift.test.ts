@@ -1,6 +1,6 @@
 import { gpuTypes } from "serverless-compute-api/catalog";
 import { describe, expect, test } from "vitest";
-import type { Value } from "../../provider/lifecycle/contract";
+import type { Value } from "../../provider/engine/values";
 import { kinds } from "../../provider/resources";
 import { dialect, stripsResponses } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";

@@ -1,7 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
+import type { Properties } from "../../provider/engine/values";
 import { functions } from "../../provider/functions/functions";
-import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { restPaths } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";

@@ -1,6 +1,6 @@
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../provider/lifecycle/contract";
+import type { Properties } from "../../provider/engine/values";
 import { type Kind, kinds } from "../../provider/resources";
 import { crowdedCounts, fillAccount, isCrowded, type ObjectCounts } from "../support/crowded-account";
 import { type LifecycleBench, useLifecycleBench } from "../support/lifecycle-bench";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Properties, Value } from "../../provider/lifecycle/contract";
-import { defaultsKey } from "../../provider/lifecycle/properties/defaults";
+import type { Properties, Value } from "../../provider/engine/values";
+import { defaultsKey } from "../../provider/framework/properties/defaults";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
@@ -21,8 +21,8 @@ const unknownOutputs: Partial<Record<ObjectKind, { create: string[]; update: str
 
 /** Inputs whose values the service determines if the program omits them. Serverless templates have no volume. */
 const determinedOutputs = (kind: ObjectKind, inputs: Properties): string[] =>
-  Object.entries(kinds[kind].traits).flatMap(([key, { keptWhenRemoved }]) =>
-    keptWhenRemoved && key !== "volumeInGb" && inputs[key] === undefined ? [key] : [],
+  Object.entries(kinds[kind].options).flatMap(([key, { computedWhenUnset }]) =>
+    computedWhenUnset && key !== "volumeInGb" && inputs[key] === undefined ? [key] : [],
   );
 
 const rows = cases.flatMap((inputCase) =>
@@ -46,8 +46,8 @@ test("the table contains every input of every kind", () => {
   const outputs = new Set(["revision", "url", "version", "reference"]);
   // verify runs jobs, like JobInvoke: verify.test.ts and job-runs.test.ts in test/unit/provider/resources test their changes.
   const runsJobs = new Set(["verify"]);
-  const inputs = Object.values(kinds).flatMap(({ kind, traits }) =>
-    Object.entries(traits).flatMap(([key, { dialect: requiredDialect = dialect }]) =>
+  const inputs = Object.values(kinds).flatMap(({ kind, options }) =>
+    Object.entries(options).flatMap(([key, { dialect: requiredDialect = dialect }]) =>
       kind === "JobInvoke" || outputs.has(key) || runsJobs.has(key) || requiredDialect !== dialect
         ? []
         : [`${kind} ${key}`],
@@ -85,7 +85,7 @@ describe("a deployment matches its preview", () => {
     const normalize = (value: Value | undefined): Value | undefined =>
       value !== undefined && (inputCase.equivalent ?? []).includes(value) ? undefined : value;
     const isSame = JSON.stringify(normalize(olds[input])) === JSON.stringify(normalize(news[input]));
-    const keepsValue = inputCase.keptWhenRemoved === true && newInputs[input] === undefined;
+    const keepsValue = inputCase.computedWhenUnset === true && newInputs[input] === undefined;
     const expected = isSame || keepsValue ? "nothing" : inputCase.change;
     expect([...new Set(changes.map(({ path }) => path[0]))]).toEqual(expected === "nothing" ? [] : [input]);
     expect(changes.some(({ replace }) => replace)).toBe(expected === "replace");

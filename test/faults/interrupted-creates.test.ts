@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../provider/lifecycle/contract";
-import { textOf } from "../../provider/lifecycle/properties/values";
+import { type Properties, stringAt } from "../../provider/engine/values";
+import { autoNaming } from "../../provider/framework/urn";
 import { kinds } from "../../provider/resources";
-import { autoNaming } from "../../provider/verbs/urn";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
@@ -20,7 +19,7 @@ describe.each(await objectCases(bench))(
       bench.proxy.inject(create, { kind: "clientGone", applied: true });
       await lifecycle.create(inputs, bench.context({ hasUniqueName })).catch(() => undefined);
       bench.proxy.clear();
-      const [id = "", ...others] = await idsOf(textOf(inputs, "name") ?? "");
+      const [id = "", ...others] = await idsOf(stringAt(inputs, "name") ?? "");
       expect([id.length > 0, others]).toEqual([true, []]);
       return id;
     }

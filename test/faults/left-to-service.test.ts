@@ -1,8 +1,8 @@
 import type { Dialect } from "serverless-compute-api";
-import { traitsOf } from "serverless-compute-api/shapes";
+import { optionsOf } from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../provider/lifecycle/contract";
-import { propertyOf } from "../../provider/lifecycle/properties/schema";
+import type { Properties } from "../../provider/engine/values";
+import { propertyOf } from "../../provider/framework/properties/schema";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
@@ -16,7 +16,7 @@ const unreportedProperties = ["name", "adoptExisting", "verify", "replaceOnChang
 const optional = (dialect: Dialect): string[] =>
   Object.values(kinds).flatMap(({ kind, inputs }) =>
     Object.entries(inputs.shape).flatMap(([key, schema]) => {
-      const { dialect: requiredDialect = dialect } = traitsOf(schema);
+      const { dialect: requiredDialect = dialect } = optionsOf(schema);
       const isRow = propertyOf(schema).optional && !unreportedProperties.includes(key) && requiredDialect === dialect;
       return isRow && kind !== "JobInvoke" ? [`${kind} ${key}`] : [];
     }),

@@ -1,13 +1,14 @@
 import { classifyFault } from "serverless-compute-api";
 import { afterAll, expect, test } from "vitest";
+import type { Properties } from "../../provider/engine/values";
+import { type Context, ResourceInitError } from "../../provider/framework/contract";
+import type { HelpKey } from "../../provider/framework/help";
+import { withHelp } from "../../provider/framework/help-address";
+import { helpOf, toUserError } from "../../provider/framework/messages";
 import { functions } from "../../provider/functions/functions";
-import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
-import type { HelpKey } from "../../provider/lifecycle/help";
-import { helpOf, withExplanation } from "../../provider/lifecycle/messages";
-import { configNames } from "../../provider/lifecycle/setting-names";
 import { kinds } from "../../provider/resources";
+import { configNames } from "../../provider/settings/setting-names";
 import { resolveSettings } from "../../provider/settings/settings";
-import { withHelp } from "../../provider/verbs/help";
 import { dialect, restPaths } from "../support/dialect";
 import { type Behaviour, json, startFaultyServer } from "../support/faulty-server";
 import { startJobApi } from "../support/job-api";
@@ -110,7 +111,7 @@ const golden: [fault: string, work: () => unknown][] = [
     () => {
       const fault = Object.assign(new Error("invalid request path"), { code: "UND_ERR_INVALID_ARG" });
       const error = classifyFault(fault, { method: "GET", url: bench.proxy.origin }, false);
-      throw withExplanation(error, { label: 'NetworkVolume "chat-dev"', verb: "read", names: configNames });
+      throw toUserError(error, { label: 'NetworkVolume "chat-dev"', verb: "read", names: configNames });
     },
   ],
   ["an unknown path", () => create("NetworkVolume", volume, contextAt(bench, `${bench.proxy.origin}/api`))],
@@ -268,7 +269,7 @@ async function messageOf(work: () => unknown): Promise<{ message: string; help: 
       (error: unknown) => error,
     );
   if (!(failure instanceof Error)) throw failure;
-  if (failure instanceof PartialFailure) ids.add(failure.id);
+  if (failure instanceof ResourceInitError) ids.add(failure.id);
   const here = failure.message.replaceAll(/https?:\/\/(127\.0\.0\.1|nowhere\.invalid):\d+/g, "HERE");
   const known = [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
   // REST v2 has other paths and names, and a prefix in its messages about missing objects.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Unknown } from "../../provider/lifecycle/contract";
+import { Unknown } from "../../provider/engine/values";
+import { createProviderProcess, type Host } from "../../provider/framework/process";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
-import { createHost, type Host } from "../../provider/process/host";
 import { kinds } from "../../provider/resources";
 import type { PreflightMode } from "../../provider/settings/settings";
 import { dialect } from "../support/dialect";
@@ -29,7 +29,7 @@ function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
   const { clients, clock, settings } = bench.context();
   const warnings: string[] = [];
   const host: Host = {
-    ...createHost(() => undefined),
+    ...createProviderProcess(() => undefined),
     connect: () => ({ clients, settings }),
     dialect: () => dialect,
     preflight: () => mode,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PartialFailure } from "../../provider/lifecycle/contract";
+import { ResourceInitError } from "../../provider/framework/contract";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { freshName, listMatch, objectCases, withLists } from "./support/kinds";
@@ -37,7 +37,7 @@ describe.each(cases)("a create of a $kind", ({ kind, create, collection, unique,
     bench.proxy.clear();
     const ids = await idsOf(name);
     if (unique) return expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
-    if (!(outcome instanceof PartialFailure)) throw outcome;
+    if (!(outcome instanceof ResourceInitError)) throw outcome;
     expect([outcome.id, outcome.outputs["duplicates"]].flat().sort()).toEqual(ids.sort());
   });
 

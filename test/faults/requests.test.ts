@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Context, Properties } from "../../provider/lifecycle/contract";
+import type { Properties } from "../../provider/engine/values";
+import type { Context } from "../../provider/framework/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Properties } from "../../provider/lifecycle/contract";
-import { secretOutputs } from "../../provider/lifecycle/properties/secret-paths";
+import type { Properties } from "../../provider/engine/values";
+import { secretOutputs } from "../../provider/framework/properties/secret-paths";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";

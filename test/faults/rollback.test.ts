@@ -1,6 +1,7 @@
 import { type Dialect, systemClock } from "serverless-compute-api";
 import { beforeEach, describe, expect, test } from "vitest";
-import { PartialFailure, type Path, type Properties } from "../../provider/lifecycle/contract";
+import type { Path, Properties } from "../../provider/engine/values";
+import { ResourceInitError } from "../../provider/framework/contract";
 import { kinds } from "../../provider/resources";
 import { run } from "../../scripts/child.mjs";
 import { acceleratedClock } from "../support/accelerated-clock";
@@ -42,7 +43,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
   /** The rollback: an update of the endpoint with the previous template. */
   const revertRequest = { method: "PATCH", body: new RegExp(good) };
 
-  const fail = (olds: Properties, paths: Path[] = []): Promise<PartialFailure> =>
+  const fail = (olds: Properties, paths: Path[] = []): Promise<ResourceInitError> =>
     partialFailureOf(
       ServerlessEndpoint.update(id, olds, inputsOf(broken), { ...context(), secrets: { paths, values: [] } }),
     );
@@ -140,7 +141,7 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     const failure: unknown = await ServerlessEndpoint.update(id, deployed, inputsOf(broken), context()).catch(
       (error: unknown) => error,
     );
-    expect(failure).not.toBeInstanceOf(PartialFailure);
+    expect(failure).not.toBeInstanceOf(ResourceInitError);
     expect(String(failure)).toContain("the API key is valid but lacks a permission");
     expect(await templateNow()).toBe(good);
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
-import type { Properties } from "../../provider/lifecycle/contract";
+import type { Properties } from "../../provider/engine/values";
 import { kinds } from "../../provider/resources";
 import { openDatabase } from "../../service/store/database";
 import { json, startFaultyServer } from "../support/faulty-server";
@@ -80,8 +80,8 @@ async function run<Result>(label: string, context: BenchContext, verb: Promise<R
 
 /** Outputs that state stores as plain text, without outputs marked secret. */
 function plainState(kind: "Secret" | "ContainerRegistryAuth" | "Template", outputs: Properties): Properties {
-  const { traits } = kinds[kind];
-  return Object.fromEntries(Object.entries(outputs).filter(([key]) => !traits[key]?.secret));
+  const { options } = kinds[kind];
+  return Object.fromEntries(Object.entries(outputs).filter(([key]) => !options[key]?.secret));
 }
 
 async function noteStore(): Promise<void> {

@@ -1,6 +1,6 @@
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../provider/lifecycle/contract";
+import type { Properties } from "../../provider/engine/values";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";

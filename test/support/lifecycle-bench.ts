@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { type ClientSettings, type Clock, createClients, type Dialect } from "serverless-compute-api";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
-import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
+import type { Properties } from "../../provider/engine/values";
+import { type Context, ResourceInitError } from "../../provider/framework/contract";
 import { dialect, restPaths } from "./dialect";
 import { serviceFolder } from "./folders";
 import { OffsetClock } from "./offset-clock";
@@ -165,8 +166,8 @@ export function propertiesIn(value: unknown): Properties {
 }
 
 /** Returns the failure of a verb that leaves an object in state; throws any other error. */
-export async function partialFailureOf(verb: Promise<unknown>): Promise<PartialFailure> {
+export async function partialFailureOf(verb: Promise<unknown>): Promise<ResourceInitError> {
   const failure: unknown = await verb.catch((error: unknown) => error);
-  if (failure instanceof PartialFailure) return failure;
+  if (failure instanceof ResourceInitError) return failure;
   throw failure;
 }

@@ -1,4 +1,4 @@
-import type { Naming } from "../../provider/lifecycle/contract";
+import type { Naming } from "../../provider/framework/contract";
 
 /** Naming with a unique generated name, or without a default name. Suffixes are zeros. */
 export const naming = (name?: string): Naming => ({

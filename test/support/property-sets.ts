@@ -1,13 +1,13 @@
-import type { PropertySet } from "../../provider/lifecycle/failures";
-import { message } from "../../provider/protocol/protobuf";
-import { properties, toPropertySet } from "../../provider/protocol/structs";
-import { toWire } from "../../provider/protocol/values";
+import { toEngine } from "../../provider/engine/engine-properties";
+import { message } from "../../provider/engine/protobuf";
+import { properties, toPropertyMap } from "../../provider/engine/structs";
+import { type PropertyMap, toProperties } from "../../provider/engine/values";
 
 const envelope = message({ properties: properties(1) });
 
 /** Properties as the engine sends them to the plugin. */
-export const engineProperties = (values: object): PropertySet => toPropertySet(toWire(values));
+export const engineProperties = (values: object): PropertyMap => toPropertyMap(toEngine(toProperties(values)));
 
 /** The plugin's properties after encoding and decoding. */
-export const roundTrip = (properties: PropertySet | undefined): PropertySet =>
+export const roundTrip = (properties: PropertyMap | undefined): PropertyMap =>
   envelope.decode(envelope.encode(properties ? { properties } : {})).properties;

@@ -1,5 +1,5 @@
-import type { Context } from "../../provider/lifecycle/contract";
-import { configNames } from "../../provider/lifecycle/setting-names";
+import type { Context } from "../../provider/framework/contract";
+import { configNames } from "../../provider/settings/setting-names";
 
 /** A verb's context that reports nothing and is never cancelled. */
 export const quietContext = ({ clients, clock }: Pick<Context, "clients" | "clock">): Context => ({
@@ -8,6 +8,6 @@ export const quietContext = ({ clients, clock }: Pick<Context, "clients" | "cloc
   signal: new AbortController().signal,
   progress: () => {},
   warn: () => {},
-  claimedIds: new Map(),
+  ownedIds: new Map(),
   settings: { templateReleaseLimit: 150_000, names: configNames },
 });

@@ -1,6 +1,6 @@
-import { type Fields, traitsOf } from "serverless-compute-api/shapes";
+import { type Fields, optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import type { Value } from "../../provider/lifecycle/contract";
+import type { Value } from "../../provider/engine/values";
 
 /** Two values of a plain property and its empty value, by the type of its shape. */
 function sampleValues(shape: z.core.$ZodType): { values: [Value, Value]; empty: Value } {
@@ -14,7 +14,7 @@ function sampleValues(shape: z.core.$ZodType): { values: [Value, Value]; empty: 
 /** Properties of a kind that have the same name and form in every API, without the `special` properties. */
 export const plainProperties = (fields: Fields, special: readonly string[]) =>
   Object.entries(fields).flatMap(([name, shape]) => {
-    const { dialect, v2, optionalInGraphql, keptWhenRemoved } = traitsOf(shape);
+    const { dialect, v2, optionalInGraphql, computedWhenUnset } = optionsOf(shape);
     const isPlain = !(dialect ?? v2 ?? optionalInGraphql) && !special.includes(name);
-    return isPlain ? [{ name, keptWhenRemoved, ...sampleValues(shape) }] : [];
+    return isPlain ? [{ name, computedWhenUnset, ...sampleValues(shape) }] : [];
   });

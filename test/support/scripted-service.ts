@@ -1,6 +1,6 @@
 import { type Clock, createClients, type Dialect } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
-import type { Context } from "../../provider/lifecycle/contract";
+import type { Context } from "../../provider/framework/contract";
 import { type Behaviour, type ReceivedRequest, startFaultyServer } from "./faulty-server";
 import { quietContext } from "./quiet-context";
 

@@ -1,4 +1,4 @@
-import { withExplanation } from "../../lifecycle/messages";
+import { toUserError } from "../../framework/messages";
 import { openClients } from "../account";
 import { settingsIn } from "../provider-settings";
 import { pulumiCli, type StackChoice } from "../pulumi";
@@ -66,7 +66,7 @@ async function addReleases(
     try {
       await Promise.all([...new Set(providerChanges.map(({ endpoint }) => endpoint.id))].map(addEndpointReleases));
     } catch (error) {
-      throw withExplanation(error, { label: "releases", verb: "look up", names: settings.lifecycle.names });
+      throw toUserError(error, { label: "releases", verb: "look up", names: settings.lifecycle.names });
     } finally {
       await clients.close();
     }

@@ -1,10 +1,10 @@
 import { type EndpointRelease, markVariable } from "serverless-compute-api";
 import { z } from "zod";
-import { pathText } from "../../lifecycle/properties/path-text";
-import { isRecord } from "../../protocol/values";
+import { isRecord } from "../../engine/values";
+import { pathText } from "../../framework/properties/path-text";
+import { parseUrn } from "../../framework/urn";
 import { normalizePorts } from "../../resources/template/revision";
 import { toStartText } from "../../resources/template/start-arguments";
-import { parseUrn } from "../../verbs/urn";
 import type { PropertyChange, ResourceChange } from "../pulumi-preview/changes";
 import type { Preview, Step } from "../pulumi-preview/preview";
 import { kindOf } from "../resource-types";

@@ -1,4 +1,4 @@
-import { parseUrn, shortType } from "../../verbs/urn";
+import { parseUrn, shortType } from "../../framework/urn";
 import { type PropertyChange, type ResourceChange, releaseText, secretValue } from "../pulumi-preview/changes";
 import { tableLines } from "../pulumi-preview/markdown";
 import { countOf } from "../terminal";

@@ -1,8 +1,9 @@
 import { cpuFlavorOf, defaultCpu, networkVolumeFields } from "serverless-compute-api/shapes";
-import { propertyOf } from "../../lifecycle/properties/schema";
-import { isRecord, unknownText } from "../../protocol/values";
+import { unknownText } from "../../engine/engine-properties";
+import { isRecord } from "../../engine/values";
+import { propertyOf } from "../../framework/properties/schema";
+import { parseUrn } from "../../framework/urn";
 import { kinds } from "../../resources";
-import { parseUrn } from "../../verbs/urn";
 import { compare } from "../pulumi-preview/changes";
 import type { Preview, Step } from "../pulumi-preview/preview";
 import { kindOf } from "../resource-types";

@@ -1,6 +1,6 @@
 import { expectation, showChoices, showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { withExplanation } from "../../lifecycle/messages";
+import { toUserError } from "../../framework/messages";
 import { openClients } from "../account";
 import { settingsOfPreview } from "../provider-settings";
 import type { Preview } from "../pulumi-preview/preview";
@@ -64,6 +64,6 @@ export async function pricesOfCatalog(preview: Preview, notify: (text: string) =
       volumes: {},
     };
   } catch (cause) {
-    throw withExplanation(cause, { label: "prices of the catalog", verb: "look up", names: settings.lifecycle.names });
+    throw toUserError(cause, { label: "prices of the catalog", verb: "look up", names: settings.lifecycle.names });
   }
 }

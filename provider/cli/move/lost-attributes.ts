@@ -1,6 +1,6 @@
-import { traitsOf } from "serverless-compute-api/shapes";
+import { optionsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import type { Properties } from "../../lifecycle/contract";
+import type { Properties } from "../../engine/values";
 import { type ObjectKind, objectKinds } from "../../resources";
 
 /** Attributes whose values are in a program under another name, or in the template of an endpoint; in camel case. */
@@ -60,7 +60,7 @@ export function lostAttributes(
   const covered = [...(otherNames[kind] ?? []), ...(readOnly[kind] ?? [])];
   const isUnreturned = (name: string): boolean => {
     const schema = shape.get(name);
-    if (!inputs || !schema || traitsOf(schema).writeOnly || impliedProperties.includes(name)) return false;
+    if (!inputs || !schema || optionsOf(schema).writeOnly || impliedProperties.includes(name)) return false;
     // A mount path without a volume has no effect.
     if (name === "volumeMountPath" && !attributes.includes("volumeInGb")) return false;
     const names = alternatives.find((group) => group.includes(name)) ?? [name];

@@ -1,4 +1,4 @@
-import type { Properties } from "../../lifecycle/contract";
+import type { Properties } from "../../engine/values";
 import { openAccount } from "../account";
 import { requireEmpty } from "../project/folder";
 import { readObjects } from "../project/objects";

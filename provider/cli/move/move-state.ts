@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { defaultsKey } from "../../lifecycle/properties/defaults";
+import { defaultsKey } from "../../framework/properties/defaults";
 import { typePrefixes } from "../resource-types";
 import { parseState, referenceTo, type StateResource, stateText } from "../state";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { parseUrn } from "../../framework/urn";
 import type { ObjectKind } from "../../resources";
-import { parseUrn } from "../../verbs/urn";
 import { camelCase } from "../project/identifiers";
 import { parseState, type StateResource } from "../state";
 

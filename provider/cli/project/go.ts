@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { propertyOf } from "../../framework/properties/schema";
 import { sdkPackages } from "../../generated/publication";
-import { propertyOf } from "../../lifecycle/properties/schema";
 import { objectKinds } from "../../resources";
 import { camelCase } from "./identifiers";
 import type { Expression, Program, ProgramResource } from "./program";

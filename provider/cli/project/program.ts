@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { secretReference, traitsOf } from "serverless-compute-api/shapes";
+import { optionsOf, secretReference } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import type { Value } from "../../lifecycle/contract";
-import type { ImportedObject } from "../../lifecycle/define-object";
-import { propertyOf } from "../../lifecycle/properties/schema";
-import { isProperties } from "../../lifecycle/properties/values";
+import { isProperties, type Value } from "../../engine/values";
+import type { ImportedObject } from "../../framework/define-object";
+import { propertyOf } from "../../framework/properties/schema";
 import { type ObjectKind, objectKindNames, objectKinds } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/record";
 import { compare } from "../pulumi-preview/changes";
@@ -86,7 +85,7 @@ function resourceOf(
 ): ProgramResource {
   const shape = Object.entries(objectKinds[kind].inputs.shape);
   const unreadable = shape.flatMap(([key, schema]) =>
-    traitsOf(schema).writeOnly && !propertyOf(schema).optional && inputs[key] === undefined ? [key] : [],
+    optionsOf(schema).writeOnly && !propertyOf(schema).optional && inputs[key] === undefined ? [key] : [],
   );
   const entries = shape.flatMap(([key, schema]): ProgramResource["inputs"] => {
     if (unreadable.includes(key)) return [[key, { type: "config", key: camelCase(`${name}-${key}`) }]];
@@ -99,7 +98,7 @@ function resourceOf(
 /** Returns true if a program that leaves the property out means the same; a service's own switches are off by default. */
 function isDefault(schema: z.core.$ZodType, value: Value): boolean {
   const { defaultValue } = propertyOf(schema);
-  return isDeepStrictEqual(value, defaultValue ?? (traitsOf(schema).keptWhenRemoved && false));
+  return isDeepStrictEqual(value, defaultValue ?? (optionsOf(schema).computedWhenUnset && false));
 }
 
 function expressionOf(value: Value, outputs: ReadonlyMap<string, Expression>): Expression {

@@ -1,5 +1,5 @@
+import { shortType } from "../../framework/urn";
 import type { ObjectKind } from "../../resources";
-import { shortType } from "../../verbs/urn";
 import { countOf } from "../terminal";
 
 /** An object that was not imported. */

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { traitsOf } from "serverless-compute-api/shapes";
-import { isRecorded } from "../../lifecycle/properties/defaults";
-import { pathText } from "../../lifecycle/properties/path-text";
-import { propertyOf } from "../../lifecycle/properties/schema";
-import { isRecord, isSecret } from "../../protocol/values";
+import { optionsOf } from "serverless-compute-api/shapes";
+import { isSecret } from "../../engine/engine-properties";
+import { isRecord } from "../../engine/values";
+import { isRecorded } from "../../framework/properties/defaults";
+import { pathText } from "../../framework/properties/path-text";
+import { propertyOf } from "../../framework/properties/schema";
+import { isGeneratedName, parseUrn, shortType } from "../../framework/urn";
 import { type Kind, kinds } from "../../resources";
-import { isGeneratedName, parseUrn, shortType } from "../../verbs/urn";
 import { kindOf } from "../resource-types";
 import type { Preview, Step } from "./preview";
 
@@ -130,7 +131,7 @@ function visibleInputs(
   return Object.fromEntries(
     entries.map(([key, value]) => {
       const schema = shape[key];
-      return [key, schema && traitsOf(schema).secret ? secretValue : maskSecrets(value)];
+      return [key, schema && optionsOf(schema).secret ? secretValue : maskSecrets(value)];
     }),
   );
 }

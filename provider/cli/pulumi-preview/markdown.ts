@@ -1,5 +1,5 @@
-import { unknownText } from "../../protocol/values";
-import { parseUrn, shortType } from "../../verbs/urn";
+import { unknownText } from "../../engine/engine-properties";
+import { parseUrn, shortType } from "../../framework/urn";
 import { countOf } from "../terminal";
 import { changesOf, type PropertyChange, type ResourceChange, releaseText, secretValue } from "./changes";
 import type { Message, Preview } from "./preview";

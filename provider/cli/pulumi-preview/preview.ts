@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import { parseUrn } from "../../verbs/urn";
+import { parseUrn } from "../../framework/urn";
 
 const stateShape = z.looseObject({
   id: z.string().optional(),

@@ -1,8 +1,8 @@
-import { uncertaintyOf } from "../../lifecycle/create/create-once";
-import type { NamedObject } from "../../lifecycle/create/creation";
+import { uncertaintyOf } from "../../framework/create/create-once";
+import type { NamedObject } from "../../framework/create/creation";
+import { isGeneratedName, parseUrn } from "../../framework/urn";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/record";
-import { isGeneratedName, parseUrn } from "../../verbs/urn";
 import type { Account } from "../account";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
 

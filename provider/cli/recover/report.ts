@@ -1,4 +1,4 @@
-import type { NamedObject } from "../../lifecycle/create/creation";
+import type { NamedObject } from "../../framework/create/creation";
 import { countOf } from "../terminal";
 import type { Unresolved } from "./unresolved";
 

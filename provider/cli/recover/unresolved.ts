@@ -1,7 +1,7 @@
-import type { NamedObject } from "../../lifecycle/create/creation";
+import type { NamedObject } from "../../framework/create/creation";
+import { isGeneratedName } from "../../framework/urn";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/record";
-import { isGeneratedName } from "../../verbs/urn";
 import { type Account, openAccount } from "../account";
 import { settingsIn } from "../provider-settings";
 import { kindOf } from "../resource-types";

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../../generated/args";
-import { disableStackTraces, registration } from "../registration";
+import { disableStackTraces, resourceArguments } from "../resource-arguments";
 
 /**
  * Credentials for a private image registry; a template refers to them by id.
@@ -27,7 +27,7 @@ export class ContainerRegistryAuth extends pulumi.CustomResource {
     const guarded = args.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };
     const restoreStackTraces = disableStackTraces();
     try {
-      super(...registration("ContainerRegistryAuth", name, guarded, opts));
+      super(...resourceArguments("ContainerRegistryAuth", name, guarded, opts));
     } finally {
       restoreStackTraces();
     }

@@ -1,8 +1,8 @@
 import type { JobRecord } from "serverless-compute-api";
-import { finalStatus, jobInput, jobPolicy, jobStatus, rule, traits } from "serverless-compute-api/shapes";
+import { finalStatus, jobInput, jobPolicy, jobStatus, propertyOptions, rule } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { checkInputs } from "../../lifecycle/properties/check";
-import { toProperties } from "../../lifecycle/properties/values";
+import { toProperties } from "../../engine/values";
+import { checkInputs } from "../../framework/properties/check";
 
 /** HTTP request to an endpoint of type LOAD_BALANCER, instead of a job. */
 const request = z
@@ -99,7 +99,7 @@ export const jobInvokeOutputs = z.object({
       "Return value of the handler; with `request`, the body of the response. An integer that a double cannot represent, such as " +
         "12345678901234567890, and a number outside its range, such as 1e400, are text with their digits.",
     )
-    .register(traits, { secretWith: ["input", "expect", "request"] }),
+    .register(propertyOptions, { secretWith: ["input", "expect", "request"] }),
   delayTime: z.number().describe("Waiting time of the job in ms.").optional(),
   executionTime: z.number().describe("Execution time of the job in ms.").optional(),
 });

@@ -1,8 +1,8 @@
 import { type EndpointHealth, isApiError, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { cleanupCallOptions } from "../../lifecycle/calls";
-import { withExplanation } from "../../lifecycle/messages";
+import { cleanupCallOptions } from "../../framework/calls";
+import { toUserError } from "../../framework/messages";
 import { type InvokeJobArgs, type JobInvokeOutputs, type JobResult, type JobSpec, parseJobArgs } from "./inputs";
 import { JobFailure, truncate } from "./job-failure";
 import { findMismatches, formatMismatches } from "./output-match";
@@ -153,7 +153,7 @@ export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promi
   try {
     return await runAndCheck(spec, context);
   } catch (error) {
-    throw withExplanation(error, {
+    throw toUserError(error, {
       label: `job on endpoint "${spec.endpointId}"`,
       verb: "create",
       names: context.settings.names,

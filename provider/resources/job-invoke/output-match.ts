@@ -1,7 +1,8 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import type { Path, Secrets } from "../../lifecycle/contract";
-import { containsSecret, hiddenValue } from "../../lifecycle/properties/secret-paths";
+import type { Path } from "../../engine/values";
+import type { Secrets } from "../../framework/contract";
+import { containsSecret, hiddenValue } from "../../framework/properties/secret-paths";
 
 /** Difference between the expected and the actual output. */
 interface Mismatch {

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { JobInvokeArgs, JobInvokeOutputs } from "../../generated/args";
-import { disableStackTraces, registration } from "../registration";
+import { disableStackTraces, resourceArguments } from "../resource-arguments";
 
 /**
  * Runs a job on an endpoint as part of the deployment, which continues only if the job succeeds. The job runs when the resource is
@@ -39,7 +39,7 @@ export class JobInvoke extends pulumi.CustomResource {
   constructor(name: string, args: JobInvokeArgs, opts?: pulumi.CustomResourceOptions) {
     const restoreStackTraces = disableStackTraces();
     try {
-      super(...registration("JobInvoke", name, args, opts));
+      super(...resourceArguments("JobInvoke", name, args, opts));
     } finally {
       restoreStackTraces();
     }

@@ -1,8 +1,8 @@
 import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { isFinal, jobVisibility, limits } from "serverless-compute-api/shapes";
-import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../../lifecycle/calls";
-import type { Context } from "../../lifecycle/contract";
+import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../../framework/calls";
+import type { Context } from "../../framework/contract";
 import type { JobSpec } from "./inputs";
 
 /** Subset of a verb's context that a job requires. */

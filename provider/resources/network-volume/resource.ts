@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { NetworkVolumeArgs, NetworkVolumeOutputs } from "../../generated/args";
-import { disableStackTraces, registration } from "../registration";
+import { disableStackTraces, resourceArguments } from "../resource-arguments";
 
 /**
  * Storage that outlives workers; endpoints mount it.
@@ -20,7 +20,7 @@ export class NetworkVolume extends pulumi.CustomResource {
   constructor(name: string, args: NetworkVolumeArgs, opts?: pulumi.CustomResourceOptions) {
     const restoreStackTraces = disableStackTraces();
     try {
-      super(...registration("NetworkVolume", name, args, opts));
+      super(...resourceArguments("NetworkVolume", name, args, opts));
     } finally {
       restoreStackTraces();
     }

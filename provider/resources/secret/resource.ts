@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { secretReference } from "serverless-compute-api/limits";
 import type { SecretArgs, SecretOutputs } from "../../generated/args";
-import { disableStackTraces, registration, withPreviewValue } from "../registration";
+import { disableStackTraces, resourceArguments, withPreviewValue } from "../resource-arguments";
 
 /**
  * Sensitive value for the environment of workers. It can be written but not read back.
@@ -30,7 +30,7 @@ export class Secret extends pulumi.CustomResource {
     const secretArgs = args.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
     const restoreStackTraces = disableStackTraces();
     try {
-      super(...registration("Secret", name, secretArgs, opts));
+      super(...resourceArguments("Secret", name, secretArgs, opts));
     } finally {
       restoreStackTraces();
     }

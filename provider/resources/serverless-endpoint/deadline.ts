@@ -1,4 +1,4 @@
-import type { Context } from "../../lifecycle/contract";
+import type { Context } from "../../framework/contract";
 import type { Verify } from "./inputs";
 
 /** Time reserved for a rollback: a fifth of the verb's remaining time, up to a maximum (ms). */

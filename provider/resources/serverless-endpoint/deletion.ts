@@ -1,8 +1,8 @@
 import { isApiError } from "serverless-compute-api";
-import { callOptions, completeDespiteCancel } from "../../lifecycle/calls";
-import type { Context } from "../../lifecycle/contract";
-import { deleteIfPresent } from "../../lifecycle/deletion";
-import { findTemplateBySettings } from "../template/lifecycle";
+import { callOptions, completeDespiteCancel } from "../../framework/calls";
+import type { Context } from "../../framework/contract";
+import { deleteIfPresent } from "../../framework/deletion";
+import { findTemplateBySettings } from "../template/definition";
 
 /** Maximum attempts of a delete while workers remain, and the interval between them (ms). */
 const maxAttempts = 20;

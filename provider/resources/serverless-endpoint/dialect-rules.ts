@@ -1,8 +1,8 @@
 import type { Dialect } from "serverless-compute-api";
 import { cpuFlavorEntry, cpuFlavorOf, defaultCpu, gpuTypePattern } from "serverless-compute-api/shapes";
-import { type Failure, type Properties, Unknown, type Value } from "../../lifecycle/contract";
-import { propertyOf } from "../../lifecycle/properties/schema";
-import { textsIn } from "../../lifecycle/properties/values";
+import { type Properties, textsIn, Unknown, type Value } from "../../engine/values";
+import type { Failure } from "../../framework/contract";
+import { propertyOf } from "../../framework/properties/schema";
 import { cudaVersionFailures } from "../cuda-versions";
 import { serverlessEndpointInputs } from "./inputs";
 
@@ -29,7 +29,7 @@ function v1Failures({ scalerValue, cpuFlavorIds }: Properties): Failure[] {
 }
 
 /** Checks the input rules of a dialect beyond the types (contract of REST v2: EndpointCreate and its rules). Unknown values pass. */
-export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
+export function validate(inputs: Properties, dialect: Dialect): Failure[] {
   if (dialect === "v1") return v1Failures(inputs);
   const { vcpuCount, computeType, type = "QUEUE", scalerType, idleTimeout } = inputs;
   const isInputSet = (key: string): boolean => isSet(inputs[key]);

@@ -2,9 +2,9 @@ import {
   endpointDefaults,
   endpointFields,
   limits,
+  propertyOptions,
   restEndpointCreate,
   rule,
-  traits,
 } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
@@ -52,7 +52,7 @@ export const serverlessEndpointInputs = restEndpointCreate
           "request as expected. An update that fails verification is rolled back.",
       )
       .optional()
-      .register(traits, { stateOnly: true }),
+      .register(propertyOptions, { notSent: true }),
     adoptExisting,
   })
   .check(

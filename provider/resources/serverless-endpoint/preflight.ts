@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallOptions, Clients, GpuStockRecord, Management } from "serverless-compute-api";
-import { sharedCallOptions } from "../../lifecycle/calls";
-import type { Failure, PreflightContext, Properties } from "../../lifecycle/contract";
-import { messageOf } from "../../lifecycle/failures";
-import { withExplanation } from "../../lifecycle/messages";
-import { hasUnknown, textOf, textsIn } from "../../lifecycle/properties/values";
+import { messageOf } from "../../engine/error-text";
+import { hasUnknown, type Properties, stringAt, textsIn } from "../../engine/values";
+import { sharedCallOptions } from "../../framework/calls";
+import type { Failure, PreflightContext } from "../../framework/contract";
+import { toUserError } from "../../framework/messages";
 
 /** Time limit of each read (ms). */
 const readTimeout = 10_000;
@@ -27,7 +27,7 @@ function createSharedRead<Result>(
       .catch((error: unknown) => {
         (cancelSignal ?? signal).throwIfAborted();
         warn(
-          `preflight is incomplete: ${messageOf(withExplanation(error, { label, verb: "look up", names: context.settings.names }))}`,
+          `preflight is incomplete: ${messageOf(toUserError(error, { label, verb: "look up", names: context.settings.names }))}`,
         );
         return undefined;
       });
@@ -57,10 +57,10 @@ function dataCentersOf(
 ): { ids: string[]; text: string } | undefined {
   const volumeIds = [...new Set([...textsIn(news["networkVolumeId"]), ...textsIn(news["networkVolumeIds"])])];
   const volumes = volumeIds.map((id) => objects.get(id) ?? {});
-  const volumeCenters = volumes.flatMap((volume) => textOf(volume, "dataCenterId") ?? []);
+  const volumeCenters = volumes.flatMap((volume) => stringAt(volume, "dataCenterId") ?? []);
   const isKnown = volumeCenters.length === volumes.length && !hasUnknown(news["networkVolumeIds"]);
   if (volumeCenters.length > 0 && isKnown) {
-    const names = volumes.map((volume) => textOf(volume, "name"));
+    const names = volumes.map((volume) => stringAt(volume, "name"));
     const volumeText = names.length === 1 && names[0] !== undefined ? `volume "${names[0]}" is` : undefined;
     const text = volumeText ?? (names.length === 1 ? "its volume is" : "its volumes are");
     return { ids: volumeCenters, text: `${joinWords([...new Set(volumeCenters)])}, where ${text}` };

@@ -1,13 +1,13 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import type { ContainerSettings } from "serverless-compute-api/shapes";
-import { callOptions } from "../../lifecycle/calls";
-import type { Context, Properties, Value } from "../../lifecycle/contract";
-import type { Update } from "../../lifecycle/create/creation";
-import { diffProperty } from "../../lifecycle/properties/diff";
-import { textOf, toProperties, toValue } from "../../lifecycle/properties/values";
+import { type Properties, stringAt, toProperties, toValue, type Value } from "../../engine/values";
+import { callOptions } from "../../framework/calls";
+import type { Context } from "../../framework/contract";
+import type { Update } from "../../framework/create/creation";
+import { diffProperty } from "../../framework/properties/diff";
 import { revisionOf } from "../template/revision";
 import { type Inputs, serverlessEndpointInputs } from "./inputs";
-import { diffRules, fromRecord } from "./record";
+import { diffRules, observe } from "./record";
 import { changedSettingNames, type Unverified, unverifiedIn } from "./unverified";
 
 /** Settings before an update, to which a failed verification returns the endpoint. */
@@ -20,7 +20,7 @@ export interface PreviousVersion extends Unverified {
 type Served = { templateId?: string | undefined; container?: ContainerSettings };
 
 async function servedBy(record: EndpointRecord, olds: Properties, context: Context): Promise<Served> {
-  const { container, copyId, templateId = textOf(olds, "templateId") } = record;
+  const { container, copyId, templateId = stringAt(olds, "templateId") } = record;
   if (!container) return { templateId };
   const template =
     templateId === undefined
@@ -48,7 +48,7 @@ export async function readPreviousVersion(
   const { neverVerified = false, container } = pending ?? {};
   if (keys.size === 0) return { before: {}, neverVerified, isServing: true };
   const record = await context.clients.management.readEndpoint(id, callOptions(context));
-  const actual: { [key: string]: unknown } = record ? fromRecord(record, state, context).inputs : {};
+  const actual: { [key: string]: unknown } = record ? observe(record, state, context).inputs : {};
   const lastVerified = (key: string): Value =>
     (pending && Object.hasOwn(pending.before, key) ? pending.before[key] : state[key]) ?? null;
   const rules = { ...diffRules, dialect: context.clients.dialect };
@@ -66,7 +66,7 @@ export async function readPreviousVersion(
   if (ownContainer)
     return { before: { ...before, templateId: null }, container: ownContainer, neverVerified: true, isServing: true };
   const isInState = templateId === (state["templateId"] ?? null);
-  const isOfStack = templateId === program["templateId"] || context.claimedIds.has(templateId ?? "");
+  const isOfStack = templateId === program["templateId"] || context.ownedIds.has(templateId ?? "");
   const verified = Object.fromEntries([...keys].map((key) => [key, lastVerified(key)]));
   const hasVerified =
     verified["templateId"] !== null || container !== undefined || templateId === program["templateId"];

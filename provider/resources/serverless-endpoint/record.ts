@@ -1,11 +1,11 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { cpuFlavorEntry, cpuFlavorOf, defaultCpu, limits, lowestCudaVersion } from "serverless-compute-api/shapes";
-import { type CallContext, callOptions } from "../../lifecycle/calls";
-import type { Context, Properties, Value } from "../../lifecycle/contract";
-import type { DiffRules } from "../../lifecycle/properties/diff";
-import { textOf, toProperties } from "../../lifecycle/properties/values";
-import type { ReportedObject } from "../../lifecycle/read-result";
-import { findTemplateBySettings, template } from "../template/lifecycle";
+import { type Properties, stringAt, toProperties, type Value } from "../../engine/values";
+import { type CallContext, callOptions } from "../../framework/calls";
+import type { Context } from "../../framework/contract";
+import type { DiffRules } from "../../framework/properties/diff";
+import type { ObservedObject } from "../../framework/read-result";
+import { findTemplateBySettings, template } from "../template/definition";
 import { revisionOf } from "../template/revision";
 import type { Inputs, Outputs } from "./inputs";
 import { neverVerified, unverifiedKey } from "./unverified";
@@ -37,7 +37,7 @@ const listIn = (desired: Properties, key: string): Value[] => {
 function gpuTypesOf(
   record: EndpointRecord,
   desired: Properties,
-): Pick<ReportedObject<Inputs, Outputs>["inputs"], GpuTypes> {
+): Pick<ObservedObject<Inputs, Outputs>["inputs"], GpuTypes> {
   const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [] } = record;
   if (anyGpuType === undefined) return { gpuTypeIds };
   const types = listIn(desired, "gpuTypeIds");
@@ -50,9 +50,9 @@ type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
 
 /** Returns the volumes of an endpoint. The service may report a volume in both properties or only in the list, however it was set. */
 function volumesOf(
-  { networkVolumeId, networkVolumeIds, unreportedKeys = [] }: EndpointRecord,
+  { networkVolumeId, networkVolumeIds, unknownKeys = [] }: EndpointRecord,
   desired: Properties,
-): Pick<ReportedObject<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
+): Pick<ObservedObject<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
   const desiredId = desired["networkVolumeId"];
   const desiredIds = listIn(desired, "networkVolumeIds");
   const reportedIds = [...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds)];
@@ -61,8 +61,8 @@ function volumesOf(
     return { networkVolumeId: desiredId, networkVolumeIds: listIds };
   if (networkVolumeId && reportedIds.length === 1 && desiredIds.length === 0)
     return { networkVolumeId, networkVolumeIds: [] };
-  const isListUnreported = unreportedKeys.includes("networkVolumeIds");
-  if (isListUnreported && (desiredIds.length > 0 || unreportedKeys.includes("networkVolumeId"))) return {};
+  const isListUnreported = unknownKeys.includes("networkVolumeIds");
+  if (isListUnreported && (desiredIds.length > 0 || unknownKeys.includes("networkVolumeId"))) return {};
   return { networkVolumeId: undefined, networkVolumeIds: reportedIds };
 }
 
@@ -73,7 +73,7 @@ function volumesOf(
 function cpuOf(
   { cpuFlavorIds, vcpuCount }: Pick<EndpointRecord, "cpuFlavorIds" | "vcpuCount">,
   desired: Properties,
-): Pick<ReportedObject<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
+): Pick<ObservedObject<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
   const desiredEntries = listIn(desired, "cpuFlavorIds");
   const hasCounts = (entry: Value): boolean => typeof entry === "string" && cpuFlavorOf(entry, 0).vcpuCount > 0;
   if (![...desiredEntries, ...cpuFlavorIds].some(hasCounts)) return { cpuFlavorIds, vcpuCount };
@@ -96,11 +96,11 @@ function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Prop
 }
 
 /** Converts a record to inputs and outputs. */
-export function fromRecord(
+export function observe(
   record: EndpointRecord,
   desired: Properties,
   context: Pick<Context, "clients">,
-): ReportedObject<Inputs, Outputs> {
+): ObservedObject<Inputs, Outputs> {
   const {
     flashboot: _f,
     flashbootType: _t,
@@ -109,8 +109,8 @@ export function fromRecord(
     networkVolumeIds: _n,
     ...rest
   } = record;
-  const { templateId, minCudaVersion, executionTimeoutMs, unreportedKeys = [] } = record;
-  const inputs: ReportedObject<Inputs, Outputs>["inputs"] = {
+  const { templateId, minCudaVersion, executionTimeoutMs, unknownKeys = [] } = record;
+  const inputs: ObservedObject<Inputs, Outputs>["inputs"] = {
     // The properties below may be missing from a record; undefined is kept for them.
     ...toProperties(rest),
     templateId,
@@ -121,7 +121,7 @@ export function fromRecord(
     ...volumesOf(record, desired),
     ...flashbootOf(record, desired),
   };
-  for (const key of unreportedKeys) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
+  for (const key of unknownKeys) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
   const { version } = record;
   return {
     inputs,
@@ -136,11 +136,11 @@ export function fromRecord(
 }
 
 /** Returns true if the template of an endpoint with `verify` changed outside the stack, or in a deployment that was killed. */
-const hasOtherTemplate = ({ templateId, unreportedKeys = [] }: EndpointRecord, desired: Properties): boolean =>
+const hasOtherTemplate = ({ templateId, unknownKeys = [] }: EndpointRecord, desired: Properties): boolean =>
   "verify" in desired &&
   typeof desired["templateId"] === "string" &&
   desired["templateId"] !== templateId &&
-  !unreportedKeys.includes("templateId");
+  !unknownKeys.includes("templateId");
 
 /** Returns the endpoint's address. A response of REST v2 may omit the address of a load balancer, which `state` then contains. */
 export function urlOf(
@@ -149,7 +149,7 @@ export function urlOf(
   state: Properties = {},
 ): string {
   const isLoadBalancer = (type ?? state["type"]) === "LOAD_BALANCER";
-  return requestUrl ?? (isLoadBalancer ? textOf(state, "url") : undefined) ?? clients.jobs.url(id);
+  return requestUrl ?? (isLoadBalancer ? stringAt(state, "url") : undefined) ?? clients.jobs.url(id);
 }
 
 /** Version of a new endpoint. */
@@ -177,7 +177,7 @@ export async function withTemplate(
   desired: Properties,
   context: Context,
 ): Promise<EndpointRecord> {
-  const desiredId = textOf(desired, "templateId");
+  const desiredId = stringAt(desired, "templateId");
   const { management } = context.clients;
   // In REST v1, only the record of a single endpoint shows that its template is a copy of the desired template.
   const usesOtherTemplate =

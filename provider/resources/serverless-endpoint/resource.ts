@@ -3,7 +3,7 @@ import { jobApiRoot } from "serverless-compute-api/address";
 import type { ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../../generated/args";
 import { programConfig } from "../../settings/program-config";
 import { resolveServerlessUrl } from "../../settings/settings";
-import { disableStackTraces, registration, typeToken, withPreviewValue } from "../registration";
+import { disableStackTraces, resourceArguments, typeToken, withPreviewValue } from "../resource-arguments";
 
 /**
  * Endpoint that accepts jobs at its own URL and runs them on workers of a template.
@@ -45,7 +45,7 @@ export class ServerlessEndpoint extends pulumi.CustomResource {
   constructor(name: string, args: ServerlessEndpointArgs, opts?: pulumi.CustomResourceOptions) {
     const restoreStackTraces = disableStackTraces();
     try {
-      super(...registration("ServerlessEndpoint", name, args, opts));
+      super(...resourceArguments("ServerlessEndpoint", name, args, opts));
     } finally {
       restoreStackTraces();
     }

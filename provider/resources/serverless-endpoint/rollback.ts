@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EndpointRecord, EndpointWorkers } from "serverless-compute-api";
 import { type ContainerSettings, showValue } from "serverless-compute-api/shapes";
-import { callOptions, cleanupCallOptions } from "../../lifecycle/calls";
-import type { Context, PartialFailure, Properties } from "../../lifecycle/contract";
-import type { Update } from "../../lifecycle/create/creation";
-import { withExplanation } from "../../lifecycle/messages";
-import { hiddenValue, isSecretAt } from "../../lifecycle/properties/secret-paths";
-import { toProperties } from "../../lifecycle/properties/values";
+import { type Properties, toProperties } from "../../engine/values";
+import { callOptions, cleanupCallOptions } from "../../framework/calls";
+import type { Context, ResourceInitError } from "../../framework/contract";
+import type { Update } from "../../framework/create/creation";
+import { toUserError } from "../../framework/messages";
+import { hiddenValue, isSecretAt } from "../../framework/properties/secret-paths";
 import { deadlineOf } from "./deadline";
 import { checkedInputs, type Inputs, type Outputs, type Verify } from "./inputs";
 import { followRollout } from "./rollout";
@@ -36,7 +36,7 @@ interface FailedUpdate {
   /** True if the update verifies a template that changed in place. */
   changesInPlace: boolean;
   /** Returns the failure with the state that the engine records. */
-  fail: (result: FailedResult, message: string, outputs: object) => PartialFailure;
+  fail: (result: FailedResult, message: string, outputs: object) => ResourceInitError;
 }
 
 /**
@@ -79,7 +79,7 @@ const formatSettings = (settings: Properties, keys: readonly string[], { secrets
  * Rolls back an update and waits for workers of the previous version. Returns the failure of the update, with its reason and the
  * endpoint's current version.
  */
-export async function rollBack(failed: FailedUpdate, context: Context): Promise<PartialFailure> {
+export async function rollBack(failed: FailedUpdate, context: Context): Promise<ResourceInitError> {
   const { id, update, previous, outputs, reason, verify, apply, previousVersion, changesInPlace, fail } = failed;
   const { news } = update;
   const { before, container } = previous;
@@ -167,11 +167,11 @@ function rollbackFailure(
     failedVersion: string;
   },
   context: Context,
-): PartialFailure {
+): ResourceInitError {
   const { error, endpoint, target, keys, failedVersion } = rollback;
   const { container, before } = previous;
   const { name } = update.news;
-  const cause = withExplanation(error, {
+  const cause = toUserError(error, {
     label: `ServerlessEndpoint "${name}"`,
     verb: "update",
     names: context.settings.names,

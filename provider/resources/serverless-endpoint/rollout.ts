@@ -1,7 +1,7 @@
 import type { EndpointWorkers, JobRecord, WorkerRecord } from "serverless-compute-api";
-import { callOptions } from "../../lifecycle/calls";
-import type { Context } from "../../lifecycle/contract";
-import { waitForPollTurn } from "../../lifecycle/poll-rate-limit";
+import { callOptions } from "../../framework/calls";
+import type { Context } from "../../framework/contract";
+import { acquirePoll } from "../../framework/poll-limiter";
 import type { Deadline } from "./deadline";
 
 /** Time to wait for new workers before a job is sent in any case (ms); doubles with each job, up to `maxReadyWait`. */
@@ -55,7 +55,7 @@ export function followRollout(
     return oldWorkers?.workers.some((worker) => worker.id === id) ?? false;
   };
   const poll = async (ms = 0): Promise<void> => {
-    deadline.extend(await waitForPollTurn(context, ms));
+    deadline.extend(await acquirePoll(context, ms));
     current = await context.clients.management.readWorkers(endpointId, callOptions(context));
     for (const worker of current.workers) {
       knownIds.add(worker.id);

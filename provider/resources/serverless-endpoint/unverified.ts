@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ContainerSettings } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import type { Change, Path, Properties, Value } from "../../lifecycle/contract";
-import { isProperties, toProperties } from "../../lifecycle/properties/values";
+import { isProperties, type Path, type Properties, toProperties, type Value } from "../../engine/values";
+import type { Change } from "../../framework/contract";
 import { checkedInputs } from "./inputs";
 
 /** Name of the state property that marks unverified settings of an endpoint. */

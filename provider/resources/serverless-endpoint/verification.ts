@@ -1,5 +1,6 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
-import type { Context, Path } from "../../lifecycle/contract";
+import type { Path } from "../../engine/values";
+import type { Context } from "../../framework/contract";
 import type { JobResult, JobSpec } from "../job-invoke/inputs";
 import { JobFailure } from "../job-invoke/job-failure";
 import { checkResult, describeHealth, runToCompletion } from "../job-invoke/job-result";

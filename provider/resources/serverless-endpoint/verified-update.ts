@@ -1,10 +1,10 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
-import { callOptions } from "../../lifecycle/calls";
-import { type Context, PartialFailure } from "../../lifecycle/contract";
-import type { Created, Update } from "../../lifecycle/create/creation";
-import { withExplanation } from "../../lifecycle/messages";
-import { waitForPollTurn } from "../../lifecycle/poll-rate-limit";
-import { toProperties } from "../../lifecycle/properties/values";
+import { toProperties } from "../../engine/values";
+import { callOptions } from "../../framework/calls";
+import { type Context, ResourceInitError } from "../../framework/contract";
+import type { Created, Update } from "../../framework/create/creation";
+import { toUserError } from "../../framework/messages";
+import { acquirePoll } from "../../framework/poll-limiter";
 import type { Inputs, Outputs } from "./inputs";
 import { readPreviousVersion } from "./previous-version";
 import { type Apply, rollBack } from "./rollback";
@@ -21,7 +21,7 @@ import { verifyEndpoint } from "./verification";
 
 /** Returns the user-facing message of a failure. */
 const messageOf = (error: unknown, { name }: Inputs, { settings }: Context): string => {
-  const explained = withExplanation(error, {
+  const explained = toUserError(error, {
     label: `ServerlessEndpoint "${name}"`,
     verb: "update",
     names: settings.names,
@@ -44,7 +44,7 @@ export async function verifyCreated(
     const advice = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
     const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs, context)}\n${advice}`;
     const help = context.signal.aborted ? undefined : "verification";
-    throw new PartialFailure(message, id, { ...toProperties(outputs), ...neverVerified }, { help });
+    throw new ResourceInitError(message, id, { ...toProperties(outputs), ...neverVerified }, { help });
   }
 }
 
@@ -70,12 +70,12 @@ export async function updateVerified(
   // The service may have applied any part of an unverified update, so all of its settings are sent again.
   const changed = (key: string): boolean => requested.changed(key) || Object.hasOwn(previous.before, key);
   const update = { ...requested, changed };
-  const fail = (result: FailedResult, message: string, outputs: object): PartialFailure => {
+  const fail = (result: FailedResult, message: string, outputs: object): ResourceInitError => {
     const { settings } = recordedStates[result];
     const inputs = settings === "new" ? undefined : inputsIn(olds, settings === "previous" ? previous.before : {});
     const state = { ...toProperties(outputs), ...markAfter(result, previous) };
     const hasFailed = result !== "unconfirmed" && result !== "interrupted";
-    return new PartialFailure(message, id, state, { inputs, help: hasFailed ? "verification" : undefined });
+    return new ResourceInitError(message, id, state, { inputs, help: hasFailed ? "verification" : undefined });
   };
   const workers = changed("templateId") ? await readOldWorkers(id, context) : undefined;
   const outputs = await apply(id, update, context).catch((error: unknown) => {
@@ -109,6 +109,6 @@ export async function updateVerified(
 }
 
 async function readOldWorkers(id: string, context: Context): Promise<EndpointWorkers> {
-  await waitForPollTurn(context);
+  await acquirePoll(context);
   return context.clients.management.readWorkers(id, callOptions(context));
 }

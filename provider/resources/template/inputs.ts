@@ -1,4 +1,4 @@
-import { defaultMountPath, templateFields as fields, rule, traits } from "serverless-compute-api/shapes";
+import { defaultMountPath, templateFields as fields, propertyOptions, rule } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 import { contentKeys } from "./revision";
@@ -34,7 +34,7 @@ export const templateInputs = z
           "this one. The old one is deleted when no endpoint uses it. Defaults to false.",
       )
       .optional()
-      .register(traits, { stateOnly: true }),
+      .register(propertyOptions, { notSent: true }),
     adoptExisting,
   })
   .check(
@@ -60,7 +60,7 @@ export const templateOutputs = z.object({
   revision: z
     .string()
     .describe("Hash of the workers' content: image, arguments, environment, ports, disk and registry credentials.")
-    .register(traits, { secretWith: Object.keys(contentKeys) }),
+    .register(propertyOptions, { secretWith: Object.keys(contentKeys) }),
 });
 /** Outputs of a Template resource. */
 export type Outputs = z.output<typeof templateOutputs>;

@@ -1,8 +1,8 @@
 import { type EndpointRecord, isApiError, type TemplateRecord } from "serverless-compute-api";
-import { callOptions, cleanupCallOptions } from "../../lifecycle/calls";
-import type { Context } from "../../lifecycle/contract";
-import { findInList } from "../../lifecycle/deletion";
-import { ExplainedError } from "../../lifecycle/messages";
+import { callOptions, cleanupCallOptions } from "../../framework/calls";
+import type { Context } from "../../framework/contract";
+import { findInList } from "../../framework/deletion";
+import { UserError } from "../../framework/messages";
 
 const second = 1000;
 
@@ -68,7 +68,7 @@ async function tryDelete(
 ): Promise<TemplateRecord | undefined> {
   for (let attempt = 1; ; attempt++) {
     const template = await findTemplate(id, context);
-    context.onLookup?.(template !== undefined);
+    context.reportFound?.(template !== undefined);
     if (template === undefined) return undefined;
     if (attempt === 1) await beforeDelete?.(template);
     try {
@@ -101,7 +101,7 @@ async function rejectIfUsed(
   await context.clock.sleep(second, context.signal);
   const users = await list();
   if (users.length === 0) return;
-  throw new ExplainedError(
+  throw new UserError(
     `template "${name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses" : "use"} it and ` +
       `is not deleted by this deployment. Delete it or assign another template to it, then try again. ` +
       "To replace a template, also change its name, so that the new one is created first.",
@@ -149,7 +149,7 @@ async function timeoutError(template: TemplateRecord, timeLimit: number, context
     context.deadline === undefined
       ? `${context.settings.names.templateReleaseLimit} (seconds)`
       : "customTimeouts.delete";
-  return new ExplainedError(
+  return new UserError(
     `template "${template.name}" is still in use after ${Math.round(timeLimit / second)} s: ${usage}. It stays in the state: run the ` +
       `same command again later, or wait longer with ${setting}.`,
     { help: boundEndpoints.length === 0 ? "templateNotReleased" : undefined },

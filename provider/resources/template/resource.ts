@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { TemplateArgs, TemplateOutputs } from "../../generated/args";
-import { disableStackTraces, knownOr, registration, withPreviewValue } from "../registration";
+import { disableStackTraces, knownOr, resourceArguments, withPreviewValue } from "../resource-arguments";
 import { revisionOf } from "./revision";
 
 /**
@@ -39,7 +39,7 @@ export class Template extends pulumi.CustomResource {
   constructor(name: string, args: TemplateArgs, opts?: pulumi.CustomResourceOptions) {
     const restoreStackTraces = disableStackTraces();
     try {
-      super(...registration("Template", name, args, opts));
+      super(...resourceArguments("Template", name, args, opts));
     } finally {
       restoreStackTraces();
     }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Value } from "../../lifecycle/contract";
+import type { Value } from "../../engine/values";
 import { type StartArguments, toStartText } from "./start-arguments";
 
 /** Workers' content in a template, with defaults applied. */

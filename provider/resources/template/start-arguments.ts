@@ -37,7 +37,7 @@ export function toStartText({ dockerArgs, dockerEntrypoint = [], dockerStartCmd 
 }
 
 /** Returns the start arguments of a record: text if the program uses text, otherwise lists if the record contains them. */
-export function startArgumentsOf(dockerArgs: string, isText: boolean): Required<StartArguments> {
+export function toStartLists(dockerArgs: string, isText: boolean): Required<StartArguments> {
   const lists = isText ? undefined : parseLists(dockerArgs);
   return lists
     ? { dockerArgs: "", dockerEntrypoint: lists.entrypoint, dockerStartCmd: lists.cmd }

@@ -1,4 +1,4 @@
-import { type Traits, traitsOf } from "serverless-compute-api/shapes";
+import { optionsOf, type PropertyOptions } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { pascalCase } from "../../../provider/cli/project/text-layout";
 import { kinds } from "../../../provider/resources";
@@ -14,14 +14,14 @@ const propertiesOf = (json: Json): [string, Json][] =>
 const docComment = (text: string | undefined): string => `  /** ${text} */\n`;
 
 /** The description of a property with bounds, default and replacement. */
-function descriptionOf(name: string, json: Json, traits: Traits, isRequired: boolean): string {
+function descriptionOf(name: string, json: Json, options: PropertyOptions, isRequired: boolean): string {
   const fallback = json.default === undefined || json.properties ? "" : `Default \`${JSON.stringify(json.default)}\`.`;
   return [
     json.description,
     boundsOf(json),
     name === "name" && !isRequired ? "Default `<resource name>-<stack>-<random suffix>`." : fallback,
-    traits.replaces && "A change replaces the resource.",
-    traits.secret && "Kept encrypted in state.",
+    options.replaceOnChanges && "A change replaces the resource.",
+    options.secret && "Kept encrypted in state.",
   ]
     .filter(Boolean)
     .join(" ");
@@ -54,7 +54,7 @@ function argsInterface(
   name: string,
   doc: string,
   json: Json,
-  traitsOfKey: (key: string) => Traits,
+  optionsOfKey: (key: string) => PropertyOptions,
   writtenNames: Map<string, string>,
 ): string {
   const contentKey = JSON.stringify(json.properties);
@@ -69,7 +69,7 @@ function argsInterface(
       nested.push(argsInterface(nestedName, `The input \`${key}\` of a ${owner}.`, property, () => ({}), writtenNames));
     }
     const isRequired = json.required?.includes(key) ?? false;
-    const text = descriptionOf(key, property, traitsOfKey(key), isRequired);
+    const text = descriptionOf(key, property, optionsOfKey(key), isRequired);
     return `${docComment(text)}  ${key}${isRequired ? "" : "?"}: ${asInput(typeOf(property, nestedName, asInput))};\n`;
   });
   return `${nested.join("")}\n/** ${doc} */\nexport interface ${name} {\n${fields.join("")}}\n`;
@@ -102,17 +102,17 @@ const jsonSchema = (shape: z.ZodType, io: "input" | "output"): Json =>
 export function argsText(): string {
   const writtenNames = new Map<string, string>();
   const interfaces = Object.entries(kinds).map(([kind, { inputs, outputs }]) => {
-    const traitsOfKey = (key: string): Traits => {
+    const optionsOfKey = (key: string): PropertyOptions => {
       const shapes: Record<string, z.ZodType> = inputs.shape;
       const shape = shapes[key];
-      return shape ? traitsOf(shape) : {};
+      return shape ? optionsOf(shape) : {};
     };
     return (
       argsInterface(
         `${kind}Args`,
         `Inputs of a {@link ${kind}}.`,
         jsonSchema(inputs, "input"),
-        traitsOfKey,
+        optionsOfKey,
         writtenNames,
       ) + outputsInterface(kind, jsonSchema(inputs, "output"), jsonSchema(outputs, "output"))
     );

@@ -1,8 +1,8 @@
-import { traitsOf } from "serverless-compute-api/shapes";
+import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import type { ResourceShapes } from "../../../provider/framework/define-lifecycle";
 import { functions, listInputs } from "../../../provider/functions/functions";
 import type { FunctionDefinition } from "../../../provider/functions/lookup";
-import type { ResourceShapes } from "../../../provider/lifecycle/define-lifecycle";
 import { isObjectKind, kinds } from "../../../provider/resources";
 import {
   verifiedEndpointDescription,
@@ -101,15 +101,15 @@ function properties(
   const specs: Record<string, PropertySpec> = {};
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const member = shape.shape[name];
-    const traits = member ? traitsOf(member) : {};
+    const options = member ? optionsOf(member) : {};
     const spec = propertySpec(property, tokenOf(owner), name, types);
     specs[name] = {
       ...spec,
-      ...(traits.secret ? { secret: true } : {}),
-      ...(traits.replaces === true ? { willReplaceOnChanges: true } : {}),
+      ...(options.secret ? { secret: true } : {}),
+      ...(options.replaceOnChanges === true ? { willReplaceOnChanges: true } : {}),
       // The schema cannot express a replacement in only one version of REST.
-      ...(typeof traits.replaces === "string"
-        ? { description: `${spec.description} With REST ${traits.replaces} a change replaces the resource.` }
+      ...(typeof options.replaceOnChanges === "string"
+        ? { description: `${spec.description} With REST ${options.replaceOnChanges} a change replaces the resource.` }
         : {}),
     };
   }
@@ -197,7 +197,7 @@ function withExamples<Spec extends { description: string }>(
   );
 }
 
-/** The package schema, generated from the shapes and their traits. */
+/** The package schema, generated from the shapes and their property options. */
 export function packageSchema(version: string, publisher: Publisher): PackageSchema {
   const names = sdkNames(publisher);
   const types: TypeSpecs = {};

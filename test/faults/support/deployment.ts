@@ -1,6 +1,7 @@
-import { type Context, PartialFailure, type Properties } from "../../../provider/lifecycle/contract";
+import type { Properties } from "../../../provider/engine/values";
+import { type Context, ResourceInitError } from "../../../provider/framework/contract";
+import { autoNaming } from "../../../provider/framework/urn";
 import { type Kind, kinds } from "../../../provider/resources";
-import { autoNaming } from "../../../provider/verbs/urn";
 import { dialect } from "../../support/dialect";
 
 /** A resource of a program; a value that is a function reads the deployed resources. */
@@ -57,7 +58,7 @@ export function createDeployment(project = "shop") {
     store(result);
   }
 
-  async function deploy(declared: Declared, run: Run, claimedIds: Context["claimedIds"]): Promise<void> {
+  async function deploy(declared: Declared, run: Run, ownedIds: Context["ownedIds"]): Promise<void> {
     const { name, kind, level } = declared;
     const lifecycle = kinds[kind];
     const old = state.resources.get(name);
@@ -71,10 +72,10 @@ export function createDeployment(project = "shop") {
     const check = (olds: Properties): { inputs: Properties; context: Context } => {
       const { inputs, failures, nameSource } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
-      return { inputs, context: { ...run.context, hasUniqueName: nameSource === "random", claimedIds } };
+      return { inputs, context: { ...run.context, hasUniqueName: nameSource === "random", ownedIds } };
     };
     const { inputs, context } = check(old?.outputs ?? {});
-    if (old) claimedIds.set(old.id, "state");
+    if (old) ownedIds.set(old.id, "state");
     const changes = old ? lifecycle.diff(old.outputs, inputs, dialect) : [];
     if (old && changes.length === 0 && !old.unfinished) return;
     try {
@@ -91,7 +92,7 @@ export function createDeployment(project = "shop") {
         });
       }
     } catch (error) {
-      if (error instanceof PartialFailure && !run.killed()) {
+      if (error instanceof ResourceInitError && !run.killed()) {
         if (old && old.id !== error.id) state.replaced.push(old);
         state.resources.set(name, { name, kind, level, id: error.id, outputs: error.outputs, unfinished: true });
       }
@@ -142,11 +143,11 @@ export function createDeployment(project = "shop") {
     /** URNs of all resources of the program so far, with their kinds. */
     urns,
     async up(program: Declared[], run: Run, { targets, continueOnError = false }: UpOptions = {}): Promise<void> {
-      const claimedIds: Context["claimedIds"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
+      const ownedIds: Context["ownedIds"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
       const selected = program.filter(({ name }) => targets?.includes(name) ?? true);
       const remaining = () => removeAllExcept(run, new Set(program.map(({ name }) => name)), targets);
       try {
-        await runByLevel(selected, 1, (declared) => deploy(declared, run, claimedIds));
+        await runByLevel(selected, 1, (declared) => deploy(declared, run, ownedIds));
       } catch (error) {
         if (!continueOnError || run.killed() || run.context.signal.aborted) throw error;
         const errors = await Promise.allSettled([remaining()]);

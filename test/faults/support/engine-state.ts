@@ -1,14 +1,13 @@
 import type { Clients, Dialect } from "serverless-compute-api";
 import { expect } from "vitest";
 import { createProvider } from "../../../provider/dynamic/provider";
-import type { Properties } from "../../../provider/lifecycle/contract";
-import { toProperties } from "../../../provider/lifecycle/properties/values";
-import { invalidateLists } from "../../../provider/lifecycle/reader";
-import { configNames } from "../../../provider/lifecycle/setting-names";
+import { diffChanges } from "../../../provider/engine/messages";
+import { type Properties, toProperties } from "../../../provider/engine/values";
+import { invalidateLists } from "../../../provider/framework/list-cache";
+import { createProviderProcess } from "../../../provider/framework/process";
 import { resourceCalls } from "../../../provider/plugin/resource-calls";
-import { createHost } from "../../../provider/process/host";
-import { diffChanges } from "../../../provider/protocol/messages";
 import { kinds } from "../../../provider/resources";
+import { configNames } from "../../../provider/settings/setting-names";
 import { engineProperties, roundTrip } from "../../support/property-sets";
 import type { ObjectKind } from "./kinds";
 import { clientsReturning } from "./record-server";
@@ -43,14 +42,14 @@ const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-comput
 /** Creates a variant with these clients. */
 function createVariant(name: VariantName, kind: ObjectKind, dialect: Dialect, clients: Clients): Variant {
   const host = {
-    ...createHost(() => undefined),
+    ...createProviderProcess(() => undefined),
     connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
     dialect: () => dialect,
   };
   return name === "plugin" ? pluginVariant(host, kind) : dynamicVariant(host, kind);
 }
 
-function pluginVariant(host: ReturnType<typeof createHost>, kind: ObjectKind): Variant {
+function pluginVariant(host: ReturnType<typeof createProviderProcess>, kind: ObjectKind): Variant {
   const calls = resourceCalls(host, kinds);
   const urn = urnOf(kind);
   return {
@@ -75,7 +74,7 @@ function pluginVariant(host: ReturnType<typeof createHost>, kind: ObjectKind): V
   };
 }
 
-function dynamicVariant(host: ReturnType<typeof createHost>, kind: ObjectKind): Variant {
+function dynamicVariant(host: ReturnType<typeof createProviderProcess>, kind: ObjectKind): Variant {
   const { check, diff, read } = createProvider(kinds[kind], host);
   if (!check || !diff || !read) throw new Error("a verb is missing");
   const internal = { __provider: "text", __urn: urnOf(kind) };

@@ -1,4 +1,4 @@
-import type { Context } from "../../../provider/lifecycle/contract";
+import type { Context } from "../../../provider/framework/contract";
 import type { Random } from "../../support/random";
 import type { Fault, RecordingProxy } from "../../support/recording-proxy";
 import type { Run } from "./deployment";

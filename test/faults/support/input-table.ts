@@ -1,7 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import { gpuTypes } from "serverless-compute-api/catalog";
 import { type Fields, plainEndpointFields, templateFields } from "serverless-compute-api/shapes";
-import type { Properties, Value } from "../../../provider/lifecycle/contract";
+import type { Properties, Value } from "../../../provider/engine/values";
 import { instanceId } from "../../../service/resources/catalog";
 import { dialect } from "../../support/dialect";
 import type { CollectionName, LifecycleBench } from "../../support/lifecycle-bench";
@@ -25,7 +25,7 @@ export interface InputCase {
   /** Effect of a changed value. */
   change: "update" | "replace" | "nothing";
   /** True if the object keeps the value when the program removes it. */
-  keptWhenRemoved?: true;
+  computedWhenUnset?: true;
   /** True for a required input, which can be changed but not added or removed. */
   required?: true;
   /** Value in responses after the input is removed: its default, or the current value for a name. `undefined` means no field. */
@@ -77,10 +77,10 @@ type Row = [input: string, values: [Value, Value], more?: Partial<InputCase>];
 function rowsOf(kind: ObjectKind, rows: Row[], fields: Fields = {}): InputCase[] {
   const explicitInputs = rows.map(([input]) => input);
   const plainRows = plainProperties(fields, explicitInputs).map(
-    ({ name, values, empty, keptWhenRemoved }): Row => [
+    ({ name, values, empty, computedWhenUnset }): Row => [
       name,
       values,
-      keptWhenRemoved ? { keptWhenRemoved } : { absentValue: empty },
+      computedWhenUnset ? { computedWhenUnset } : { absentValue: empty },
     ],
   );
   return [...rows, ...plainRows].map(([input, values, more]) => ({ kind, input, values, change: "update", ...more }));
@@ -123,7 +123,7 @@ export async function inputTable(
         ["name", ["in-a", "in-b"], { absentValue: "in-b" }],
         ["imageName", ["a:1", "b:2"], required],
         ["containerDiskInGb", [5, 6], { absentValue: 50 }],
-        ["volumeInGb", [17, 18], { absentValue: 0, keptWhenRemoved: true, relatedInputs: { isServerless: false } }],
+        ["volumeInGb", [17, 18], { absentValue: 0, computedWhenUnset: true, relatedInputs: { isServerless: false } }],
         ["dockerArgs", ["--a", "--b 2"], { absentValue: "" }],
         ["env", [{ A: "1" }, { A: "2", B: "3" }], { absentValue: {} }],
         ["ports", ["80/http", "80/http, 22/tcp"], { absentValue: [], inResponse: { name: "ports", convert: list } }],
@@ -135,10 +135,10 @@ export async function inputTable(
         ],
         ["dockerEntrypoint", [["sh", "-c"], ["sh"]], { absentValue: [] }],
         ["dockerStartCmd", [["python", "a b.py"], ["python"]], { absentValue: [] }],
-        ["startSsh", [false, true], { keptWhenRemoved: true }],
-        ["startJupyter", [false, true], { keptWhenRemoved: true }],
-        ["isPublic", [true, false], { keptWhenRemoved: true }],
-        ["category", ["AMD", "CPU"], { keptWhenRemoved: true }],
+        ["startSsh", [false, true], { computedWhenUnset: true }],
+        ["startJupyter", [false, true], { computedWhenUnset: true }],
+        ["isPublic", [true, false], { computedWhenUnset: true }],
+        ["category", ["AMD", "CPU"], { computedWhenUnset: true }],
         ...onlyIn("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absentValue: [] }]),
         ["isServerless", [false, true], { ...replaces, absentValue: true }],
         ["containerRegistryAuthId", auths],
@@ -238,7 +238,7 @@ export async function inputTable(
       ...onlyIn("v2", [
         "type",
         ["HIGH_PERFORMANCE", "STANDARD"],
-        { ...replaces, keptWhenRemoved: true, absentValue: "STANDARD" },
+        { ...replaces, computedWhenUnset: true, absentValue: "STANDARD" },
       ]),
       ["adoptExisting", [true, false], noChange],
     ]),

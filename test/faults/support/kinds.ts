@@ -1,4 +1,4 @@
-import type { Properties } from "../../../provider/lifecycle/contract";
+import type { Properties } from "../../../provider/engine/values";
 import { type Kind, kinds } from "../../../provider/resources";
 import { dialect, restPaths } from "../../support/dialect";
 import { type CollectionName, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { findOrphans } from "../../../provider/cli/recover/unresolved";
-import type { Properties } from "../../../provider/lifecycle/contract";
+import type { Properties } from "../../../provider/engine/values";
 import { kinds } from "../../../provider/resources";
 import { type CollectionName, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
 import type { Declared, Deployment, Run } from "./deployment";

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
-import type { Properties } from "../../../provider/lifecycle/contract";
-import { defaultsKey } from "../../../provider/lifecycle/properties/defaults";
-import { hasUnknown } from "../../../provider/lifecycle/properties/values";
+import { hasUnknown, type Properties } from "../../../provider/engine/values";
+import { defaultsKey } from "../../../provider/framework/properties/defaults";
 
 /**
  * Fails unless a preview has the real outputs, except exactly the `unknownOutputs`. Properties that will be absent are null in a

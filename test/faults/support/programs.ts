@@ -1,4 +1,4 @@
-import type { Properties } from "../../../provider/lifecycle/contract";
+import type { Properties } from "../../../provider/engine/values";
 import { dialect } from "../../support/dialect";
 import type { Random } from "../../support/random";
 import type { Declared } from "./deployment";

@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
-import { type Fields, plainEndpointFields, templateFields, traitsOf } from "serverless-compute-api/shapes";
-import type { Properties, Value } from "../../../provider/lifecycle/contract";
+import { type Fields, optionsOf, plainEndpointFields, templateFields } from "serverless-compute-api/shapes";
+import type { Properties, Value } from "../../../provider/engine/values";
 import { kinds } from "../../../provider/resources";
 import { plainProperties } from "../../support/sample-values";
 import type { ObjectKind } from "./kinds";
@@ -156,7 +156,7 @@ export const reportedRows = (dialect: Dialect): ReportedRow[] =>
   rows.flatMap((row) => {
     const { kind, property, related } = row;
     const schema = kinds[kind].inputs.shape[property];
-    const { dialect: requiredDialect = dialect } = schema ? traitsOf(schema) : {};
+    const { dialect: requiredDialect = dialect } = schema ? optionsOf(schema) : {};
     const fields = row[dialect];
     if (requiredDialect !== dialect || fields === null) return [];
     return {

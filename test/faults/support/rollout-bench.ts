@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createClients } from "serverless-compute-api";
 import { afterAll } from "vitest";
 import { z } from "zod";
-import type { Context } from "../../../provider/lifecycle/contract";
+import type { Context } from "../../../provider/framework/contract";
 import { acceleratedClock } from "../../support/accelerated-clock";
 import { dialect } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";

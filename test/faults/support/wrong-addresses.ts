@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { type ClientSettings, createClients } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
-import type { Context } from "../../../provider/lifecycle/contract";
+import type { Context } from "../../../provider/framework/contract";
 import { dialect, restPaths } from "../../support/dialect";
 import { json, startFaultyServer } from "../../support/faulty-server";
 import type { LifecycleBench } from "../../support/lifecycle-bench";

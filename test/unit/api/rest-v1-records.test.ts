@@ -27,15 +27,15 @@ const clearable = [
 ];
 
 test("an endpoint does not report settings that its response omits", () => {
-  const { gpuTypeIds, dataCenterIds, allowedCudaVersions, networkVolumeIds, unreportedKeys } = convert({});
+  const { gpuTypeIds, dataCenterIds, allowedCudaVersions, networkVolumeIds, unknownKeys } = convert({});
   expect([gpuTypeIds, dataCenterIds, allowedCudaVersions, networkVolumeIds]).toEqual([[], [], [], []]);
-  expect(unreportedKeys).toEqual(clearable);
-  expect(convert({ instanceIds: [] }).unreportedKeys).toEqual(clearable);
+  expect(unknownKeys).toEqual(clearable);
+  expect(convert({ instanceIds: [] }).unknownKeys).toEqual(clearable);
   const complete = Object.fromEntries(clearable.map((key) => [key, null]));
   expect(convert({ ...complete, computeType: null })).toMatchObject({
     ...{ gpuTypeIds: [], cpuFlavorIds: [], dataCenterIds: [], allowedCudaVersions: [], networkVolumeIds: [] },
     computeType: undefined,
-    unreportedKeys: [],
+    unknownKeys: [],
   });
 });
 

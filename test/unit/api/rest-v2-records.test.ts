@@ -73,18 +73,18 @@ test.each<[string, fields: object, record: object]>([
 
 test("a response without container and compute settings does not report their properties", () => {
   const gpu = ["gpuTypeIds", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"];
-  const { container, unreportedKeys } = convert({});
+  const { container, unknownKeys } = convert({});
   expect(container).toBeUndefined();
-  expect(unreportedKeys).toEqual([...gpu, "cpuFlavorIds", "vcpuCount", "templateId"]);
+  expect(unknownKeys).toEqual([...gpu, "cpuFlavorIds", "vcpuCount", "templateId"]);
 });
 
 test("a response with a container and all compute settings reports every property", () => {
-  const { templateId, container, unreportedKeys } = convert({
+  const { templateId, container, unknownKeys } = convert({
     image: "acme/chat:1",
     env: { MODEL: "small", SERVERLESS_COMPUTE_TEMPLATE_ID: "t1" },
     gpu: { pools: [] },
     cpu: [],
   });
-  expect(unreportedKeys).toEqual([]);
+  expect(unknownKeys).toEqual([]);
   expect([templateId, container?.env]).toEqual(["t1", { MODEL: "small" }]);
 });

@@ -1,11 +1,11 @@
 import {
   type EndpointRecord,
+  optionsOf,
   serverlessEndpointRecord,
   type TemplateRecord,
   type TemplateSettings,
   templateFields,
   templateRecord,
-  traitsOf,
   v2TemplatePatch,
   v2TemplateRecord,
 } from "serverless-compute-api/shapes";
@@ -46,12 +46,10 @@ test("a body of REST v2 has the names and the form of its shape, without propert
 });
 
 test("a record of REST v2 with the fields of a body is the template with these settings", () => {
-  const { unreportedKeys, ...record } = v2TemplateRecord.parse({ id: "t1", ...templateBody(settings), fresh: 1 });
-  const reported = Object.entries(settings).filter(
-    ([key]) => !unreportedKeys?.some((unreported) => unreported === key),
-  );
+  const { unknownKeys, ...record } = v2TemplateRecord.parse({ id: "t1", ...templateBody(settings), fresh: 1 });
+  const reported = Object.entries(settings).filter(([key]) => !unknownKeys?.some((unreported) => unreported === key));
   expect(record).toMatchObject(Object.fromEntries(reported));
-  expect(unreportedKeys).toEqual(["readme"]);
+  expect(unknownKeys).toEqual(["readme"]);
   expect(record).not.toHaveProperty("fresh");
 });
 
@@ -71,10 +69,10 @@ test("absent and null properties are omitted from a record; wrong types are reje
   expect(templateRecord.parse({ ...minimal, category: "GPU" }).category).toBe("GPU");
 });
 
-test("traits of a property also apply where it is optional or has a default", () => {
+test("options of a property also apply where it is optional or has a default", () => {
   const { isServerless, startSsh } = templateFields;
-  expect(traitsOf(isServerless.default(true))).toMatchObject({ replaces: true });
-  expect(traitsOf(startSsh.optional())).toMatchObject({ keptWhenRemoved: true });
+  expect(optionsOf(isServerless.default(true))).toMatchObject({ replaceOnChanges: true });
+  expect(optionsOf(startSsh.optional())).toMatchObject({ computedWhenUnset: true });
 });
 
 test("the TypeScript types of records match their values", () => {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Dialect } from "serverless-compute-api";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type DriftFlags, drift } from "../../../../provider/cli/drift/drift";
-import type { Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";

@@ -1,11 +1,11 @@
 import type { dynamic } from "@pulumi/pulumi";
 import { createClients } from "serverless-compute-api";
 import { createProvider } from "../../../../provider/dynamic/provider";
-import type { Lifecycle } from "../../../../provider/lifecycle/contract";
-import { Unknown } from "../../../../provider/lifecycle/contract";
-import { configNames } from "../../../../provider/lifecycle/setting-names";
-import { type Cancellation, createCancellation } from "../../../../provider/process/cancellation";
-import { createHost, type Host } from "../../../../provider/process/host";
+import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
+import { Unknown } from "../../../../provider/engine/values";
+import type { Lifecycle } from "../../../../provider/framework/contract";
+import { createProviderProcess, type Host } from "../../../../provider/framework/process";
+import { configNames } from "../../../../provider/settings/setting-names";
 
 /** The engine's marker for an unknown value. */
 export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -26,7 +26,12 @@ export const internal = {
 export function createBoxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
   return {
     kind: "Box",
-    traits: { pin: { secret: true }, name: { unique: true }, size: { replaces: true }, echo: { secretWith: ["note"] } },
+    options: {
+      pin: { secret: true },
+      name: { unique: true },
+      size: { replaceOnChanges: true },
+      echo: { secretWith: ["note"] },
+    },
     check: (_olds, news, { defaultName }) => ({
       nameSource: news["name"] === undefined ? "random" : "program",
       inputs: { name: defaultName?.name ?? "nameless", ...news },
@@ -63,7 +68,7 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
   const nowhere = "http://127.0.0.1:9";
   const clients = createClients({ apiKey: "k", baseUrl: nowhere, graphqlUrl: nowhere, serverlessUrl: nowhere });
   const provider = createProvider(createBoxLifecycle(overrides), {
-    ...createHost(() => undefined),
+    ...createProviderProcess(() => undefined),
     connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
     log: {
       progress: (urn, text) => void messages.push(`progress ${urn} ${text}`),

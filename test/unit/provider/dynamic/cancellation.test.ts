@@ -8,7 +8,7 @@ import {
   openServers,
   shutdownTimeout,
   watchCancelCalls,
-} from "../../../../provider/process/cancellation";
+} from "../../../../provider/engine/cancellation";
 import { listenOnLoopback } from "../../../support/loopback";
 
 const untilAborted = (signal: AbortSignal): Promise<string> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Unknown } from "../../../../provider/lifecycle/contract";
+import { Unknown } from "../../../../provider/engine/values";
 import { bench, internal, unknownText } from "./box";
 
 describe("a check", () => {

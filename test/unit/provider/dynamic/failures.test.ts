@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PartialFailure } from "../../../../provider/lifecycle/contract";
+import { ResourceInitError } from "../../../../provider/framework/contract";
 import { asSecret, bench, errorOf, internal } from "./box";
 
 const throwing = (thrown: unknown) => ({
@@ -31,7 +31,7 @@ describe("a failing verb", () => {
 
   it("that left an unfinished object keeps it, with its message, its reason and its secrets marked", async () => {
     const outputs = { pin: "4711", size: 2, name: "lunch" };
-    const { provider } = bench(throwing(new PartialFailure("the lid is missing", "box-1", outputs)));
+    const { provider } = bench(throwing(new ResourceInitError("the lid is missing", "box-1", outputs)));
     expect(await errorOf(() => provider.create({ ...internal, pin: "4711" }))).toMatchObject({
       message: "the lid is missing",
       id: "box-1",

@@ -1,4 +1,4 @@
-import { createCancellation, handleEngineSignals } from "../../../../provider/process/cancellation";
+import { createCancellation, handleEngineSignals } from "../../../../provider/engine/cancellation";
 
 /** A long-lived provider process that obeys cancellations and reports the events of its verb over IPC. */
 const [cleanup = "none", limit = ""] = process.argv.slice(2);

@@ -1,15 +1,15 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { diffChanges } from "../../../../provider/engine/messages";
+import { createProviderProcess } from "../../../../provider/framework/process";
 import { configCalls } from "../../../../provider/plugin/config-calls";
 import { listCalls } from "../../../../provider/plugin/list-calls";
 import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
-import { createHost } from "../../../../provider/process/host";
-import { diffChanges } from "../../../../provider/protocol/messages";
 import { kinds } from "../../../../provider/resources";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { engineProperties, roundTrip } from "../../../support/property-sets";
 
-const calls = configCalls(createHost(() => undefined));
+const calls = configCalls(createProviderProcess(() => undefined));
 
 const check = (settings: object) => {
   const { inputs, failures = [] } = calls.checkConfig({
@@ -126,7 +126,7 @@ test.each<[source: string, provider: string, args: object, variable: string, nam
     onTestFinished(() => server.close());
     vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", variable);
     onTestFinished(() => void vi.unstubAllEnvs());
-    const host = createHost(() => undefined);
+    const host = createProviderProcess(() => undefined);
     const urn = `urn:pulumi:dev::shop::pulumi:providers:serverless-compute::${provider}`;
     configCalls(host).configure({ urn, args: engineProperties({ ...args, url: server.origin }) });
     const message = (call: Promise<unknown>): Promise<string> => call.then(String, ({ message: text }: Error) => text);

@@ -9,8 +9,8 @@ import {
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import * as messages from "../../../../provider/engine/messages";
 import { construct } from "../../../../provider/plugin/construct";
-import * as messages from "../../../../provider/protocol/messages";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const secret = (value: JavaScriptValue) => ({

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { Unknown } from "../../../../provider/lifecycle/contract";
-import { configNames } from "../../../../provider/lifecycle/setting-names";
+import { Unknown } from "../../../../provider/engine/values";
+import { createProviderProcess } from "../../../../provider/framework/process";
 import { listCalls } from "../../../../provider/plugin/list-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
-import { createHost } from "../../../../provider/process/host";
 import { kinds, objectKinds } from "../../../../provider/resources";
+import { configNames } from "../../../../provider/settings/setting-names";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { engineProperties } from "../../../support/property-sets";
 
@@ -12,7 +12,7 @@ const bench = await useLifecycleBench();
 const hostOf = () => {
   const { clients, clock } = bench.context();
   return {
-    ...createHost(() => undefined),
+    ...createProviderProcess(() => undefined),
     clock,
     connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
   };

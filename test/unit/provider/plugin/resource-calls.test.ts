@@ -1,9 +1,4 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Unknown } from "../../../../provider/lifecycle/contract";
-import { configNames } from "../../../../provider/lifecycle/setting-names";
-import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
-import { resourceCalls } from "../../../../provider/plugin/resource-calls";
-import { createHost, type Host } from "../../../../provider/process/host";
 import {
   autonamingDisabled,
   type checkRequest,
@@ -12,8 +7,13 @@ import {
   diffKinds,
   type Request,
   type Response,
-} from "../../../../provider/protocol/messages";
+} from "../../../../provider/engine/messages";
+import { Unknown } from "../../../../provider/engine/values";
+import { createProviderProcess, type Host } from "../../../../provider/framework/process";
+import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
+import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { kinds } from "../../../../provider/resources";
+import { configNames } from "../../../../provider/settings/setting-names";
 import { startRig } from "../../../support/client-rig";
 import { json } from "../../../support/faulty-server";
 import { longSecrets } from "../../../support/long-secrets";
@@ -26,7 +26,7 @@ const secret = longSecrets().pem;
 /** Creates a host whose service rejects every request with this message. */
 async function createLoggingHost(message: string): Promise<Host> {
   const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)]);
-  const host = createHost(() => undefined);
+  const host = createProviderProcess(() => undefined);
   return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }) };
 }
 

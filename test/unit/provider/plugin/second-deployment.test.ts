@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { checkRequest, Request } from "../../../../provider/engine/messages";
+import { createProviderProcess } from "../../../../provider/framework/process";
 import { configCalls } from "../../../../provider/plugin/config-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
-import { createHost } from "../../../../provider/process/host";
-import type { checkRequest, Request } from "../../../../provider/protocol/messages";
 import { kinds } from "../../../../provider/resources";
 import { engineProperties } from "../../../support/property-sets";
 
@@ -40,7 +40,7 @@ describe("a second deployment in the same process", () => {
   /** The results and messages of the deployments, each begun by Configure, in one process. */
   async function observe(names: readonly string[]): Promise<unknown[]> {
     const messages: string[] = [];
-    const host = createHost(() => undefined);
+    const host = createProviderProcess(() => undefined);
     const log = { ...host.log, warning: async (urn: string, text: string) => void messages.push(`${urn} ${text}`) };
     const loggingHost = { ...host, log };
     const calls = resourceCalls(loggingHost, kinds);
@@ -63,7 +63,7 @@ describe("a second deployment in the same process", () => {
   );
 
   test("closes the connections of the first one", async () => {
-    const host = createHost(() => undefined);
+    const host = createProviderProcess(() => undefined);
     const configure = () =>
       configCalls(host).configure({ urn: "", args: engineProperties({ apiKey: "k", url: "http://127.0.0.1:9" }) });
     configure();

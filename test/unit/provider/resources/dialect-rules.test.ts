@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Properties, Unknown } from "../../../../provider/lifecycle/contract";
+import { type Properties, Unknown } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { naming } from "../../../support/naming";
 

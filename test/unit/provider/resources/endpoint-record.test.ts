@@ -3,9 +3,8 @@ import { v2EndpointRecord } from "serverless-compute-api/shapes";
 import { afterAll, describe, expect, test } from "vitest";
 import { endpointPatch } from "../../../../api/dialects/rest-v2-bodies";
 import { endpointFrom } from "../../../../api/dialects/rest-v2-records";
-import type { Properties } from "../../../../provider/lifecycle/contract";
-import { toProperties } from "../../../../provider/lifecycle/properties/values";
-import { bareName, fromRecord } from "../../../../provider/resources/serverless-endpoint/record";
+import { type Properties, toProperties } from "../../../../provider/engine/values";
+import { bareName, observe } from "../../../../provider/resources/serverless-endpoint/record";
 import { inPlaceWarnings, triggersChanged } from "../../../../provider/resources/serverless-endpoint/unverified";
 
 const record: EndpointRecord = {
@@ -29,7 +28,7 @@ const clients = createClients({
 afterAll(() => clients.close());
 const context = { clients };
 const inputsOf = (reported: Partial<EndpointRecord>, desired: Properties = {}) =>
-  fromRecord({ ...record, ...reported }, desired, context).inputs;
+  observe({ ...record, ...reported }, desired, context).inputs;
 
 const [l4, a40, l40] = ["NVIDIA L4", "NVIDIA A40", "NVIDIA L40"];
 
@@ -125,7 +124,7 @@ describe("the volumes of a record", () => {
   });
 
   test("are not reported if the service does not show lists and the program has one", () => {
-    const inputs = inputsOf({ unreportedKeys: ["networkVolumeIds"] }, { networkVolumeIds: ["v1"] });
+    const inputs = inputsOf({ unknownKeys: ["networkVolumeIds"] }, { networkVolumeIds: ["v1"] });
     expect(inputs).not.toHaveProperty("networkVolumeIds");
   });
 });
@@ -203,7 +202,7 @@ test.each<[string, Partial<EndpointRecord>, Properties, object]>([
 
 test("a record has its address, its version if reported, and the unverified settings of the state", () => {
   const outputs = (reported: Partial<EndpointRecord>, desired: Properties = {}) =>
-    fromRecord({ ...record, ...reported }, desired, context).outputs;
+    observe({ ...record, ...reported }, desired, context).outputs;
   expect(outputs({ requestUrl: "https://lb.example" })).toEqual({ url: "https://lb.example" });
   const state = { type: "LOAD_BALANCER", url: "https://lb.example" };
   expect(outputs({}, state)).toEqual({ url: "https://lb.example" });

@@ -1,6 +1,6 @@
 import { type Clock, type Dialect, systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { runConcurrently } from "../../../support/concurrent-rows";
@@ -129,7 +129,7 @@ const dialects: Dialect[] = process.env["FULL"] ? ["v1", "v2"] : ["v2"];
 describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (restVersion) => {
   const rolledBack = (reason: string) =>
     new RegExp(
-      `^PartialFailure: acme/echo:2 \\(version 2\\) failed its verification; acme/echo:1 \\(version 1\\) keeps serving[^]*\\n${reason}`,
+      `^ResourceInitError: acme/echo:2 \\(version 2\\) failed its verification; acme/echo:1 \\(version 1\\) keeps serving[^]*\\n${reason}`,
     );
   // A slow machine reaches the deadline before it submits the job, a fast machine crashes the last worker before the deadline.
   const waited = (reason: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { type Behaviour, json } from "../../../support/faulty-server";
 import { startJobApi } from "../../../support/job-api";

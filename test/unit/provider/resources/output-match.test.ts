@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Path } from "../../../../provider/lifecycle/contract";
+import type { Path } from "../../../../provider/engine/values";
 import { findMismatches, formatMismatches } from "../../../../provider/resources/job-invoke/output-match";
 import { longSecrets } from "../../../support/long-secrets";
 

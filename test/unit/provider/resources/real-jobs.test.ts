@@ -1,7 +1,7 @@
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/engine/values";
 import { invokeJob } from "../../../../provider/functions/program-calls";
-import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type Properties, Unknown } from "../../../../provider/lifecycle/contract";
-import { textOf } from "../../../../provider/lifecycle/properties/values";
+import { type Properties, stringAt, Unknown } from "../../../../provider/engine/values";
+import { autoNaming } from "../../../../provider/framework/urn";
 import { kinds } from "../../../../provider/resources";
 import { revisionOf } from "../../../../provider/resources/template/revision";
-import { autoNaming } from "../../../../provider/verbs/urn";
 
 const { Template } = kinds;
 const urn = "urn:pulumi:dev::shop::serverless-compute:index:Template::chat";
@@ -14,7 +13,7 @@ const checked = (news: Properties, olds: Properties = {}): Properties => {
   expect([failures, nameSource]).toEqual([[], "random"]);
   return inputs;
 };
-const nameOf = (inputs: Properties): string => textOf(inputs, "name") ?? "";
+const nameOf = (inputs: Properties): string => stringAt(inputs, "name") ?? "";
 const replaced = (olds: Properties, news: Properties): string[] =>
   Template.diff(olds, news).flatMap(({ path, replace }) => (replace ? [path.join(".")] : []));
 

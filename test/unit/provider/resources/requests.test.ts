@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/engine/values";
 import { invokeJob } from "../../../../provider/functions/program-calls";
-import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { runConcurrently } from "../../../support/concurrent-rows";
@@ -148,7 +148,7 @@ describe("the request of a JobInvoke under faults", () => {
 describe("the request of a verification under faults", () => {
   const rolledBack = (reason: string) =>
     new RegExp(
-      `^PartialFailure: acme/server:2 \\(version 2\\) failed its .*; acme/server:1 \\(version 1\\) keeps .*\\n${reason}`,
+      `^ResourceInitError: acme/server:2 \\(version 2\\) failed its .*; acme/server:1 \\(version 1\\) keeps .*\\n${reason}`,
     );
   const checks = {
     succeeds: /^version 2$/,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { revisionOf } from "../../../../provider/resources/template/revision";
-import { startArgumentsOf, toStartText } from "../../../../provider/resources/template/start-arguments";
+import { toStartLists, toStartText } from "../../../../provider/resources/template/start-arguments";
 import { naming } from "../../../support/naming";
 
 const lists = { dockerEntrypoint: ["sh", "-c"], dockerStartCmd: ["echo 'a b'"] };
@@ -20,8 +20,8 @@ describe("the start text", () => {
   });
 
   test("is read back in the form that the program uses", () => {
-    expect(startArgumentsOf(text, false)).toEqual({ dockerArgs: "", ...lists });
-    expect(startArgumentsOf(text, true)).toEqual({ dockerArgs: text, dockerEntrypoint: [], dockerStartCmd: [] });
+    expect(toStartLists(text, false)).toEqual({ dockerArgs: "", ...lists });
+    expect(toStartLists(text, true)).toEqual({ dockerArgs: text, dockerEntrypoint: [], dockerStartCmd: [] });
   });
 });
 

@@ -1,9 +1,9 @@
 import { isApiError } from "serverless-compute-api";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Context } from "../../../../provider/lifecycle/contract";
-import { configNames } from "../../../../provider/lifecycle/setting-names";
+import type { Context } from "../../../../provider/framework/contract";
 import { kinds } from "../../../../provider/resources";
 import { pollInterval } from "../../../../provider/resources/template/release";
+import { configNames } from "../../../../provider/settings/setting-names";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 

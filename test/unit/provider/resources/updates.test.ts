@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";

@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../../../provider/lifecycle/contract";
+import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { type BenchContext, partialFailureOf, useLifecycleBench } from "../../../support/lifecycle-bench";

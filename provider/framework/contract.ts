@@ -1,0 +1,167 @@
+import type { Clients, Clock, Dialect } from "serverless-compute-api";
+import type { PropertyOptions } from "serverless-compute-api/shapes";
+import type { Path, Properties } from "../engine/values";
+import type { OperationSettings } from "../settings/setting-names";
+import type { HelpKey } from "./help";
+
+/** Values and paths that messages about a resource must not show. */
+export interface Secrets {
+  /** Secret paths, including everything below them. */
+  readonly paths: readonly Path[];
+  /** The secret values, because texts of the service may repeat them. */
+  readonly values: readonly string[];
+}
+
+/** An invalid input: its path, and a sentence with the value (unless secret) and the allowed values. */
+export interface Failure {
+  /** Path in Pulumi's property path syntax, such as `env.MODEL` or `gpuTypeIds[0]`; empty if the failure concerns all inputs. */
+  path: string;
+  reason: string;
+}
+
+/** A property that differs; `replace` if it cannot change in place. */
+export interface Change {
+  path: string[];
+  kind: "add" | "update" | "delete";
+  replace: boolean;
+}
+
+/** Context of every verb that calls the service. */
+export interface Context {
+  clients: Clients;
+  clock: Clock;
+  /** Aborts on cancellation. Verbs then reject with its reason and leave a state from which the next deployment continues. */
+  signal: AbortSignal;
+  /** Shows progress on the resource's line; the last text wins. */
+  progress(text: string): void;
+  /** Shows a warning that stays after the deployment. */
+  warn(text: string): void;
+  /** Timeout of the verb in ms, if the user sets one; verbs use `deadline`. */
+  timeout?: number | undefined;
+  /** Deadline of the verb by the clock; undefined without a timeout. */
+  deadline?: number | undefined;
+  /** Deadline of cleanup and lookups after `deadline`. */
+  cleanupDeadline?: number | undefined;
+  /** The signal without the verb's own timeout, for requests that several verbs share. */
+  cancelSignal?: AbortSignal | undefined;
+  /** Called if a request is not retried because of `deadline`. */
+  onDeadline?: (() => void) | undefined;
+  /** Reports whether the service has an object of the state that a read or a delete looked for. */
+  reportFound?: ((exists: boolean) => void) | undefined;
+  /** True if the name of the object to create was generated, so that no other object has it. */
+  hasUniqueName?: boolean | undefined;
+  /** Ids of objects that this deployment found in the state or adopted; creates adopt none of them. */
+  ownedIds: Map<string, "state" | "adopted">;
+  /** Secrets that no message may show. */
+  secrets?: Secrets | undefined;
+  /** Limits of waits. */
+  settings: OperationSettings;
+}
+
+/** Context of a preflight. */
+export interface PreflightContext extends Context {
+  urn: string;
+  /** Properties, without secrets, of objects that the deployment found or made, by id. */
+  objects: ReadonlyMap<string, Properties>;
+}
+
+/** An object of the service, in the terms of the resource. */
+export interface ReadResult {
+  id: string;
+  inputs: Properties;
+  outputs: Properties;
+}
+
+/** Default name of a resource. */
+export interface Naming {
+  /** Absent if the program must set a name. `isUnique`: newly generated, so no other object has it. */
+  defaultName?: { name: string; isUnique: boolean } | undefined;
+  /** Source of a random suffix. */
+  seed: Uint8Array;
+}
+
+/** Source of the name in checked inputs: the program, `pulumi:autonaming`, or a random suffix. */
+export type NameSource = "program" | "autonaming" | "random";
+
+/** Information that a preview has about a resource besides its inputs. */
+export interface PreviewContext {
+  /** Id of the resource; undefined before its creation. */
+  id?: string | undefined;
+  /** Host address of the job API; undefined if the settings have no valid one. */
+  serverlessUrl?: string | undefined;
+}
+
+/** Failure that leaves an unfinished object: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */
+export class ResourceInitError extends Error {
+  override readonly name = "ResourceInitError";
+  /** Inputs of the object, if they differ from the requested ones. */
+  readonly inputs: Properties | undefined;
+  /** Key of the help page. */
+  readonly help: HelpKey | undefined;
+  constructor(
+    message: string,
+    readonly id: string,
+    readonly outputs: Properties,
+    { inputs, help, ...options }: { cause?: unknown; inputs?: Properties | undefined; help?: HelpKey | undefined } = {},
+  ) {
+    super(message, options);
+    this.inputs = inputs;
+    this.help = help;
+  }
+}
+
+/**
+ * Verbs of a resource, independent of Pulumi, for the dynamic provider and the plugin. `inputs` are checked, with
+ * defaults filled in. `outputs` contain the inputs, at the same paths, and values computed by the service; an absent key is
+ * omitted, never undefined. Each kind is written with its own types and converted by `defineLifecycle`
+ * (lifecycle/define-lifecycle.ts), which parses at the boundary.
+ */
+export interface Lifecycle {
+  /** Name of the resource type, such as `Template`. */
+  readonly kind: string;
+  /** PropertyOptions of the top-level inputs and outputs, for example secrets. */
+  readonly options: Readonly<Record<string, PropertyOptions>>;
+  /** Paths in outputs that repeat the values at secret paths; absent for kinds without such outputs. */
+  readonly derivedSecrets?: ((paths: readonly Path[]) => Path[]) | undefined;
+  /**
+   * Checks new inputs and fills in defaults; skips unknown values. `olds` is empty for a new resource. A resource
+   * whose program sets no name keeps the one in state; a new one gets the default name.
+   * No failure shows values that are secret by their shape or at one of the paths `secrets`. Without a dialect, inputs of
+   * all dialects are accepted.
+   */
+  check(
+    olds: Properties,
+    news: Properties,
+    naming: Naming,
+    secrets?: readonly Path[],
+    dialect?: Dialect,
+  ): { inputs: Properties; failures: Failure[]; nameSource: NameSource };
+  /** Warnings about new inputs whose values the catalog does not list, except values that `olds` already has. */
+  catalogWarnings(olds: Properties, news: Properties, secrets: readonly Path[]): string[];
+  /**
+   * Findings about checked inputs that the service may be unable to fulfil now, such as a lack of stock. Sends a number of requests
+   * that does not depend on the number of resources. Absent for kinds without findings.
+   */
+  preflight?: ((olds: Properties, news: Properties, context: PreflightContext) => Promise<Failure[]>) | undefined;
+  /**
+   * Warning with the changes to the existing object that a create with these inputs adopts; undefined if there is none. Rejects if
+   * the object cannot be adopted. Absent for kinds without objects.
+   */
+  adoptionWarning?: ((inputs: Properties, context: Context) => Promise<string | undefined>) | undefined;
+  /** Changes of a deployment; an unknown value counts as a change. Makes no API calls. */
+  diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
+  /** Warnings for a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */
+  warnings(changes: Change[], keepsName: boolean): string[];
+  /**
+   * Returns the outputs of a create (no `olds`) or an update, as far as they are known in advance; the rest is
+   * Unknown. Makes no API calls.
+   */
+  previewOutputs(olds: Properties | undefined, news: Properties, context: PreviewContext): Properties;
+  create(inputs: Properties, context: Context): Promise<{ id: string; outputs: Properties }>;
+  /** The object in the service, undefined if absent. `olds` is empty for an import. */
+  read(id: string, olds: Properties, context: Context): Promise<ReadResult | undefined>;
+  /** Returns the new outputs. */
+  update(id: string, olds: Properties, news: Properties, context: Context): Promise<Properties>;
+  /** Deleting an absent object succeeds. */
+  delete(id: string, olds: Properties, context: Context): Promise<void>;
+}

@@ -1,0 +1,230 @@
+import { type CallOptions, isApiError } from "serverless-compute-api";
+import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired, untilAborted } from "../calls";
+import { type Context, ResourceInitError } from "../contract";
+import { helpForCall } from "../help";
+import { type Listing, listAll } from "../listing";
+import { type ErrorContext, explain, lostCreateAdvice, UserError } from "../messages";
+import { matchesInputs } from "../properties/diff";
+import { adopt } from "./adoption";
+import { type Created, type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
+import { existingIdsBefore, runSerialized } from "./named-creates";
+
+/** Waits before the lookups after a lost response, ms; a slow service lists a new object late. */
+const lookupDelays = [0, 500, 2000];
+
+/** Maximum number of requests for one create. */
+const maxAttempts = 3;
+
+/** Result of a lookup. `uncertainty` is the reason why an empty result does not prove that nothing was created. */
+interface LookupResult<ApiObject> {
+  matches: ApiObject[];
+  ids: ReadonlySet<string>;
+  uncertainty: string | undefined;
+}
+
+/** Looks up the object of a create whose response was lost. */
+type Lookup<ApiObject> = (options: CallOptions) => Promise<LookupResult<ApiObject>>;
+
+/**
+ * Creates one object and returns its id, even if responses are lost: the object is looked up before the request is sent again.
+ * A generated name identifies the object. An object with a name of the program counts as created by this create if
+ * it also has the same inputs and did not exist before; this requires one list request per kind and process.
+ */
+export async function createOnce<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  creation: Creation<Inputs, Outputs, ApiObject>,
+  context: Context,
+): Promise<Created<Outputs>> {
+  const { kind, inputs, shape, rules, inputsOf } = creation;
+  if (context.hasUniqueName) return createOrFind(creation, new Set(), () => true, context);
+  return runSerialized(context.clients, `${kind} ${inputs.name}`, async () => {
+    const adopted = inputs.adoptExisting ? await adopt(creation, context) : undefined;
+    if (adopted) return adopted;
+    const existingIds = await untilAborted(existingIdsBefore(creation, context), context.signal);
+    const isNew = (object: ApiObject): boolean =>
+      !existingIds.has(object.id) &&
+      !context.ownedIds.has(object.id) &&
+      matchesInputs(shape, inputsOf(object), inputs, rules);
+    return createOrFind(creation, existingIds, isNew, context);
+  });
+}
+
+async function createOrFind<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  creation: Creation<Inputs, Outputs, ApiObject>,
+  existingIds: ReadonlySet<string>,
+  isMatch: (object: ApiObject) => boolean,
+  context: Context,
+): Promise<Created<Outputs>> {
+  const { kind, inputs, remove } = creation;
+  const lookup: Lookup<ApiObject> = async (options) => {
+    const listing = await listAll(creation.listNamed, options);
+    return {
+      matches: listing.objects.filter((object) => object.name === inputs.name && isMatch(object)),
+      ids: new Set(listing.objects.map(({ id }) => id)),
+      uncertainty: uncertaintyOf(listing, inputs.name, existingIds),
+    };
+  };
+  const { created, attempt, matches } = await createWithRetries(creation, lookup, context);
+  context.ownedIds.set(created.id, "state");
+  if (remove) {
+    const candidates = attempt > 1 ? await findDuplicates(created, lookup, context) : matches;
+    const duplicates = candidates.filter(({ id }) => id !== created.id);
+    if (context.hasUniqueName) await removeDuplicates(remove, created, duplicates, context);
+    else if (duplicates.length > 0) context.warn(possibleDuplicatesWarning(kind, inputs.name, duplicates));
+  }
+  return { id: created.id, outputs: creation.outputsOf(created) };
+}
+
+async function createWithRetries<ApiObject extends NamedObject>(
+  creation: Creation<NamedInputs, object, ApiObject>,
+  lookup: Lookup<ApiObject>,
+  context: Context,
+): Promise<{ created: ApiObject; attempt: number; matches: ApiObject[] }> {
+  const { kind, inputs, send, remove } = creation;
+  const subject = { label: `${kind} "${inputs.name}"`, verb: "create", names: context.settings.names } as const;
+  for (let attempt = 1; ; attempt++) {
+    let responseLost = false;
+    const onResponseLost = (): void => {
+      responseLost = true;
+    };
+    try {
+      return { created: await completeDespiteCancel(context, send, onResponseLost), attempt, matches: [] };
+    } catch (error) {
+      if (!responseLost && !isApiError(error)) throw error;
+      // Another request of this create has taken the name: an earlier attempt, or one that a gateway repeated.
+      const isOwnConflict = (attempt > 1 || context.hasUniqueName === true) && isApiError(error, "conflict");
+      const ambiguous = responseLost || (isApiError(error) && error.ambiguous);
+      if (!ambiguous && !isOwnConflict) throw error;
+      const problem = isOwnConflict ? "the name is taken" : "the response was lost";
+      context.progress(`${problem}; checking whether the service created it`);
+      const { matches, uncertainty } = await lookUpWithRetries(lookup, context).catch(
+        // Report the failure of the create, not of the lookup.
+        (): LookupResult<ApiObject> => ({ matches: [], ids: new Set(), uncertainty: "The lookup failed." }),
+      );
+      const [created, ...duplicates] = matches;
+      if (duplicates.length > 0 && !context.hasUniqueName)
+        throw new LostCreate(
+          error,
+          subject,
+          `${idList(matches)} have its name and inputs; only one of them was created for it.`,
+        );
+      if (created) return { created, attempt, matches };
+      const { aborted, reason } = context.signal;
+      if (isCancelledOrExpired(context)) throw new LostCreate(aborted ? reason : error, subject, uncertainty);
+      if (isOwnConflict && context.hasUniqueName) throw new LostCreate(error, subject, uncertainty, true);
+      if (isOwnConflict || !isApiError(error)) throw new LostCreate(error, subject, uncertainty);
+      // If names are unique, a second request cannot create a duplicate.
+      const isSafeToRetry = uncertainty === undefined || !remove;
+      if (!isSafeToRetry || !error.retryable || attempt === maxAttempts)
+        throw new LostCreate(error, subject, uncertainty);
+    }
+  }
+}
+
+/** Looks up several times; after a cancellation or the verb's timeout, once more. */
+async function lookUpWithRetries<ApiObject>(
+  lookup: Lookup<ApiObject>,
+  context: Context,
+): Promise<LookupResult<ApiObject>> {
+  const { clock, signal } = context;
+  try {
+    for (const delay of lookupDelays) {
+      await clock.sleep(delay, signal);
+      const result = await lookup(callOptions(context));
+      if (result.matches.length > 0 || delay === lookupDelays.at(-1)) return result;
+    }
+  } catch (error) {
+    if (!isCancelledOrExpired(context)) throw error;
+  }
+  return lookup(cleanupCallOptions(context));
+}
+
+const unfinishedCreate = (
+  created: NamedObject,
+  problem: string,
+  remaining: string[],
+  cause: unknown,
+): ResourceInitError =>
+  new ResourceInitError(
+    `it was created, but ${problem}`,
+    created.id,
+    remaining.length > 0 ? { duplicates: remaining } : {},
+    { cause },
+  );
+
+/** Objects that earlier attempts created although their responses were lost; one that arrived late shows up only now. */
+async function findDuplicates<ApiObject extends NamedObject>(
+  created: ApiObject,
+  lookup: Lookup<ApiObject>,
+  context: Context,
+): Promise<ApiObject[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { matches, ids, uncertainty } = await lookup(callOptions(context));
+      // A list that contains the newest object is not capped before it.
+      if (uncertainty !== undefined && !ids.has(created.id)) throw new Error(uncertainty);
+      return matches;
+    } catch (cause) {
+      const problem = `a lost request may have created a duplicate named "${created.name}"; delete it if it exists`;
+      if (attempt === maxAttempts || context.signal.aborted) throw unfinishedCreate(created, problem, [], cause);
+    }
+  }
+}
+
+/** Deletes duplicates. Those that cannot be deleted are kept in state as `duplicates` for the next deployment. */
+async function removeDuplicates(
+  remove: (id: string, options: CallOptions) => Promise<void>,
+  created: NamedObject,
+  duplicates: NamedObject[],
+  context: Context,
+): Promise<void> {
+  for (const [index, duplicate] of duplicates.entries()) {
+    try {
+      await remove(duplicate.id, callOptions(context));
+    } catch (cause) {
+      const remaining = duplicates.slice(index).map(({ id }) => id);
+      const problem = `a lost request created a duplicate (${remaining.join(", ")}) that could not be deleted; the next deployment tries again`;
+      throw unfinishedCreate(created, problem, remaining, cause);
+    }
+  }
+}
+
+const possibleDuplicatesWarning = (kind: string, name: string, duplicates: readonly NamedObject[]): string =>
+  `another ${kind} named "${name}" was created at the same time (${idList(duplicates)}), by a lost request of this create or by ` +
+  "another deployment; delete it unless it is in use";
+
+/** A create whose response was lost and whose object was not found, so that it may exist. */
+class LostCreate extends UserError {
+  constructor(cause: unknown, subject: ErrorContext, uncertainty: string | undefined, isGeneratedNameTaken = false) {
+    super(
+      `${describeFailure(cause, subject, isGeneratedNameTaken)}${uncertainty === undefined ? "" : ` ${uncertainty}`}`,
+      { cause, help: isApiError(cause) && !isGeneratedNameTaken ? helpForCall(cause) : undefined },
+    );
+  }
+}
+
+function describeFailure(cause: unknown, subject: ErrorContext, isGeneratedNameTaken: boolean): string {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  if (!isApiError(cause)) return `${subject.label}: ${text}${lostCreateAdvice}`;
+  if (isGeneratedNameTaken)
+    return `${subject.label}: the service reports that the generated name is taken (${text}), but lists no object with it.${lostCreateAdvice}`;
+  const explanation = explain(cause, subject);
+  if (cause.ambiguous) return explanation;
+  return `${explanation}\nAn earlier request of this create, whose response was lost, most likely created the object with this name.`;
+}
+
+/**
+ * The reason why a list without an object does not prove that it does not exist; undefined if it does. `existingIds` has the ids
+ * that existed before the create.
+ */
+export function uncertaintyOf<ApiObject>(
+  listing: Listing<ApiObject>,
+  name: string,
+  existingIds: ReadonlySet<string> = new Set(),
+): string | undefined {
+  const length = listing.objects.length + listing.unreadable.length;
+  if (listing.mayBeCapped) return `The service lists ${length} objects of this kind and may have more.`;
+  const candidate = listing.unreadable.find(
+    (object) => !existingIds.has(object.id ?? "") && (object.name ?? name) === name,
+  );
+  return candidate && `The service lists an unreadable object that may be the created one: ${candidate.error.message}.`;
+}

@@ -1,0 +1,221 @@
+import type { Dialect } from "serverless-compute-api";
+import { optionsOf, type PropertyOptions } from "serverless-compute-api/shapes";
+import type { z } from "zod";
+import { type Properties, stringAt, toProperties } from "../engine/values";
+import { type Change, type Context, type Failure, type Lifecycle, ResourceInitError } from "./contract";
+import type { Created, Update } from "./create/creation";
+import { invalidateLists } from "./list-cache";
+import { type ErrorContext, helpOf, toUserError, UserError } from "./messages";
+import { generatedNameCannotAdopt, resolveName } from "./names";
+import { catalogWarnings } from "./properties/catalog-warnings";
+import { checkInputs } from "./properties/check";
+import { defaultsOf, keptValues, withOmitted, withoutOmitted } from "./properties/defaults";
+import { unsupportedInputs } from "./properties/dialect";
+import { type DiffRules, diffProperties } from "./properties/diff";
+import { type OutputRule, previewOutputs } from "./properties/preview-outputs";
+import { duplicatesKey, type ObservedObject, readResultOf } from "./read-result";
+import { withTimeout } from "./timeout";
+
+/** The shapes of a kind, the source of schema, reference and argument types. */
+export interface ResourceShapes {
+  description: string;
+  /** Inputs of programs. */
+  inputs: z.ZodObject;
+  /** Outputs in addition to the inputs. */
+  outputs: z.ZodObject;
+}
+
+/** A lifecycle and its shapes. */
+export type ResourceLifecycle = Lifecycle & ResourceShapes;
+
+/** A resource kind in its own types, the argument of `defineLifecycle`. */
+export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules, ResourceShapes {
+  kind: string;
+  /** Checked inputs with a name, as the verbs receive them. */
+  checkedInputs: z.ZodType<Inputs>;
+  /** Inputs that may alter each output; an update leaves the other outputs unchanged. */
+  computed: { [Key in keyof Outputs & string]: OutputRule<keyof Inputs & string> };
+  /** Rules of a dialect for checked inputs, beyond their shape; values may be unknown. */
+  validate?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
+  /** Warnings for a preview of `changes`, beyond those of property options; `keepsName` if a replacement gets the name of its predecessor. */
+  warnings?: (changes: readonly Change[], keepsName: boolean) => string[];
+  /** Returns true if a name of the program gets a random suffix, so that a replacement can be created first. */
+  hasSuffixedName?: (inputs: Properties) => boolean;
+  /** Adjusts the changes that follow from the property options of the properties. */
+  adjustChanges?: (changes: Change[], olds: Properties, news: Properties, dialect: Dialect | undefined) => Change[];
+  /** `properties` are the checked inputs with their record of defaults. */
+  create(inputs: Inputs, context: Context, properties: Properties): Promise<Created<Outputs>>;
+  read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;
+  update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
+  delete(id: string, olds: Properties, context: Context): Promise<void>;
+}
+
+/** Returns true if the changes replace the object. */
+export const isReplacement = (changes: readonly Change[]): boolean => changes.some(({ replace }) => replace);
+
+/** Converts a kind in its own types to a lifecycle: parses inputs, merges outputs, explains failures. */
+export function defineLifecycle<Inputs extends object, Outputs extends object>(
+  definition: Definition<Inputs, Outputs>,
+): ResourceLifecycle {
+  const { kind, description, inputs: shape, outputs, checkedInputs } = definition;
+  const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
+    const changes = diffProperties(shape, olds, news, { ...definition, dialect });
+    return definition.adjustChanges?.(changes, olds, news, dialect) ?? changes;
+  };
+  const labelOf = (properties: Properties, id?: string): string => {
+    const name = stringAt(properties, "name");
+    const endpoint = stringAt(properties, "endpointId");
+    if (name === undefined && endpoint !== undefined) return `${kind} on endpoint "${endpoint}"`;
+    return name === undefined && id === undefined ? kind : `${kind} "${name ?? id}"`;
+  };
+
+  return {
+    kind,
+    description,
+    inputs: shape,
+    outputs,
+    options: optionsOfShapes(shape, outputs),
+    check: (olds, news, naming, secrets, dialect) => {
+      const { inputs, failures } = checkInputs(shape, olds, news, naming.defaultName?.name, secrets);
+      const nameSource = resolveName(inputs, olds, news, naming, definition.hasSuffixedName?.(inputs) === true);
+      if (inputs["adoptExisting"] === true && nameSource === "random" && olds["name"] === undefined)
+        failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
+      if (dialect === undefined) return { inputs, failures, nameSource };
+      // A value that is invalid in every dialect has one message.
+      const dialectFailures = (definition.validate?.(inputs, dialect, olds) ?? []).filter(
+        ({ path }) => !failures.some((failure) => failure.path === path),
+      );
+      return {
+        inputs,
+        failures: [...failures, ...unsupportedInputs(shape, inputs, dialect), ...dialectFailures],
+        nameSource,
+      };
+    },
+    catalogWarnings: (olds, news, secrets) => catalogWarnings(shape, olds, news, secrets),
+    diff,
+    warnings: (changes, keepsName) => [
+      ...warningsOf(shape, changes),
+      ...(definition.warnings?.(changes, keepsName) ?? []),
+    ],
+    previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
+    create: (properties, context) =>
+      runVerb({ label: labelOf(properties), verb: "create" }, properties, context, (bounded) =>
+        runChange(bounded, async () => {
+          const inputs = checkedInputs.parse(properties);
+          const created = await definition.create(inputs, bounded, properties);
+          const outputs = toProperties(created.outputs);
+          const determined = Object.entries(outputs).filter(([key]) => key in shape.shape && !(key in properties));
+          const omitted = { ...defaultsOf(properties), ...toProperties(inputs), ...outputs };
+          return { id: created.id, outputs: withOmitted(omitted, Object.fromEntries(determined)) };
+        }),
+      ),
+    read: (id, olds, context) =>
+      runVerb({ label: labelOf(olds, id), verb: "read" }, olds, context, async (bounded) => {
+        bounded.ownedIds.set(id, "state");
+        const actual = await definition.read(id, olds, bounded);
+        if (!actual) return undefined;
+        return readResultOf(id, olds, actual, definition);
+      }),
+    update: (id, olds, news, context) =>
+      runVerb(
+        { label: labelOf(news, id), verb: "update" },
+        news,
+        context,
+        (bounded) =>
+          runChange(bounded, async () => {
+            bounded.ownedIds.set(id, "state");
+            const inputs = checkedInputs.parse(withoutOmitted(news));
+            const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
+            await deleteDuplicates(definition, olds, bounded);
+            const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
+            const outputs = await definition.update(id, update, bounded);
+            const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
+            return withOmitted(properties, keptValues(shape, olds, news));
+          }),
+        olds,
+      ),
+    delete: (id, olds, context) =>
+      runVerb({ label: labelOf(olds, id), verb: "delete" }, olds, context, (bounded) =>
+        runChange(bounded, async () => {
+          // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.
+          if (bounded.ownedIds.get(id) === "adopted")
+            return bounded.warn(
+              `${labelOf(olds, id)} was not replaced, because its replacement adopted it; ` +
+                "to replace it, set the resource option deleteBeforeReplace: true",
+            );
+          await deleteDuplicates(definition, olds, bounded);
+          await definition.delete(id, olds, bounded);
+        }),
+      ),
+  };
+}
+
+/** Deletes duplicates that a create could not delete. */
+async function deleteDuplicates(
+  definition: { delete(id: string, olds: Properties, context: Context): Promise<void> },
+  olds: Properties,
+  context: Context,
+): Promise<void> {
+  const ids = olds[duplicatesKey];
+  if (!Array.isArray(ids)) return;
+  for (const id of ids) if (typeof id === "string") await definition.delete(id, {}, context);
+}
+
+/** Runs a verb that changes objects of the service; earlier reads are invalidated. */
+async function runChange<Result>(context: Context, work: () => Promise<Result>): Promise<Result> {
+  invalidateLists(context.clients);
+  try {
+    return await work();
+  } finally {
+    invalidateLists(context.clients);
+  }
+}
+
+/** Runs a verb; a failed call throws with the message for the user. An unfinished object keeps its inputs. */
+async function explainFailures<Result>(
+  subject: ErrorContext,
+  inputs: Properties,
+  olds: Properties,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ResourceInitError)) throw toUserError(error, subject);
+    const outputs = { ...(error.inputs ? { ...defaultsOf(olds), ...error.inputs } : inputs), ...error.outputs };
+    const cause = toUserError(error.cause, subject);
+    const message = cause instanceof UserError ? `${error.message}\n${cause.message}` : error.message;
+    throw new ResourceInitError(message, error.id, outputs, { cause, help: error.help ?? helpOf(cause) });
+  }
+}
+
+/** Runs a verb within its timeout. */
+function runVerb<Result>(
+  target: Omit<ErrorContext, "names">,
+  inputs: Properties,
+  context: Context,
+  work: (context: Context) => Promise<Result>,
+  olds: Properties = inputs,
+): Promise<Result> {
+  const subject = { ...target, names: context.settings.names };
+  return withTimeout(subject, context, (bounded) => explainFailures(subject, inputs, olds, () => work(bounded)));
+}
+
+function optionsOfShapes(...shapes: z.ZodObject[]): Record<string, PropertyOptions> {
+  const options: Record<string, PropertyOptions> = {};
+  for (const { shape } of shapes) {
+    for (const [key, schema] of Object.entries(shape)) options[key] = optionsOf(schema);
+  }
+  return options;
+}
+
+function warningsOf(shape: z.ZodObject, changes: Change[]): string[] {
+  const keysByText = new Map<string, Set<string>>();
+  for (const { path } of changes) {
+    const key = path[0] ?? "";
+    const schema = shape.shape[key];
+    const text = schema && optionsOf(schema).warns;
+    if (text) keysByText.set(text, (keysByText.get(text) ?? new Set()).add(key));
+  }
+  return [...keysByText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
+}

@@ -1,0 +1,33 @@
+import { type CallOptions, isApiError } from "serverless-compute-api";
+import { callOptions } from "./calls";
+import type { Context } from "./contract";
+import { findById, type List, listAll } from "./listing";
+
+/**
+ * Searches the list for an object that was not found by its id; undefined if it is deleted. A wrong address returns
+ * "not found" for everything, so an object counts as deleted only if the service returns a list without it.
+ * The list of a wrong address rejects.
+ */
+export async function findInList<ApiObject extends { id: string }>(
+  id: string,
+  list: List<ApiObject>,
+  options: CallOptions,
+): Promise<ApiObject | undefined> {
+  return findById(id, await listAll(list, options));
+}
+
+/** Deletes an object; succeeds if the service no longer has it. */
+export async function deleteIfPresent<ApiObject extends { id: string }>(
+  id: string,
+  calls: { remove(id: string, options: CallOptions): Promise<void>; list: List<ApiObject> },
+  context: Context,
+): Promise<void> {
+  try {
+    await calls.remove(id, callOptions(context));
+    context.reportFound?.(true);
+  } catch (error) {
+    if (!isApiError(error, "missing")) throw error;
+    if (await findInList(id, calls.list, callOptions(context))) throw error;
+    context.reportFound?.(false);
+  }
+}

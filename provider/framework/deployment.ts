@@ -1,0 +1,35 @@
+import type { Clients } from "serverless-compute-api";
+import type { Properties } from "../engine/values";
+import type { OperationSettings } from "../settings/setting-names";
+import type { ConfigLookup } from "../settings/settings";
+import type { Context, NameSource } from "./contract";
+
+/** State of one deployment. The next deployment of the process begins with a new one. */
+export interface Deployment {
+  config: ConfigLookup;
+  /** The clients and settings after the first connect. */
+  connection?: { clients: Clients; settings: OperationSettings };
+  /** Non-secret properties of the objects that the deployment found or created, by id. */
+  readonly objects: Map<string, Properties>;
+  /** Ids of the objects that the deployment found in the state or adopted. */
+  readonly ownedIds: Context["ownedIds"];
+  /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
+  readonly checkedUrns: Set<string>;
+  /** Sources of the names of checked resources, by URN. */
+  readonly nameSources: Map<string, NameSource>;
+  /** Lookups of objects in the state. */
+  readonly lookupCounts: { found: number; missing: number };
+  /** Warnings that are logged once. */
+  readonly warned: Set<"hosted" | "exposure" | "preflight">;
+}
+
+/** Begins a deployment. */
+export const createDeployment = (config: ConfigLookup): Deployment => ({
+  config,
+  objects: new Map(),
+  ownedIds: new Map(),
+  checkedUrns: new Set(),
+  nameSources: new Map(),
+  lookupCounts: { found: 0, missing: 0 },
+  warned: new Set(),
+});

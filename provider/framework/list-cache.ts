@@ -1,0 +1,72 @@
+import type { CallOptions, Clients, Management } from "serverless-compute-api";
+import { type CallContext, callOptions, sharedCallOptions, untilAborted } from "./calls";
+import type { Context } from "./contract";
+import { findById, type List, type Listing, listAll } from "./listing";
+
+/**
+ * Time that a list serves reads, ms. An engine reads a few objects at a time, so one list serves a whole refresh. Every change
+ * by this process invalidates it.
+ */
+const cacheLifetime = 2000;
+
+/** Requests for the objects of one kind. */
+export interface Source<ApiObject> {
+  list: List<ApiObject>;
+  /** Absent if the service has no request for a single object. */
+  read?(id: string, options: CallOptions): Promise<ApiObject | undefined>;
+}
+
+/** Reads the objects of one kind. */
+export interface ObjectReader<ApiObject extends { id: string }> {
+  /** Returns all listed objects, possibly from a recent list. */
+  list(context: CallContext): Promise<Listing<ApiObject>>;
+  /**
+   * Returns one object; undefined if it does not exist. Lists may be capped, so a missing or unreadable object is requested
+   * by id. A wrong address returns "not found" for everything, but its list rejects, so no object counts as deleted because of it.
+   */
+  get(id: string, context: CallContext): Promise<ApiObject | undefined>;
+}
+
+/** Number of changes that invalidated the lists, per clients. */
+const changeCounts = new WeakMap<Clients, number>();
+const changeCountOf = (clients: Clients): number => changeCounts.get(clients) ?? 0;
+
+/** Invalidates the lists of all kinds. */
+export const invalidateLists = (clients: Clients): void => void changeCounts.set(clients, changeCountOf(clients) + 1);
+
+function cachingReader<ApiObject extends { id: string }>({ list, read }: Source<ApiObject>): ObjectReader<ApiObject> {
+  let cached: { listing: Promise<Listing<ApiObject>>; since: number; changeCount: number } | undefined;
+  const listCached: ObjectReader<ApiObject>["list"] = (context) => {
+    const now = context.clock.now();
+    const changeCount = changeCountOf(context.clients);
+    if (cached?.changeCount === changeCount && now - cached.since < cacheLifetime) return cached.listing;
+    const entry = { listing: listAll(list, sharedCallOptions(context)), since: now, changeCount };
+    cached = entry;
+    entry.listing.catch(() => {
+      if (cached === entry) cached = undefined;
+    });
+    return entry.listing;
+  };
+  return {
+    list: listCached,
+    async get(id, context) {
+      const listing = await untilAborted(listCached(context), context.signal);
+      if (!read) return findById(id, listing);
+      return listing.objects.find((candidate) => candidate.id === id) ?? read(id, callOptions(context));
+    },
+  };
+}
+
+/** Creates the readers of one kind: one per clients and therefore per deployment, so that its reads share a list. */
+export function createListCache<ApiObject extends { id: string }>(
+  sourceOf: (management: Management) => Source<ApiObject>,
+): (context: Pick<Context, "clients">) => ObjectReader<ApiObject> {
+  const readers = new WeakMap<Clients, ObjectReader<ApiObject>>();
+  return ({ clients }) => {
+    const cached = readers.get(clients);
+    if (cached) return cached;
+    const reader = cachingReader(sourceOf(clients.management));
+    readers.set(clients, reader);
+    return reader;
+  };
+}

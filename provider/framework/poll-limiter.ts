@@ -1,0 +1,29 @@
+import type { Clients } from "serverless-compute-api";
+import type { Context } from "./contract";
+
+/**
+ * Rate limit of the polls of one deployment: a burst of `burst`, then one per `interval` ms. A limit of the service, such as 60
+ * requests per minute in the description of REST v2, then leaves room for other requests.
+ */
+const interval = 1000;
+const burst = 30;
+
+/** Time at which the full burst is available again, per clients and therefore per deployment. */
+const fullBurstTimes = new WeakMap<Clients, number>();
+
+/**
+ * Waits for the turn to send one poll of the management API, at least `ms` from now. Turns are in the order of the calls. Returns
+ * the milliseconds that the limit delayed the poll beyond `ms`.
+ */
+export async function acquirePoll(
+  { clients, clock, signal }: Pick<Context, "clients" | "clock" | "signal">,
+  ms = 0,
+): Promise<number> {
+  const now = clock.now();
+  const requestedTime = now + ms;
+  const fullBurstTime = Math.max(requestedTime, fullBurstTimes.get(clients) ?? 0);
+  const pollTime = Math.max(requestedTime, fullBurstTime - (burst - 1) * interval);
+  fullBurstTimes.set(clients, fullBurstTime + interval);
+  if (pollTime > now) await clock.sleep(pollTime - now, signal);
+  return pollTime - requestedTime;
+}

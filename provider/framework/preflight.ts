@@ -1,0 +1,34 @@
+import { messageOf } from "../engine/error-text";
+import type { PropertyMap } from "../engine/values";
+import type { Context, Failure, Lifecycle, Secrets } from "./contract";
+import type { Host } from "./process";
+import { isSecretAt } from "./properties/secret-paths";
+
+/**
+ * Findings of a lifecycle about the checked inputs of a resource; none if the preflight is off. Without a connection the first
+ * resource gets a warning. Findings about secret properties are omitted, because they contain values.
+ */
+export async function findingsOf(
+  { preflight }: Lifecycle,
+  host: Host,
+  { urn, olds, news, paths }: { urn: string; olds: PropertyMap; news: PropertyMap } & Pick<Secrets, "paths">,
+  run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,
+): Promise<Failure[]> {
+  if (!preflight || urn === "" || host.preflight() === "off") return [];
+  const { objects, warned } = host.deployment();
+  try {
+    host.connect();
+  } catch (error) {
+    if (!warned.has("preflight")) void host.log.warning(urn, `preflight is not possible: ${messageOf(error)}`);
+    warned.add("preflight");
+    return [];
+  }
+  const findings = await run((context) => preflight(olds.properties, news.properties, { ...context, urn, objects }));
+  return findings.filter(({ path }) => !isSecretAt([path], paths));
+}
+
+/** Keeps the properties of an object for findings about others, except the secret ones. */
+export function recordObject(host: Host, id: string, { properties, secretPaths }: PropertyMap): void {
+  const visible = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
+  host.deployment().objects.set(id, Object.fromEntries(visible));
+}

@@ -1,0 +1,141 @@
+import { expectation, optionsOf, showValue } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { isProperties, type Path, type Properties, Unknown, type Value, valueAt } from "../../engine/values";
+import type { Failure } from "../contract";
+import { diffProperties } from "./diff";
+import { pathText } from "./path-text";
+import { childOf, propertyOf, valueIfPresent } from "./schema";
+import { isSecretAt } from "./secret-paths";
+import { suggest } from "./spelling";
+
+export interface CheckResult {
+  /** The inputs with defaults filled in; unknown values are left as they are. */
+  inputs: Properties;
+  failures: Failure[];
+}
+
+/**
+ * Checks inputs by their shape and fills in defaults. Values that are unknown before deployment are skipped at any depth,
+ * and so is a rule over several properties that reads an unknown one. No message contains values of secret properties, values
+ * at the paths that the program made secret, or values of free maps (`env`, a job's `input`).
+ */
+export function checkInputs(
+  shape: z.ZodObject,
+  olds: Properties,
+  news: Properties,
+  defaultName: string | undefined,
+  secrets: readonly Path[] = [],
+): CheckResult {
+  const isUnnamed = "name" in shape.shape && (news["name"] ?? null) === null;
+  // A generated name in state is kept.
+  const name = olds["name"] ?? defaultName;
+  const inputs = withDefaults(shape, isUnnamed && name !== undefined ? { ...news, name } : news);
+  const ignoredKeys = ignoredWriteOnlyKeys(shape, olds, inputs);
+  const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
+    (issue) => !ignoredKeys.includes(String(issue.path[0])) && !isUnsafeInteger(issue),
+  );
+  // A misspelled property is reported before the missing one.
+  const ordered = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
+  const failures = ordered.flatMap((issue) => failuresOf(issue, shape, inputs, secrets));
+  if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
+  if (isUnnamed && name !== undefined) {
+    for (const failure of failures.filter(({ path }) => path === "name"))
+      failure.reason = `${failure.reason.replace("; ", " by default; ")}; set a name`;
+  }
+  failures.push(...shrinkFailures(shape, olds, inputs, secrets));
+  return { inputs, failures };
+}
+
+/** Given properties with their defaults. zod would fill these in only if no value is invalid or unknown. */
+function withDefaults(shape: z.ZodObject, input: Properties): Properties {
+  const result = { ...input };
+  for (const [key, schema] of Object.entries(shape.shape)) {
+    const { inner, defaultValue } = propertyOf(schema);
+    const present = valueIfPresent(inner, input[key]);
+    const value = present === undefined ? defaultIn(schema, defaultValue, input) : present;
+    if (value === undefined) delete result[key];
+    else result[key] = inner instanceof z.ZodObject && isProperties(value) ? withDefaults(inner, value) : value;
+  }
+  return result;
+}
+
+/** The default of a property, which may depend on another one; unknown if that one is unknown. */
+function defaultIn(schema: z.core.$ZodType, defaultValue: Value | undefined, input: Properties): Value | undefined {
+  const { defaultBy } = optionsOf(schema);
+  const other = defaultBy && input[defaultBy.property];
+  if (other instanceof Unknown) return Unknown.value;
+  return (typeof other === "string" ? defaultBy?.defaults[other] : undefined) ?? defaultValue;
+}
+
+/**
+ * The write-only properties of an imported object whose program ignores their changes: with `ignoreChanges`, the engine removes
+ * values that the state lacks. Empty if the state or the inputs have one of them, or if the object is replaced.
+ */
+function ignoredWriteOnlyKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
+  const keys = Object.entries(shape.shape).flatMap(([key, schema]) => (optionsOf(schema).writeOnly ? [key] : []));
+  const isImported = Object.keys(olds).length > 0 && keys.every((key) => olds[key] === undefined);
+  if (!isImported || keys.some((key) => inputs[key] !== undefined)) return [];
+  return diffProperties(shape, olds, inputs).some((change) => change.replace) ? [] : keys;
+}
+
+/** Issue of an integer beyond the safe range, which also exceeds a bound of its property. */
+const isUnsafeInteger = (issue: z.core.$ZodIssue): boolean =>
+  (issue.code === "too_big" || issue.code === "too_small") && issue.origin === "int";
+
+const isTypo = ({ code }: z.core.$ZodIssue): boolean => code === "unrecognized_keys";
+
+/** Failures of an issue; none if it concerns an unknown value. */
+function failuresOf(
+  issue: z.core.$ZodIssue,
+  shape: z.ZodObject,
+  inputs: Properties,
+  secrets: readonly Path[],
+): Failure[] {
+  const steps = issue.path.map(String);
+  const keys = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
+  const path = pathText(keys);
+  const value = valueAt(inputs, steps);
+  if (value instanceof Unknown) return [];
+  const shapes = shapesTo(shape, steps);
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => ({
+      path: pathText([...keys, key]),
+      reason: unknownPropertyReason(key, shapes.at(-1)),
+    }));
+  if (value === undefined && issue.code !== "custom") return [{ path, reason: "is required" }];
+  const isHidden =
+    value === undefined || typeof value === "object" || isSecretAt(steps, secrets) || shapes.some(isConfidential);
+  return [{ path, reason: `${isHidden ? "" : `is ${showValue(value)}; `}${expectation(issue, shape)}` }];
+}
+
+/** Shapes along a path, that of its end last. */
+function shapesTo(shape: z.core.$ZodType, [key, ...rest]: Path): z.core.$ZodType[] {
+  const child = key === undefined ? undefined : childOf(propertyOf(shape).inner, key);
+  return [shape, ...(child ? shapesTo(child, rest) : [])];
+}
+
+/** Returns true if no message shows a value of this shape, because it is secret, or in a free map. */
+const isConfidential = (shape: z.core.$ZodType): boolean =>
+  optionsOf(shape).secret === true || propertyOf(shape).inner instanceof z.ZodRecord;
+
+function unknownPropertyReason(key: string, shape: z.core.$ZodType | undefined): string {
+  const inner = shape && propertyOf(shape).inner;
+  const keys = inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+  const suggestion = suggest(key, keys);
+  return `unknown property; ${suggestion ? `did you mean "${suggestion}"?` : `expected one of ${keys.join(", ")}`}`;
+}
+
+/** Failures of properties that can only grow but shrink, unless the object is replaced anyway. */
+function shrinkFailures(shape: z.ZodObject, olds: Properties, news: Properties, secrets: readonly Path[]): Failure[] {
+  const failures = Object.entries(shape.shape).flatMap(([key, schema]) => {
+    const oldSize = olds[key];
+    const newSize = news[key];
+    const { growsOnly: remedy } = optionsOf(schema);
+    if (remedy === undefined || typeof oldSize !== "number" || typeof newSize !== "number" || newSize >= oldSize)
+      return [];
+    const sizes = isSecretAt([key], secrets) ? "" : ` from ${oldSize} to ${newSize}`;
+    return [{ path: key, reason: `cannot shrink${sizes}; ${remedy}` }];
+  });
+  if (failures.length === 0) return [];
+  return diffProperties(shape, olds, news).some((change) => change.replace) ? [] : failures;
+}

@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from "node:util";
+import { optionsOf } from "serverless-compute-api/shapes";
+import type { z } from "zod";
+import type { Properties, Value } from "../../engine/values";
+import { propertyOf, valueIfPresent } from "./schema";
+
+/**
+ * Key for the names of properties that the program omits. Inputs contain their defaults, or the values of the service at the last
+ * refresh; outputs also contain values without a default. Pulumi shows no property whose name begins with two underscores; bridged
+ * providers use the same key.
+ */
+export const defaultsKey = "__defaults";
+
+/** The record of omitted properties with these names. */
+const recordOf = (names: readonly string[]): Properties => ({ [defaultsKey]: [...new Set(names)] });
+
+/** Names in the record of omitted properties; undefined without a record, as in the state of an imported object. */
+function omittedNames({ [defaultsKey]: names }: Readonly<Record<string, unknown>>): string[] | undefined {
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : undefined;
+}
+
+/** Returns true if the record of omitted properties contains `key`. */
+export const isRecorded = (properties: Readonly<Record<string, unknown>>, key: string): boolean =>
+  omittedNames(properties)?.includes(key) === true;
+
+/** The record of omitted properties, if there is one. */
+export const defaultsOf = ({ [defaultsKey]: names }: Properties): Properties =>
+  names === undefined ? {} : { [defaultsKey]: names };
+
+/** Properties that the program sets, without those that the record names. */
+export function withoutOmitted(properties: Properties): Properties {
+  const { [defaultsKey]: _record, ...rest } = properties;
+  for (const name of omittedNames(properties) ?? []) delete rest[name];
+  return rest;
+}
+
+/** Adds values of omitted properties and their names to the record. */
+export function withOmitted(properties: Properties, values: Properties): Properties {
+  const names = Object.keys(values);
+  if (names.length === 0) return properties;
+  return { ...properties, ...values, ...recordOf([...(omittedNames(properties) ?? []), ...names]) };
+}
+
+/** Values of the omitted properties of `olds` that `news` omits as well. */
+export function keptValues(shape: z.ZodObject, olds: Properties, news: Properties): Properties {
+  const entries = (omittedNames(olds) ?? []).flatMap((name): [string, Value][] => {
+    const [schema, value] = [shape.shape[name], olds[name]];
+    if (!schema || value === undefined) return [];
+    return isOmittedFrom(news, name, schema) ? [[name, value]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Inputs that the program sets. With the option `ignoreChanges`, the engine copies values and internal properties of the state: a
+ * value that the program omitted before stays omitted while it is equal.
+ */
+export function programInputs(olds: Properties, news: Properties): Properties {
+  const entries = Object.entries(news).filter(
+    ([key, value]) => key !== defaultsKey && !(isRecorded(olds, key) && isDeepStrictEqual(value, olds[key])),
+  );
+  return Object.fromEntries(entries);
+}
+
+const isAbsent = (schema: z.core.$ZodType, value: Value | undefined): boolean =>
+  valueIfPresent(propertyOf(schema).inner, value) === undefined;
+
+/** Returns true if inputs lack a property, or their record of omitted properties contains it. */
+export const isOmittedFrom = (inputs: Properties, key: string, schema: z.core.$ZodType): boolean =>
+  isRecorded(inputs, key) || isAbsent(schema, inputs[key]);
+
+/** The record of the properties that have a default and are absent from the program's inputs; empty if no property has a default. */
+export function recordedDefaults(shape: z.ZodObject, program: Properties): Properties {
+  const optional = Object.entries(shape.shape).filter(([, schema]) => propertyOf(schema).defaultValue !== undefined);
+  const absent = optional.filter(([key, schema]) => isAbsent(schema, program[key]));
+  return optional.length === 0 ? {} : recordOf(absent.map(([key]) => key));
+}
+
+/**
+ * Returns true if the program omits a property, so that no value of the service is drift. In state without the record, a property at
+ * its default counts as omitted.
+ */
+export function isOmitted(schema: z.core.$ZodType, key: string, olds: Properties): boolean {
+  const names = omittedNames(olds);
+  const { inner, optional, defaultValue } = propertyOf(schema);
+  if (names?.includes(key)) return true;
+  if (defaultValue === undefined) return optional && isAbsent(schema, olds[key]);
+  return names === undefined && isDeepStrictEqual(valueIfPresent(inner, olds[key]) ?? defaultValue, defaultValue);
+}
+
+/** Names of the omitted properties whose values the service determines when it creates the object. */
+export const serviceDetermined = (shape: z.ZodObject, inputs: Properties, serviceDefaults: Properties = {}): string[] =>
+  Object.entries(shape.shape).flatMap(([key, schema]) =>
+    optionsOf(schema).computedWhenUnset && serviceDefaults[key] === undefined && isAbsent(schema, inputs[key])
+      ? [key]
+      : [],
+  );

@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Dialect } from "serverless-compute-api";
+import { optionsOf } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { hasUnknown, isProperties, type Properties, toProperties, Unknown, type Value } from "../../engine/values";
+import type { Change } from "../contract";
+import { isOmittedFrom, isRecorded } from "./defaults";
+import { childOf, propertyOf, valueIfPresent } from "./schema";
+
+/** Rules of a kind, beyond its shape, for equivalent values. */
+export interface DiffRules {
+  /** Defaults of the service for optional properties, which count as absent. */
+  serviceDefaults?: Readonly<Record<string, Value>>;
+  /** Properties with several equivalent forms of a value. */
+  equivalent?: Readonly<Record<string, (oldValue: Value, newValue: Value) => boolean>>;
+  /** Dialect of the changes, which determines the properties that can change in place. */
+  dialect?: Dialect | undefined;
+}
+
+/**
+ * Differences between deployed and desired properties. Only properties of the shape count, absent means default, omitted
+ * properties have no differences, unordered lists are sets, maps are compared key by key, and a value that is unknown before deployment counts as a change.
+ */
+export function diffProperties(
+  shape: z.ZodObject,
+  olds: Properties,
+  news: Properties,
+  rules: DiffRules = {},
+): Change[] {
+  return Object.entries(shape.shape).flatMap(([key, schema]) => {
+    // A property that the program still omits keeps the value of the service.
+    if (isRecorded(olds, key) && isOmittedFrom(news, key, schema)) return [];
+    return diffProperty(shape, key, olds[key], news[key], rules);
+  });
+}
+
+/** Returns true if an option of all dialects or of one applies in the dialect of the rules. */
+const appliesTo = (option: true | Dialect | undefined, { dialect }: DiffRules): boolean =>
+  option === true || (option !== undefined && option === dialect);
+
+/** True if the properties that the service shows agree with `inputs`. Properties that it does not show are ignored. */
+export function matchesInputs(shape: z.ZodObject, actual: object, inputs: object, rules: DiffRules = {}): boolean {
+  const [reported, desired] = [toProperties(actual), toProperties(inputs)];
+  return Object.keys(actual).every((key) => diffProperty(shape, key, reported[key], desired[key], rules).length === 0);
+}
+
+/** Differences in one property of the shape. */
+export function diffProperty(
+  shape: z.ZodObject,
+  key: string,
+  oldInput: Value | undefined,
+  newInput: Value | undefined,
+  rules: DiffRules = {},
+): Change[] {
+  const schema = shape.shape[key];
+  if (!schema) return [];
+  const options = optionsOf(schema);
+  if (options.ignoredAfterCreate) return [];
+  const serviceDefaults = rules.serviceDefaults?.[key];
+  const oldValue = normalize(schema, oldInput, serviceDefaults);
+  const newValue = normalize(schema, newInput, serviceDefaults);
+  if (options.computedWhenUnset && valueIfPresent(propertyOf(schema).inner, newInput) === undefined) return [];
+  if (
+    oldValue !== undefined &&
+    newValue !== undefined &&
+    !hasUnknown(newValue) &&
+    rules.equivalent?.[key]?.(oldValue, newValue)
+  )
+    return [];
+  const changes = compare(propertyOf(schema).inner, oldValue, newValue, [key], appliesTo(options.unordered, rules));
+  // The state may lack a value that the service has determined and that is the desired one, as after a deployment with REST v1.
+  const replace = appliesTo(options.replaceOnChanges, rules) && !(options.computedWhenUnset && oldValue === undefined);
+  return changes.map((change) => ({ ...change, replace }));
+}
+
+type Difference = Pick<Change, "path" | "kind">;
+
+function compare(
+  schema: z.core.$ZodType | undefined,
+  oldValue: Value | undefined,
+  newValue: Value | undefined,
+  path: string[],
+  unordered = false,
+): Difference[] {
+  if (oldValue === undefined) return newValue === undefined ? [] : [{ path, kind: "add" }];
+  if (newValue === undefined) return [{ path, kind: "delete" }];
+  if (newValue instanceof Unknown) return [{ path, kind: "update" }];
+  if (isProperties(oldValue) && isProperties(newValue)) {
+    return [...new Set([...Object.keys(oldValue), ...Object.keys(newValue)])].flatMap((key) => {
+      const child = childOf(schema, key);
+      const normalizeChild = (value: Value | undefined) => (child ? normalize(child, value) : value);
+      return compare(child && propertyOf(child).inner, normalizeChild(oldValue[key]), normalizeChild(newValue[key]), [
+        ...path,
+        key,
+      ]);
+    });
+  }
+  if (Array.isArray(oldValue) && Array.isArray(newValue))
+    return isSameList(oldValue, newValue, unordered) ? [] : [{ path, kind: "update" }];
+  return oldValue === newValue ? [] : [{ path, kind: "update" }];
+}
+
+function isSameList(oldValue: Value[], newValue: Value[], unordered: boolean): boolean {
+  if (newValue.some(hasUnknown)) return false;
+  const [a, b] = unordered ? [setOf(oldValue), setOf(newValue)] : [oldValue, newValue];
+  return a.length === b.length && a.every((value, index) => compare(undefined, value, b[index], []).length === 0);
+}
+
+/** The elements in a fixed order, without repetitions. */
+function setOf(list: Value[]): Value[] {
+  const elements = new Map(list.map((element) => [JSON.stringify(element), element]));
+  return [...elements].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, element]) => element);
+}
+
+/** The canonical form of a value; undefined if absent. */
+function normalize(schema: z.core.$ZodType, input: Value | undefined, serviceDefaults?: Value): Value | undefined {
+  const { inner, optional, defaultValue } = propertyOf(schema);
+  const value = valueIfPresent(inner, input);
+  if (value === undefined) return defaultValue;
+  if (!optional || defaultValue !== undefined) return value;
+  if (isDeepStrictEqual(value, serviceDefaults)) return undefined;
+  const isEmpty = inner instanceof z.ZodString ? value === "" : inner instanceof z.ZodArray && isEmptyList(value);
+  return isEmpty ? undefined : value;
+}
+
+const isEmptyList = (value: Value): boolean => Array.isArray(value) && value.length === 0;

@@ -1,0 +1,42 @@
+import { defineLifecycle } from "../../framework/define-lifecycle";
+import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
+import { runAndCheck } from "./job-result";
+
+/** Inputs that affect the result of a run. */
+const runInputs = ["endpointId", "input", "request", "mode", "policy", "timeout", "triggers", "expect"] as const;
+
+/** Rule of all outputs. */
+const ofRun = { dependsOn: runInputs };
+
+/**
+ * Job that must succeed before the deployment continues. It runs when it is created and when an input or a trigger changes, never
+ * in a preview. A failed run is not recorded, so the next deployment runs the job again. A delete makes no API calls, and a
+ * finished job is not read again, because the service keeps its result only for minutes.
+ */
+export const jobInvoke = defineLifecycle<JobSpec, Outputs>({
+  kind: "JobInvoke",
+  description:
+    "Runs one job, or sends one request to a load balancer, when it is created or its inputs or triggers change; a failure fails " +
+    "the deployment.",
+  inputs: jobInvokeInputs,
+  checkedInputs: jobInvokeInputs,
+  outputs: jobInvokeOutputs,
+  computed: { jobId: ofRun, status: ofRun, output: ofRun, delayTime: ofRun, executionTime: ofRun },
+
+  async create(inputs, context) {
+    const outputs = await runAndCheck(inputs, context);
+    return { id: outputs.jobId, outputs };
+  },
+
+  async read(id, olds) {
+    if (Object.keys(olds).length === 0)
+      throw new Error(`job ${id} cannot be imported: a JobInvoke always runs a new job`);
+    return { inputs: {}, outputs: {} };
+  },
+
+  // The only change may be the resource option customTimeouts.
+  update: async (_id, { olds, news, changed }, context) =>
+    runInputs.some(changed) ? runAndCheck(news, context) : jobInvokeOutputs.parse(olds),
+
+  delete: async () => {},
+});

@@ -1,0 +1,87 @@
+import type { Dialect, NetworkVolumeRecord } from "serverless-compute-api";
+import { networkVolumeFields as fields, networkVolumeSizes } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { type Properties, toProperties } from "../../engine/values";
+import { callOptions } from "../../framework/calls";
+import type { Context, Failure } from "../../framework/contract";
+import { changedSettings, type Update } from "../../framework/create/creation";
+import { defineObject } from "../../framework/define-object";
+import { deleteIfPresent } from "../../framework/deletion";
+import type { ObservedObject } from "../../framework/read-result";
+import { adoptExisting } from "../adopt-existing";
+
+/** Inputs of a NetworkVolume resource (interface: Network volume). */
+const networkVolumeInputs = z.strictObject({
+  ...fields,
+  name: fields.name.optional(),
+  type: fields.type.optional(),
+  adoptExisting,
+});
+
+/** Checked inputs with a name, as passed to the verbs. */
+const checkedInputs = z.object({ ...networkVolumeInputs.shape, name: z.string() });
+type Inputs = z.output<typeof checkedInputs>;
+
+type Outputs = Record<never, never>;
+
+const observe = ({ id: _, ...settings }: NetworkVolumeRecord): ObservedObject<Inputs, Outputs> => ({
+  inputs: toProperties(settings),
+  outputs: {},
+});
+
+function validate({ size }: Properties, dialect: Dialect): Failure[] {
+  const { min, max } = networkVolumeSizes[dialect];
+  if (typeof size !== "number" || (size >= min && size <= max)) return [];
+  return [{ path: "size", reason: `is ${size}; must be from ${min} to ${max} with REST ${dialect}` }];
+}
+
+async function update(
+  id: string,
+  { news: { name, size, type }, changed }: Update<Inputs>,
+  context: Context,
+): Promise<Outputs> {
+  // The type replaces a volume, except if the state does not contain it yet.
+  if (type !== undefined && changed("type")) await requireType(id, type, context);
+  const patch = changedSettings({ name, size }, changed);
+  if (Object.keys(patch).length > 0)
+    await context.clients.management.updateNetworkVolume(id, patch, callOptions(context));
+  return {};
+}
+
+/** Throws if the volume has another type than the program sets. */
+async function requireType(id: string, type: string, context: Context): Promise<void> {
+  const volume = await context.clients.management.readNetworkVolume(id, callOptions(context));
+  if (volume?.type === undefined || volume.type === type) return;
+  throw new Error(
+    `type: is ${JSON.stringify(type)}, but the volume has ${JSON.stringify(volume.type)}, which cannot change in place; set that ` +
+      'value, or run "pulumi refresh" to preview a replacement',
+  );
+}
+
+/**
+ * Network volume: storage that outlives workers. It can grow in place but cannot shrink. A change of the data centre replaces it
+ * by an empty volume. Names need not be unique.
+ */
+export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>({
+  kind: "NetworkVolume",
+  description:
+    "Storage that outlives workers. It can grow but not shrink; a change of the data centre creates a new, empty volume.",
+  inputs: networkVolumeInputs,
+  checkedInputs,
+  outputs: z.object({}),
+  computed: {},
+  validate,
+
+  objects: (management) => ({
+    list: management.listNetworkVolumes,
+    read: management.readNetworkVolume,
+    create: ({ adoptExisting: _, ...settings }, options) => management.createNetworkVolume(settings, options),
+  }),
+  observe,
+  outputsOf: () => ({}),
+  update,
+  delete: (id, context) => {
+    const { deleteNetworkVolume: remove, listNetworkVolumes: list } = context.clients.management;
+    return deleteIfPresent(id, { remove, list }, context);
+  },
+});

@@ -1,0 +1,124 @@
+import type { EndpointRecord } from "serverless-compute-api";
+import { jobApiRoot } from "serverless-compute-api/address";
+import type { ContainerSettings } from "serverless-compute-api/shapes";
+import type { Value } from "../../engine/values";
+import { completeDespiteCancel } from "../../framework/calls";
+import type { Context } from "../../framework/contract";
+import { changedSettings, type Update } from "../../framework/create/creation";
+import { isReplacement } from "../../framework/define-lifecycle";
+import { createObject, defineObject, type ObjectDefinition } from "../../framework/define-object";
+import { deleteEndpoint } from "./deletion";
+import { validate } from "./dialect-rules";
+import {
+  checkedInputs,
+  type Inputs,
+  type Outputs,
+  serverlessEndpointInputs,
+  serverlessEndpointOutputs,
+} from "./inputs";
+import { preflight } from "./preflight";
+import { bareName, diffRules, firstVersion, observe, urlOf, withTemplate, withVersion } from "./record";
+import { inPlaceWarnings, neverVerified, pendingVerification, secretsOfMark } from "./unverified";
+import { updateVerified, verifyCreated } from "./verified-update";
+
+const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
+
+/** Returns true if the endpoint uses the job API. */
+const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
+
+/** Converts inputs to settings of an endpoint. */
+const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
+  ...inputs,
+  cpuFlavorIds: inputs.cpuFlavorIds ?? [],
+  vcpuCount: inputs.vcpuCount ?? null,
+  minCudaVersion: inputs.minCudaVersion || null,
+  networkVolumeId: inputs.networkVolumeId || null,
+  executionTimeoutMs: inputs.executionTimeoutMs ?? null,
+});
+
+async function applyUpdate(
+  id: string,
+  { olds, news, changed }: Update<Inputs>,
+  context: Context,
+  container?: ContainerSettings,
+): Promise<Outputs> {
+  const { jobs, management } = context.clients;
+  // The compute type never changes in place.
+  const allSettings = settingsOf(news);
+  const {
+    computeType: _c,
+    type: _t,
+    ...settings
+  } = { ...allSettings, excludedGpuTypeIds: allSettings.excludedGpuTypeIds ?? [] };
+  const changes = changedSettings(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
+  const record =
+    Object.keys(changes).length > 0 || container
+      ? // Not cancelled, so that the workers' template remains known.
+        await completeDespiteCancel(context, (options) =>
+          management.updateEndpoint(id, changes, { ...options, settings: allSettings, container }),
+        )
+      : undefined;
+  const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
+  const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
+  return {
+    url: record ? urlOf(record, context, { type: news.type ?? "QUEUE", url }) : url,
+    version: record?.version ?? version,
+  };
+}
+
+const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
+  kind: "ServerlessEndpoint",
+  description: "Queues jobs and runs them on workers of a template; the scaling rules determine the number of workers.",
+  inputs: serverlessEndpointInputs,
+  checkedInputs,
+  outputs: serverlessEndpointOutputs,
+  computed: {
+    url: {
+      dependsOn: ["type"],
+      derive: ({ type }, { id, serverlessUrl }) =>
+        isQueue(type) && id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined,
+    },
+    // The service also counts changes of the template, so any response may contain a newer version than the state.
+    version: { dependsOn: settingKeys },
+  },
+  warnings: (changes) => [
+    ...(isReplacement(changes)
+      ? ["replacing an endpoint permanently deletes its configuration, logs and job history"]
+      : []),
+    ...inPlaceWarnings(changes),
+  ],
+  adjustChanges: (changes, olds, news) => (changes.length > 0 ? changes : pendingVerification(olds, news)),
+  ...diffRules,
+  validate,
+
+  objects: (management) => ({
+    list: management.listEndpoints,
+    read: management.readEndpoint,
+    create: (inputs, options) => management.createEndpoint(settingsOf(inputs), options),
+  }),
+  observe,
+  completeInputs: withTemplate,
+  completeOutputs: withVersion,
+  outputsOf: (_inputs, record, context) => ({ url: urlOf(record, context), version: record.version ?? firstVersion }),
+  withName: (record, { name }) => (bareName(record.name) === name ? { ...record, name } : record),
+  update: applyUpdate,
+  delete: deleteEndpoint,
+};
+
+/** Updates an adopted endpoint, which no deployment has verified yet. */
+const updateAdopted: typeof endpoints.update = (id, update, context) =>
+  updateVerified(id, { ...update, olds: { ...update.olds, ...neverVerified } }, context, applyUpdate);
+
+/** Endpoint: workers of a template with their own API root (interface: Endpoint). Names need not be unique. */
+export const serverlessEndpoint = {
+  ...defineObject(endpoints, {
+    async create(inputs, context, properties) {
+      const created = await createObject({ ...endpoints, update: updateAdopted }, inputs, properties, context);
+      if (context.ownedIds.get(created.id) !== "adopted") await verifyCreated(created, inputs, context);
+      return created;
+    },
+    update: (id, update, context) => updateVerified(id, update, context, applyUpdate),
+  }),
+  preflight,
+  derivedSecrets: secretsOfMark,
+};

@@ -1,0 +1,185 @@
+import { type Dialect, isApiError, type TemplateRecord } from "serverless-compute-api";
+import { type ContainerSettings, defaultMountPath, minPodVolumeSize } from "serverless-compute-api/shapes";
+import { type Properties, stringAt, toProperties } from "../../engine/values";
+import { callOptions } from "../../framework/calls";
+import type { Change, Context, Failure } from "../../framework/contract";
+import { changedSettings, type Update } from "../../framework/create/creation";
+import { isReplacement } from "../../framework/define-lifecycle";
+import { defineObject } from "../../framework/define-object";
+import type { ObservedObject } from "../../framework/read-result";
+import { cudaVersionFailures } from "../cuda-versions";
+import { checkedInputs, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
+import { releaseTemplate } from "./release";
+import { contentKeys, normalizePorts, revisionOf } from "./revision";
+import { toStartLists, toStartText } from "./start-arguments";
+
+function observe(record: TemplateRecord, desired: Properties): ObservedObject<Inputs, Outputs> {
+  const { dockerArgs, containerRegistryAuthId, unknownKeys = [], ...rest } = record;
+  const inputs: ObservedObject<Inputs, Outputs>["inputs"] = {
+    ...toProperties(rest),
+    ...toStartLists(dockerArgs, stringAt(desired, "dockerArgs") !== undefined),
+    containerRegistryAuthId,
+  };
+  for (const key of unknownKeys) delete inputs[key];
+  // A template created by REST v2 has no mount path.
+  if (record.volumeMountPath === "") delete inputs.volumeMountPath;
+  return { inputs, outputs: { revision: revisionOf(record) } };
+}
+
+/** Converts inputs to settings of a template. */
+const settingsOf = ({
+  adoptExisting: _a,
+  replaceOnChange: _r,
+  dockerEntrypoint,
+  dockerStartCmd,
+  ...inputs
+}: Inputs) => ({
+  ...inputs,
+  dockerArgs: toStartText({ dockerArgs: inputs.dockerArgs, dockerEntrypoint, dockerStartCmd }),
+  volumeInGb: inputs.volumeInGb ?? 0,
+  containerRegistryAuthId: inputs.containerRegistryAuthId || null,
+});
+
+/** Inputs that determine the start text. */
+const startArguments = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
+
+/**
+ * Updates a template in place. The request contains only the changed settings, so all others are preserved. Changes of the
+ * workers' content are also sent to the endpoints with a copy of it.
+ */
+async function update(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
+  const { management } = context.clients;
+  // A volume that the program no longer sets is kept. REST v2 requires its size to change the mount path.
+  const keptVolume = typeof olds["volumeInGb"] === "number" ? olds["volumeInGb"] : undefined;
+  const settings = {
+    allowedCudaVersions: [],
+    ...settingsOf({ ...news, volumeInGb: news.volumeInGb ?? keptVolume }),
+  };
+  const changes = changedSettings(settings, (key) =>
+    key === "dockerArgs" ? startArguments.some(changed) : changed(key),
+  );
+  const revision = revisionOf(news);
+  if (Object.keys(changes).length > 0)
+    await management.updateTemplate(id, changes, { ...callOptions(context), settings });
+  if (templateContent.some(changed)) await updateCopies(id, revision, context);
+  return { revision };
+}
+
+/** Updates the endpoints with an outdated copy of a template's settings; endpoints that no longer exist are ignored. */
+async function updateCopies(id: string, revision: string, context: Context): Promise<void> {
+  const { management } = context.clients;
+  const copies = await management.listCopies(id, callOptions(context));
+  const outdated = copies.filter(({ container }) => !container || revisionOf(container) !== revision);
+  const updates = outdated.map(async (endpoint) => {
+    context.progress(`updating endpoint "${endpoint.name}" (${endpoint.id})`);
+    try {
+      await management.updateCopy(endpoint, id, callOptions(context));
+    } catch (error) {
+      if (!isApiError(error, "missing")) throw error;
+    }
+  });
+  const [failed] = (await Promise.allSettled(updates)).filter((result) => result.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+/** Marks the removal of a volume as a replacement in REST v2, where a PATCH cannot remove it (contract: TemplateMounts). */
+const replaceOnVolumeRemoval = (changes: Change[], news: Properties, dialect: Dialect | undefined): Change[] =>
+  dialect === "v2" && news["volumeInGb"] === 0
+    ? changes.map((change) => (change.path[0] === "volumeInGb" ? { ...change, replace: true } : change))
+    : changes;
+
+/** Checks input rules of REST v2 beyond the types (contract of REST v2: TemplateCreate). Unknown values pass. */
+function validate(inputs: Properties, dialect: Dialect): Failure[] {
+  if (dialect === "v1") return [];
+  const { containerDiskInGb: disk, volumeInGb: volume = 0, volumeMountPath: path } = inputs;
+  const failures = cudaVersionFailures("allowedCudaVersions", inputs["allowedCudaVersions"]);
+  if (disk === 0) failures.push({ path: "containerDiskInGb", reason: "is 0; must be 1 or more with REST v2" });
+  if (typeof volume === "number" && volume > 0 && volume < minPodVolumeSize)
+    failures.push({
+      path: "volumeInGb",
+      reason: `is ${volume}; must be 0, or ${minPodVolumeSize} or more, with REST v2`,
+    });
+  if (volume === 0 && typeof path === "string" && path !== defaultMountPath)
+    failures.push({
+      path: "volumeMountPath",
+      reason: "requires volumeInGb above 0 with REST v2; remove it, or set the provider's dialect to v1",
+    });
+  return failures;
+}
+
+/** Inputs that determine the revision. */
+const contentShape = checkedInputs.pick(contentKeys);
+const templateContent = contentShape.keyof().options;
+
+/** Marks each change of the workers' content as a replacement if `replaceOnChange` is set. */
+const replaceOnContentChange = (changes: Change[], { replaceOnChange }: Properties): Change[] =>
+  replaceOnChange === true
+    ? changes.map((change) =>
+        templateContent.some((key) => key === change.path[0]) ? { ...change, replace: true } : change,
+      )
+    : changes;
+
+/**
+ * Template: the image and settings of workers (interface: Template). Names are unique in the account, so a replacement under the
+ * same name deletes the old template first. A delete waits until the template is no longer in use.
+ */
+export const template = defineObject<Inputs, Outputs, TemplateRecord>({
+  kind: "Template",
+  description: "Image, arguments, environment and disks of workers.",
+  inputs: templateInputs,
+  checkedInputs,
+  outputs: templateOutputs,
+  computed: {
+    revision: {
+      dependsOn: templateContent,
+      derive: (inputs) => {
+        const { data } = contentShape.safeParse(inputs);
+        return data && revisionOf(data);
+      },
+    },
+  },
+  warnings: (changes, keepsName) =>
+    keepsName && isReplacement(changes)
+      ? [
+          "replacing a template under the same name deletes the old one first, which fails while an endpoint uses it; " +
+            "change or remove the name to create the new one first",
+        ]
+      : [],
+  serviceDefaults: { volumeInGb: 0 },
+  validate,
+  hasSuffixedName: ({ replaceOnChange }) => replaceOnChange === true,
+  adjustChanges: (changes, _olds, news, dialect) =>
+    replaceOnVolumeRemoval(replaceOnContentChange(changes, news), news, dialect),
+  equivalent: {
+    ports: (left, right) => normalizePorts(left) === normalizePorts(right),
+    dockerArgs: (left, right) =>
+      toStartText({ dockerArgs: String(left) }) === toStartText({ dockerArgs: String(right) }),
+  },
+
+  objects: (management) => ({
+    list: management.listTemplates,
+    read: management.readTemplate,
+    create: (inputs, options) => management.createTemplate(settingsOf(inputs), options),
+  }),
+  observe,
+  outputsOf: (inputs) => ({ revision: revisionOf(inputs) }),
+  update,
+  delete: releaseTemplate,
+});
+
+/** Cached revisions of listed templates, because each endpoint is compared with all templates. */
+const revisions = new WeakMap<TemplateRecord, string>();
+
+/** Returns the first template with the same settings as an endpoint's workers; undefined if no template matches. */
+export async function findTemplateBySettings(
+  container: ContainerSettings,
+  context: Context,
+): Promise<TemplateRecord | undefined> {
+  const target = revisionOf(container);
+  const { objects } = await template.reader(context).list(context);
+  return objects.find((record) => {
+    const revision = revisions.get(record) ?? revisionOf(record);
+    revisions.set(record, revision);
+    return revision === target;
+  });
+}

@@ -1,0 +1,226 @@
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/engine/values";
+import { kinds } from "../../../../provider/resources";
+import { freshName, listMatch, objectCases, withLists } from "../../../faults/support/kinds";
+import { partialFailureOf, propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
+import { stringAt } from "../../../support/raw-http";
+import type { Fault, Match } from "../../../support/recording-proxy";
+
+const bench = await useLifecycleBench();
+const cases = await objectCases(bench);
+
+const responseFaults: [string, Fault][] = [
+  ["the response is dropped after the service created it", { kind: "dropResponse" }],
+  ["the connection is reset after the service created it", { kind: "reset", applied: true }],
+  ["half of the response arrives", { kind: "halfBody" }],
+  ["a 502 replaces the response", { kind: "status", status: 502, applied: true }],
+  ["a 503 replaces the response", { kind: "status", status: 503, applied: true }],
+  ["a 503 arrives and nothing was created", { kind: "status", status: 503, retryAfter: "5" }],
+  ["a 504 arrives and nothing was created", { kind: "status", status: 504 }],
+  ["a 500 arrives and nothing was created", { kind: "status", status: 500 }],
+  ["the connection is reset before the request arrives", { kind: "reset" }],
+];
+
+const namedCases = cases.flatMap((objectCase) => [
+  { ...objectCase, nameSource: "set by the program" },
+  { ...objectCase, nameSource: "generated" },
+]);
+
+describe.each(namedCases)(
+  "a create of a $kind whose name is $nameSource",
+  ({ kind, nameSource, create, inputsOf, idsOf }) => {
+    const lifecycle = kinds[kind];
+    const hasUniqueName = nameSource === "generated";
+    const context = () => bench.context({ hasUniqueName });
+
+    test.each(responseFaults)("creates one object and returns its id if %s", async (_, fault) => {
+      const name = freshName();
+      bench.proxy.inject(create, fault);
+      const { id } = await lifecycle.create(inputsOf(name), context());
+      expect(bench.proxy.pendingFaults()).toBe(0);
+      expect(await idsOf(name)).toEqual([id]);
+    });
+
+    test("creates one object even if two attempts fail", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "status", status: 504 });
+      bench.proxy.inject(create, { kind: "dropResponse" });
+      const { id } = await lifecycle.create(inputsOf(name), context());
+      expect(await idsOf(name)).toEqual([id]);
+    });
+
+    test("reports that the object may exist if every response is a 500", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "status", status: 500 }, 9);
+      await expect(lifecycle.create(inputsOf(name), context())).rejects.toThrow(
+        new RegExp(`^${kind} "${name}": .*HTTP 500[\\s\\S]*The service may or may not have processed the request`),
+      );
+      expect(await idsOf(name)).toEqual([]);
+    });
+
+    test("five creates list the existing objects once, and only if the program sets the names", async () => {
+      const shared = context();
+      bench.drainRequests();
+      await Promise.all(Array.from({ length: 5 }, () => lifecycle.create(inputsOf(freshName()), shared)));
+      expect(bench.drainRequests()).toHaveLength(hasUniqueName ? 5 : 6);
+    });
+  },
+);
+
+describe.each(cases)(
+  "a create of a $kind under a name of the program",
+  ({ kind, news, create, collection, unique, idsOf }) => {
+    const lifecycle = kinds[kind];
+    const inputsOf = (name: string): Properties => lifecycle.check({}, { ...news, name }, naming()).inputs;
+
+    test("does not adopt an object with the same name and inputs that existed before", async () => {
+      const name = freshName();
+      const otherObject = await lifecycle.create(inputsOf(name), bench.context());
+      bench.proxy.inject(create, { kind: "reset" });
+      const second = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => error);
+      if (unique) expect(String(second)).toContain("the name is already taken");
+      else {
+        // The service allows several objects of a name, so the second create made its own.
+        expect(second).toMatchObject({ id: expect.any(String) });
+        expect(second).not.toMatchObject({ id: otherObject.id });
+        expect(await idsOf(name)).toHaveLength(2);
+      }
+      expect(await idsOf(name)).toContain(otherObject.id);
+    });
+
+    test("is reported as lost if the lookup also fails", async () => {
+      bench.proxy.inject(create, { kind: "dropResponse" });
+      bench.proxy.inject(listMatch(collection), { kind: "status", status: 403 }, 20);
+      const creating = lifecycle.create(inputsOf(freshName()), bench.context({ hasUniqueName: true }));
+      await expect(creating).rejects.toThrow("The lookup failed.");
+      bench.proxy.clear();
+    });
+
+    test("creates nothing if the list of existing objects fails", async () => {
+      bench.proxy.inject(listMatch(collection), { kind: "status", status: 500 }, 20);
+      const name = freshName();
+      await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow("HTTP 500");
+      bench.proxy.clear();
+      expect(await idsOf(name)).toEqual([]);
+    });
+  },
+);
+
+describe("concurrent creates with the same name and inputs", () => {
+  test("create one object each even if a response is lost", async () => {
+    const context = bench.context();
+    const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("twins-dev")).inputs;
+    bench.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "dropResponse" });
+    const created = await Promise.all([1, 2, 3].map(() => kinds.NetworkVolume.create(inputs, context)));
+    const objects = (await bench.listObjects("networkvolumes"))
+      .map(propertiesIn)
+      .filter(({ name }) => name === "twins-dev");
+    expect(new Set(created.map(({ id }) => id))).toEqual(new Set(objects.map(({ id }) => id)));
+    expect(objects).toHaveLength(3);
+  });
+});
+
+test("a volume that another deployment creates under the same name is not mistaken for the volume whose response was lost", async () => {
+  const inputsOf = (name: string) =>
+    kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming(name)).inputs;
+  const path = "/v1/networkvolumes";
+  const context = bench.context();
+  await kinds.NetworkVolume.create(inputsOf("first"), context);
+  bench.proxy.inject({ method: "POST", path }, { kind: "dropResponse" });
+  bench.proxy.inject({ method: "GET", path }, { kind: "delayRequest", ms: 500 });
+  const creating = kinds.NetworkVolume.create(inputsOf("shared"), context).catch((error: unknown) => String(error));
+  while (!bench.proxy.requests.some(({ fault }) => fault === "delayRequest"))
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  await bench.rest("POST", "/networkvolumes", inputsOf("shared"));
+  const failure = await creating;
+  const both = (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "shared");
+  expect(both).toHaveLength(2);
+  expect(failure).toContain("only one of them was created for it");
+  for (const { id } of both) expect(failure).toContain(String(id));
+});
+
+test("a created object that appears late in lists is found without a second create", async () => {
+  const path = "/v1/networkvolumes";
+  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("late-dev")).inputs;
+  let lists = 0;
+  bench.proxy.clear();
+  bench.proxy.inject({ method: "POST", path }, { kind: "dropResponse" });
+  bench.proxy.alter(listMatch("networkvolumes"), (response) =>
+    withLists(response, (list) => (++lists < 3 ? list.filter(({ name }) => name !== "late-dev") : list)),
+  );
+  const { id } = await kinds.NetworkVolume.create(inputs, bench.context({ hasUniqueName: true }));
+  expect(bench.proxy.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+  const objects = (await bench.listObjects("networkvolumes"))
+    .map(propertiesIn)
+    .filter(({ name }) => name === "late-dev");
+  expect(objects).toMatchObject([{ id }]);
+  bench.proxy.clear();
+});
+
+describe("a first request that arrives after the retry", () => {
+  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("straggler-dev")).inputs;
+  const create: Match = { method: "POST", path: "/v1/networkvolumes" };
+  const named = async () =>
+    (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
+
+  /** A context for a generated, unique name. */
+  const uniqueNameContext = () => bench.context({ hasUniqueName: true });
+
+  /** The lookup finds nothing, then the first request arrives: created outside the proxy, as on a slow network. */
+  async function delayCreate(): Promise<void> {
+    bench.proxy.inject(create, { kind: "status", status: 504 });
+    bench.proxy.inject(create, { kind: "delayRequest", ms: 500 });
+    while (!bench.proxy.requests.some(({ fault }) => fault === "delayRequest"))
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    await bench.rest("POST", "/networkvolumes", { name: "straggler-dev", size: 10, dataCenterId: "EU-RO-1" });
+  }
+
+  test("leaves no duplicate under a generated name", async () => {
+    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, uniqueNameContext()), delayCreate()]);
+    expect((await named()).map((object) => object["id"])).toEqual([id]);
+    await bench.rest("DELETE", `/networkvolumes/${id}`);
+  });
+
+  test("is reported and left untouched under a name of the program", async () => {
+    const context = bench.context();
+    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, context), delayCreate()]);
+    const ids = (await named()).map((object) => String(object["id"]));
+    expect(ids).toHaveLength(2);
+    const other = ids.find((candidate) => candidate !== id);
+    expect(context.warnings).toEqual([
+      expect.stringMatching(
+        `^another NetworkVolume named "straggler-dev" was created at the same time \\(${other}\\), .*; delete it unless it is in use$`,
+      ),
+    ]);
+    for (const created of ids) await bench.rest("DELETE", `/networkvolumes/${created}`);
+  });
+
+  test("is deleted by the next update", async () => {
+    const { id } = await kinds.NetworkVolume.create(inputs, bench.context());
+    const duplicate = await bench.rest("POST", "/networkvolumes", inputs);
+    const olds = { ...inputs, duplicates: [stringAt(duplicate, "id")] };
+    await kinds.NetworkVolume.update(id, olds, inputs, bench.context());
+    expect((await named()).map((object) => object["id"])).toEqual([id]);
+    await bench.rest("DELETE", `/networkvolumes/${id}`);
+  });
+
+  test("fails the create if the duplicate cannot be deleted; state keeps the object as unfinished", async () => {
+    bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
+    const [failure] = await Promise.all([
+      partialFailureOf(kinds.NetworkVolume.create(inputs, uniqueNameContext())),
+      delayCreate(),
+    ]);
+    const [duplicate] = (await named()).map((object) => object["id"]).filter((id) => id !== failure.id);
+    expect(failure.message).toContain(
+      `a duplicate (${duplicate}) that could not be deleted; the next deployment tries`,
+    );
+    expect(failure.outputs).toEqual({ ...inputs, duplicates: [duplicate] });
+    bench.proxy.clear();
+    // A refresh keeps the duplicate in state, and the next deployment deletes it.
+    const readResult = await kinds.NetworkVolume.read(failure.id, failure.outputs, bench.context());
+    const outputs = await kinds.NetworkVolume.update(failure.id, readResult?.outputs ?? {}, inputs, bench.context());
+    expect(outputs).toEqual(inputs);
+    expect((await named()).map((object) => object["id"])).toEqual([failure.id]);
+  });
+});

@@ -1,0 +1,123 @@
+import { type Dialect, limits } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createProvider } from "../../../../provider/dynamic/provider";
+import { toPropertyMap } from "../../../../provider/engine/structs";
+import type { Path } from "../../../../provider/engine/values";
+import { createProviderProcess } from "../../../../provider/framework/process";
+import { propertyOf } from "../../../../provider/framework/properties/schema";
+import { resourceCalls } from "../../../../provider/plugin/resource-calls";
+import { kinds } from "../../../../provider/resources";
+
+/** Paths and shapes of the numbers in a shape. */
+function numbersIn(shape: z.core.$ZodType, path: Path = []): { path: Path; shape: z.ZodNumber }[] {
+  const { inner } = propertyOf(shape);
+  if (inner instanceof z.ZodNumber) return [{ path, shape: inner }];
+  if (!(inner instanceof z.ZodObject)) return [];
+  return Object.entries(inner.shape).flatMap(([key, child]) => numbersIn(child, [...path, key]));
+}
+
+const inputs = Object.entries(kinds).flatMap(([kind, lifecycle]) =>
+  numbersIn(lifecycle.inputs).map(({ path, shape }) => ({
+    kind,
+    lifecycle,
+    input: [kind, ...path].join("."),
+    path,
+    shape,
+  })),
+);
+
+/** An object with a value at a path. */
+const nested = ([key = "", ...rest]: Path, value: number): Record<string, unknown> => ({
+  [key]: rest.length === 0 ? value : nested(rest, value),
+});
+
+const hostOf = (dialect: Dialect) => ({
+  ...createProviderProcess(() => undefined),
+  dialect: () => dialect,
+  warnBeforeCheck: () => undefined,
+});
+
+/** Checks inputs of a kind; returns the failures as texts. */
+type Check = (input: (typeof inputs)[number], news: Record<string, unknown>, dialect: Dialect) => Promise<string[]>;
+
+/** Checks of both provider variants. */
+const variants: Record<string, Check> = {
+  "dynamic provider": async ({ kind, lifecycle }, news, dialect) => {
+    const { check } = createProvider(lifecycle, hostOf(dialect));
+    const internal = {
+      __provider: "text",
+      __urn: `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:${kind}::lunch`,
+    };
+    const { failures = [] } = (await check?.({}, { ...internal, ...news })) ?? {};
+    return failures.map(({ property, reason }) => `${property} ${reason}`);
+  },
+  plugin: async ({ kind }, news, dialect) => {
+    const urn = `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
+    const request = {
+      urn,
+      olds: toPropertyMap({}),
+      news: toPropertyMap(news),
+      randomSeed: undefined,
+      autonaming: undefined,
+    };
+    const { failures = [] } = await resourceCalls(hostOf(dialect), kinds).check(request);
+    return failures.map(({ property, reason }) => `${property} ${reason}`);
+  },
+};
+
+test("the table has every number input", () => {
+  expect(inputs.map(({ input }) => input)).toMatchInlineSnapshot(`
+    [
+      "NetworkVolume.size",
+      "Template.containerDiskInGb",
+      "Template.volumeInGb",
+      "ServerlessEndpoint.gpuCount",
+      "ServerlessEndpoint.vcpuCount",
+      "ServerlessEndpoint.idleTimeout",
+      "ServerlessEndpoint.executionTimeoutMs",
+      "ServerlessEndpoint.scalerValue",
+      "ServerlessEndpoint.workersMin",
+      "ServerlessEndpoint.workersMax",
+      "ServerlessEndpoint.verify.request.expect.status",
+      "ServerlessEndpoint.verify.timeout",
+      "ServerlessEndpoint.verify.attempts",
+      "ServerlessEndpoint.verify.policy.executionTimeout",
+      "ServerlessEndpoint.verify.policy.ttl",
+      "JobInvoke.request.expect.status",
+      "JobInvoke.policy.executionTimeout",
+      "JobInvoke.policy.ttl",
+      "JobInvoke.timeout",
+    ]
+  `);
+});
+
+describe.each(Object.entries(variants))("the check of the %s", (_variant, check) => {
+  describe.each(inputs)("of $input", (input) => {
+    const { kind, path, shape } = input;
+    const { minValue, maxValue, isInt } = shape;
+    const [min, max] = [minValue ?? Number.NEGATIVE_INFINITY, maxValue ?? Number.POSITIVE_INFINITY];
+    const key = path.at(-1) ?? "";
+    const failuresOf = async (value: number, dialect: Dialect): Promise<string[]> =>
+      (
+        await check(input, { ...(kind === "Template" && { isServerless: false }), ...nested(path, value) }, dialect)
+      ).filter((text) => new RegExp(`\\b${key}\\b`).test(text.replace(/must .*/, "")));
+
+    test.each(["v1", "v2"] as const)("rejects every number out of bounds once (REST %s)", async (dialect) => {
+      expect([min >= 0, max <= Math.max(limits.number, limits.ttl.max)]).toEqual([true, true]);
+      const values = [1e21, -1e21, 2 ** 53, -(2 ** 53), max + 1, min - 1, 1e300, Number.NaN, Number.POSITIVE_INFINITY];
+      for (const value of [...values, ...(isInt ? [min + 0.5, 1e-7] : [Number.MIN_VALUE])]) {
+        const failures = await failuresOf(value, dialect);
+        expect(failures, String(value)).toHaveLength(1);
+        expect(failures[0], String(value)).toMatch(/must be /);
+      }
+    });
+
+    test("accepts its bounds with REST v1 or v2", async () => {
+      for (const bound of [min, max]) {
+        const failures = await Promise.all([failuresOf(bound, "v1"), failuresOf(bound, "v2")]);
+        expect(failures, String(bound)).toContainEqual([]);
+      }
+    });
+  });
+});
