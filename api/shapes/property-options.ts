@@ -11,6 +11,8 @@ export interface PropertyOptions {
   secret?: true;
   /** Never returned by the service, so an imported object has no value in state. */
   writeOnly?: true;
+  /** Required for a new object; the service does not show the value of every existing object, so its state may lack it. */
+  mayBeHidden?: true;
   /** Inputs of which an output is computed; the output is secret if one of them is. */
   secretWith?: readonly string[];
   /** A change replaces the object, in all dialects or in the given dialect. */

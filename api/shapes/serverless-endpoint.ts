@@ -24,7 +24,11 @@ const restartsWorkers = { warns: "active workers may restart" };
  */
 export const endpointFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; does not have to be unique."),
-  templateId: z.string().min(1).describe("Id of the template of the workers."),
+  templateId: z
+    .string()
+    .min(1)
+    .describe("Id of the template of the workers.")
+    .register(propertyOptions, { mayBeHidden: true }),
   computeType: z
     .enum(["GPU", "CPU"])
     .describe("Hardware of the workers.")

@@ -67,3 +67,30 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
     });
   });
 });
+
+describe.each(variantNames)(
+  "an endpoint of REST v2 whose settings differ from its template, with the %s",
+  (variant) => {
+    const row = {
+      kind: "ServerlessEndpoint",
+      program: required.ServerlessEndpoint,
+      record: records.v2.ServerlessEndpoint,
+    } as const;
+
+    test.each([["templateId"], ["*"]])("stays as it is with ignoreChanges %s", async (path) => {
+      const resource = await deployResource(variant, "v2", row);
+      await resource.refresh({ image: "acme/other:1" });
+      await expectNoChanges(resource, row.program, [path]);
+      await resource.refresh({});
+      await expectNoChanges(resource, row.program, [path]);
+    });
+
+    test("gets its template again without the option, and must have one if it is replaced", async () => {
+      const resource = await deployResource(variant, "v2", row);
+      await resource.refresh({ image: "acme/other:1" });
+      expect(await resource.preview(row.program)).toMatchObject({ failures: [], changes: true, replaces: [] });
+      const onCpu = await resource.preview({ ...row.program, computeType: "CPU" }, ["templateId"]);
+      expect(onCpu.failures).toEqual([expect.stringContaining("templateId: is required")]);
+    });
+  },
+);

@@ -30,9 +30,9 @@ export function checkInputs(
   // A generated name in state is kept.
   const name = olds["name"] ?? defaultName;
   const inputs = withDefaults(shape, isUnnamed && name !== undefined ? { ...news, name } : news);
-  const ignoredKeys = ignoredWriteOnlyKeys(shape, olds, inputs);
+  const ignored = ignoredKeys(shape, olds, inputs);
   const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
-    (issue) => !ignoredKeys.includes(String(issue.path[0])) && !isUnsafeInteger(issue),
+    (issue) => !ignored.includes(String(issue.path[0])) && !isUnsafeInteger(issue),
   );
   // A misspelled property is reported before the missing one.
   const ordered = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
@@ -68,13 +68,16 @@ function defaultIn(schema: z.core.$ZodType, defaultValue: Value | undefined, inp
 }
 
 /**
- * The write-only properties of an imported object whose program ignores their changes: with `ignoreChanges`, the engine removes
- * values that the state lacks. Empty if the state or the inputs have one of them, or if the object is replaced.
+ * Required properties of an existing object that neither its state nor the inputs have: with `ignoreChanges`, the engine removes values
+ * that the state lacks. Write-only properties may be absent only together. Empty if the object is replaced.
  */
-function ignoredWriteOnlyKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
-  const keys = Object.entries(shape.shape).flatMap(([key, schema]) => (optionsOf(schema).writeOnly ? [key] : []));
-  const isImported = Object.keys(olds).length > 0 && keys.every((key) => olds[key] === undefined);
-  if (!isImported || keys.some((key) => inputs[key] !== undefined)) return [];
+function ignoredKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
+  const isAbsent = (key: string): boolean => olds[key] === undefined && inputs[key] === undefined;
+  const keysWith = (option: "writeOnly" | "mayBeHidden"): string[] =>
+    Object.entries(shape.shape).flatMap(([key, schema]) => (optionsOf(schema)[option] ? [key] : []));
+  const writeOnly = keysWith("writeOnly");
+  const keys = [...(writeOnly.every(isAbsent) ? writeOnly : []), ...keysWith("mayBeHidden").filter(isAbsent)];
+  if (Object.keys(olds).length === 0 || keys.length === 0) return [];
   return diffProperties(shape, olds, inputs).some((change) => change.replace) ? [] : keys;
 }
 

@@ -94,7 +94,12 @@ const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
   objects: (management) => ({
     list: management.listEndpoints,
     read: management.readEndpoint,
-    create: (inputs, options) => management.createEndpoint(settingsOf(inputs), options),
+    create: async ({ templateId, ...inputs }, options) => {
+      // The check does not detect replacements that the engine decides on, such as with --target-replace.
+      if (templateId === undefined)
+        throw new Error(`ServerlessEndpoint "${inputs.name}": templateId is required for a new endpoint; set it`);
+      return management.createEndpoint({ ...settingsOf(inputs), templateId }, options);
+    },
   }),
   observe,
   completeInputs: withTemplate,

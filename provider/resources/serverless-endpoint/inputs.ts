@@ -106,7 +106,12 @@ export const serverlessEndpointInputs = restEndpointCreate
   .strict();
 
 /** Checked inputs with a name. */
-export const checkedInputs = z.object({ ...serverlessEndpointInputs.shape, name: z.string() });
+export const checkedInputs = z.object({
+  ...serverlessEndpointInputs.shape,
+  name: z.string(),
+  // The state of an endpoint whose settings differ from its template has no template.
+  templateId: endpointFields.templateId.optional(),
+});
 /** Checked inputs with a name. */
 export type Inputs = z.output<typeof checkedInputs>;
 

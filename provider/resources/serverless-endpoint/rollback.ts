@@ -50,7 +50,7 @@ const mayShowImages = ({ secrets }: Context): boolean =>
 
 /** Returns an image and the endpoint's version for a message; `fallback` if neither can be shown. `image` may be a template's id. */
 async function describeVersion(
-  image: ContainerSettings | string,
+  image: ContainerSettings | string | undefined,
   version: number | undefined,
   fallback: string,
   context: Context,
@@ -179,10 +179,14 @@ function rollbackFailure(
   const currentState = endpoint
     ? `The endpoint runs template "${endpoint.templateId ?? "?"}", unverified.`
     : `The endpoint could not be read; the update set ${formatSettings(toProperties(update.news), keys, context)}.`;
-  const { url, body } = context.clients.management.templateChange(id, target.templateId);
-  const command =
-    `curl -X PATCH ${url} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
-    `-H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
+  const commands = [target.templateId].flatMap((templateId) => {
+    if (!keys.includes("templateId") || container || templateId === undefined) return [];
+    const { url, body } = context.clients.management.templateChange(id, templateId);
+    return [
+      `  curl -X PATCH ${url} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
+        `-H "Content-Type: application/json" -d '${JSON.stringify(body)}'`,
+    ];
+  });
   const shownKeys = keys.filter((key) => !(container && key === "templateId"));
   const image = container && mayShowImages(context) ? [`image "${container.imageName}"`] : [];
   const settings = [...image, ...(shownKeys.length > 0 ? [formatSettings(before, shownKeys, context)] : [])];
@@ -193,7 +197,7 @@ function rollbackFailure(
       reason,
       currentState,
       `To roll back endpoint "${name}" (${id}) manually, set ${settings.join(", ")}:`,
-      ...(keys.includes("templateId") && !container ? [`  ${command}`] : []),
+      ...commands,
       'The next "pulumi up" verifies the settings of the program, and rolls the endpoint back if that fails.',
     ].join("\n"),
     outputs,
