@@ -11,7 +11,7 @@ export function findEndpoint(idOrName: string, data: string): { id: string; name
   const endpoints = readEndpointNames(data);
   if (!endpoints) throw new StartError(`no service has used ${data} yet; pass the service's folder with --data`);
   const describeEndpoints = (items: typeof endpoints): string =>
-    items.map(({ id, name }) => `"${name}" (${id})`).join(", ");
+    items.map(({ id, name }) => `${JSON.stringify(name)} (${id})`).join(", ");
   const [byId, ...sameId] = endpoints.filter(({ id }) => id === idOrName);
   const [endpoint, ...duplicates] = byId ? [byId, ...sameId] : endpoints.filter(({ name }) => name === idOrName);
   if (!endpoint) {

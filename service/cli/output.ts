@@ -8,12 +8,12 @@ export interface Output {
 /** Exit codes for a failed command, an invalid command line, and a second Ctrl-C. */
 export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
 
-/** Prints an error as one line. */
-export const printError = (output: Output, error: unknown): void =>
-  output.err(`serverless-compute-local: ${messageOf(error)}`);
-
 /** Control characters, which could change the terminal. */
 const control = /\p{Cc}/gu;
+
+/** Prints an error without control characters except line breaks and tabs. */
+export const printError = (output: Output, error: unknown): void =>
+  output.err(`serverless-compute-local: ${messageOf(error).replace(/[^\P{Cc}\n\t]/gu, "?")}`);
 
 /** Formats a table as lines; columns are as wide as their widest cell, and numbers are right-aligned. */
 export function tableText(head: string[], rows: (string | number)[][]): string {

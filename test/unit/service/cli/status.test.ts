@@ -70,6 +70,11 @@ test("status prints endpoints with queues, and workers, of a service in another 
     line: expect.stringMatching(/\w/),
   });
 
+  const unknown = await runLine("logs", "other\u001b[31m", "--data", data);
+  expect(unknown.err).toBe(
+    `serverless-compute-local: no endpoint has the id or name "other?[31m"; there are "busy" (${id}), "idle\\u001b[31m" (${idleId})`,
+  );
+
   const token = (await runLine("token", idleId, "--data", data)).out;
   expect(token).not.toBe(key);
   const idleJobs = `${addresses.serverlessUrl}/v2/${idleId}`;
