@@ -73,7 +73,8 @@ export function startProcess(start: ProcessStart): WorkerProcess {
       return spawned;
     } catch (error) {
       reaper.ended(mark);
-      throw error;
+      if (codeOf(error) !== "E2BIG") throw error;
+      throw new Error("its environment or command is longer than this system allows; shorten env, or pass a file");
     }
   }
 

@@ -31,6 +31,13 @@ test("a worker with a channel reads and writes it as file descriptor 3", async (
   expect(await ended).toMatchObject({ clean: true });
 });
 
+test.each<[string, () => unknown]>([
+  ["environment", () => startProgram("", false, { LONG: "x".repeat(3_000_000) })],
+  ["command", () => startProgram(`"${"x".repeat(3_000_000)}"`, false)],
+])("a worker whose %s is too long for the system does not start, and the error says so", (_what, start) => {
+  expect(start).toThrow("its environment or command is longer than this system allows; shorten env, or pass a file");
+});
+
 test("the last output of a worker is readable after its end", async () => {
   const { channel, ended } = startProgram(`fs.writeSync(3, "last"); process.exit(3)`, true);
   const read: string[] = [];
