@@ -72,6 +72,38 @@ function isCompleteLine(line: string): boolean {
   }
 }
 
+/** The last, unfinished event of a stream. Only its last line is kept, in parts, because it may arrive in many of them. */
+function createUnfinishedEvent() {
+  let hasLineBreak = false;
+  let parts: string[] = [];
+  function line(): string {
+    const text = parts.join("");
+    parts = text === "" ? [] : [text];
+    return text;
+  }
+  return {
+    /** The text after the event's last line break. */
+    line,
+    /** Returns whether a text is the next line of the event, although the line break before it is missing. */
+    isFollowedBy: (text: string): boolean => isField(text) && line() !== "" && isCompleteLine(line()),
+    add(text: string): void {
+      if (!text.includes("\n")) {
+        if (text !== "") parts.push(text);
+        return;
+      }
+      const event = `${hasLineBreak ? "\n" : ""}${line()}${text}`.split(/\n\r?\n/).at(-1) ?? "";
+      hasLineBreak = event.includes("\n");
+      parts = [event.slice(event.lastIndexOf("\n") + 1)].filter((part) => part !== "");
+    },
+    /** The line breaks that end the event. */
+    missingEnd: (): string => (parts.length > 0 ? "\n\n" : hasLineBreak ? "\n" : ""),
+    clear(): void {
+      hasLineBreak = false;
+      parts = [];
+    },
+  };
+}
+
 /**
  * Converts the values of a handler (JSON) to an event stream. A value becomes the data of an event. Once a text is a part of an event
  * stream, it and all further texts are sent unchanged, because workers yield such a stream as they receive it, split anywhere. Only
@@ -82,23 +114,19 @@ export function createEventText() {
   let isEventStream = false;
   /** First texts that together may be the beginning of a field. */
   let undecided: string[] = [];
-  /** The unfinished event. */
-  let tail = "";
-
-  const missingEnd = (): string => (tail === "" ? "" : tail.endsWith("\n") ? "\n" : "\n\n");
+  const unfinished = createUnfinishedEvent();
 
   function passText(text: string): string {
     isEventStream = true;
-    const line = tail.slice(tail.lastIndexOf("\n") + 1);
-    const isCut = line === "" || !isField(text) || !isCompleteLine(line);
-    const passed = `${isCut ? "" : line.startsWith("data:") ? "\n\n" : "\n"}${text}`;
-    tail = `${tail}${passed}`.split(/\n\r?\n/).at(-1) ?? "";
+    const isCut = !unfinished.isFollowedBy(text);
+    const passed = isCut ? text : `${unfinished.line().startsWith("data:") ? "\n\n" : "\n"}${text}`;
+    unfinished.add(passed);
     return passed;
   }
   function valueEvent(json: string): string {
-    const end = missingEnd();
+    const end = unfinished.missingEnd();
     hasValues = true;
-    tail = "";
+    unfinished.clear();
     // A line break between JSON tokens would end the event's data line.
     return `${end}data: ${json.replace(/[\r\n]+/g, " ")}\n\n`;
   }
@@ -125,7 +153,7 @@ export function createEventText() {
     },
     /** The end of the stream. */
     end(): string {
-      const rest = `${decide()}${missingEnd()}`;
+      const rest = `${decide()}${unfinished.missingEnd()}`;
       return hasValues || !isEventStream ? `${rest}data: [DONE]\n\n` : rest;
     },
   };

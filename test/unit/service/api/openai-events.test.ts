@@ -36,6 +36,11 @@ test("an event stream that a worker yields in parts cut anywhere is sent unchang
   );
 });
 
+test("a long event that a worker yields in many parts is sent unchanged, without reading it again for each part", () => {
+  const parts = ["data: ", ...Array.from({ length: 100_000 }, (_, n) => `${n} `.repeat(5)), "\n", "\n"];
+  expect(streamOf(parts)).toBe(parts.join(""));
+});
+
 test.each([
   ["objects", [{ a: 1 }, { a: 2 }], 'data: {"a":1}\n\ndata: {"a":2}\n\ndata: [DONE]\n\n'],
   [
