@@ -9,12 +9,15 @@ export function requestFacts(request: { method: string; url: string; operation?:
   return request.operation === undefined ? facts : { ...facts, operation: request.operation };
 }
 
+/** Returns whether a text has no lone surrogate, which no address can contain. */
+const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+
 /**
  * Encodes an id as one path segment; throws an ApiError for an id that would change the path. An empty id would turn
  * `DELETE /endpoints/{id}` into `DELETE /endpoints/`, and URL normalization removes `..`.
  */
 export function pathSegment(id: string, subject: string, request: { method: string; url: string }): string {
-  if (id.trim() === "" || id === "." || id === "..") {
+  if (id.trim() === "" || id === "." || id === ".." || !isWellFormed(id)) {
     throw invalidArgument(`the ${subject} id is ${JSON.stringify(id)}; must be the id of an object`, request);
   }
   return encodeURIComponent(id);

@@ -119,13 +119,18 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     return parseResponse(withExactOutput(response), shape, requestFacts(request), facts);
   }
 
-  /** Serializes a submission; throws if it exceeds the service's limit, because the service would close the connection. */
+  /** Serializes a submission; throws if it is not JSON, or exceeds the service's limit, because the service would close the connection. */
   function serializeSubmission(endpointId: string, operation: "run" | "runsync", submission: JobSubmission): string {
-    const body = JSON.stringify(submission);
+    const facts = { method: "POST", url: `${url(endpointId)}/${operation}` };
+    let body: string;
+    try {
+      body = JSON.stringify(submission);
+    } catch (error) {
+      throw invalidArgument(`the job's payload is not JSON: ${error instanceof Error ? error.message : error}`, facts);
+    }
     const size = Buffer.byteLength(body);
     const maxSize = operation === "run" ? limits.runPayload : limits.runsyncPayload;
     if (size <= maxSize) return body;
-    const facts = { method: "POST", url: `${url(endpointId)}/${operation}` };
     throw invalidArgument(`the job's payload has ${size} bytes; /${operation} accepts at most ${maxSize}`, facts);
   }
 

@@ -7,6 +7,9 @@ import { v2Page } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { changeOutcome } from "./change-outcome";
 
+/** Longest succession of empty pages; a service without a last page would otherwise be read for ever. */
+const maxEmptyPages = 100;
+
 const elementsShape = (key: string | undefined) => {
   const arrayShape = z.array(z.unknown());
   return key === undefined
@@ -54,6 +57,7 @@ export function createRestCalls(transport: Transport) {
       const path = key === undefined ? [] : [key];
       const records: z.output<Shape>[] = [];
       const cursors = new Set<string>();
+      let emptyPages = 0;
       for (let address = url; ; ) {
         const { body: response, status } = await transport.send({ ...request, url: address }, options);
         const elements = parseResponse(response, elementsShape(key), facts, { ambiguous: false, status });
@@ -62,6 +66,9 @@ export function createRestCalls(transport: Transport) {
         const { pagination } = parseResponse(response, v2Page, facts, { ambiguous: false, status });
         if (pagination?.hasNextPage === false) options?.onComplete?.();
         if (!pagination?.hasNextPage) return records;
+        emptyPages = elements.length === 0 ? emptyPages + 1 : 0;
+        if (emptyPages === maxEmptyPages)
+          throw unexpectedResponse('"pagination" in the response has no end', facts, false, status);
         const { nextCursor } = pagination;
         if (!nextCursor || cursors.has(nextCursor)) {
           const problem = nextCursor ? "repeats a cursor" : "has no cursor for the next page";
@@ -104,7 +111,11 @@ export function createRestCalls(transport: Transport) {
     }),
 
     async remove(url: string, options: CallOptions | undefined): Promise<void> {
-      await transport.send({ method: "DELETE", url, idempotent: true }, options);
+      const request = { method: "DELETE", url, idempotent: true } as const;
+      const { status, text, body } = await transport.send(request, options);
+      // A page of another server, such as a sign-in page, deletes nothing.
+      if (text.trim() !== "" && body === undefined)
+        throw unexpectedResponse("response is not valid JSON", requestFacts(request), false, status);
     },
   };
 }

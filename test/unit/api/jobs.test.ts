@@ -139,3 +139,21 @@ test.each(["", ".."])("the job id %j is rejected before any request", async (id)
   expect(await apiErrorOf(clients.jobs.status(id, "job-1"))).toMatchObject({ code: "invalid_argument" });
   expect(requests).toHaveLength(0);
 });
+
+test("a submission that is not JSON is rejected before a request", async () => {
+  const { clients, requests } = await startRig(() => json(job));
+  const circular: { [key: string]: unknown } = {};
+  circular["self"] = circular;
+  for (const input of [circular, { count: 1n }])
+    for (const operation of ["run", "runsync"] as const)
+      expect(await apiErrorOf(clients.jobs[operation]("ep", { input }))).toMatchObject({
+        code: "invalid_argument",
+        message: expect.stringContaining("the job's payload is not JSON: "),
+      });
+  expect(requests).toEqual([]);
+});
+
+test("a job's record keeps fields that the service adds, such as the id of its batch", async () => {
+  const { clients } = await startRig(() => json({ ...job, status: "COMPLETED", output: 1, batchId: "batch-1" }));
+  expect(await clients.jobs.status("ep", "job-1")).toMatchObject({ output: 1, batchId: "batch-1" });
+});

@@ -88,3 +88,13 @@ describe("a list of REST v2 in pages", () => {
     expect(await failure(clients.management.listTemplates())).toMatchObject({ category: "invalid", status: 422 });
   });
 });
+
+test("a list whose pages stay empty is rejected instead of read for ever", async () => {
+  const { clients, requests } = await startRig(
+    (request) =>
+      json({ templates: [], pagination: { nextCursor: `${Number(cursorOf(request)) + 1}`, hasNextPage: true } }),
+    v2,
+  );
+  await expect(clients.management.listTemplates()).rejects.toThrow('"pagination" in the response has no end');
+  expect(requests).toHaveLength(100);
+});

@@ -244,3 +244,23 @@ describe("an invalid response", () => {
     ]);
   });
 });
+
+test.each(["v1", "v2"] as const)(
+  "a delete whose response is a page of another server is no success with REST %s",
+  async (dialect) => {
+    const { clients } = await startRig(() => ({ action: "respond", status: 200, body: "<html>Sign in</html>" }), {
+      dialect,
+    });
+    expect(await apiErrorOf(clients.management.deleteNetworkVolume("x"))).toMatchObject({
+      code: "unexpected_response",
+    });
+  },
+);
+
+test("an id that no address can contain is rejected before a request", async () => {
+  const { clients, requests } = await startRig(() => gone);
+  expect(await apiErrorOf(clients.management.deleteNetworkVolume("\ud800"))).toMatchObject({
+    code: "invalid_argument",
+  });
+  expect(requests).toEqual([]);
+});
