@@ -1,6 +1,8 @@
 /** Formats a value for a message: JSON, truncated to 80 characters. `redact` removes secrets before that. */
 export function showValue(value: unknown, redact: (text: string) => string = (text) => text): string {
-  const text = redact(JSON.stringify(value) ?? "nothing");
+  // JSON has no numbers such as NaN.
+  const isNumber = typeof value === "number";
+  const text = redact((isNumber ? String(value) : JSON.stringify(value)) ?? "nothing");
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 

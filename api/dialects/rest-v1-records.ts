@@ -26,6 +26,10 @@ export function endpointFrom({ instanceIds, ...fields }: ServerlessEndpointRecor
     dataCenterIds: record.dataCenterIds ?? [],
     allowedCudaVersions: record.allowedCudaVersions ?? [],
     networkVolumeIds: record.networkVolumeIds ?? [],
-    unknownKeys: clearable.filter((key) => !(key in record)),
+    unknownKeys: [
+      ...clearable.filter((key) => !(key in record)),
+      // REST v1 returns a number of GPUs of endpoints without GPUs.
+      ...(record.computeType === "CPU" ? (["gpuCount"] as const) : []),
+    ],
   };
 }

@@ -211,11 +211,13 @@ function optionsOfShapes(...shapes: z.ZodObject[]): Record<string, PropertyOptio
 
 function warningsOf(shape: z.ZodObject, changes: Change[]): string[] {
   const keysByText = new Map<string, Set<string>>();
-  for (const { path } of changes) {
+  for (const { path, replace } of changes) {
     const key = path[0] ?? "";
     const schema = shape.shape[key];
-    const text = schema && optionsOf(schema).warns;
-    if (text) keysByText.set(text, (keysByText.get(text) ?? new Set()).add(key));
+    const { warns: text, replaceOnChanges } = schema ? optionsOf(schema) : {};
+    // The warning of a property that replaces the object is about the replacement.
+    if (text && (replace || replaceOnChanges === undefined))
+      keysByText.set(text, (keysByText.get(text) ?? new Set()).add(key));
   }
   return [...keysByText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
 }

@@ -85,7 +85,7 @@ async function find<ApiObject extends { id: string; name: string }>(
 ): Promise<ApiObject> {
   const key = id ?? name ?? "";
   if (key === "" || (id !== undefined && name !== undefined))
-    throw new TypeError(`a lookup of a ${kind} requires either an id or a name, not both`);
+    throw new TypeError(`a lookup of a ${kind} requires an id or a name, and not both`);
   const label = `${kind} "${key}"`;
   return explained(label, context, async () => {
     if (id !== undefined) {

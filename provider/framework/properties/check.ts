@@ -36,7 +36,13 @@ export function checkInputs(
   );
   // A misspelled property is reported before the missing one.
   const ordered = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
-  const failures = ordered.flatMap((issue) => failuresOf(issue, shape, inputs, secrets));
+  const failures = [
+    ...ordered.flatMap((issue) => failuresOf(issue, shape, inputs, secrets)),
+    ...reservedNames(shape, inputs).map((path) => ({
+      path: pathText(path),
+      reason: "is a reserved name; use another one",
+    })),
+  ];
   if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
   if (isUnnamed && name !== undefined) {
     for (const failure of failures.filter(({ path }) => path === "name"))
@@ -79,6 +85,15 @@ function ignoredKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): 
   const keys = [...(writeOnly.every(isAbsent) ? writeOnly : []), ...keysWith("mayBeHidden").filter(isAbsent)];
   if (Object.keys(olds).length === 0 || keys.length === 0) return [];
   return diffProperties(shape, olds, inputs).some((change) => change.replace) ? [] : keys;
+}
+
+/** Paths of names in maps that zod drops. */
+function reservedNames(schema: z.core.$ZodType, value: Value | undefined, path: Path = []): Path[] {
+  const { inner } = propertyOf(schema);
+  if (!isProperties(value)) return [];
+  if (inner instanceof z.ZodRecord) return Object.hasOwn(value, "__proto__") ? [[...path, "__proto__"]] : [];
+  if (!(inner instanceof z.ZodObject)) return [];
+  return Object.entries(inner.shape).flatMap(([key, child]) => reservedNames(child, value[key], [...path, key]));
 }
 
 /** Issue of an integer beyond the safe range, which also exceeds a bound of its property. */

@@ -89,16 +89,22 @@ function compare(
     return [...new Set([...Object.keys(oldValue), ...Object.keys(newValue)])].flatMap((key) => {
       const child = childOf(schema, key);
       const normalizeChild = (value: Value | undefined) => (child ? normalize(child, value) : value);
-      return compare(child && propertyOf(child).inner, normalizeChild(oldValue[key]), normalizeChild(newValue[key]), [
-        ...path,
-        key,
-      ]);
+      return compare(
+        child && propertyOf(child).inner,
+        normalizeChild(own(oldValue, key)),
+        normalizeChild(own(newValue, key)),
+        [...path, key],
+      );
     });
   }
   if (Array.isArray(oldValue) && Array.isArray(newValue))
     return isSameList(oldValue, newValue, unordered) ? [] : [{ path, kind: "update" }];
   return oldValue === newValue ? [] : [{ path, kind: "update" }];
 }
+
+/** The value of a key of an object, which may be a name that every object inherits. */
+const own = (object: Properties, key: string): Value | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 function isSameList(oldValue: Value[], newValue: Value[], unordered: boolean): boolean {
   if (newValue.some(hasUnknown)) return false;

@@ -111,6 +111,16 @@ function validate(inputs: Properties, dialect: Dialect): Failure[] {
 const contentShape = checkedInputs.pick(contentKeys);
 const templateContent = contentShape.keyof().options;
 
+/** Start arguments, which have several notations. */
+const startShape = checkedInputs.pick({ dockerArgs: true, dockerEntrypoint: true, dockerStartCmd: true });
+
+/** Omits changes of the start arguments if these are the same in another notation. */
+function withoutNotation(changes: Change[], olds: Properties, news: Properties): Change[] {
+  const [before, after] = [olds, news].map((properties) => startShape.safeParse(properties).data);
+  const isSame = before && after && toStartText(before) === toStartText(after);
+  return isSame ? changes.filter(({ path: [key = ""] }) => !startArguments.includes(key)) : changes;
+}
+
 /** Marks each change of the workers' content as a replacement if `replaceOnChange` is set. */
 const replaceOnContentChange = (changes: Change[], { replaceOnChange }: Properties): Change[] =>
   replaceOnChange === true
@@ -148,8 +158,8 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   serviceDefaults: { volumeInGb: 0 },
   validate,
   hasSuffixedName: ({ replaceOnChange }) => replaceOnChange === true,
-  adjustChanges: (changes, _olds, news, dialect) =>
-    replaceOnVolumeRemoval(replaceOnContentChange(changes, news), news, dialect),
+  adjustChanges: (changes, olds, news, dialect) =>
+    replaceOnVolumeRemoval(replaceOnContentChange(withoutNotation(changes, olds, news), news), news, dialect),
   equivalent: {
     ports: (left, right) => normalizePorts(left) === normalizePorts(right),
     dockerArgs: (left, right) =>

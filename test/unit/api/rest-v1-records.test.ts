@@ -110,3 +110,9 @@ test("a change of the template is a PATCH with its id, and an endpoint of REST v
   expect(() => clients.management.templateChange("", "t2")).toThrow('the endpoint id is ""');
   expect(requests).toEqual([]);
 });
+
+test("the number of GPUs of a CPU endpoint is unknown, because it has no effect", async () => {
+  const { clients } = await startRig(() => json([endpointRecord({ computeType: "CPU", gpuCount: 1 })]));
+  const [endpoint] = await clients.management.listEndpoints();
+  expect(endpoint?.unknownKeys).toContain("gpuCount");
+});

@@ -252,3 +252,27 @@ test("outputs match inputs if all contained properties are equal; absent propert
     matchesInputs(serverlessEndpointInputs, { networkVolumeId: undefined }, { ...endpoint, networkVolumeId: "v" }),
   ).toBe(false);
 });
+
+test("names of a map that every object inherits are added and deleted like others", () => {
+  const [empty, full] = [{ imageName: "a" }, { imageName: "a", env: { constructor: "c", toString: "t" } }];
+  expect(linesOf(Template.diff(empty, full))).toEqual(["add env.constructor", "add env.toString"]);
+  expect(linesOf(Template.diff(full, empty))).toEqual(["delete env.constructor", "delete env.toString"]);
+});
+
+test("a warning about a replacement appears only if the change is one", () => {
+  const olds = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
+  const warningsOf = (news: Properties) => NetworkVolume.warnings(NetworkVolume.diff(olds, news, "v2"), false);
+  expect(warningsOf({ ...olds, type: "STANDARD" })).toEqual([]);
+  expect(warningsOf({ ...olds, dataCenterId: "US-KS-2" })).toEqual(["dataCenterId: a replaced volume loses its data"]);
+});
+
+test("start arguments in another notation are no change of a template", () => {
+  const text = { imageName: "a", replaceOnChange: true, dockerArgs: '{"cmd":["serve","x y"]}' };
+  const lists = { imageName: "a", replaceOnChange: true, dockerStartCmd: ["serve", "x y"] };
+  expect(Template.diff(text, lists)).toEqual([]);
+  expect(Template.diff(lists, text)).toEqual([]);
+  expect(linesOf(Template.diff(lists, { ...text, dockerArgs: "serve" }))).toContain("update dockerArgs, replace");
+  expect(linesOf(Template.diff(lists, { ...lists, dockerStartCmd: unknown }))).toEqual([
+    "update dockerStartCmd, replace",
+  ]);
+});

@@ -70,7 +70,7 @@ describe("a lookup without a result names its key", () => {
     await expect(get({ id: "aaaaaaaaa1" })).rejects.toThrow(
       `${kind} "aaaaaaaaa1" does not exist: no object in the account has this id`,
     );
-    await expect(get({ id: "" })).rejects.toThrow(`a lookup of a ${kind} requires either an id or a name`);
+    await expect(get({ id: "" })).rejects.toThrow(`a lookup of a ${kind} requires an id or a name, and not both`);
   });
 
   test("an ambiguous name is rejected with the ids of its objects", async () => {

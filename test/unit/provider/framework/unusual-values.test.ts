@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import type { z } from "zod";
+import type { Properties, Value } from "../../../../provider/engine/values";
+import { checkInputs } from "../../../../provider/framework/properties/check";
+import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
+import { serverlessEndpointInputs as endpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
+import { templateInputs } from "../../../../provider/resources/template/inputs";
+
+const linesOf = (shape: z.ZodObject, news: Properties): string[] =>
+  checkInputs(shape, {}, news, "chat-dev").failures.map(({ path, reason }) => `${path}: ${reason}`);
+
+describe("a name that zod drops from a map", () => {
+  const reason = "is a reserved name; use another one";
+  const withProto = (value: Value): Properties => Object.fromEntries([["__proto__", value]]);
+
+  test.each<[z.ZodObject, Properties, string]>([
+    [templateInputs, { imageName: "a", env: withProto("1") }, `env.__proto__: ${reason}`],
+    [jobInvokeInputs, { endpointId: "e", input: withProto({ a: 1 }) }, `input.__proto__: ${reason}`],
+    [endpointInputs, { templateId: "t", verify: { input: withProto(1) } }, `verify.input.__proto__: ${reason}`],
+  ])("is rejected", (shape, news, line) => {
+    expect(linesOf(shape, news)).toEqual([line]);
+  });
+
+  test("is accepted below a value of any form, which is kept as it is", () => {
+    expect(linesOf(jobInvokeInputs, { endpointId: "e", input: { a: withProto(1) } })).toEqual([]);
+  });
+});
+
+test("a number that is not finite is shown as it is", () => {
+  expect(linesOf(endpointInputs, { templateId: "t", workersMax: Number.NaN })).toEqual([
+    "workersMax: is NaN; must be a number",
+  ]);
+});
