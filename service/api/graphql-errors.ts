@@ -36,7 +36,10 @@ function withoutValues(message: string, causeMessage: string | undefined): strin
   const text = match
     ? `${match[1]} an invalid value${match[2] ? ` at "${match[2]}"` : ""}; ${causeMessage ?? ""}`
     : message;
-  return text
-    .replace(/(cannot represent [\w -]+): [\s\S]*$/, "$1")
-    .replace(/\b(found|Unexpected) ((?:Block)?String )?"[\s\S]*"/, "$1 a string");
+  return (
+    text
+      // The library's words have a limit; otherwise, a value of such words would take quadratic time.
+      .replace(/(cannot represent [\w -]{1,60}): [\s\S]*$/, "$1")
+      .replace(/\b(found|Unexpected) ((?:Block)?String )?"[\s\S]*"/, "$1 a string")
+  );
 }

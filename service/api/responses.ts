@@ -53,9 +53,11 @@ const v2Names = new Map([
   ["workersMin", "workers.min"],
 ]);
 
+/** A quoted value, which the end of the message may cut, or a word. Each quote matches; a search for its end would take quadratic time. */
+const valueOrWord = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|\b\w+\b/g;
+
 /** A message with the names of REST v2. Values are quoted and stay unchanged. */
-const withV2Names = (message: string): string =>
-  message.replace(/"(?:[^"\\]|\\.)*"|\b\w+\b/g, (part) => v2Names.get(part) ?? part);
+const withV2Names = (message: string): string => message.replace(valueOrWord, (part) => v2Names.get(part) ?? part);
 
 /** The error body of REST v2. `errors` contains the messages with property and value. */
 function problemOf({ code, message, status, faults }: ServiceError): object {

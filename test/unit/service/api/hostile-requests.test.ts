@@ -76,6 +76,21 @@ describe("an excessive GraphQL query", () => {
     expect(at((await anonymous(`{ dataCenters { ${fields} } }`)).json, "data", "dataCenters", 0, "id")).toBeDefined();
   });
 
+  test.each([
+    ["a text like an error", "cannot represent "],
+    ["a text like another error", "found Unexpected "],
+    ["quotes", '\\" at \\"a.b'],
+    ["one word", "a"],
+  ])(
+    "without a key and with a value of 400 kB is rejected without reading the value repeatedly: %s",
+    async (_what, part) => {
+      const query = `{ gpuTypes(input: "${part.repeat(Math.floor(400_000 / part.length))}") { id } }`;
+      const response = await send("POST", roots.GraphQL(), { json: { query } });
+      expectResponse(response, 400);
+      expect(messageOf(response)).toBe('Expected value of type "GpuTypeFilter", found a string.');
+    },
+  );
+
   test("the introspection queries of common clients are within the bounds", async () => {
     const response = await request(getIntrospectionQuery({ inputValueDeprecation: true }));
     expect(at(response.json, "data", "__schema", "types"), response.text.slice(0, 300)).toBeDefined();
@@ -88,6 +103,23 @@ describe("an excessive GraphQL query", () => {
     expect(at(response.json, "data", "myself", "endpoints"), response.text).toBeDefined();
   });
 });
+
+test.each(["networkVolumes", "dataCenterIds", "templateId", "unknown"])(
+  "REST v2: a value of 400 kB with quotes is rejected without reading it repeatedly: %s",
+  async (property) => {
+    const text = `${'\\"'.repeat(100_000)}\\`;
+    const body = {
+      name: "x",
+      image: "a",
+      type: "QUEUE",
+      gpu: { pools: ["AMPERE_24"] },
+      scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+      ...(property === "unknown" ? { [text]: 1 } : { [property]: property === "templateId" ? text : [text] }),
+    };
+    const response = await send("POST", `${rig.service().serverlessUrl}/v2/serverless`, { key: key(), json: body });
+    expect([400, 404, 422]).toContain(response.status);
+  },
+);
 
 test("REST: an image name of 1025 characters is rejected", async () => {
   const response = await rig.rest("POST", "/templates", { name: "long", imageName: "a".repeat(1025) });
