@@ -89,17 +89,17 @@ function parseText(text: string): unknown {
 
 const keyOf = (node: unknown): unknown => (isPair(node) && isScalar(node.key) ? node.key.value : undefined);
 
-/** Throws a ServiceError for a key that occurs twice in a map. */
+/** Throws a ServiceError for a key that occurs twice in a map, and for `__proto__`. */
 function checkKeys(document: Document): void {
   visit(document, {
     Map(_, { items }, parents) {
       const keys = new Set<unknown>();
       for (const key of items.map(keyOf).filter((one) => one !== undefined)) {
-        if (!keys.has(key)) keys.add(key);
-        else {
-          const path = [...parents.map(keyOf).filter((parent) => parent !== undefined), key].join(".");
-          throw new ServiceError("invalid", `${path}: occurs twice; delete or rename one`);
-        }
+        const path = (): string => [...parents.map(keyOf).filter((parent) => parent !== undefined), key].join(".");
+        if (keys.has(key)) throw new ServiceError("invalid", `${path()}: occurs twice; delete or rename one`);
+        // Objects in JavaScript, and shapes of zod, do not have this key.
+        if (key === "__proto__") throw new ServiceError("invalid", `${path()}: is not allowed`);
+        keys.add(key);
       }
     },
   });
