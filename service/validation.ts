@@ -44,21 +44,33 @@ export const unstorablePart = (text: string): string | undefined => {
   return /\p{Surrogate}/u.test(text) ? "an unpaired surrogate" : undefined;
 };
 
-/** The faults that no shape finds: texts that the store would change, and the key that zod omits from records such as `env`. */
-const textFaults = (value: unknown, path: readonly string[] = []): string[] => {
+/** Maximum number of faults that no shape finds; a body may contain many, and each names its path. */
+const maxTextFaults = 20;
+
+/**
+ * Adds the faults that no shape finds: texts that the store would change, and the variable that zod omits from `env`. `path` is not copied
+ * for each value, because a body may be deep and wide.
+ */
+function addTextFaults(value: unknown, path: string[], faults: string[]): void {
+  if (faults.length === maxTextFaults) return;
   if (typeof value === "string") {
     const part = unstorablePart(value);
-    return part === undefined ? [] : [`${path.join(".") || "body"}: must not contain ${part}`];
+    if (part !== undefined) faults.push(`${path.join(".") || "body"}: must not contain ${part}`);
+    return;
   }
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) =>
-    key === "__proto__" ? [`${[...path, key].join(".")}: is not allowed`] : textFaults(member, [...path, key]),
-  );
-};
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    path.push(key);
+    if (key === "__proto__" && path.at(-2) === "env") faults.push(`${path.join(".")}: is not allowed`);
+    else addTextFaults(member, path, faults);
+    path.pop();
+  }
+}
 
 /** Throws a ServiceError of `code` if a parsed text contains what the store would change or zod would omit. */
 export function checkTexts(input: unknown, code: "invalid" | "unprocessable"): void {
-  const faults = textFaults(input);
+  const faults: string[] = [];
+  addTextFaults(input, [], faults);
   if (faults.length > 0) throw new ServiceError(code, faults.join("; "), {}, faults);
 }
 

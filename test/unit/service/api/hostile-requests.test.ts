@@ -121,6 +121,16 @@ test.each(["networkVolumes", "dataCenterIds", "templateId", "unknown"])(
   },
 );
 
+test("many invalid texts in a deeply nested body, also without a key, are reported with the first ones only", async () => {
+  const depth = 900;
+  const texts = Array.from({ length: 20_000 }, () => '"\\u0000"').join(",");
+  const text = `{"query":"{ a }","variables":${'{"a":'.repeat(depth)}[${texts}]${"}".repeat(depth)}}`;
+  const response = await send("POST", roots.GraphQL(), { text });
+  expectResponse(response, 400);
+  expect(messageOf(response).split("; ")).toHaveLength(20);
+  expect(messageOf(response)).toMatch(/^variables\.a\.a.*\.a\.0: must not contain a null character; .*\.a\.19: /);
+});
+
 test("REST: an image name of 1025 characters is rejected", async () => {
   const response = await rig.rest("POST", "/templates", { name: "long", imageName: "a".repeat(1025) });
   expectResponse(response, 400);
