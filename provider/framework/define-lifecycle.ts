@@ -127,10 +127,11 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
             const inputs = checkedInputs.parse(withoutOmitted(news));
             const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
             await deleteDuplicates(definition, olds, bounded);
-            const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
+            const kept = keptValues(shape, olds, news);
+            const update = { olds, news: inputs, changed: (key: string) => changed.has(key), kept };
             const outputs = await definition.update(id, update, bounded);
             const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
-            return withOmitted(properties, keptValues(shape, olds, news));
+            return withOmitted(properties, kept);
           }),
         olds,
       ),

@@ -9,6 +9,8 @@ export interface Update<Inputs> {
   olds: { [key: string]: unknown };
   news: Inputs;
   changed(key: string): boolean;
+  /** Values of the object that the program omits and the update does not change. */
+  kept?: Properties;
 }
 
 /** A new or adopted object. */

@@ -1,7 +1,7 @@
-import type { EndpointRecord } from "serverless-compute-api";
+import type { Dialect, EndpointRecord } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
 import type { ContainerSettings } from "serverless-compute-api/shapes";
-import type { Value } from "../../engine/values";
+import { type Properties, toProperties, type Value } from "../../engine/values";
 import { completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { changedSettings, type Update } from "../../framework/create/creation";
@@ -18,7 +18,7 @@ import {
 } from "./inputs";
 import { preflight } from "./preflight";
 import { bareName, diffRules, firstVersion, observe, urlOf, withTemplate, withVersion } from "./record";
-import { inPlaceWarnings, neverVerified, pendingVerification, secretsOfMark } from "./unverified";
+import { changedSettingNames, inPlaceWarnings, neverVerified, pendingVerification, secretsOfMark } from "./unverified";
 import { updateVerified, verifyCreated } from "./verified-update";
 
 const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
@@ -36,21 +36,46 @@ const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
   executionTimeoutMs: inputs.executionTimeoutMs ?? null,
 });
 
+/** Properties that REST v2 combines, or that limit each other. */
+const relatedKeys = ["scalerType", "scalerValue", "workersMin", "workersMax", "cpuFlavorIds", "vcpuCount"] as const;
+
+/**
+ * The complete settings after an update, from which REST v2 combines properties. They contain related values that the program omits,
+ * except those that contradict it, whose names are `reset`.
+ */
+function settingsAfter(news: Inputs, kept: Properties, dialect: Dialect) {
+  const accepted: Properties = {};
+  const reset: string[] = [];
+  for (const key of relatedKeys) {
+    const value = kept[key];
+    if (value === undefined) continue;
+    const inputs = toProperties({ ...news, [key]: value });
+    const isValid = serverlessEndpointInputs.safeParse(inputs).success && validate(inputs, dialect).length === 0;
+    if (isValid) accepted[key] = value;
+    else reset.push(key);
+  }
+  return { reset, allSettings: settingsOf(checkedInputs.parse({ ...news, ...accepted })) };
+}
+
 async function applyUpdate(
   id: string,
-  { olds, news, changed }: Update<Inputs>,
+  { olds, news, changed, kept = {} }: Update<Inputs>,
   context: Context,
   container?: ContainerSettings,
 ): Promise<Outputs> {
-  const { jobs, management } = context.clients;
+  const { dialect, jobs, management } = context.clients;
   // The compute type never changes in place.
-  const allSettings = settingsOf(news);
+  const { reset, allSettings } = settingsAfter(news, kept, dialect);
   const {
     computeType: _c,
     type: _t,
     ...settings
   } = { ...allSettings, excludedGpuTypeIds: allSettings.excludedGpuTypeIds ?? [] };
-  const changes = changedSettings(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
+  const hasChanges = changedSettingNames(changed).length > 0;
+  const changes = changedSettings(
+    settings,
+    (key) => changed(key) || (hasChanges && reset.includes(key)) || (key === "flashboot" && changed("flashbootType")),
+  );
   const record =
     Object.keys(changes).length > 0 || container
       ? // Not cancelled, so that the workers' template remains known.

@@ -116,6 +116,7 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
     olds: { ...news, ...outputs },
     news: target,
     changed: (key: string) => keys.includes(key) && !(container && key === "templateId"),
+    ...(update.kept && { kept: update.kept }),
   };
   let result = outputs;
   try {

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import type { Dialect } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
@@ -31,6 +32,41 @@ test("an endpoint's update sends only the properties that differ from the state"
   expect(await ServerlessEndpoint.update(id, updated, news, bench.context())).toEqual(updated);
   expect(bench.drainRequests()).toEqual([]);
 });
+
+const cpu = { computeType: "CPU" };
+type Row = [change: string, program: Properties, drift: Properties, added: Properties, expected: Properties];
+const rows: Row[] = [
+  [
+    "its scaler's value",
+    {},
+    { scalerType: "REQUEST_COUNT", scalerValue: 7 },
+    { scalerValue: 9 },
+    { scalerType: "REQUEST_COUNT" },
+  ],
+  ["its CPU flavours", cpu, { cpuFlavorIds: ["cpu5c"], vcpuCount: 8 }, { cpuFlavorIds: ["cpu3c"] }, { vcpuCount: 8 }],
+  ["its virtual CPUs", cpu, { cpuFlavorIds: ["cpu5c"], vcpuCount: 8 }, { vcpuCount: 4 }, { cpuFlavorIds: ["cpu5c"] }],
+  ["its maximum below the minimum", {}, { workersMin: 2 }, { workersMax: 1 }, { workersMin: 0 }],
+  ["its CUDA versions", {}, { minCudaVersion: "12.1" }, { allowedCudaVersions: ["12.4"] }, {}],
+];
+describe.each<Dialect>(["v1", "v2"])(
+  "with REST %s, an endpoint keeps values that its program omits, unless they contradict the program",
+  (dialect) => {
+    test.each(rows)("after a change of %s", async (change, program, drift, added, expected) => {
+      const context = bench.context({}, dialect);
+      const check = (olds: Properties, news: Properties) =>
+        ServerlessEndpoint.check(olds, { templateId, ...program, ...news }, naming(change), [], dialect);
+      const { id, outputs } = await ServerlessEndpoint.create(check({}, {}).inputs, context);
+      await bench.rest("PATCH", `/endpoints/${id}`, drift);
+      const read = await ServerlessEndpoint.read(id, outputs, context);
+      const { inputs, failures } = check(read?.inputs ?? {}, added);
+      expect(failures).toEqual([]);
+      const updated = await ServerlessEndpoint.update(id, read?.outputs ?? {}, inputs, context);
+      const after = await ServerlessEndpoint.read(id, updated, context);
+      expect(after?.outputs).toMatchObject({ ...added, ...expected });
+      expect(ServerlessEndpoint.diff(after?.outputs ?? {}, inputs, dialect)).toEqual([]);
+    });
+  },
+);
 
 test("renaming a volume that was enlarged outside the stack does not shrink it", async () => {
   const inputsOf = (name: string): Properties =>
