@@ -39,11 +39,16 @@ describe("a GraphQL request", () => {
     ["a misspelt field", { query: "{ myself { emial } }" }, 'Did you mean "email"?'],
     ["a subscription", { query: "subscription { myself }" }, "not configured to execute subscription operation"],
     ["a missing variable", { query: "query ($id: String!) { podTemplate(id: $id) { id } }" }, 'Variable "$id"'],
-    ["a query nested far too deep", { query: "{ myself ".repeat(20_000) }, "query: is nested too deeply"],
+    [
+      "a query nested far too deep",
+      { query: "{ myself ".repeat(20_000) },
+      // The parser exceeds the stack or counts the tokens first, which depends on whether it has been optimized.
+      /^query: is nested too deeply$|more that 10000 tokens/,
+    ],
   ])("with %s returns 400 with null data and an error that names the fault", async (_what, json, message) => {
     const response = await request(json);
     expectResponse(response, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
-    expect(stringAt(response, "errors", 0, "message")).toContain(message);
+    expect(stringAt(response, "errors", 0, "message")).toMatch(message);
     expect(response.text).not.toContain("hush");
   });
 
