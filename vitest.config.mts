@@ -162,6 +162,12 @@ export default defineConfig({
         testTimeout: 120_000,
         hookTimeout: 120_000,
       }),
+      suites("kubernetes", "kubernetes", ["**/*"], {
+        env: v2,
+        globalSetup: [...(isFull ? [installation] : []), "test/kubernetes/setup.ts"],
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
+      }),
       suites("engine", "engine", ["**/*"], { env: v2, globalSetup: [installation], ...engineLimits }),
       suites("plugin", "plugin", isFull ? ["**/*"] : ["**/!(private-ca)"], {
         env: v2,

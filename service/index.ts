@@ -44,6 +44,8 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
     images: { ...seed?.images, ...options.images },
     stock: { ...seed?.stock, ...options.stock },
     workerQuota: options.workerQuota ?? seed?.workerQuota,
+    runtime: options.runtime ?? seed?.runtime,
+    kubernetes: { ...seed?.kubernetes, ...options.kubernetes },
   });
   const temporary = options.ephemeral ? createTemporaryFolder() : undefined;
   if (temporary) settings.dataFolder = temporary.path;
@@ -94,7 +96,7 @@ async function startService(
     log,
     onNotice: settings.onNotice,
     serverlessUrl: () => root,
-    listenForWorkers: (address) => server.listenForWorkers(address),
+    listenForWorkers: (address, port) => server.listenForWorkers(address, port),
   });
   const logFile = (endpointId: string): string => workerLogPath(dataFolder, endpointId);
   const { view } = jobPath;
@@ -230,6 +232,7 @@ async function startService(
     consoleUrl: console?.newLink(),
     images,
     endpointIds,
+    runtime: settings.runtime,
     imagesToPull: imagesToPull(),
     faults: (endpointId, newFaults) => {
       try {

@@ -112,8 +112,11 @@ export function createJobPath(
 
     /** Requeues jobs that were running when the service ended, and starts workers. The server must already listen. */
     async start(): Promise<void> {
-      // Local workers end with their service; external workers may still run their jobs.
-      const { runningJobs, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
+      // Most local workers end with their service; external workers may still run their jobs.
+      const { runningJobs, endpointIds } = queue.recover(
+        (workerId) => !isLocalId(workerId) || workers.survives(workerId),
+      );
+      workers.adoptSurvivors(new Set(runningJobs.map(({ workerId }) => workerId)));
       for (const job of runningJobs) presence.awaitReturn(job);
       moveOrphanedFiles();
       // A kill may have interrupted the removal of an endpoint.
@@ -121,7 +124,7 @@ export function createJobPath(
       for (const endpointId of endpointIdsWithData) if (!exists(endpointId)) await removeEndpoint(endpointId);
       for (const { id } of endpoints.all()) tokens.tokenOf(id);
       queue.start();
-      workers.start();
+      await workers.start();
     },
 
     /** Replaces the endpoint's workers after their jobs; `reason` is written to the logs of the service and the workers. */

@@ -1,4 +1,5 @@
 import type { EndpointFaults } from "./faults/faults";
+import type { RuntimeName } from "./workers/runtimes";
 
 /** A running local service. */
 export interface Service {
@@ -17,7 +18,9 @@ export interface Service {
   images: Record<string, string>;
   /** Ids of the seed file's endpoints by name; empty without a seed file. */
   endpointIds: Record<string, string>;
-  /** Images without a command, used by endpoints at the start, that containers pull. Empty with the runtime `none`. */
+  /** Runtime of images without a command. */
+  runtime: RuntimeName;
+  /** Images without a command, used by endpoints at the start, that containers or pods pull. Empty with the runtime `none`. */
   imagesToPull: string[];
   /**
    * Replaces the injected faults of an endpoint, for tests of clients; returns the remaining faults. Without `faults`, changes nothing.

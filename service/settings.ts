@@ -9,6 +9,7 @@ import { isApiKey } from "./store/api-key";
 import { type RuntimeName, runtimeNames } from "./workers/runtimes";
 import { type EngineAddress, findEngine } from "./workers/runtimes/container/engine-address";
 import type { GpuMode } from "./workers/runtimes/container/spec";
+import { type KubernetesOptions, type KubernetesSettings, resolveKubernetes } from "./workers/runtimes/pod/settings";
 
 /** Options of `createService` and the command line; all are optional. Times in milliseconds. */
 export interface ServiceOptions {
@@ -33,14 +34,16 @@ export interface ServiceOptions {
   images?: Record<string, string>;
   /**
    * Runtime of images without an entry in `images`: a container (`docker`), a container if a Docker Engine is reachable
-   * (`auto`), or none. Default `auto`.
+   * (`auto`), a pod of a Kubernetes cluster (`kubernetes`), or none. Default `auto`.
    */
-  runtime?: RuntimeName;
+  runtime?: RuntimeName | undefined;
   /**
    * GPUs for workers of GPU endpoints in containers, `gpuCount` each: if the engine has GPUs (`auto`), always, so that workers
    * fail without GPUs (`all`), or never (`none`). Default `auto`.
    */
   gpus?: GpuMode;
+  /** Options of the runtime `kubernetes`: the cluster, and how pods use it. */
+  kubernetes?: KubernetesOptions | undefined;
   /**
    * Stock by GPU type or CPU flavour (`ID`), or in one data centre (`ID@DATACENTER`): NONE, LOW, MEDIUM or HIGH. With NONE, no worker
    * starts. Default: HIGH.
@@ -77,12 +80,25 @@ export interface ServiceOptions {
 }
 
 export type ServiceSettings = Required<
-  Omit<ServiceOptions, "timings" | "apiKey" | "dataFolder" | "ephemeral" | "seed" | "workerQuota" | keyof Listening>
+  Omit<
+    ServiceOptions,
+    | "timings"
+    | "apiKey"
+    | "dataFolder"
+    | "ephemeral"
+    | "seed"
+    | "workerQuota"
+    | "kubernetes"
+    | "runtime"
+    | keyof Listening
+  >
 > & {
   dataFolder: string;
   listening: Listening;
   apiKey: string | undefined;
   workerQuota: number | undefined;
+  runtime: RuntimeName;
+  kubernetes: KubernetesSettings;
   timings: JobTimings;
   /** Returns the address of the Docker Engine; throws an Error with the reason if none is found. */
   engine(): EngineAddress;
@@ -167,6 +183,7 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     images: options.images ?? {},
     runtime: options.runtime ?? "auto",
     gpus: options.gpus ?? "auto",
+    kubernetes: resolveKubernetes(options.kubernetes ?? {}),
     engine: findLocalEngine,
     stock: options.stock ?? {},
     workerQuota: options.workerQuota,

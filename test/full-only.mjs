@@ -49,4 +49,8 @@ export const fullOnly = [
   "docker/quickstart",
   "docker/service-image",
   "docker/service-kills",
+  // A real Kubernetes cluster.
+  "kubernetes/bad-input",
+  "kubernetes/failures",
+  "kubernetes/workers",
 ].map((name) => `test/${name}.test.ts`);

@@ -87,6 +87,7 @@ export default defineConfig({
           page("Adopt and import", "/guides/adopt-and-import"),
           page("Blue/green", "/guides/blue-green"),
           page("Integration tests", "/guides/integration-tests"),
+          page("Run on your cluster", "/guides/run-on-your-cluster"),
           page("Outgrowing one machine", "/guides/outgrow-one-machine"),
           page("Migrate", "/guides/migrate"),
           page("Troubleshooting", "/guides/troubleshooting"),

@@ -17,7 +17,13 @@ export interface WorkerView {
   logFile(endpointId: string): string;
 }
 
-const statuses = { running: "RUNNING", idle: "IDLE", initializing: "INITIALIZING", unhealthy: "UNHEALTHY" } as const;
+const statuses = {
+  running: "RUNNING",
+  idle: "IDLE",
+  initializing: "INITIALIZING",
+  throttled: "THROTTLED",
+  unhealthy: "UNHEALTHY",
+} as const;
 
 const time = z.iso.datetime({ offset: true });
 const logQuery = z.object({

@@ -173,12 +173,12 @@ export function createServer(deps: {
 
   /** Listeners for workers, by address. */
   const workerServers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
-  function openWorkerServer(address: string): Promise<number> {
+  function openWorkerServer(address: string, requestedPort: number): Promise<number> {
     const { instance: server } = newServer();
     server.register(async (scope) => endpointRoutes.workerChannel(scope), { prefix: roots.jobs });
     server.setNotFoundHandler((request, reply) => rejectUnknownRoute(request, reply));
     setErrorHandler(server);
-    const port = listen(server, 0, address);
+    const port = listen(server, requestedPort, address);
     workerServers.set(address, { server, port });
     port.catch(() => workerServers.delete(address));
     return port;
@@ -187,9 +187,9 @@ export function createServer(deps: {
   return {
     /** Listens for users; resolves with the port. */
     listen: (port: number): Promise<number> => listen(app, port, listening.host),
-    /** Listens on an additional address of this machine, only for workers' calls; resolves with the port. */
-    listenForWorkers: (address: string): Promise<number> =>
-      workerServers.get(address)?.port ?? openWorkerServer(address),
+    /** Listens on an additional address of this machine, only for workers' calls; resolves with the port, by default a free one. */
+    listenForWorkers: (address: string, port = 0): Promise<number> =>
+      workerServers.get(address)?.port ?? openWorkerServer(address, port),
     /** Number of responses to users since the start; calls of workers are not counted. */
     requestCount: (): number => requests,
     /** Makes `/readyz` return 200. */

@@ -1,8 +1,10 @@
 import { Command, CommanderError, Help, Option } from "commander";
 import { defaultHost } from "../listening";
 import { defaultPort } from "../settings";
+import { runtimeNames } from "../workers/runtimes";
 import { addFolderCommands } from "./folder-commands";
 import { addJobCommands } from "./job-commands";
+import type { ManifestFlags } from "./manifest";
 import { addImage, addStock, dataFlag, oneOf, readRetirableApis, readSeconds, wholeNumber } from "./option-values";
 import { exitCodes, type Output, printError } from "./output";
 import type { StartFlags } from "./start";
@@ -68,11 +70,13 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
     .option("--api-key-file <file>", "file with the API key, which replaces the data folder's key")
     .option("--image <name=command>", "command line or handler file that runs an image; repeatable", addImage, {})
     .option(
-      "--runtime <auto|docker|none>",
-      "runtime of images without a command; auto uses a Docker Engine if one is reachable",
-      oneOf("auto", "docker", "none"),
-      "auto",
+      "--runtime <auto|docker|kubernetes|none>",
+      "runtime of images without a command; auto (the default) uses a Docker Engine if one is reachable",
+      oneOf(...runtimeNames),
     )
+    .option("--kube-context <name>", "context of the kubeconfig, with --runtime kubernetes")
+    .option("--namespace <name>", "namespace of the workers' pods, with --runtime kubernetes")
+    .option("--worker-url <url>", "address at which pods reach this service, with --runtime kubernetes")
     .option(
       "--gpus <auto|all|none>",
       "GPUs for workers in containers; auto uses them if the Docker Engine has any",
@@ -144,6 +148,16 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
     .description("print a new single-use link to the running service's console, valid for an hour")
     .option(...dataFlag())
     .action(async ({ data }: { data: string }) => (await import("./connection.js")).printConsoleLink(data, output));
+
+  program
+    .command("manifest")
+    .description("print what kubectl apply -f - needs to run the service in a Kubernetes cluster")
+    .requiredOption("--image <name>", "image of the service, as written by scripts/release/service-image.mjs")
+    .option("--namespace <name>", "namespace of the service and its workers", "serverless-compute")
+    .option("--api-key-file <file>", "file with the API key (default: a new key)")
+    .option("--storage-class <name>", "storage class of the service's data (default: the cluster's)")
+    .option("--seed <file>", "seed file, which becomes a ConfigMap")
+    .action(async (flags: ManifestFlags) => (await import("./manifest.js")).printManifest(flags, output));
 
   addJobCommands(program, output);
   addFolderCommands(program, output, outputClosed);

@@ -4,7 +4,7 @@ import { createService, type Service } from "../index";
 import { apiKeyOfEnvironment, isStartedByNpx, type ServiceOptions } from "../settings";
 import { readApiKeyFile } from "../store/api-key";
 import { handlerFileOf } from "../workers/handler-files";
-import { otherImagesText, pullerOf, type RuntimeName } from "../workers/runtimes";
+import { otherImagesText, pullerOf } from "../workers/runtimes";
 import { exitCodes, type Output, printError } from "./output";
 import { contractRevision } from "./version";
 
@@ -33,6 +33,9 @@ export interface StartFlags
   image: Record<string, string>;
   allowHost: string[];
   apiKeyFile?: string;
+  kubeContext?: string;
+  namespace?: string;
+  workerUrl?: string;
   deleteNeedsScaleDown: boolean;
   json: boolean;
 }
@@ -42,7 +45,7 @@ const stopDeadline = 5000;
 
 /** Starts the service, prints its addresses, and stops it on a signal; resolves when it listens. */
 export async function start(
-  { data, image, allowHost, apiKeyFile, json, ...flags }: StartFlags,
+  { data, image, allowHost, apiKeyFile, kubeContext, namespace, workerUrl, json, ...flags }: StartFlags,
   output: Output,
 ): Promise<void> {
   for (const name of Object.keys(image)) {
@@ -56,6 +59,11 @@ export async function start(
     images: image,
     allowHosts: allowHost,
     apiKey,
+    kubernetes: {
+      ...(kubeContext === undefined ? {} : { context: kubeContext }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(workerUrl === undefined ? {} : { workerUrl }),
+    },
   };
   const onNotice = (text: string): void => printError(output, text);
   const service = await createService({ ...flags, ...serviceOptions, logLevel: "info", onNotice });
@@ -67,12 +75,12 @@ export async function start(
     const addresses = { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile };
     output.out(JSON.stringify({ ...addresses, pid: process.pid, endpointIds }));
   } else {
-    output.out(startMessage(service, flags.retire ?? [], listing(service, flags.runtime ?? "auto")));
+    output.out(startMessage(service, flags.retire ?? [], listing(service)));
   }
 }
 
 /** Lists the ids of the seed file's endpoints, the images with a command, and the images that containers pull. */
-function listing({ endpointIds, ...service }: Service, runtime: RuntimeName): string {
+function listing({ endpointIds, runtime, ...service }: Service): string {
   const endpoints = Object.entries(endpointIds);
   const images = [
     ...Object.entries(service.images),

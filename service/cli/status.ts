@@ -12,6 +12,8 @@ export interface StatusFlags {
   json: boolean;
 }
 
+const location = z.object({ node: z.string().optional(), pod: z.string(), phase: z.string() });
+
 const statusResponse = z.object({
   problem: z.string().optional(),
   endpoints: z.array(
@@ -21,7 +23,9 @@ const statusResponse = z.object({
       imageName: z.string().default(""),
       workersMin: z.number(),
       workersMax: z.number(),
-      running: z.array(z.object({ id: z.string(), status: z.string(), startedAt: z.number() })),
+      running: z.array(
+        z.object({ id: z.string(), status: z.string(), startedAt: z.number(), location: location.optional() }),
+      ),
       message: z.string().optional(),
     }),
   ),
@@ -36,7 +40,7 @@ interface EndpointStatus {
   workersMax: number;
   jobs: { inQueue: number; inProgress: number; completed: number; failed: number; retried: number };
   /** `startedAt` in ISO 8601. */
-  workers: { id: string; status: string; startedAt: Date }[];
+  workers: { id: string; status: string; startedAt: Date; location?: z.output<typeof location> | undefined }[];
   /** The reason why workers do not start or crash; undefined without a problem. */
   problem: string | undefined;
 }
@@ -76,8 +80,16 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
     jobs.retried,
   ]);
   const workerRows = endpoints.flatMap(({ name, workers }) =>
-    workers.map(({ id, status, startedAt }) => [id, name, status, duration(systemClock.now() - startedAt.getTime())]),
+    workers.map(({ id, status, startedAt, location }) => [
+      id,
+      name,
+      status,
+      duration(systemClock.now() - startedAt.getTime()),
+      ...(location ? [location.pod, location.phase, location.node ?? "–"] : []),
+    ]),
   );
+  const hasPods = workerRows.some((row) => row.length > 4);
+  const workerColumns = ["WORKER", "ENDPOINT", "STATUS", "UP FOR", ...(hasPods ? ["POD", "PHASE", "NODE"] : [])];
   const problems = endpoints.flatMap(({ name, problem }) =>
     problem === undefined ? [] : [[name, problem.split("\n", 1).join("")]],
   );
@@ -88,9 +100,7 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
     rows.length > 0
       ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "MIN–MAX", ...jobColumns], rows)
       : "There are no endpoints.",
-    workerRows.length > 0
-      ? tableText(["WORKER", "ENDPOINT", "STATUS", "UP FOR"], workerRows)
-      : "No workers are running.",
+    workerRows.length > 0 ? tableText(workerColumns, workerRows) : "No workers are running.",
   ];
   if (problems.length > 0) parts.push(tableText(["ENDPOINT", "PROBLEM"], problems));
   return parts.join("\n\n");

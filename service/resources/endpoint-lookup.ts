@@ -29,9 +29,14 @@ export interface ContainerNeeds {
   diskInGb: number;
   /** Network volume mounted at each of `mountPaths`; undefined without a volume. */
   volumeId: string | undefined;
+  volumeSizeInGb: number;
   mountPaths: string[];
   /** Number of GPUs; 0 for a CPU endpoint. */
   gpus: number;
+  /** Allowed GPU types; empty for any. */
+  gpuTypeIds: string[];
+  /** Allowed data centres; empty for any. */
+  dataCenterIds: string[];
   /** CPU and memory limits of a CPU endpoint; undefined for a GPU endpoint, which has no limits. */
   cpu: { vcpus: number; memoryInGb: number } | undefined;
 }
@@ -124,6 +129,7 @@ export function createEndpointLookup(deps: {
       check("dockerArgs", dockerArgs);
       const cpu = cpuOf(endpoint);
       const auth = template.containerRegistryAuthId;
+      const volumeId = endpoint.networkVolumeId ?? endpoint.networkVolumeIds[0];
       return {
         image: template.imageName,
         dockerArgs,
@@ -133,11 +139,14 @@ export function createEndpointLookup(deps: {
           entrypoint: start?.entrypoint ?? template.dockerEntrypoint,
           registryAuth: auth === undefined ? undefined : registryAuths.credentialsOf(auth),
           diskInGb: template.containerDiskInGb,
-          volumeId: endpoint.networkVolumeId ?? endpoint.networkVolumeIds[0],
+          volumeId,
+          volumeSizeInGb: volumes.list().find(({ id }) => id === volumeId)?.size ?? 0,
           mountPaths: [
             ...new Set([serverlessMountPath, ...(template.volumeMountPath ? [template.volumeMountPath] : [])]),
           ],
           gpus: cpu ? 0 : endpoint.gpuCount,
+          gpuTypeIds: cpu ? [] : endpoint.gpuTypeIds,
+          dataCenterIds: endpoint.dataCenterIds,
           cpu,
         },
       };

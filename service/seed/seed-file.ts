@@ -9,6 +9,8 @@ import { commandLineOf } from "../resources/template-table";
 import { checkTexts, parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
 import { isSource } from "../workers/handler-files";
+import { runtimeNames } from "../workers/runtimes";
+import { kubernetesShape } from "../workers/runtimes/pod/settings";
 
 /** Objects by name. The create operations of REST v2 validate their properties. */
 const objects = <Shape extends z.ZodRawShape>(fields: Shape) => z.record(z.string(), z.looseObject(fields)).default({});
@@ -17,6 +19,8 @@ const seedShape = z.strictObject({
   images: z.record(z.string(), z.string()).default({}),
   stock: z.record(z.string(), z.enum(stockLevels)).default({}),
   workerQuota: z.int().min(0).optional(),
+  runtime: z.enum(runtimeNames).optional(),
+  kubernetes: kubernetesShape.partial().optional(),
   secrets: objects({ valueFromEnv: z.string() }),
   volumes: objects({}),
   templates: objects({}),

@@ -20,6 +20,7 @@ import { createRedaction, type Redact } from "./redaction";
 import { countRunning, createWorkerRegistry, stateOf, type WorkerState } from "./registry";
 import { unencodableOutput } from "./results";
 import { createRuntimes, type RuntimeSettings } from "./runtimes";
+import type { Survivor } from "./runtimes/runtime";
 import { createWorkerTokens } from "./tokens";
 
 /** Settings of workers. */
@@ -53,7 +54,7 @@ export function createWorkers({
   /** Root of the job API without a trailing slash; called once the server listens. */
   serverlessUrl(): string;
   /** Listens on another address of this machine for workers' calls only; resolves with the port. */
-  listenForWorkers(address: string): Promise<number>;
+  listenForWorkers(address: string, port?: number): Promise<number>;
 }) {
   const { timings } = settings;
   const { jobs, live, events, counters, stream } = queue;
@@ -101,6 +102,7 @@ export function createWorkers({
     timings,
   });
   let earlierEnded: Promise<void> = Promise.resolve();
+  let survivors: Survivor[] = [];
   const balancer = createBalancer({ registry, presence, clock: monotonicClock, timings, pool: () => pool });
   const pool = createWorkerPool({
     registry,
@@ -158,9 +160,11 @@ export function createWorkers({
 
     /** The endpoint's workers and their states. */
     list: (endpointId: string): WorkerState[] =>
-      registry
-        .byEndpoint(endpointId)
-        .map((worker) => stateOf(worker, endpoints.get(endpointId)?.version ?? 0, monotonicClock.now(), timings)),
+      registry.byEndpoint(endpointId).map((worker) => {
+        const state = stateOf(worker, endpoints.get(endpointId)?.version ?? 0, monotonicClock.now(), timings);
+        const location = pool.location(worker);
+        return location ? { ...state, location } : state;
+      }),
 
     /** Rejects further calls of a deleted endpoint's workers, and its requests. */
     disconnectEndpoint(endpointId: string): void {
@@ -182,11 +186,25 @@ export function createWorkers({
 
     /** Connects the runtime; rejects with a StartError if it is required and unavailable. */
     async open(): Promise<void> {
-      ({ earlierEnded } = await runtime.open());
+      ({ earlierEnded, survivors } = await runtime.open());
     },
 
-    /** Starts workers as soon as earlier workers have ended. */
-    start(): void {
+    /** Returns whether a worker has survived an earlier service. */
+    survives: (workerId: string): boolean => survivors.some((survivor) => survivor.workerId === workerId),
+
+    /** Continues the workers that survived an earlier service, outdated ones until their jobs (of `busy` workers) have ended. */
+    adoptSurvivors(busy: ReadonlySet<string>): void {
+      for (const survivor of survivors) {
+        const endpoint = endpoints.get(survivor.endpointId);
+        const adopted = endpoint && starter.adopt(survivor, busy.has(survivor.workerId));
+        if (endpoint && adopted) pool.adopt(endpoint, adopted.started, adopted.isCurrent);
+        else survivor.remove();
+      }
+    },
+
+    /** Starts workers as soon as earlier workers have ended. Rejects with a StartError if no worker can reach the service. */
+    async start(): Promise<void> {
+      await runtime.listen();
       void earlierEnded
         .then(removeUnusedImages)
         .catch((error: unknown) => log.error({ err: error }, "workers of an earlier service: cannot be checked"))

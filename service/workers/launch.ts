@@ -1,12 +1,13 @@
+import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobTimings } from "../jobs/timings";
-import type { EndpointLookup } from "../resources/endpoint-lookup";
+import type { EndpointLookup, WorkerEnvironment } from "../resources/endpoint-lookup";
 import type { WorkerLogs } from "./logs";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
-import type { CommandProblem, Runtime, WorkerProcess } from "./runtimes/runtime";
+import type { CommandProblem, Runtime, Survivor, WorkerProcess, WorkerStart } from "./runtimes/runtime";
 import { unsentResult } from "./sdk-log";
 import { parseServer, portVariables, type ServerPorts } from "./worker-server";
 
@@ -47,16 +48,15 @@ export function createWorkerStarter({
   onUnsentResult(job: { endpointId: string; workerId: string; jobId: string }, reason: string): void;
   timings: JobTimings;
 }) {
-  function start(endpointId: string): StartOutcome {
-    const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
-    if (noStock !== undefined) return { noStock };
-    const environment = endpoints.workerEnvironment(endpointId);
-    const { image, dockerArgs } = environment;
-    const requestedPorts = endpoints.get(endpointId)?.type === "LB" ? parseServer(environment.env) : undefined;
-    const program = faults.workerProgram(endpointId);
-    const preparation = runtime.prepare({ image, dockerArgs, serverPorts: requestedPorts, program });
-    if (!("start" in preparation)) return preparation;
-    const id = newLocalId();
+  /** Starts or continues a worker with the endpoint's current environment. */
+  function run(
+    endpointId: string,
+    id: string,
+    environment: WorkerEnvironment,
+    begin: (worker: WorkerStart) => WorkerProcess,
+  ): StartedWorker {
+    const { image } = environment;
+    const configuration = configurationOf(endpointId, environment);
     const token = tokenOf(endpointId);
     const redact = createRedaction([...environment.secretValues, token]);
     const onLine = (line: string): void => {
@@ -72,10 +72,34 @@ export function createWorkerStarter({
         ? portVariables(serverPorts)
         : channelEnvironment(endpointId, serverlessUrl, timings.pingInterval)),
     });
-    onLine(`worker starts for the image ${image}`);
-    const process = preparation.start({ endpointId, workerId: id, environment, env, onLine });
+    const process = begin({ endpointId, workerId: id, environment, env, configuration, onLine });
     void process.ended.then(({ description }) => onLine(`worker ${description}`));
     return { id, process, image, redact };
+  }
+
+  /** Returns a hash of all that a worker is started with. The token makes it unguessable. */
+  const configurationOf = (endpointId: string, environment: WorkerEnvironment): string =>
+    createHash("sha256")
+      .update(JSON.stringify([environment, tokenOf(endpointId)]))
+      .digest("hex")
+      .slice(0, 32);
+
+  const serverPortsOf = (endpointId: string, { env }: WorkerEnvironment): ServerPorts | undefined =>
+    endpoints.get(endpointId)?.type === "LB" ? parseServer(env) : undefined;
+
+  function start(endpointId: string): StartOutcome {
+    const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
+    if (noStock !== undefined) return { noStock };
+    const environment = endpoints.workerEnvironment(endpointId);
+    const { image, dockerArgs } = environment;
+    const requestedPorts = serverPortsOf(endpointId, environment);
+    const program = faults.workerProgram(endpointId);
+    const preparation = runtime.prepare({ image, dockerArgs, serverPorts: requestedPorts, program });
+    if (!("start" in preparation)) return preparation;
+    return run(endpointId, newLocalId(), environment, (worker) => {
+      worker.onLine(`worker starts for the image ${image}`);
+      return preparation.start(worker);
+    });
   }
 
   /** Last error or lack of stock by endpoint id, so that each is logged once. */
@@ -92,6 +116,21 @@ export function createWorkerStarter({
   }
 
   return {
+    /** Continues a worker of an earlier service; an outdated one only if it `isBusy`. Returns undefined for any other worker. */
+    adopt(survivor: Survivor, isBusy: boolean): { started: StartedWorker; isCurrent: boolean } | undefined {
+      const { endpointId, workerId } = survivor;
+      try {
+        const environment = endpoints.workerEnvironment(endpointId);
+        const isCurrent = configurationOf(endpointId, environment) === survivor.configuration;
+        if (!isCurrent && !isBusy) return undefined;
+        const serverPorts = serverPortsOf(endpointId, environment);
+        const started = run(endpointId, workerId, environment, (worker) => survivor.adopt(worker, serverPorts));
+        return { started, isCurrent };
+      } catch {
+        // For example a secret that was deleted; a new worker reports it.
+        return undefined;
+      }
+    },
     removeEndpoint: (endpointId: string): void => void lastErrors.delete(endpointId),
     start(endpointId: string): StartOutcome {
       try {

@@ -26,6 +26,7 @@ export function localWorkerOf(
 ): LocalWorker {
   const { process } = started;
   worker.workload = process.server ? "requests" : "jobs";
+  worker.waiting = process.waiting ?? worker.waiting;
   worker.preparing = process.started !== undefined;
   void process.started?.then(() => {
     worker.preparing = false;

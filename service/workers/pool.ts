@@ -13,7 +13,7 @@ import { createWorkerProblems } from "./problems";
 import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 import { createReviews } from "./reviews";
 import { createRollouts } from "./rollout";
-import type { ProcessEnd } from "./runtimes/runtime";
+import type { Location, ProcessEnd } from "./runtimes/runtime";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
 import { createWorkerStarts } from "./starts";
@@ -116,7 +116,7 @@ export function createWorkerPool({
   }
 
   /** Adds a newly started worker. */
-  function add({ id: endpointId, version }: EndpointRow, started: StartedWorker): void {
+  function add({ id: endpointId, version }: EndpointRow, started: StartedWorker): Worker {
     const worker = registry.add({ ...started, endpointId, version, now: clock.now() });
     const local = localWorkerOf(worker, started, clock, () => review(endpointId));
     processes.set(worker, local);
@@ -126,6 +126,15 @@ export function createWorkerPool({
       .then((processEnd) => onEnd(local, processEnd))
       .finally(() => removals.delete(removal));
     removals.add(removal);
+    return worker;
+  }
+
+  /** Continues a worker from before the service's start; an outdated one ends after its jobs. */
+  function adopt(endpoint: EndpointRow, started: StartedWorker, isCurrent: boolean): void {
+    const worker = add(endpoint, started);
+    worker.firstTakeAt = clock.now();
+    worker.stale = !isCurrent;
+    if (!isCurrent) retire(worker, outdatedReason);
   }
 
   function retire(worker: Worker, reason: string): void {
@@ -228,7 +237,10 @@ export function createWorkerPool({
         .map((worker) => endWorker(worker, "belongs to a deleted endpoint")?.process.ended);
       await Promise.all(endings);
     },
+    adopt,
     recordWork: starts.recordWork,
+    /** Location of a worker of the service; undefined if nothing is known. */
+    location: (worker: Worker): Location | undefined => processes.get(worker)?.process.location?.(),
     /** Number of workers that wait for the end of a backoff, or for stock. */
     throttled: starts.throttled,
     /** The reason why the endpoint's workers do not start, or why the last worker crashed; undefined without problems. */

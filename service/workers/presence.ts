@@ -55,12 +55,11 @@ export function createWorkerPresence({
       return worker;
     },
 
-    /** Reserves an external worker's job from before the service's start until the worker returns or `returnGrace` has passed. */
+    /** Reserves the job of an external or adopted worker from before the service's start until the worker returns or `returnGrace` has passed. */
     awaitReturn({ id, endpointId, workerId, lowPriority }: RunningJob): void {
       const now = clock.now();
-      let worker = registry.find(endpointId, workerId);
-      if (!worker) {
-        worker = add(endpointId, workerId);
+      const worker = registry.find(endpointId, workerId) ?? add(endpointId, workerId);
+      if (worker.jobs.size === 0) {
         worker.firstTakeAt = now;
         worker.returnDeadline = now + timings.returnGrace;
       }
@@ -73,6 +72,7 @@ export function createWorkerPresence({
       worker.unhealthyReason = undefined;
       if (worker.firstTakeAt !== undefined) return;
       worker.firstTakeAt = clock.now();
+      worker.preparing = false;
       worker.idleSince = clock.now();
       onChange(worker.endpointId);
     },

@@ -25,6 +25,13 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
     return `workers of the image "${image}" do not request jobs: ${worker.id} has run for ${seconds} s; its program must take jobs, as the SDK's serverless.start does${obstacleText(silentWorker)}`;
   }
 
+  /** The reason why a worker that has not sent a call yet does not run jobs. */
+  const waitingProblem = (workers: LocalWorker[]): string | undefined =>
+    workers
+      .filter(({ worker }) => worker.firstTakeAt === undefined && !worker.hasPinged)
+      .map(({ worker }) => worker.waiting()?.reason)
+      .find((reason) => reason !== undefined);
+
   return {
     /** Records that no worker can be started. */
     recordStartError: (endpointId: string, problem: string): void => void startProblems.set(endpointId, problem),
@@ -58,7 +65,10 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
     },
     /** The problem of an endpoint with these workers; undefined without a problem. */
     of: (endpointId: string, workers: LocalWorker[]): string | undefined =>
-      silentWorkerProblem(workers) ?? startProblems.get(endpointId) ?? crashProblems.get(endpointId),
+      silentWorkerProblem(workers) ??
+      waitingProblem(workers) ??
+      startProblems.get(endpointId) ??
+      crashProblems.get(endpointId),
   };
 }
 

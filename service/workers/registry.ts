@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
 import type { Redact } from "./redaction";
+import type { Location, Waiting } from "./runtimes/runtime";
 
 /** A worker: a local process or container started by this service, or an external process with the endpoint's token. */
 export interface Worker {
@@ -21,6 +22,8 @@ export interface Worker {
   startedAt: number;
   /** True while the worker's image is being pulled, which has no time limit. */
   preparing: boolean;
+  /** The reason why the worker, which has not sent a call yet, does not run jobs; undefined if nothing is known. */
+  waiting: () => Waiting | undefined;
   /** Time of the first job-take; until then, the worker is starting. */
   firstTakeAt: number | undefined;
   lastTakeAt: number;
@@ -57,14 +60,14 @@ interface AssignedJob {
   recovered: boolean;
 }
 
-type WorkerPhase = "initializing" | "idle" | "running" | "unhealthy";
+type WorkerPhase = "initializing" | "idle" | "running" | "throttled" | "unhealthy";
 
 export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.stopping.size + worker.requests > 0;
 
 /** Returns the phase of a worker, as counted by /health. */
 export function phaseOf(worker: Worker, now: number, timings: JobTimings): WorkerPhase {
   if (worker.unhealthyReason !== undefined) return "unhealthy";
-  if (worker.preparing) return "initializing";
+  if (worker.preparing) return worker.waiting()?.lacksStock ? "throttled" : "initializing";
   if (worker.firstTakeAt === undefined)
     return now - worker.startedAt >= timings.takeSilence ? "unhealthy" : "initializing";
   return isBusy(worker) ? "running" : "idle";
@@ -107,6 +110,7 @@ export function createWorkerRegistry() {
         hasSucceeded: false,
         startedAt: now,
         preparing: false,
+        waiting: () => undefined,
         firstTakeAt: undefined,
         lastTakeAt: now,
         lastSeenAt: now,
@@ -145,6 +149,8 @@ export interface WorkerState {
   version: number;
   /** True if the endpoint has changed since the worker's start, so that the worker will be replaced. */
   isStale: boolean;
+  /** Location of the worker; undefined for a process, a container or an external worker. */
+  location?: Location | undefined;
 }
 
 /** The state of a worker; an external worker counts as `newestVersion`. */

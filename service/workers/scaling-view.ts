@@ -46,5 +46,12 @@ function toScaledWorker(worker: Worker, now: number, timings: JobTimings): Scale
       : Number.POSITIVE_INFINITY;
   if (phase === "idle") return { id, phase, since: idleSince, jobs, stale, provenAt };
   const since = startedAt;
-  return { id, phase: phase === "initializing" ? "starting" : "busy", since, jobs, stale, provenAt };
+  return {
+    id,
+    phase: ["initializing", "throttled"].includes(phase) ? "starting" : "busy",
+    since,
+    jobs,
+    stale,
+    provenAt,
+  };
 }

@@ -21,6 +21,12 @@ const tools = ["/bin/sh", "/usr/bin/grep", "/usr/bin/sleep", "/usr/bin/rm"];
 
 /** Builds an image of this Node, basic commands and the programs of this folder. */
 export const importNode = (host: string, image: string): Promise<void> =>
+  withNodeFolder((root) =>
+    importFolder(host, image, root, ["ENV PATH=/usr/bin", 'CMD ["node", "/programs/worker.mjs"]']),
+  );
+
+/** Calls a function with the root folder of an image of this Node, basic commands and the programs of this folder. */
+export const withNodeFolder = (use: (root: string) => Promise<void>): Promise<void> =>
   inFolder(async (root) => {
     await copyTo(root, process.execPath, "/usr/bin/node");
     const there = tools.map((path) => realpathSync(existsSync(path) ? path : path.replace("/usr", "")));
@@ -34,7 +40,7 @@ export const importNode = (host: string, image: string): Promise<void> =>
     await copyTo(root, quickstart, "/programs/quickstart.mjs");
     const server = fileURLToPath(new URL("../support/handlers/http-server.mjs", import.meta.url));
     await copyTo(root, server, "/programs/http-server.mjs");
-    await importFolder(host, image, root, ["ENV PATH=/usr/bin", 'CMD ["node", "/programs/worker.mjs"]']);
+    await use(root);
   });
 
 /** Builds an image of a virtual environment's Python, its packages, and the handlers of the SDK's tests. */

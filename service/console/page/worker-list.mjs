@@ -15,13 +15,19 @@ export const workerList = (endpoint, log) =>
     h(
       "ul",
       { class: "workers" },
-      endpoint.running.map(({ id, status, startedAt }) =>
+      endpoint.running.map(({ id, status, startedAt, location }) =>
         h(
           "li",
           { "data-key": id },
           h("i", { class: `dot ${status}` }),
           h("code", {}, id),
           h("span", { class: "quiet" }, `${status}, up for ${age(startedAt) ?? "a moment"}`),
+          location &&
+            h(
+              "span",
+              { class: "quiet" },
+              `pod ${location.pod}, ${location.phase}, node ${location.node ?? "none yet"}`,
+            ),
         ),
       ),
     ),

@@ -4,6 +4,7 @@ import { commandOf } from "../handler-files";
 import { createContainers } from "./container/containers";
 import type { EngineAddress } from "./container/engine-address";
 import type { GpuMode } from "./container/spec";
+import type { KubernetesSettings } from "./pod/settings";
 import { createProcesses } from "./process/processes";
 import type { Runtime } from "./runtime";
 
@@ -14,6 +15,9 @@ export interface RuntimeSettings {
   images: Record<string, string>;
   runtime: RuntimeName;
   gpus: GpuMode;
+  kubernetes: KubernetesSettings;
+  /** Port of the service. */
+  port: number;
   /** Address of the Docker Engine; throws an Error with the reason if it is unknown. */
   engine(): EngineAddress;
 }
@@ -28,6 +32,7 @@ const imageRuntimes = {
     puller: "a container",
     otherImages: "a container pulls the image if a Docker Engine is available; --runtime none prevents it",
   },
+  kubernetes: { puller: "a pod", otherImages: "a pod of the cluster pulls the image" },
   none: { puller: undefined, otherImages: "no worker starts" },
 } as const satisfies Record<string, { puller: string | undefined; otherImages: string }>;
 
@@ -35,7 +40,7 @@ const imageRuntimes = {
 export type RuntimeName = keyof typeof imageRuntimes;
 
 /** All runtimes of images without a command. */
-export const runtimeNames: readonly string[] = Object.keys(imageRuntimes);
+export const runtimeNames = ["auto", "docker", "kubernetes", "none"] as const satisfies RuntimeName[];
 
 /** Returns the puller of images without a command, for messages; undefined if none are pulled. */
 export const pullerOf = (runtime: RuntimeName): string | undefined => imageRuntimes[runtime].puller;
@@ -52,30 +57,38 @@ export function createRuntimes(
     /** Root of the job API without a trailing slash; called once the server listens. */
     serverlessUrl(): string;
     /** Listens on another address of this machine for workers' calls only; resolves with the port. */
-    listenForWorkers(address: string): Promise<number>;
+    listenForWorkers(address: string, port?: number): Promise<number>;
   },
 ): Runtime {
   const { dataFolder, images, gpus: gpuMode, engine: address } = settings;
-  const { clock, log, listenForWorkers: listen } = deps;
+  const { clock, log, listenForWorkers } = deps;
   const processes = createProcesses({ images, dataFolder, clock, serverlessUrl: deps.serverlessUrl });
   const containers = createContainers({
     address,
     dataFolder,
     gpuMode,
-    listen,
+    listen: listenForWorkers,
     clock,
     log,
     isRequired: settings.runtime === "docker",
     withoutEngine: processes.prepare,
   });
-  const imageRuntime: Runtime | undefined = settings.runtime === "none" ? undefined : containers;
+  let imageRuntime: Runtime | undefined = settings.runtime === "none" ? undefined : containers;
 
   return {
     async open() {
+      // Loaded only if used, because its package is optional.
+      if (settings.runtime === "kubernetes")
+        imageRuntime = await (await import("./pod/pods.js")).createPods({ ...settings, ...deps });
       const opened = await imageRuntime?.open();
       const { earlierEnded } = await processes.open();
-      return { earlierEnded: Promise.all([earlierEnded, opened?.earlierEnded]).then(() => undefined) };
+      return {
+        earlierEnded: Promise.all([earlierEnded, opened?.earlierEnded]).then(() => undefined),
+        survivors: opened?.survivors ?? [],
+      };
     },
+
+    listen: async () => imageRuntime?.listen(),
 
     prepare(request) {
       // A command on this machine takes precedence over the image.

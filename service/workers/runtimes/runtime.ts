@@ -37,8 +37,35 @@ export interface WorkerStart {
    * a load balancer's worker.
    */
   env(serverlessUrl: string, serverPorts: ServerPorts | undefined): Record<string, string>;
+  /** A hash of all that the worker is started with. */
+  configuration: string;
   /** Receives each line of the worker's output. */
   onLine(line: string): void;
+}
+
+/** A worker of an earlier service on the data folder that still runs. */
+export interface Survivor {
+  endpointId: string;
+  workerId: string;
+  /** The `configuration` of its start. */
+  configuration: string;
+  /** Continues the worker. */
+  adopt(worker: WorkerStart, serverPorts: ServerPorts | undefined): WorkerProcess;
+  /** Ends the worker. */
+  remove(): void;
+}
+
+/** The reason why a worker does not run jobs yet; `lacksStock` if nothing has room for it. */
+export interface Waiting {
+  reason: string;
+  lacksStock: boolean;
+}
+
+/** Location of a worker. */
+export interface Location {
+  node: string | undefined;
+  pod: string;
+  phase: string;
 }
 
 /**
@@ -50,10 +77,12 @@ export type Preparation = { start(worker: WorkerStart): WorkerProcess } | { read
 /** A way to run workers: as processes, as containers or as pods. Nothing outside of this folder depends on which. */
 export interface Runtime {
   /**
-   * Connects the runtime; rejects with a StartError if it is required and unavailable. `earlierEnded` resolves when the workers of an
-   * earlier service on the data folder have ended.
+   * Connects the runtime; rejects with a StartError if it is required and unavailable. `survivors` are workers
+   * of an earlier service on the data folder, each of which must be adopted or removed; `earlierEnded` resolves when all others have ended.
    */
-  open(): Promise<{ earlierEnded: Promise<void> }>;
+  open(): Promise<{ earlierEnded: Promise<void>; survivors: Survivor[] }>;
+  /** Accepts workers' calls; rejects with a StartError if their address cannot be used. */
+  listen(): Promise<void>;
   prepare(request: StartRequest): Preparation;
   /** Deletes what belongs to a deleted endpoint, whose workers have ended. */
   removeEndpoint(endpointId: string): Promise<void>;
@@ -77,6 +106,10 @@ export interface WorkerProcess {
   readonly started?: Promise<void>;
   /** A possible obstacle to the worker's calls, as text after a ";". */
   obstacle?(): string | undefined;
+  /** The reason why the worker, which has not sent a call yet, does not run jobs; undefined if nothing is known. */
+  waiting?(): Waiting | undefined;
+  /** Location of the worker; undefined if nothing is known. */
+  location?(): Location | undefined;
   /** HTTP server of a load balancer's worker; resolves when its address is known. */
   readonly server?: Promise<WorkerServer> | undefined;
   /** Resolves when the worker and all its child processes have ended and its output has been read. */

@@ -130,12 +130,14 @@ export function createContainers({
     /** Connects to the engine if it is required or an earlier service on this folder may have left containers, and removes these. */
     async open() {
       const connected = isRequired || mark.isSet() ? connection.connect() : Promise.resolve();
-      if (!isRequired) return { earlierEnded: connected };
+      if (!isRequired) return { earlierEnded: connected, survivors: [] };
       await connected;
       const problem = connection.problem();
-      if (problem === undefined) return { earlierEnded: connected };
+      if (problem === undefined) return { earlierEnded: connected, survivors: [] };
       throw new StartError(`runtime "docker": ${problem}; start the engine, or start the service with another runtime`);
     },
+
+    listen: async () => undefined,
 
     prepare(request: StartRequest): Preparation {
       const ready = connection.firstAttempt();

@@ -38,7 +38,8 @@ export function createProcesses({
   }
 
   return {
-    open: async () => ({ earlierEnded: reaper.waitForPredecessors() }),
+    open: async () => ({ earlierEnded: reaper.waitForPredecessors(), survivors: [] }),
+    listen: async () => undefined,
 
     /** Prepares a worker; `containerProblem` is the reason why its image does not run in a container. */
     prepare(request: StartRequest, containerProblem?: string): Preparation {

@@ -10,6 +10,7 @@ const ofJobs = ["run", "jobs", "job", "cancel", "retry", "faults"];
 const commands = [
   "start",
   "init",
+  "manifest",
   "key",
   "open",
   "prune",

@@ -213,8 +213,11 @@ describe("the environment of a worker", () => {
       registryAuth: { username: "me", password: "hush" },
       diskInGb: 7,
       volumeId: volume,
+      volumeSizeInGb: 10,
       mountPaths: ["/runpod-volume", "/models"],
       gpus: 2,
+      gpuTypeIds: [],
+      dataCenterIds: [],
       cpu: undefined,
     });
     const cpu = (vcpus: number, memoryInGb: number) => ({ volumeId: undefined, gpus: 0, cpu: { vcpus, memoryInGb } });

@@ -31,6 +31,9 @@ async function useEngine(rejection: { status: number; message: string }) {
     entrypoint: [],
     registryAuth: undefined,
     volumeId: undefined,
+    volumeSizeInGb: 0,
+    gpuTypeIds: [],
+    dataCenterIds: [],
     mountPaths: [],
     cpu: undefined,
     diskInGb: 5,
@@ -40,7 +43,14 @@ async function useEngine(rejection: { status: number; message: string }) {
   const run = () => {
     const preparation = containers.prepare({ ...environment, serverPorts: undefined, program: undefined });
     if (!("start" in preparation)) throw new Error("no engine responds");
-    const worker = { endpointId: "e1", workerId: "w1", environment, env: () => ({}), onLine: () => undefined };
+    const worker = {
+      endpointId: "e1",
+      workerId: "w1",
+      environment,
+      env: () => ({}),
+      configuration: "",
+      onLine: () => undefined,
+    };
     return preparation.start(worker).ended;
   };
   return { creates, notes, run };

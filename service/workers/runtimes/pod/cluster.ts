@@ -1,0 +1,148 @@
+import { type IncomingMessage, type RequestOptions, request as requestPlainly } from "node:http";
+import { request as requestByTls } from "node:https";
+import { json, text } from "node:stream/consumers";
+import type { KubeConfig } from "@kubernetes/client-node";
+import { z } from "zod";
+import { messageOf, StartError } from "../../../errors";
+import type { KubernetesSettings } from "./settings";
+
+/** A call that the API server rejected, or that received no response (`status` 0). The message comes from the API server. */
+export class ClusterError extends Error {
+  override readonly name = "ClusterError";
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+/** Returns true if a repeated call may succeed: the API server is away, or overloaded. */
+export const isTemporary = (error: unknown): boolean =>
+  error instanceof ClusterError && (error.status === 0 || error.status === 429 || error.status >= 500);
+
+interface ClusterCall {
+  query?: Record<string, string>;
+  body?: object;
+  contentType?: string;
+  signal?: AbortSignal;
+}
+
+/** A client of a cluster's API server, and the namespace of the workers. */
+export type Cluster = ReturnType<typeof createCluster>;
+
+const statusResponse = z.looseObject({ message: z.string() });
+
+/** Timeout of a call, ms. */
+const callTimeout = 30_000;
+
+/** Name of the optional package with the credentials of clusters. */
+const clientPackage = "@kubernetes/client-node";
+
+/** Loads the kubeconfig, or the credentials of the service's own pod. Rejects with a StartError. */
+export async function loadCluster({ context, namespace }: KubernetesSettings): Promise<Cluster> {
+  const { KubeConfig: Config } = await import("@kubernetes/client-node").catch((error: unknown) => {
+    throw new StartError(
+      `runtime "kubernetes": the package ${clientPackage} cannot be loaded; run npm install ${clientPackage}@1.4.0`,
+      { cause: error },
+    );
+  });
+  const config = new Config();
+  try {
+    config.loadFromDefault();
+  } catch (error) {
+    throw new StartError(
+      `runtime "kubernetes": the kubeconfig cannot be read: ${messageOf(error)}; correct the file that KUBECONFIG names`,
+      { cause: error },
+    );
+  }
+  if (context !== undefined) {
+    const names = config.getContexts().map(({ name }) => name);
+    if (!names.includes(context))
+      throw new StartError(
+        `kubernetes.context: "${context}" does not exist in the kubeconfig; must be one of ${names.join(", ")}`,
+      );
+    config.setCurrentContext(context);
+  }
+  const current = config.getContextObject(config.getCurrentContext());
+  // Without a kubeconfig and outside of a cluster, the client falls back to an address that nobody chose.
+  if (!config.getCurrentCluster() || current?.name === "loaded-context")
+    throw new StartError(
+      'runtime "kubernetes": there is no cluster; set KUBECONFIG or create ~/.kube/config, or run the service in a cluster',
+    );
+  return createCluster(config, namespace ?? current?.namespace ?? "default");
+}
+
+function createCluster(config: KubeConfig, namespace: string) {
+  const server = new URL(config.getCurrentCluster()?.server ?? "");
+  const inCluster = config.getCurrentContext() === "inClusterContext";
+  const displayUrl = server.origin;
+  let calls = 0;
+
+  async function send(method: string, path: string, call: ClusterCall): Promise<IncomingMessage> {
+    const { query, body: content, signal, contentType = "application/json" } = call;
+    const body = content && JSON.stringify(content);
+    const headers = body ? { "content-type": contentType, "content-length": Buffer.byteLength(body) } : {};
+    const search = query ? `?${new URLSearchParams(query)}` : "";
+    const { hostname, port } = server;
+    const prefix = server.pathname.replace(/\/$/, "");
+    const options: RequestOptions = { method, hostname, port, path: `${prefix}${path}${search}`, headers, signal };
+    try {
+      // Reads tokens again and runs credential plugins of clouds, which keep their result until it expires.
+      await config.applyToHTTPSOptions(options);
+    } catch (error) {
+      throw new ClusterError(401, `the credentials cannot be obtained: ${messageOf(error)}`, { cause: error });
+    }
+    calls++;
+    const request = server.protocol === "https:" ? requestByTls : requestPlainly;
+    return new Promise((resolve, reject) => {
+      const outgoing = request(options, resolve);
+      // Finds the end of a connection whose other side is gone.
+      outgoing.on("socket", (socket) => socket.setKeepAlive(true, callTimeout));
+      outgoing.once("error", (error) => {
+        const reason = signal?.aborted ? "no response in time" : error.message || messageOf(error);
+        reject(
+          new ClusterError(0, `the Kubernetes API at ${displayUrl} does not respond: ${reason}`, { cause: error }),
+        );
+      });
+      outgoing.end(body);
+    });
+  }
+
+  /** Sends a call; resolves with the response as a stream. Rejects with a ClusterError. */
+  async function open(method: string, path: string, call: ClusterCall = {}): Promise<IncomingMessage> {
+    const response = await send(method, path, call);
+    const { statusCode = 0 } = response;
+    if (statusCode < 400) return response;
+    const body = await text(response).catch(() => "");
+    const { data } = statusResponse.safeParse(parsed(body));
+    throw new ClusterError(statusCode, data?.message ?? (body.trim() || `status ${statusCode}`));
+  }
+
+  return {
+    displayUrl,
+    namespace,
+    /** True if the service runs in the cluster itself. */
+    inCluster,
+    /** Number of calls since the start. */
+    calls: (): number => calls,
+    open,
+    /** Sends a call; resolves with the JSON of the response. Rejects with a ClusterError. */
+    async call(method: string, path: string, call: ClusterCall = {}): Promise<unknown> {
+      const response = await open(method, path, { signal: AbortSignal.timeout(callTimeout), ...call });
+      return json(response).catch((error: unknown) => {
+        throw new ClusterError(0, `the Kubernetes API at ${displayUrl} closed the connection`, { cause: error });
+      });
+    },
+    /** Path of a kind of objects in the workers' namespace. */
+    path: (kind: string): string => `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}`,
+  };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

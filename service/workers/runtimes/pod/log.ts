@@ -1,0 +1,52 @@
+import type { Clock } from "serverless-compute-api/clock";
+import { readLines } from "../../lines";
+import { type Cluster, ClusterError } from "./cluster";
+
+/** Pause before a log is opened again, ms. */
+const retryPause = 1000;
+
+/**
+ * Reads the log of a pod whose program has run, until the program has ended or the signal aborts. Continues after an interruption
+ * without repeating lines. `isAdopted` omits lines from before the call.
+ */
+export async function followLog({
+  cluster,
+  path,
+  clock,
+  onLine,
+  signal,
+  isAdopted,
+}: {
+  cluster: Cluster;
+  path: string;
+  clock: Clock;
+  onLine(line: string): void;
+  signal: AbortSignal;
+  isAdopted: boolean;
+}): Promise<void> {
+  let lastTime = isAdopted ? new Date(clock.now()).toISOString() : "";
+  while (!signal.aborted) {
+    try {
+      const since: Record<string, string> = lastTime === "" ? {} : { sinceTime: lastTime };
+      const query = { container: "worker", follow: "true", timestamps: "true", ...since };
+      const log = await cluster.open("GET", `${path}/log`, { query });
+      let isWhole = false;
+      log.once("end", () => {
+        isWhole = true;
+      });
+      const stop = (): void => void log.destroy();
+      signal.addEventListener("abort", () => clock.sleep(retryPause).then(stop), { once: true });
+      await readLines(log, (text) => {
+        const [time = "", ...words] = text.split(" ");
+        // `sinceTime` counts in seconds. Times of one node have the same length.
+        if (lastTime !== "" && time <= lastTime) return;
+        lastTime = time;
+        onLine(words.join(" "));
+      });
+      if (isWhole) return;
+    } catch (error) {
+      if (error instanceof ClusterError && error.status === 404) return;
+    }
+    await clock.sleep(retryPause, signal).catch(() => undefined);
+  }
+}

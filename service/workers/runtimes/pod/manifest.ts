@@ -1,0 +1,141 @@
+import { roleRules } from "./access";
+
+/** Name of the service's own objects in a cluster. */
+export const serviceName = "serverless-compute";
+
+/** The port of the service in a cluster. */
+const port = 7337;
+
+/** What a manifest depends on. */
+interface ManifestOptions {
+  /** Image of the service. */
+  image: string;
+  namespace: string;
+  apiKey: string;
+  /** Storage class of the service's data; undefined for the cluster's default. */
+  storageClass: string | undefined;
+  /** Text of a seed file; undefined without one. */
+  seed: string | undefined;
+}
+
+/** The objects that run the service in a cluster, with workers as pods of the same namespace. */
+export function manifestObjects({ image, namespace, apiKey, storageClass, seed }: ManifestOptions): object[] {
+  const labels = { "app.kubernetes.io/name": serviceName };
+  const metadata = { name: serviceName, namespace, labels };
+  const host = `${serviceName}.${namespace}.svc`;
+  const args = [
+    "--host",
+    "0.0.0.0",
+    "--data",
+    "/data",
+    "--runtime",
+    "kubernetes",
+    "--worker-url",
+    `http://${host}:${port}`,
+  ];
+  const hosts = [serviceName, `${serviceName}.${namespace}`, host, `${host}.cluster.local`];
+  const probe = { path: "/readyz", port };
+  return [
+    {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: namespace, labels: { ...labels, "pod-security.kubernetes.io/enforce": "baseline" } },
+    },
+    { apiVersion: "v1", kind: "ServiceAccount", metadata },
+    { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata, rules: roleRules },
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "RoleBinding",
+      metadata,
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: serviceName },
+      subjects: [{ kind: "ServiceAccount", name: serviceName, namespace }],
+    },
+    { apiVersion: "v1", kind: "Secret", metadata, stringData: { apiKey } },
+    ...(seed === undefined
+      ? []
+      : [{ apiVersion: "v1", kind: "ConfigMap", metadata, data: { "endpoints.yaml": seed } }]),
+    {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata,
+      spec: {
+        accessModes: ["ReadWriteOnce"],
+        ...(storageClass === undefined ? {} : { storageClassName: storageClass }),
+        resources: { requests: { storage: "10Gi" } },
+      },
+    },
+    {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata,
+      spec: {
+        replicas: 1,
+        // Two services must never use the same data.
+        strategy: { type: "Recreate" },
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: {
+            serviceAccountName: serviceName,
+            enableServiceLinks: false,
+            terminationGracePeriodSeconds: 30,
+            securityContext: {
+              runAsNonRoot: true,
+              runAsUser: 1000,
+              fsGroup: 1000,
+              seccompProfile: { type: "RuntimeDefault" },
+            },
+            containers: [
+              {
+                name: "service",
+                image,
+                command: ["node", "--max-semi-space-size=32", "serverless-compute-local", "start"],
+                args: [
+                  ...args,
+                  ...hosts.flatMap((name) => ["--allow-host", name]),
+                  ...(seed === undefined ? [] : ["--seed", "/seed/endpoints.yaml"]),
+                ],
+                env: [
+                  {
+                    name: "SERVERLESS_COMPUTE_LOCAL_API_KEY",
+                    valueFrom: { secretKeyRef: { name: serviceName, key: "apiKey" } },
+                  },
+                ],
+                ports: [{ containerPort: port }],
+                // The kubelet calls the pod's address, which is no host of the service.
+                readinessProbe: { httpGet: { ...probe, httpHeaders: [{ name: "Host", value: serviceName }] } },
+                startupProbe: {
+                  httpGet: { ...probe, path: "/healthz", httpHeaders: [{ name: "Host", value: serviceName }] },
+                  failureThreshold: 60,
+                  periodSeconds: 2,
+                },
+                resources: { requests: { cpu: "250m", memory: "512Mi" }, limits: { memory: "2Gi" } },
+                securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+                volumeMounts: [
+                  { name: "data", mountPath: "/data" },
+                  ...(seed === undefined ? [] : [{ name: "seed", mountPath: "/seed" }]),
+                ],
+              },
+            ],
+            volumes: [
+              { name: "data", persistentVolumeClaim: { claimName: serviceName } },
+              ...(seed === undefined ? [] : [{ name: "seed", configMap: { name: serviceName } }]),
+            ],
+          },
+        },
+      },
+    },
+    { apiVersion: "v1", kind: "Service", metadata, spec: { selector: labels, ports: [{ port, targetPort: port }] } },
+    {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "NetworkPolicy",
+      metadata: { ...metadata, name: `${serviceName}-workers` },
+      spec: {
+        // Workers receive requests from the service only.
+        podSelector: { matchLabels: { "app.kubernetes.io/managed-by": "serverless-compute-local" } },
+        policyTypes: ["Ingress"],
+        ingress: [{ from: [{ podSelector: { matchLabels: labels } }] }],
+      },
+    },
+  ];
+}

@@ -1,0 +1,208 @@
+import type { Clock } from "serverless-compute-api/clock";
+import { messageOf } from "../../../errors";
+import { createLastLines } from "../../lines";
+import type { ServerPorts, WorkerServer } from "../../worker-server";
+import type { Location, ProcessEnd, Waiting, WorkerProcess, WorkerStart } from "../runtime";
+import { type Cluster, ClusterError, isTemporary } from "./cluster";
+import { lastWarning } from "./events";
+import { followLog } from "./log";
+import { claimName, podName } from "./spec";
+import { deletionOf, endOf, hasRun, isRunning, type Pod, waitingOf } from "./status";
+
+/** A worker's pod, which learns its state from the service's watch. */
+export interface PodWorker {
+  process: WorkerProcess;
+  /** Receives each state of the pod. */
+  update(pod: Pod): void;
+  /** Called when the pod no longer exists. */
+  removed(): void;
+}
+
+interface PodStart {
+  cluster: Cluster;
+  worker: WorkerStart;
+  /** Creates the pod and all that it needs; rejects with a ClusterError. Undefined for a pod that exists. */
+  create: ((attempt: number) => Promise<void>) | undefined;
+  serverPorts: ServerPorts | undefined;
+  /** Address at which the pod reaches the service. */
+  workerUrl: string;
+  clock: Clock;
+}
+
+/** Pause before a call is sent again, ms. */
+const retryPause = 1000;
+/** Time beyond the grace period after which a pod is removed without its node, ms. */
+const forceAfter = 8_000;
+/** Time after which a pod that could not be deleted counts as ended; the next list of pods deletes it. */
+const giveUpAfter = 30_000;
+/** Maximum wait for the remaining output of an ended pod, ms. */
+const outputTimeout = 2_000;
+/** Time after which the events of a pod are read that waits for no known reason, and then again, ms. */
+const eventInterval = 15_000;
+/** Time after its start after which a worker without a call is reported, ms. */
+const silenceLimit = 20_000;
+
+/** Runs a worker as a pod, which is deleted when it ends. */
+export function startPod({ cluster, worker, create, serverPorts, workerUrl, clock }: PodStart): PodWorker {
+  const { workerId, environment, onLine } = worker;
+  const { cpu, volumeId } = environment.container;
+  const name = podName(workerId);
+  const path = cluster.path(`pods/${name}`);
+  const lastLines = createLastLines();
+  const ended = new AbortController();
+  let pod: Pod | undefined;
+  let obstacle: string | undefined;
+  /** The end that the pod reported itself. */
+  let reportedEnd: Omit<ProcessEnd, "lastErrors"> | undefined;
+  let deletion: { grace: number; at: number } | undefined;
+  let startedAt: number | undefined;
+  let outputRead: Promise<void> | undefined;
+  let resolveEnd: (end: ProcessEnd) => void = () => undefined;
+  const end = new Promise<ProcessEnd>((resolve) => {
+    resolveEnd = resolve;
+  });
+  let resolveServer: (server: WorkerServer) => void = () => undefined;
+  const server = new Promise<WorkerServer>((resolve) => {
+    resolveServer = resolve;
+  });
+  let resolveStarted = (): void => undefined;
+  const started = new Promise<void>((resolve) => {
+    resolveStarted = resolve;
+  });
+
+  const pause = (ms: number): Promise<void> => clock.sleep(ms, ended.signal).catch(() => undefined);
+
+  async function finish(description: Omit<ProcessEnd, "lastErrors">): Promise<void> {
+    if (ended.signal.aborted) return;
+    ended.abort();
+    await Promise.race([outputRead, clock.sleep(outputTimeout)]);
+    resolveEnd({ ...description, lastErrors: lastLines.lines });
+  }
+
+  /** Sends a call until the API server responds. */
+  async function persist(call: (attempt: number) => Promise<unknown>, until: () => boolean): Promise<void> {
+    for (let attempt = 1; !until(); attempt++) {
+      try {
+        await call(attempt);
+        obstacle = undefined;
+        return;
+      } catch (error) {
+        if (!isTemporary(error) && !isQuota(error)) throw error;
+        obstacle = messageOf(error);
+      }
+      await clock.sleep(retryPause);
+    }
+  }
+
+  /** Deletes the pod: its program gets SIGTERM, and SIGKILL after `grace` seconds. */
+  async function remove(grace: number): Promise<void> {
+    const at = clock.now();
+    if (deletion && deletion.grace <= grace) return;
+    deletion = { grace, at };
+    const isOver = (): boolean => ended.signal.aborted || clock.now() - at > giveUpAfter;
+    const send = (seconds: number): Promise<void> =>
+      persist(() => cluster.call("DELETE", path, { body: { gracePeriodSeconds: seconds } }), isOver);
+    try {
+      await send(grace);
+      await pause(grace * 1000 + forceAfter);
+      // The node does not respond, so Kubernetes would keep the pod until it does.
+      if (!ended.signal.aborted) await send(0);
+      await pause(forceAfter);
+    } catch (error) {
+      if (!(error instanceof ClusterError && error.status === 404)) onLine(`pod ${name}: ${messageOf(error)}`);
+    }
+    await finish(endOfDeleted());
+  }
+
+  const endOfDeleted = (): Omit<ProcessEnd, "lastErrors"> =>
+    reportedEnd ?? (deletion ? { description: "was stopped by the service", clean: false } : deletionOf(pod));
+
+  /** Reads the pod's output, once its program has run. */
+  function readOutput(): void {
+    const onOutput = (line: string): void => {
+      lastLines.addOutput(line);
+      onLine(line);
+    };
+    outputRead ??= followLog({ cluster, path, clock, onLine: onOutput, signal: ended.signal, isAdopted: !create });
+  }
+
+  /** Looks for the reason why the pod waits, which its status often lacks: a volume, a network, a node. */
+  async function explainWait(): Promise<void> {
+    for (;;) {
+      await pause(eventInterval);
+      if (ended.signal.aborted || startedAt !== undefined) return;
+      const names = volumeId === undefined ? [name] : [claimName(volumeId), name];
+      const waiting = pod && waitingOf(pod);
+      if (!pod || (waiting && !/PersistentVolumeClaim/.test(waiting.reason))) continue;
+      const warning = await lastWarning(cluster, names).catch(() => undefined);
+      obstacle = warning === undefined ? undefined : `the pod ${name} waits: ${warning}`;
+    }
+  }
+
+  function update(state: Pod): void {
+    if (ended.signal.aborted) return;
+    pod = state;
+    if ((isRunning(state) || hasRun(state)) && startedAt === undefined) {
+      startedAt = clock.now();
+      obstacle = undefined;
+      onLine(`runs in the pod ${name} on the node ${state.spec.nodeName}`);
+      readOutput();
+      resolveStarted();
+    }
+    const { podIP } = state.status;
+    if (serverPorts && podIP !== undefined && isRunning(state)) resolveServer({ ...serverPorts, host: podIP });
+    const podEnd = endOf(state, cpu);
+    // A deleted pod ends when it is gone, so that its node's resources are free.
+    if (!podEnd || deletion || reportedEnd) return;
+    reportedEnd = podEnd;
+    void Promise.race([outputRead, clock.sleep(outputTimeout)]).then(async () => {
+      if (deletion || ended.signal.aborted) return;
+      deletion = { grace: 0, at: clock.now() };
+      const until = (): boolean => clock.now() - (deletion?.at ?? 0) > giveUpAfter;
+      const call = (): Promise<unknown> => cluster.call("DELETE", path, { body: { gracePeriodSeconds: 0 } });
+      await persist(call, until).catch(() => undefined);
+      await finish(podEnd);
+    });
+  }
+
+  function waiting(): Waiting | undefined {
+    if (obstacle !== undefined) return { reason: obstacle, lacksStock: (pod && waitingOf(pod)?.lacksStock) ?? false };
+    const known = pod && waitingOf(pod);
+    if (known || startedAt === undefined || clock.now() - startedAt < silenceLimit) return known;
+    const seconds = Math.round((clock.now() - startedAt) / 1000);
+    return { lacksStock: false, reason: `${workerId} has run for ${seconds} s; ${silence()}` };
+  }
+  const silence = (): string =>
+    `no request from its pod ${name} arrived at ${workerUrl}; check that pods reach this address (--worker-url), and that its program takes jobs`;
+
+  function location(): Location | undefined {
+    const phase = pod?.metadata.deletionTimestamp === undefined ? (pod?.status.phase ?? "Pending") : "Terminating";
+    return { pod: name, node: pod?.spec.nodeName, phase };
+  }
+
+  void explainWait();
+  if (create)
+    void persist(create, () => deletion !== undefined).catch(async (error: unknown) => {
+      deletion = { grace: 0, at: clock.now() };
+      await cluster.call("DELETE", path, { body: { gracePeriodSeconds: 0 } }).catch(() => undefined);
+      await finish({ description: `could not be started: ${messageOf(error)}`, clean: false });
+    });
+  else startedAt = clock.now();
+
+  const process: WorkerProcess = {
+    channel: undefined,
+    ended: end,
+    ...(create ? { started } : {}),
+    server: serverPorts && server,
+    waiting,
+    location,
+    obstacle: () => (startedAt === undefined ? undefined : silence()),
+    kill: () => void remove(1),
+    stop: (grace) => void remove(Math.max(1, Math.ceil(grace / 1000))),
+  };
+  return { process, update, removed: () => void finish(endOfDeleted()) };
+}
+
+/** A namespace without room for a further pod may get some. */
+const isQuota = (error: unknown): boolean =>
+  error instanceof ClusterError && error.status === 403 && /exceeded quota/.test(error.message);

@@ -1,0 +1,240 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
+import { messageOf, StartError } from "../../../errors";
+import { writeAtomically } from "../../../store/data-folder";
+import type { ServerPorts } from "../../worker-server";
+import type { Runtime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
+import { checkAccess, startErrorOf } from "./access";
+import { ClusterError, loadCluster } from "./cluster";
+import { type PodWorker, startPod } from "./pod";
+import type { KubernetesSettings } from "./settings";
+import { claimBody, claimName, labels, openGate, podBody, podName, secretBody } from "./spec";
+import { idsOf, isRunning, type Pod, podShape } from "./status";
+
+const podList = z.looseObject({
+  metadata: z.looseObject({ resourceVersion: z.string() }),
+  items: z.array(podShape),
+});
+const watchEvent = z.looseObject({ type: z.string(), object: z.looseObject({}) });
+
+/** Duration of a watch, s; the list after it finds what an interrupted watch may have missed. */
+const watchDuration = 600;
+/** Pause before an interrupted watch is resumed, ms. */
+const retryPause = 1000;
+/** File of a data folder with the id of its services in clusters. */
+const idFile = "cluster-id";
+
+/** Runs workers as pods of a Kubernetes cluster. */
+export async function createPods({
+  kubernetes: settings,
+  dataFolder,
+  port,
+  listenForWorkers,
+  clock,
+  log,
+}: {
+  kubernetes: KubernetesSettings;
+  dataFolder: string;
+  /** Port of the service. */
+  port: number;
+  /** Listens on an address and port of this machine for workers' calls only. */
+  listenForWorkers(address: string, port: number): Promise<number>;
+  clock: Clock;
+  log: Pick<Logger, "info" | "warn">;
+}) {
+  const cluster = await loadCluster(settings);
+  const serviceId = serviceIdOf(dataFolder);
+  const labelSelector = `${labels.service}=${serviceId}`;
+  const pods = new Map<string, PodWorker>();
+  /** Pods of an earlier service that are neither adopted nor removed yet. */
+  const undecided = new Set<string>();
+  const closed = new AbortController();
+  let following: Promise<void> | undefined;
+  let unavailable: string | undefined;
+  const workerUrl = settings.workerUrl?.replace(/\/$/, "") ?? serviceUrl();
+
+  function serviceUrl(): string {
+    if (cluster.inCluster) return `http://serverless-compute.${cluster.namespace}.svc:${port}`;
+    throw new StartError(
+      "kubernetes.workerUrl: is required outside of a cluster; specify an address of this machine at which pods reach it, such as --worker-url http://192.0.2.10:7338",
+    );
+  }
+
+  /** If the address is one of this machine, listens there for workers only; otherwise something forwards it to the service. */
+  async function listen(): Promise<void> {
+    const url = new URL(workerUrl);
+    const address = url.hostname.replace(/^\[|\]$/g, "");
+    const urlPort = Number(url.port) || 80;
+    if (!isIP(address) || urlPort === port) return;
+    await listenForWorkers(address, urlPort).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRNOTAVAIL") return;
+      throw new StartError(`kubernetes.workerUrl: ${workerUrl} cannot be used: ${error.message}; specify another port`);
+    });
+  }
+
+  const list = async () => podList.parse(await cluster.call("GET", cluster.path("pods"), { query: { labelSelector } }));
+  const removeOrphan = (name: string): void =>
+    void cluster
+      .call("DELETE", cluster.path(`pods/${name}`), { body: { gracePeriodSeconds: 1 } })
+      .catch((error: unknown) => log.warn({ pod: name }, `a pod of an earlier service remains: ${messageOf(error)}`));
+
+  /** Applies the state of all pods; `known` are the workers that existed before the list was requested. */
+  function apply(items: Pod[], known: Map<string, PodWorker>): void {
+    for (const pod of items) {
+      const { name, deletionTimestamp } = pod.metadata;
+      const worker = pods.get(name);
+      if (worker) worker.update(pod);
+      else if (!undecided.has(name) && deletionTimestamp === undefined) removeOrphan(name);
+    }
+    const names = new Set(items.map(({ metadata }) => metadata.name));
+    for (const [name, worker] of known) if (!names.has(name)) worker.removed();
+  }
+
+  /** Follows the pods from a version on; resolves when the watch has ended. */
+  async function watch(resourceVersion: string): Promise<void> {
+    const query = { labelSelector, watch: "1", resourceVersion, timeoutSeconds: String(watchDuration) };
+    const stream = await cluster.open("GET", cluster.path("pods"), { query, signal: closed.signal });
+    stream.once("error", () => undefined);
+    for await (const line of createInterface({ input: stream })) {
+      const { type, object } = watchEvent.parse(JSON.parse(line));
+      if (type === "ERROR") return;
+      const pod = podShape.parse(object);
+      const worker = pods.get(pod.metadata.name);
+      if (type === "DELETED") worker?.removed();
+      else worker?.update(pod);
+    }
+  }
+
+  /** Follows the pods until the service stops. A watch ends whenever the API server does, and never resumes by itself. */
+  async function follow(first: z.output<typeof podList>): Promise<void> {
+    for (let current: z.output<typeof podList> | undefined = first; !closed.signal.aborted; ) {
+      try {
+        const known = new Map([...pods].filter(([name]) => created.has(name)));
+        current ??= await list();
+        apply(current.items, known);
+        unavailable = undefined;
+        await watch(current.metadata.resourceVersion);
+      } catch (error) {
+        if (closed.signal.aborted) return;
+        if (unavailable === undefined) log.warn(messageOf(error));
+        unavailable = messageOf(error);
+      }
+      current = undefined;
+      await clock.sleep(retryPause, closed.signal).catch(() => undefined);
+    }
+  }
+
+  /** Pods that the API server has confirmed. */
+  const created = new Set<string>();
+
+  /** Creates a claim, a pod and its Secret. The pod starts once its Secret exists. Repeatable after a lost response. */
+  async function create(worker: WorkerStart, serverPorts: ServerPorts | undefined): Promise<void> {
+    const { environment, workerId } = worker;
+    const { volumeId, volumeSizeInGb } = environment.container;
+    const env = worker.env(workerUrl, serverPorts);
+    const name = podName(workerId);
+    if (volumeId !== undefined)
+      await ensure("persistentvolumeclaims", claimBody(volumeId, volumeSizeInGb, serviceId, settings));
+    const body = podBody(worker, Object.keys(env), { serviceId, settings, serverPorts });
+    await ensure("pods", body);
+    const pod = podShape.parse(await cluster.call("GET", cluster.path(`pods/${name}`)));
+    await ensure("secrets", secretBody(worker, env, { serviceId, podUid: pod.metadata.uid }));
+    const contentType = "application/merge-patch+json";
+    await cluster.call("PATCH", cluster.path(`pods/${name}`), { body: openGate, contentType });
+    created.add(name);
+  }
+
+  async function ensure(kind: string, body: object): Promise<void> {
+    await cluster.call("POST", cluster.path(kind), { body }).catch((error: unknown) => {
+      if (!(error instanceof ClusterError) || error.status !== 409) throw error;
+    });
+  }
+
+  function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, isAdopted = false): WorkerProcess {
+    const name = podName(worker.workerId);
+    // Throws for a GPU type without nodes, before anything is created.
+    podBody(worker, [], { serviceId, settings, serverPorts });
+    const createPod = isAdopted ? undefined : () => create(worker, serverPorts);
+    const podWorker = startPod({ cluster, worker, create: createPod, serverPorts, workerUrl, clock });
+    if (isAdopted) created.add(name);
+    pods.set(name, podWorker);
+    void podWorker.process.ended.then(() => {
+      pods.delete(name);
+      created.delete(name);
+    });
+    return podWorker.process;
+  }
+
+  function survivorOf(pod: Pod): Survivor {
+    const { name } = pod.metadata;
+    undecided.add(name);
+    return {
+      ...idsOf(pod),
+      adopt(worker, serverPorts) {
+        undecided.delete(name);
+        const process = start(worker, serverPorts, true);
+        pods.get(name)?.update(pod);
+        return process;
+      },
+      remove() {
+        undecided.delete(name);
+        removeOrphan(name);
+      },
+    };
+  }
+
+  return {
+    async open() {
+      try {
+        await checkAccess(cluster, settings.storageClass);
+        const first = await list();
+        const running = first.items.filter((pod) => isRunning(pod) && pod.metadata.deletionTimestamp === undefined);
+        const survivors = running.map(survivorOf);
+        following = follow(first);
+        return { earlierEnded: Promise.resolve(), survivors };
+      } catch (error) {
+        throw error instanceof ClusterError ? startErrorOf(error) : error;
+      }
+    },
+
+    listen,
+
+    prepare({ serverPorts }: StartRequest) {
+      if (unavailable !== undefined) return { error: `no worker can be started: ${unavailable}` };
+      return { start: (worker: WorkerStart) => start(worker, serverPorts) };
+    },
+
+    removeEndpoint: async () => undefined,
+
+    async removeVolume(volumeId: string): Promise<void> {
+      await cluster
+        .call("DELETE", cluster.path(`persistentvolumeclaims/${claimName(volumeId)}`))
+        .catch((error: unknown) => {
+          if (!(error instanceof ClusterError) || error.status !== 404) throw error;
+        });
+    },
+
+    // The nodes remove images that they no longer need.
+    removeUnusedImages: async () => undefined,
+
+    async close(): Promise<void> {
+      closed.abort();
+      await following;
+    },
+  } satisfies Runtime;
+}
+
+/** The id of a data folder's services in clusters, which only this folder has. */
+function serviceIdOf(dataFolder: string): string {
+  const file = join(dataFolder, idFile);
+  if (!existsSync(file)) writeAtomically(file, randomUUID());
+  return readFileSync(file, "utf8").trim();
+}
+
+export type Pods = Awaited<ReturnType<typeof createPods>>;

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { StartError } from "../../../errors";
+import { parseInput } from "../../../validation";
+
+/** A label value that selects nodes, and tolerations of their taints, as in a pod's specification. */
+const gpuNodes = z.strictObject({
+  nodeSelector: z.record(z.string(), z.string()).default({}),
+  tolerations: z.array(z.looseObject({})).default([]),
+});
+
+/** Settings of the runtime `kubernetes`. */
+export const kubernetesShape = z.strictObject({
+  /** Context of the kubeconfig. Default: its current context, or the service account of the service's own pod. */
+  context: z.string().min(1).optional(),
+  /** Namespace of the workers. Default: the context's, or the namespace of the service's own pod. */
+  namespace: z.string().min(1).optional(),
+  /** Address at which pods reach this service. Default in a cluster: the Service of `serverless-compute-local manifest`. */
+  workerUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /** Resource of which a worker gets `gpuCount`. */
+  gpuResource: z.string().min(1).default("nvidia.com/gpu"),
+  /** Nodes by GPU type. Default of NVIDIA's types: the label `nvidia.com/gpu.product` of its GPU feature discovery. */
+  gpuNodes: z.record(z.string(), gpuNodes).default({}),
+  /** Zone (`topology.kubernetes.io/zone`) by data centre. A data centre without a zone selects no nodes. */
+  zones: z.record(z.string(), z.string()).default({}),
+  /** Storage class of network volumes. Default: the cluster's. */
+  storageClass: z.string().min(1).optional(),
+  accessMode: z.enum(["ReadWriteMany", "ReadWriteOnce"]).default("ReadWriteMany"),
+  /** Pod Security Standard of workers. `restricted` requires an image that does not run as root, or `runAsUser`. */
+  podSecurity: z.enum(["restricted", "baseline"]).default("restricted"),
+  /** DNS policy of pods. Default: the cluster's. */
+  dnsPolicy: z.enum(["ClusterFirst", "Default"]).optional(),
+  /** User id of workers. Default: the image's. */
+  runAsUser: z.int().min(1).optional(),
+});
+
+/** Options of the runtime `kubernetes`. */
+export type KubernetesOptions = z.input<typeof kubernetesShape>;
+export type KubernetesSettings = z.output<typeof kubernetesShape>;
+
+/** Fills in defaults; throws a StartError for an invalid option. */
+export function resolveKubernetes(options: KubernetesOptions): KubernetesSettings {
+  try {
+    return parseInput(kubernetesShape, options);
+  } catch (error) {
+    throw new StartError(`kubernetes.${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,137 @@
+import { z } from "zod";
+import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
+import type { ProcessEnd, Waiting } from "../runtime";
+import { labels } from "./spec";
+
+const waitingState = z.looseObject({ reason: z.string().default(""), message: z.string().default("") });
+const terminatedState = z.looseObject({
+  exitCode: z.number(),
+  reason: z.string().default(""),
+  message: z.string().default(""),
+});
+const condition = z.looseObject({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().default(""),
+  message: z.string().default(""),
+});
+
+/** A pod as the API server reports it. */
+export const podShape = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string(),
+    uid: z.string(),
+    labels: z.record(z.string(), z.string()).default({}),
+    annotations: z.record(z.string(), z.string()).default({}),
+    deletionTimestamp: z.string().optional(),
+  }),
+  spec: z.looseObject({ nodeName: z.string().optional() }),
+  status: z
+    .looseObject({
+      phase: z.string().default("Pending"),
+      reason: z.string().default(""),
+      message: z.string().default(""),
+      podIP: z.string().optional(),
+      conditions: z.array(condition).default([]),
+      containerStatuses: z
+        .array(
+          z.looseObject({
+            state: z.looseObject({
+              waiting: waitingState.optional(),
+              running: z.looseObject({}).optional(),
+              terminated: terminatedState.optional(),
+            }),
+          }),
+        )
+        .default([]),
+    })
+    .prefault({}),
+});
+
+export type Pod = z.output<typeof podShape>;
+
+/** Ids in a pod's labels. */
+export const idsOf = ({ metadata }: Pod): { endpointId: string; workerId: string; configuration: string } => ({
+  endpointId: metadata.labels[labels.endpoint] ?? "",
+  workerId: metadata.labels[labels.worker] ?? "",
+  configuration: metadata.annotations[labels.configuration] ?? "",
+});
+
+const stateOf = ({ status }: Pod) => status.containerStatuses[0]?.state ?? {};
+
+export const isRunning = (pod: Pod): boolean => stateOf(pod).running !== undefined;
+
+/** Returns true if the pod's program has run. */
+export const hasRun = (pod: Pod): boolean => {
+  const { terminated } = stateOf(pod);
+  return terminated !== undefined && terminated.reason !== "StartError";
+};
+
+/** Reasons of a waiting container with which no program will run, however long Kubernetes retries. */
+const failures = [
+  "ErrImagePull",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "ErrImageNeverPull",
+  "RegistryUnavailable",
+  "ErrImageInspect",
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "RunContainerError",
+];
+
+type PodEnd = Omit<ProcessEnd, "lastErrors">;
+
+const failed = (description: string): PodEnd => ({ description, clean: false });
+
+/** Hints for messages of Kubernetes. */
+const hintFor = (message: string): string =>
+  /runAsNonRoot/.test(message)
+    ? "; use an image with a numeric USER, or set kubernetes.runAsUser, or kubernetes.podSecurity to baseline"
+    : "";
+
+/** The end of a pod's worker; undefined while it waits or runs. */
+export function endOf(pod: Pod, cpu: ContainerNeeds["cpu"]): PodEnd | undefined {
+  const { phase, reason, message } = pod.status;
+  const { waiting, terminated } = stateOf(pod);
+  if (waiting && failures.includes(waiting.reason)) {
+    const text = waiting.message || waiting.reason;
+    return failed(`could not be started: ${waiting.reason}: ${text}${hintFor(text)}`);
+  }
+  const disruption = pod.status.conditions.find(({ type, status }) => type === "DisruptionTarget" && status === "True");
+  // Kubernetes ended the pod, whatever the exit code of its container.
+  if (phase === "Failed" && reason !== "") return failed(`was ended by Kubernetes (${reason}): ${message.trim()}`);
+  if (terminated?.reason === "StartError") return failed(`could not be started: ${terminated.message}`);
+  if (terminated?.reason === "OOMKilled") {
+    const limit = cpu === undefined ? "memory" : `its ${cpu.memoryInGb} GB of memory`;
+    return failed(`ran out of ${limit} and was killed (OOMKilled)`);
+  }
+  if (disruption && terminated)
+    return failed(`was evicted from its node (${disruption.reason}): ${disruption.message}`);
+  if (!terminated) return phase === "Failed" || phase === "Succeeded" ? failed(`ended as ${phase}`) : undefined;
+  const code = terminated.exitCode;
+  const signal = code > 128 && code < 160 ? ` (signal ${code - 128})` : "";
+  return { description: `ended with exit code ${code}${signal}`, clean: code === 0 };
+}
+
+/** The end of a pod that was deleted, but not by its service. */
+export function deletionOf(pod: Pod | undefined): PodEnd {
+  const disruption = pod?.status.conditions.find(({ type }) => type === "DisruptionTarget");
+  if (!disruption) return failed("was deleted from the cluster");
+  return failed(`was evicted from its node (${disruption.reason}): ${disruption.message}`);
+}
+
+/** The reason why a pod's program does not run yet; undefined if nothing prevents it. */
+export function waitingOf(pod: Pod): Waiting | undefined {
+  const scheduled = pod.status.conditions.find(({ type }) => type === "PodScheduled");
+  if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
+    const text = scheduled.message
+      .replace(/[.,]? *(no new claims to deallocate|preemption: ).*$/s, "")
+      .replace(/\.$/, "");
+    return { lacksStock: true, reason: `no node of the cluster has room for ${pod.metadata.name}: ${text}` };
+  }
+  const ready = pod.status.conditions.find(({ type }) => type === "Ready");
+  if (isRunning(pod) && ready?.status === "False" && pod.spec.nodeName !== undefined)
+    return { lacksStock: false, reason: `the node ${pod.spec.nodeName} of ${pod.metadata.name} does not respond` };
+  return undefined;
+}

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { send } from "../support/raw-http";
+import { startRig } from "./rig";
+
+/** Failures of pods: the endpoint, a job's input, and the texts of the failed job's error. */
+const failures: { name: string; of?: object; input?: Record<string, unknown>; texts: RegExp[] }[] = [
+  {
+    name: "an image that cannot be pulled",
+    of: { image: "127.0.0.1:9/missing:1" },
+    texts: [/could not be started: Err[Ii]mage[Pp]ull: .*127\.0\.0\.1:9\/missing:1/, /connection refused/],
+  },
+  {
+    name: "an invalid image name",
+    of: { image: "UPPER/case:1" },
+    texts: [/could not be started: (InvalidImageName|ErrImagePull): .*UPPER\/case:1/],
+  },
+  {
+    name: "a missing program",
+    of: { dockerArgs: JSON.stringify({ entrypoint: ["/missing/program"], cmd: [] }) },
+    texts: [/could not be started: .*\/missing\/program/],
+  },
+  {
+    name: "an exit code",
+    of: { dockerArgs: `node -e "console.error('no model found');process.exit(3)"` },
+    texts: [/ended with exit code 3, before it requested a job/, /no model found/],
+  },
+  {
+    name: "an image of root in a restricted pod",
+    of: { image: "localhost/root-worker:1" },
+    texts: [
+      /runAsNonRoot and image will run as root.*; use an image with a numeric USER, or set kubernetes\.runAsUser/,
+    ],
+  },
+  {
+    name: "a handler that exceeds the memory of its CPU flavour",
+    of: { endpoint: { computeType: "CPU", cpuFlavorIds: ["cpu5c"], vcpuCount: 2 } },
+    input: { do: "memory", megabytes: 5000 },
+    texts: [/the worker ran out of its 4 GB of memory and was killed \(OOMKilled\) while it ran the job/],
+  },
+  {
+    name: "a handler that ends its process",
+    input: { do: "exit", code: 7, last: "last words of the handler" },
+    texts: [/the worker ended with exit code 7 while it ran the job/, /last words of the handler/],
+  },
+];
+
+test.for(failures)("$name fails the job with the reason", async ({ of = {}, input = {}, texts }, context) => {
+  const rig = await startRig(context);
+  const id = await rig.endpoint(of);
+  const record = await rig.clients.jobs.runsync(id, { input }, { wait: 120_000 });
+  expect(record.status).toBe("FAILED");
+  for (const text of texts) expect(record.error).toMatch(text);
+  expect(await rig.log(id)).toMatch(/worker (could not be started|ended|ran out)/);
+  expect(JSON.stringify(await health(rig, id))).toMatch(/workers of the image/);
+});
+
+test("a pod without room counts as throttled, its job waits with the resource that is missing, and runs when there is room", async (context) => {
+  const rig = await startRig(context);
+  const id = await rig.endpoint({ endpoint: { gpuCount: 40 } });
+  const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
+  await expect
+    .poll(() => health(rig, id))
+    .toMatchObject({
+      jobs: { inQueue: 1 },
+      workers: { throttled: 1, initializing: 0 },
+      message: expect.stringMatching(
+        /no node of the cluster has room for .*: 0\/1 nodes are available: 1 Insufficient nvidia\.com\/gpu$/,
+      ),
+    });
+  await rig.setGpus(60);
+  await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
+  await rig.setGpus(30);
+});
+
+test("a GPU type selects nodes by the labels of NVIDIA, and a type without nodes is named", async (context) => {
+  const rig = await startRig(context);
+  const id = await rig.endpoint({ endpoint: { gpuTypeIds: ["NVIDIA L4"] } });
+  await rig.clients.jobs.run(id, { input: {} });
+  const message = /0\/1 nodes are available: 1 node\(s\) didn't match Pod's node affinity\/selector/;
+  await expect.poll(() => health(rig, id)).toMatchObject({ message: expect.stringMatching(message) });
+  const [pod] = await rig.pods();
+  expect(JSON.stringify(pod)).toContain('{"key":"nvidia.com/gpu.product","operator":"In","values":["NVIDIA-L4"]}');
+  const other = await rig.endpoint({ endpoint: { gpuTypeIds: ["AMD Instinct MI300X OAM"] } });
+  await rig.clients.jobs.run(other, { input: {} });
+  await expect
+    .poll(() => health(rig, other))
+    .toMatchObject({
+      message:
+        'no worker can be started: gpuTypeIds: "AMD Instinct MI300X OAM" has no nodes in the cluster; name their labels in kubernetes.gpuNodes of the seed file',
+    });
+});
+
+test("a worker URL that pods cannot reach is reported within 30 s of the first worker's start", async (context) => {
+  // A port on which nothing listens, behind a name that this machine does not resolve.
+  const rig = await startRig(context, { kubernetes: { workerUrl: "http://unreachable.invalid:7337" } });
+  const id = await rig.endpoint();
+  await rig.clients.jobs.run(id, { input: {} });
+  await expect.poll(rig.pods).toMatchObject([{ status: { phase: "Running" } }]);
+  const text =
+    /has run for 2\d s; no request from its pod \S+ arrived at http:\/\/unreachable\.invalid:7337; check that pods reach/;
+  await expect.poll(() => health(rig, id), { timeout: 30_000 }).toMatchObject({ message: expect.stringMatching(text) });
+});
+
+const health = async ({ service }: Awaited<ReturnType<typeof startRig>>, id: string): Promise<unknown> =>
+  (await send("GET", `${service.url}/v2/${id}/health`, { key: service.apiKey })).json;

@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createClients } from "serverless-compute-api";
+import { createService, type ServiceOptions } from "serverless-compute-local";
+import { inject, onTestFinished, type TestContext } from "vitest";
+import { z } from "zod";
+import { type Cluster, loadCluster } from "../../service/workers/runtimes/pod/cluster";
+import { resolveKubernetes } from "../../service/workers/runtimes/pod/settings";
+import { podShape } from "../../service/workers/runtimes/pod/status";
+import { createEndpoint } from "../docker/rig";
+import { serviceFolder } from "../support/folders";
+import { logTails } from "../support/service-artefacts";
+import { runCluster, setGpus } from "./setup";
+
+export const podList = z.looseObject({ items: z.array(podShape) });
+
+/** Waits for pods are longer than for processes, but not by minutes. */
+export const timings = { startBackoff: 100, startBackoffMax: 500, killGrace: 1000 };
+
+let nextPort = 7400 + (process.pid % 50) * 10;
+
+/** The cluster of the tests, with an API client of its administrator; without a cluster, the test is skipped. */
+export async function useCluster(context: TestContext) {
+  const cluster = inject("cluster");
+  if ("missing" in cluster) {
+    console.warn(`skipped: ${context.task.name}: ${cluster.missing}`);
+    return context.skip(cluster.missing);
+  }
+  process.env["KUBECONFIG"] = cluster.kubeconfig;
+  const admin = await loadCluster(resolveKubernetes({}));
+  const send = (component: string, signal: string) =>
+    runCluster(cluster.port, ["signal", cluster.folder, component, signal]);
+  return { ...cluster, admin, send };
+}
+
+/** Creates a namespace, which the test's end deletes. */
+export async function useNamespace(admin: Cluster): Promise<string> {
+  const name = `test-${randomUUID().slice(0, 8)}`;
+  await admin.call("POST", "/api/v1/namespaces", { body: { metadata: { name } } });
+  onTestFinished(() => admin.call("DELETE", `/api/v1/namespaces/${name}`).then(() => undefined));
+  return name;
+}
+
+/** Starts a service whose workers are pods of a new namespace. A failing test prints its logs. */
+export async function startRig(context: TestContext, options: ServiceOptions = {}) {
+  const cluster = await useCluster(context);
+  const { admin } = cluster;
+  const namespace = options.kubernetes?.namespace ?? (await useNamespace(admin));
+  const dataFolder = options.dataFolder ?? serviceFolder();
+  const start = () =>
+    createService({
+      port: 0,
+      logLevel: "info",
+      runtime: "kubernetes",
+      ...options,
+      dataFolder,
+      timings: { ...timings, ...options.timings },
+      kubernetes: {
+        workerUrl: `http://${cluster.address}:${nextPort++}`,
+        dnsPolicy: "Default",
+        ...options.kubernetes,
+        namespace,
+      },
+    });
+  const service = await start();
+  const clients = createClients(service);
+  onTestFinished(async () => {
+    await clients.close();
+    await service.stop(0);
+    if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
+  });
+  const list = async (kind: string) => admin.call("GET", `/api/v1/namespaces/${namespace}/${kind}`);
+  return {
+    ...cluster,
+    namespace,
+    dataFolder,
+    service,
+    clients,
+    setGpus: (count: number) => setGpus(admin, count),
+    pods: async () => podList.parse(await list("pods")).items,
+    /** Objects of a kind that belong to a service, as text. */
+    objects: async (kind: string) => JSON.stringify(await list(kind)),
+    names: async (kind: string) =>
+      z
+        .looseObject({ items: z.array(z.looseObject({ metadata: z.looseObject({ name: z.string() }) })) })
+        .parse(await list(kind))
+        .items.map(({ metadata }) => metadata.name),
+    endpoint: (of: Parameters<typeof createEndpoint>[1] = {}) =>
+      createEndpoint(service, { image: cluster.image, ...of }),
+    log: async (endpointId: string) => readFile(join(dataFolder, "logs", `${endpointId}.log`), "utf8").catch(() => ""),
+  };
+}

@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
+import { type Cluster, loadCluster } from "../../service/workers/runtimes/pod/cluster";
+import { resolveKubernetes } from "../../service/workers/runtimes/pod/settings";
+import { withNodeFolder } from "../docker/images";
+import { runChecked } from "../support/run-checked";
+
+/** A real cluster for the tests, or the reason for its absence. */
+export type TestCluster =
+  | {
+      kubeconfig: string;
+      /** Folder and first port of the cluster, for its script. */
+      folder: string;
+      port: number;
+      /** Images of this Node and the programs of test/docker: for user 1000, and for root. */
+      image: string;
+      rootImage: string;
+      /** Address of this machine that pods reach. */
+      address: string;
+    }
+  | { missing: string };
+
+declare module "vitest" {
+  interface ProvidedContext {
+    cluster: TestCluster;
+  }
+}
+
+const scripts = fileURLToPath(new URL("../../scripts/kubernetes", import.meta.url));
+
+/** Runs a command of the cluster's script. */
+export const runCluster = (port: number, args: string[]): Promise<string> =>
+  runChecked("env", [`PORT=${port}`, "bash", join(scripts, "cluster.sh"), ...args]);
+
+/** Sets the number of GPUs of the node. The scheduler counts them, and workers get nothing. */
+export async function setGpus(admin: Cluster, count: number): Promise<void> {
+  const gpus = { "nvidia.com/gpu": String(count) };
+  const body = { status: { capacity: gpus, allocatable: gpus } };
+  await admin.call("PATCH", "/api/v1/nodes/127.0.0.1/status", { body, contentType: "application/merge-patch+json" });
+}
+
+/** The reason why no cluster can run here; undefined if one can. */
+function missingRequirement(): string | undefined {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return "a cluster needs Linux and root";
+  const cache = process.env["KUBE_TEST_CACHE"] ?? join(homedir(), ".cache", "kube-test", "v1.34.4");
+  if (existsSync(join(cache, "kube")) && existsSync(join(cache, "pause.tar"))) return undefined;
+  return "the cluster is not built; run bash scripts/kubernetes/build.sh once";
+}
+
+/** Starts a cluster of its own, which the end removes. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const missing = missingRequirement();
+  if (missing !== undefined) {
+    project.provide("cluster", { missing });
+    return undefined;
+  }
+  const parent = await mkdtemp(join(tmpdir(), "kubernetes-"));
+  const folder = join(parent, "cluster");
+  const port = 26_000 + (process.pid % 200) * 4;
+  const [image, rootImage] = ["localhost/worker:1", "localhost/root-worker:1"];
+  const archives = [join(parent, "worker.tar"), join(parent, "root-worker.tar")];
+  await withNodeFolder(async (root) => {
+    const make = (user: string, name: string, archive = "") =>
+      runChecked("env", [
+        `IMAGE_USER=${user}`,
+        "bash",
+        join(scripts, "oci-image.sh"),
+        root,
+        name,
+        archive,
+        "node",
+        "/programs/worker.mjs",
+      ]);
+    await make("1000", image, archives[0]);
+    await make("", rootImage, archives[1]);
+  });
+  const kubeconfig = (await runCluster(port, ["start", folder, ...archives])).trim();
+  const address = `10.89.${port % 256}.1`;
+  process.env["KUBECONFIG"] = kubeconfig;
+  const admin = await loadCluster(resolveKubernetes({}));
+  await setGpus(admin, 30);
+  project.provide("cluster", { kubeconfig, folder, port, image, rootImage, address });
+  return async () => {
+    await runCluster(port, ["stop", folder]);
+    await rm(parent, { recursive: true, force: true });
+  };
+}

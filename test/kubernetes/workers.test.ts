@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { chmod } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { scratchFolder } from "../support/folders";
+import { send, stringAt } from "../support/raw-http";
+import { startRig, useCluster } from "./rig";
+
+test("a job runs in a pod with the template's environment, whose values are only in its Secret, and its output in the log", async (context) => {
+  const rig = await startRig(context);
+  const id = await rig.endpoint({ env: { MODEL: "plain-value-7" } });
+  const record = await rig.clients.jobs.runsync(id, { input: { do: "log", text: "a line of the pod" } });
+  expect(record).toMatchObject({ status: "COMPLETED" });
+  const env = await rig.clients.jobs.runsync(id, { input: { do: "env" } });
+  expect(env.output).toMatchObject({ MODEL: "plain-value-7", RUNPOD_ENDPOINT_ID: id });
+  const [pod] = await rig.pods();
+  expect(pod).toMatchObject({ status: { phase: "Running" }, spec: { nodeName: "127.0.0.1" } });
+  expect(JSON.stringify(pod)).not.toContain("plain-value-7");
+  const { RUNPOD_AI_API_KEY: token = "" } = z.record(z.string(), z.string()).parse(env.output);
+  expect(JSON.stringify(pod)).not.toContain(token);
+  expect(pod?.spec).toMatchObject({ automountServiceAccountToken: false, restartPolicy: "Never" });
+  await expect.poll(() => rig.log(id)).toContain("a line of the pod");
+  const { json } = await send("GET", `${rig.service.url}/local/status`, { key: rig.service.apiKey });
+  expect(json).toMatchObject({
+    endpoints: [{ running: [{ location: { pod: pod?.metadata.name, node: "127.0.0.1", phase: "Running" } }] }],
+  });
+  await rig.clients.management.deleteEndpoint(id);
+  await expect.poll(rig.pods).toEqual([]);
+  await expect.poll(() => rig.names("secrets")).toEqual([]);
+});
+
+test("requests to a load balancer reach the pod's server at the pod's address", async (context) => {
+  const { service, image } = await startRig(context, { timings: { healthInterval: 50 } });
+  const created = await send("POST", `${service.url}/v2/serverless`, {
+    key: service.apiKey,
+    json: {
+      name: "balancer",
+      image,
+      args: "node /programs/http-server.mjs",
+      type: "LOAD_BALANCER",
+      cpu: [{ id: "cpu3c", vcpuCount: 2 }],
+      scaling: { type: "REQUEST_COUNT", requestCount: 8 },
+      workers: { min: 0, max: 1, idleTimeout: 60 },
+      env: { PORT: "8000", PORT_HEALTH: "8001", HOST: "0.0.0.0", VERSION: "1" },
+    },
+  });
+  const base = stringAt(created, "requestUrls", "base");
+  expect(await send("GET", `${base}/?ms=1`, { key: service.apiKey })).toMatchObject({ status: 200 });
+});
+
+test("a volume is a claim that workers share, that outlives the service, and that is deleted with the volume", async (context) => {
+  const { admin } = await useCluster(context);
+  const storageClass = `tests-${randomUUID().slice(0, 8)}`;
+  const path = scratchFolder();
+  await chmod(path, 0o777);
+  const provisioner = "kubernetes.io/no-provisioner";
+  await admin.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
+    body: { metadata: { name: storageClass }, provisioner },
+  });
+  const spec = {
+    capacity: { storage: "10Gi" },
+    accessModes: ["ReadWriteMany"],
+    storageClassName: storageClass,
+    hostPath: { path },
+  };
+  await admin.call("POST", "/api/v1/persistentvolumes", { body: { metadata: { name: storageClass }, spec } });
+  onTestFinished(async () => {
+    await admin.call("DELETE", `/api/v1/persistentvolumes/${storageClass}`);
+    await admin.call("DELETE", `/apis/storage.k8s.io/v1/storageclasses/${storageClass}`);
+  });
+  const rig = await startRig(context, { kubernetes: { storageClass } });
+  const volume = await rig.clients.management.createNetworkVolume({
+    name: "models",
+    size: 10,
+    dataCenterId: "EU-RO-1",
+  });
+  const id = await rig.endpoint({ endpoint: { networkVolumeId: volume.id } });
+  const write = { do: "write", path: "/runpod-volume/weights", text: "kept" };
+  expect(await rig.clients.jobs.runsync(id, { input: write })).toMatchObject({ status: "COMPLETED" });
+  const read = { do: "read", path: "/runpod-volume/weights" };
+  expect(await rig.clients.jobs.runsync(id, { input: read })).toMatchObject({ output: "kept" });
+  await rig.clients.management.deleteEndpoint(id);
+  await expect.poll(rig.pods).toEqual([]);
+  expect(await rig.names("persistentvolumeclaims")).toEqual([`serverless-compute-${volume.id}`]);
+  await rig.clients.management.deleteNetworkVolume(volume.id);
+  await expect.poll(() => rig.names("persistentvolumeclaims")).toEqual([]);
+});
+
+test("two services in one namespace leave each other's pods alone", async (context) => {
+  const first = await startRig(context);
+  const second = await startRig(context, { kubernetes: { namespace: first.namespace } });
+  const ids = [await first.endpoint(), await second.endpoint()];
+  const long = first.clients.jobs.runsync(ids[0] ?? "", { input: { do: "sleep", ms: 4000 } });
+  expect(await second.clients.jobs.runsync(ids[1] ?? "", { input: { do: "echo", text: "b" } })).toMatchObject({
+    status: "COMPLETED",
+  });
+  await second.service.stop(0);
+  expect(await long).toMatchObject({ status: "COMPLETED" });
+  expect(await first.pods()).toHaveLength(1);
+});
