@@ -77,6 +77,18 @@ test("renaming a volume that was enlarged outside the stack does not shrink it",
   expect(await readObject(`/networkvolumes/${id}`)).toMatchObject({ name: "large-dev", size: 40 });
 });
 
+test("a type is accepted for a volume that has it but whose state does not, and rejected if it is another one", async () => {
+  const check = (news: Properties, dialect: Dialect): Properties =>
+    NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1", ...news }, naming("typed-dev"), [], dialect).inputs;
+  const { id, outputs } = await NetworkVolume.create(check({}, "v1"), bench.context({}, "v1"));
+  expect(outputs).not.toHaveProperty("type");
+  const update = (type: string) => NetworkVolume.update(id, outputs, check({ type }, "v2"), bench.context({}, "v2"));
+  await expect(update("HIGH_PERFORMANCE")).rejects.toThrow(
+    'type: is "HIGH_PERFORMANCE", but the volume has "STANDARD", which cannot change in place',
+  );
+  expect(await update("STANDARD")).toMatchObject({ type: "STANDARD" });
+});
+
 test("removing the volume and the mount path of a template keeps the volume and resets the path", async () => {
   const context = bench.context({}, "v2");
   const inputsOf = (news: Properties): Properties =>
