@@ -1,15 +1,15 @@
 import type { Properties } from "../provider/engine/values";
-import type { Lifecycle } from "../provider/framework/contract";
+import type { ResourceOperations } from "../provider/framework/contract";
 
 /** An id in the service's format. */
 let createdCount = 0;
 const nextId = (): string => `floor${(createdCount++).toString(36).padStart(9, "0")}`;
 
 /**
- * Lifecycle without I/O that returns immediately; only engine, transport and process remain. State is the same as with
+ * ResourceOperations without I/O that returns immediately; only engine, transport and process remain. State is the same as with
  * the real lifecycle, because all resources of a kind have the defaults of its first resource.
  */
-function floorOf(lifecycle: Lifecycle): Lifecycle {
+function floorOf(lifecycle: ResourceOperations): ResourceOperations {
   let defaults: Properties | undefined;
   const outputsOf = (properties: Properties): Properties => ({
     ...Object.fromEntries(Object.keys(lifecycle.options).map((key) => [key, null])),
@@ -32,5 +32,5 @@ function floorOf(lifecycle: Lifecycle): Lifecycle {
 }
 
 /** Kinds of resources with lifecycles that return immediately. */
-export const floorOfAll = (kinds: Readonly<Record<string, Lifecycle>>): Record<string, Lifecycle> =>
+export const floorOfAll = (kinds: Readonly<Record<string, ResourceOperations>>): Record<string, ResourceOperations> =>
   Object.fromEntries(Object.entries(kinds).map(([kind, lifecycle]) => [kind, floorOf(lifecycle)]));

@@ -23,6 +23,10 @@ export interface PropertyOptions {
   dialect?: Dialect;
   /** Optional in GraphQL services. Only the read before an update selects it, because saveTemplate resets absent fields. */
   optionalInGraphql?: true;
+  /** The service's default for an absent value. A program that sets it makes no change. */
+  serviceDefault?: string | number | readonly string[];
+  /** Returns the compared form of a text that has several equivalent forms. */
+  canonical?: (text: string) => string;
   /** A number that can be increased in place but never decreased; the value is the remedy, as the end of a message. */
   growsOnly?: string;
   /** Unique in the account: a replacement with the same value must delete the old object first. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { cpuFlavorIds, dataCenterIds, gpuPools, gpuTypeIds } from "../catalog";
+import { defaultCpu } from "./cpu-flavors";
 import { limits } from "./limits";
 import { propertyOptions } from "./property-options";
 import { isoTimestamp, orUndefined, recordId, recordShapes, type Values, withDefaults } from "./record-values";
@@ -15,6 +16,9 @@ export const lowestCudaVersion = "11.8";
 /** Form of the id of a GPU type in REST v2 (contract: GpuCreate). */
 export const gpuTypePattern = /^\s*[^-\s]/;
 
+/** Removes the suffix that the service may add to the name of an endpoint that starts from a saved state. */
+export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
+
 const gpuTypes = { noun: "GPU type", ids: gpuTypeIds, pools: gpuPools };
 const restartsWorkers = { warns: "active workers may restart" };
 
@@ -23,7 +27,12 @@ const restartsWorkers = { warns: "active workers may restart" };
  * states a difference.
  */
 export const endpointFields = {
-  name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; does not have to be unique."),
+  name: z
+    .string()
+    .min(1)
+    .max(limits.nameLength)
+    .describe("Name of the endpoint; does not have to be unique.")
+    .register(propertyOptions, { canonical: bareName }),
   templateId: z
     .string()
     .min(1)
@@ -50,12 +59,16 @@ export const endpointFields = {
     .describe(
       'CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with its number of virtual CPUs, for example "cpu5c-8".',
     )
-    .register(propertyOptions, { catalog: { noun: "CPU flavour", ids: cpuFlavorIds } }),
+    .register(propertyOptions, {
+      catalog: { noun: "CPU flavour", ids: cpuFlavorIds },
+      serviceDefault: [defaultCpu.flavorId],
+    }),
   vcpuCount: z
     .int()
     .min(1)
     .max(limits.number)
-    .describe("Number of virtual CPUs per worker, for flavours without a number."),
+    .describe("Number of virtual CPUs per worker, for flavours without a number.")
+    .register(propertyOptions, { serviceDefault: defaultCpu.vcpuCount }),
   dataCenterIds: z
     .array(z.string().min(1))
     .describe("Allowed data centres of the workers; any if empty.")
@@ -64,7 +77,10 @@ export const endpointFields = {
     .array(z.string().min(1))
     .describe("Allowed CUDA versions of the workers; any if empty.")
     .register(propertyOptions, { unordered: true }),
-  minCudaVersion: z.string().describe("Minimum CUDA version of the workers."),
+  minCudaVersion: z
+    .string()
+    .describe("Minimum CUDA version of the workers.")
+    .register(propertyOptions, { serviceDefault: lowestCudaVersion }),
   networkVolumeId: z.string().describe("Id of the network volume mounted by the workers."),
   networkVolumeIds: z
     .array(z.string().min(1))
@@ -81,7 +97,8 @@ export const endpointFields = {
     .int()
     .min(limits.executionTimeout.min)
     .max(limits.executionTimeout.max)
-    .describe("Execution timeout of jobs in milliseconds; the policy of a job overrides it."),
+    .describe("Execution timeout of jobs in milliseconds; the policy of a job overrides it.")
+    .register(propertyOptions, { serviceDefault: limits.executionTimeout.default }),
   flashboot: z.boolean().describe("True to start workers from a saved state."),
   scalerType: z
     .enum(["QUEUE_DELAY", "REQUEST_COUNT"])
@@ -109,7 +126,7 @@ export const endpointFields = {
   type: z
     .enum(["QUEUE", "LOAD_BALANCER"])
     .describe("Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only.")
-    .register(propertyOptions, { replaceOnChanges: true, dialect: "v2" }),
+    .register(propertyOptions, { replaceOnChanges: true, dialect: "v2", serviceDefault: "QUEUE" }),
   excludedGpuTypeIds: z
     .array(z.string().min(1))
     .describe("Excluded GPU types, if gpuTypeIds is empty. REST v2 only.")

@@ -49,7 +49,7 @@ export const templateFields = {
       "Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. " +
         "REST v2 cannot remove a volume, so a change to 0 replaces the template.",
     )
-    .register(propertyOptions, { computedWhenUnset: true }),
+    .register(propertyOptions, { computedWhenUnset: true, serviceDefault: 0 }),
   dockerArgs: z.string().describe("Start arguments of the container.").register(propertyOptions, { v2: "args" }),
   env: z
     .record(z.string().min(1), z.string())

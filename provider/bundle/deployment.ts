@@ -3,14 +3,14 @@ import "./zod-settings";
 
 import { createProviders } from "../dynamic/provider";
 import { handleEngineSignals } from "../engine/cancellation";
-import type { Lifecycle } from "../framework/contract";
+import type { ResourceOperations } from "../framework/contract";
 import { createProviderProcess } from "../framework/process";
 import type { ImplementationBundle } from "../plugin/main";
 import { providerCalls } from "../plugin/provider-calls";
 import { kinds } from "../resources";
 
 /** Creates the plugin and the dynamic providers for the resource kinds in a table. */
-export const deploymentOf = (table: Readonly<Record<string, Lifecycle>>) => ({
+export const deploymentOf = (table: Readonly<Record<string, ResourceOperations>>) => ({
   plugin: {
     begin: (listener, engineAddress) => {
       const host = createProviderProcess(engineAddress);

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { createClients, systemClock } from "serverless-compute-api";
-import type { NamedObject } from "../framework/create/creation";
-import type { ImportedObject } from "../framework/define-object";
+import type { NamedObject } from "../framework/definition";
 import type { Listing } from "../framework/listing";
 import { toUserError } from "../framework/messages";
+import type { ImportedObject } from "../framework/object";
 import { type ObjectKind, objectKinds } from "../resources";
 import { type ConfigLookup, keyExposures, resolveSettings } from "../settings/settings";
 

@@ -3,7 +3,7 @@ import { handleEngineSignals } from "../engine/cancellation";
 import { type EngineProperties, markSecrets, toEngine } from "../engine/engine-properties";
 import { messageOf } from "../engine/error-text";
 import type { PropertyMap } from "../engine/values";
-import type { Lifecycle } from "../framework/contract";
+import type { ResourceOperations } from "../framework/contract";
 import { ResourceFailure } from "../framework/failures";
 import { createProviderProcess, type Host } from "../framework/process";
 import { createResourceVerbs } from "../framework/resource";
@@ -21,7 +21,7 @@ const wireOf = ({ properties, secretPaths }: PropertyMap, { wire }: InternalInpu
  * Adapts a lifecycle to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
  */
 export function createProvider(
-  lifecycle: Lifecycle,
+  lifecycle: ResourceOperations,
   host: Host,
 ): dynamic.ResourceProvider<EngineProperties, EngineProperties> {
   const verbs = createResourceVerbs(lifecycle, host);
@@ -117,7 +117,7 @@ export function createProvider(
  * Providers of this process by kind. They share one host, created with the first provider, because programs also load this
  * module.
  */
-export function createProviders(kinds: Readonly<Record<string, Lifecycle | undefined>>) {
+export function createProviders(kinds: Readonly<Record<string, ResourceOperations | undefined>>) {
   let host: Host | undefined;
   return (kind: string): dynamic.ResourceProvider<EngineProperties, EngineProperties> => {
     const lifecycle = kinds[kind];

@@ -2,6 +2,7 @@ import type { Clients, Clock, Dialect } from "serverless-compute-api";
 import type { PropertyOptions } from "serverless-compute-api/shapes";
 import type { Path, Properties } from "../engine/values";
 import type { OperationSettings } from "../settings/setting-names";
+import type { PlannedChange } from "./definition";
 import type { HelpKey } from "./help";
 
 /** Values and paths that messages about a resource must not show. */
@@ -113,10 +114,10 @@ export class ResourceInitError extends Error {
 /**
  * Verbs of a resource, independent of Pulumi, for the dynamic provider and the plugin. `inputs` are checked, with
  * defaults filled in. `outputs` contain the inputs, at the same paths, and values computed by the service; an absent key is
- * omitted, never undefined. Each kind is written with its own types and converted by `defineLifecycle`
+ * omitted, never undefined. Each kind is written with its own types and converted by `defineResource`
  * (lifecycle/define-lifecycle.ts), which parses at the boundary.
  */
-export interface Lifecycle {
+export interface ResourceOperations {
   /** Name of the resource type, such as `Template`. */
   readonly kind: string;
   /** PropertyOptions of the top-level inputs and outputs, for example secrets. */
@@ -150,8 +151,8 @@ export interface Lifecycle {
   adoptionWarning?: ((inputs: Properties, context: Context) => Promise<string | undefined>) | undefined;
   /** Changes of a deployment; an unknown value counts as a change. Makes no API calls. */
   diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
-  /** Warnings for a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */
-  warnings(changes: Change[], keepsName: boolean): string[];
+  /** Warnings for a preview of changes. */
+  warnings(change: PlannedChange): string[];
   /**
    * Returns the outputs of a create (no `olds`) or an update, as far as they are known in advance; the rest is
    * Unknown. Makes no API calls.

@@ -1,7 +1,8 @@
-import type { CallOptions, Clients, Management } from "serverless-compute-api";
+import type { Clients, Management } from "serverless-compute-api";
 import { type CallContext, callOptions, sharedCallOptions, untilAborted } from "./calls";
 import type { Context } from "./contract";
-import { findById, type List, type Listing, listAll } from "./listing";
+import type { ObjectClient } from "./definition";
+import { findById, type Listing, listAll } from "./listing";
 
 /**
  * Time that a list serves reads, ms. An engine reads a few objects at a time, so one list serves a whole refresh. Every change
@@ -9,12 +10,8 @@ import { findById, type List, type Listing, listAll } from "./listing";
  */
 const cacheLifetime = 2000;
 
-/** Requests for the objects of one kind. */
-export interface Source<ApiObject> {
-  list: List<ApiObject>;
-  /** Absent if the service has no request for a single object. */
-  read?(id: string, options: CallOptions): Promise<ApiObject | undefined>;
-}
+/** Requests that read the objects of one kind. */
+type ReadClient<ApiObject> = Pick<ObjectClient<never, ApiObject>, "list" | "read">;
 
 /** Reads the objects of one kind. */
 export interface ObjectReader<ApiObject extends { id: string }> {
@@ -34,7 +31,10 @@ const changeCountOf = (clients: Clients): number => changeCounts.get(clients) ??
 /** Invalidates the lists of all kinds. */
 export const invalidateLists = (clients: Clients): void => void changeCounts.set(clients, changeCountOf(clients) + 1);
 
-function cachingReader<ApiObject extends { id: string }>({ list, read }: Source<ApiObject>): ObjectReader<ApiObject> {
+function cachingReader<ApiObject extends { id: string }>({
+  list,
+  read,
+}: ReadClient<ApiObject>): ObjectReader<ApiObject> {
   let cached: { listing: Promise<Listing<ApiObject>>; since: number; changeCount: number } | undefined;
   const listCached: ObjectReader<ApiObject>["list"] = (context) => {
     const now = context.clock.now();
@@ -59,13 +59,13 @@ function cachingReader<ApiObject extends { id: string }>({ list, read }: Source<
 
 /** Creates the readers of one kind: one per clients and therefore per deployment, so that its reads share a list. */
 export function createListCache<ApiObject extends { id: string }>(
-  sourceOf: (management: Management) => Source<ApiObject>,
+  clientOf: (management: Management) => ReadClient<ApiObject>,
 ): (context: Pick<Context, "clients">) => ObjectReader<ApiObject> {
   const readers = new WeakMap<Clients, ObjectReader<ApiObject>>();
   return ({ clients }) => {
     const cached = readers.get(clients);
     if (cached) return cached;
-    const reader = cachingReader(sourceOf(clients.management));
+    const reader = cachingReader(clientOf(clients.management));
     readers.set(clients, reader);
     return reader;
   };

@@ -1,6 +1,6 @@
 import { messageOf } from "../engine/error-text";
 import type { PropertyMap } from "../engine/values";
-import type { Context, Failure, Lifecycle, Secrets } from "./contract";
+import type { Context, Failure, ResourceOperations, Secrets } from "./contract";
 import type { Host } from "./process";
 import { isSecretAt } from "./properties/secret-paths";
 
@@ -9,7 +9,7 @@ import { isSecretAt } from "./properties/secret-paths";
  * resource gets a warning. Findings about secret properties are omitted, because they contain values.
  */
 export async function findingsOf(
-  { preflight }: Lifecycle,
+  { preflight }: ResourceOperations,
   host: Host,
   { urn, olds, news, paths }: { urn: string; olds: PropertyMap; news: PropertyMap } & Pick<Secrets, "paths">,
   run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,

@@ -3,7 +3,7 @@ import { type Properties, toProperties, toValue, type Value } from "../engine/va
 import type { ReadResult } from "./contract";
 import { defaultsOf, isOmitted, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperty } from "./properties/diff";
-import type { PreviewRules } from "./properties/preview-outputs";
+import type { PreviewSchemas } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
 
 /** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
@@ -20,10 +20,9 @@ export function readResultOf(
   id: string,
   olds: Properties,
   { inputs: reportedInputs, outputs: reportedOutputs }: ObservedObject<object, object>,
-  rules: PreviewRules,
+  { inputs: shape, outputs, computed }: PreviewSchemas,
 ): ReadResult {
-  const { inputs: shape, outputs, computed } = rules;
-  const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)), rules);
+  const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)));
   const oldEntries = [duplicatesKey, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
   return {
     id,
@@ -41,7 +40,7 @@ export function readResultOf(
 }
 
 /** The outputs that inputs determine. */
-export const derivedOutputs = (computed: PreviewRules["computed"], inputs: Properties, id: string): Properties =>
+export const derivedOutputs = (computed: PreviewSchemas["computed"], inputs: Properties, id: string): Properties =>
   toProperties(
     Object.fromEntries(Object.entries(computed).map(([key, { derive }]) => [key, derive?.(inputs, { id })])),
   );
@@ -55,7 +54,6 @@ function mergeRead(
   shape: z.ZodObject,
   olds: Properties,
   reported: Map<string, unknown>,
-  rules: PreviewRules,
 ): { inputs: Properties; determined: Properties } {
   const hasState = Object.keys(olds).length > 0;
   const inputs: Properties = {};
@@ -68,7 +66,7 @@ function mergeRead(
     const isProgramValue = !hasState || !isOmitted(schema, key, olds);
     const isUnchanged =
       !reported.has(key) ||
-      diffProperty(shape, key, oldValue, newValue, rules).length === 0 ||
+      diffProperty(shape, key, oldValue, newValue).length === 0 ||
       // A value that no program could set is never an input.
       !(isProgramValue || isAllowed(inner, newValue));
     const keepsOldValue = isUnchanged && (hasState || defaultValue === undefined);

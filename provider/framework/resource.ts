@@ -4,10 +4,10 @@ import { type Path, type PropertyMap, Unknown } from "../engine/values";
 import {
   type Change,
   type Context,
-  type Lifecycle,
   type NameSource,
   type Naming,
   ResourceInitError,
+  type ResourceOperations,
   type Secrets,
 } from "./contract";
 import { ResourceFailure } from "./failures";
@@ -31,7 +31,7 @@ export type ResourceVerbs = ReturnType<typeof createResourceVerbs>;
  * Runs the verbs of a lifecycle for the dynamic provider and the plugin, with the process's clients, cancellation and log.
  * Messages contain no secrets; responses contain the paths to mark as secret.
  */
-export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
+export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
   const { kind, options } = lifecycle;
   const nameSourceOf = (urn: string): NameSource | undefined => host.deployment().nameSources.get(urn);
 
@@ -177,7 +177,14 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
           Object.entries(options).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
         // A refresh changes nothing at the service.
         if (!isRefresh)
-          for (const warning of lifecycle.warnings(changes, keepsName)) void host.log.warning(urn, warning);
+          for (const warning of lifecycle.warnings({
+            changes,
+            olds: olds.properties,
+            news: news.properties,
+            dialect,
+            keepsName,
+          }))
+            void host.log.warning(urn, warning);
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
         return {
           changes,

@@ -1,7 +1,7 @@
 import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { CallContext } from "../framework/calls";
-import type { ResourceShapes } from "../framework/define-lifecycle";
+import type { ResourceSchemas } from "../framework/definition";
 import type { ObjectReader } from "../framework/list-cache";
 import { toUserError } from "../framework/messages";
 
@@ -38,7 +38,7 @@ export async function explained<Result>(
 }
 
 /** A resource kind whose objects are looked up. */
-interface LookupSource<ApiObject extends { id: string }> extends ResourceShapes {
+interface LookupSource<ApiObject extends { id: string }> extends ResourceSchemas {
   kind: string;
   reader(context: Pick<CallContext, "clients">): ObjectReader<ApiObject>;
 }
@@ -64,7 +64,7 @@ export const lookup = <ApiObject extends { id: string; name: string }, Result ex
 });
 
 /** Result of a lookup: id, inputs and outputs, without secrets or properties that the service does not store. */
-function resultOf({ inputs, outputs }: ResourceShapes): z.ZodObject {
+function resultOf({ inputs, outputs }: ResourceSchemas): z.ZodObject {
   const visible = Object.entries(inputs.shape).filter(([key, shape]) => {
     const { secret, ignoredAfterCreate, notSent } = optionsOf(shape);
     return key !== "name" && !secret && !ignoredAfterCreate && !notSent;

@@ -3,7 +3,7 @@ import { CallFailure, status } from "../engine/grpc";
 import type { Call, Reply } from "../engine/grpc-server";
 import * as messages from "../engine/messages";
 import type { Message } from "../engine/protobuf";
-import type { Lifecycle } from "../framework/contract";
+import type { ResourceOperations } from "../framework/contract";
 import { ResourceFailure } from "../framework/failures";
 import type { Host } from "../framework/process";
 import { configCalls } from "./config-calls";
@@ -14,7 +14,7 @@ import type { DeploymentCalls } from "./main";
 import { resourceCalls } from "./resource-calls";
 
 /** Implements the deployment calls of Pulumi's ResourceProvider service with the lifecycles. */
-export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>): DeploymentCalls {
+export function providerCalls(host: Host, lifecycles: Readonly<Record<string, ResourceOperations>>): DeploymentCalls {
   const config = configCalls(host);
   const resource = resourceCalls(host, lifecycles);
   const cancel = () => {

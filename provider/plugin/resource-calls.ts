@@ -18,7 +18,7 @@ import {
   type updateRequest,
   type updateResponse,
 } from "../engine/messages";
-import type { Change, Lifecycle, Naming } from "../framework/contract";
+import type { Change, ResourceOperations, Naming } from "../framework/contract";
 import type { Host } from "../framework/process";
 import { pathText } from "../framework/properties/path-text";
 import { changedProperties, createResourceVerbs, type ResourceVerbs } from "../framework/resource";
@@ -26,7 +26,7 @@ import type { ResourceCall } from "../framework/resource-types";
 import { autoNaming, parseUrn, shortType } from "../framework/urn";
 
 /** Handlers of Check, Diff, Create, Update, Read and Delete. */
-export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {
+export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, ResourceOperations>>) {
   const verbsByKind = new Map(
     Object.entries(lifecycles).map(([kind, lifecycle]) => [kind, createResourceVerbs(lifecycle, host)]),
   );

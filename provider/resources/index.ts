@@ -1,4 +1,4 @@
-import type { ResourceLifecycle } from "../framework/define-lifecycle";
+import type { Resource } from "../framework/operations";
 import { containerRegistryAuth } from "./container-registry-auth/definition";
 import { jobInvoke } from "./job-invoke/definition";
 import { networkVolume } from "./network-volume/definition";
@@ -14,7 +14,7 @@ export const kinds = {
   Template: template,
   ServerlessEndpoint: serverlessEndpoint,
   JobInvoke: jobInvoke,
-} as const satisfies Record<string, ResourceLifecycle>;
+} as const satisfies Record<string, Resource>;
 
 /** Name of a resource type. */
 export type Kind = keyof typeof kinds;

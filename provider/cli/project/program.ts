@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { optionsOf, secretReference } from "serverless-compute-api/shapes";
+import { bareName, optionsOf, secretReference } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { isProperties, type Value } from "../../engine/values";
-import type { ImportedObject } from "../../framework/define-object";
+import type { ImportedObject } from "../../framework/object";
 import { propertyOf } from "../../framework/properties/schema";
 import { type ObjectKind, objectKindNames, objectKinds } from "../../resources";
-import { bareName } from "../../resources/serverless-endpoint/record";
 import { compare } from "../pulumi-preview/changes";
 import { camelCase, resourceNames } from "./identifiers";
 

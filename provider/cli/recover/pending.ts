@@ -1,8 +1,8 @@
+import { bareName } from "serverless-compute-api/shapes";
 import { uncertaintyOf } from "../../framework/create/create-once";
-import type { NamedObject } from "../../framework/create/creation";
+import type { NamedObject } from "../../framework/definition";
 import { isGeneratedName, parseUrn } from "../../framework/urn";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
-import { bareName } from "../../resources/serverless-endpoint/record";
 import type { Account } from "../account";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
 

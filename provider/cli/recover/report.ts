@@ -1,4 +1,4 @@
-import type { NamedObject } from "../../framework/create/creation";
+import type { NamedObject } from "../../framework/definition";
 import { countOf } from "../terminal";
 import type { Unresolved } from "./unresolved";
 

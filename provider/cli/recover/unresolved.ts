@@ -1,7 +1,7 @@
-import type { NamedObject } from "../../framework/create/creation";
+import { bareName } from "serverless-compute-api/shapes";
+import type { NamedObject } from "../../framework/definition";
 import { isGeneratedName } from "../../framework/urn";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
-import { bareName } from "../../resources/serverless-endpoint/record";
 import { type Account, openAccount } from "../account";
 import { settingsIn } from "../provider-settings";
 import { kindOf } from "../resource-types";

@@ -1,13 +1,17 @@
 import { optionsOf, showValue } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import type { Path, Properties } from "../../engine/values";
+import { hasUnknown, type Path, type Properties, toProperties } from "../../engine/values";
 import { callOptions } from "../calls";
 import type { Change, Context } from "../contract";
+import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
 import { UserError } from "../messages";
-import { type DiffRules, diffProperties } from "../properties/diff";
+import { completeObject, determinedValues, observeObject } from "../observation";
+import { withoutOmitted } from "../properties/defaults";
+import { diffProperties } from "../properties/diff";
 import { pathText } from "../properties/path-text";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
-import { type Created, type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
+import { derivedOutputs } from "../read-result";
+import { hasName, listNamed } from "./named-objects";
 
 /** Update of an existing object to the inputs of a program. */
 export interface Adoption {
@@ -20,28 +24,33 @@ export interface Adoption {
   changes: Change[];
 }
 
-/** Rules of a kind and its dialect for the inputs of an adoption. */
-interface AdoptionRules {
-  shape: z.ZodObject;
-  diff: DiffRules;
-  isOmitted(key: string): boolean;
-  isValid(inputs: Properties): boolean;
-}
-
 const pick = (properties: Properties, keys: readonly string[]): Properties =>
   Object.fromEntries(Object.entries(properties).filter(([key]) => keys.includes(key)));
 
 /**
- * Plans the adoption of an object. A property that the program omits keeps the object's value, unless it cannot be combined with
- * the program's inputs.
+ * Plans the adoption of a complete object; `properties` are checked inputs with their record of defaults, perhaps unknown. A property
+ * that the program omits keeps the object's value, unless it cannot be combined with the program's inputs.
  */
-export function planAdoption(
-  existing: Properties,
-  inputs: Properties,
-  { shape, diff, isOmitted, isValid }: AdoptionRules,
+function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  object: ApiObject,
+  properties: Properties,
+  context: Context,
 ): Adoption {
+  const { inputs: shape, validate } = definition;
+  const { dialect } = context.clients;
+  const desired = withoutOmitted(properties);
+  const existing = toProperties(observeObject(definition, object, desired, context).inputs);
+  const entries = Object.entries(properties).filter(([key]) => key in shape.shape);
+  // An unknown value counts as a change, and the object's value is as valid as any other.
+  const unknownKeys = entries.flatMap(([key, value]) => (hasUnknown(value) ? [key] : []));
+  const inputs = toProperties(
+    Object.fromEntries(entries.map(([key, value]) => [key, hasUnknown(value) ? existing[key] : value])),
+  );
+  const isValid = (candidate: Properties): boolean =>
+    shape.safeParse(candidate).success && (validate?.(candidate, dialect, {}) ?? []).length === 0;
   let kept: Properties = {};
-  let pending = Object.keys(shape.shape).filter((key) => existing[key] !== undefined && isOmitted(key));
+  let pending = Object.keys(shape.shape).filter((key) => existing[key] !== undefined && !(key in desired));
   // A value may be valid only together with another one, so the rejected ones are tried again after each accepted one.
   for (let previous = -1; pending.length !== previous; ) {
     previous = pending.length;
@@ -57,7 +66,8 @@ export function planAdoption(
   const merged = { ...inputs, ...kept };
   const compared = { ...existing };
   for (const key of sameValues) delete compared[key];
-  const changes = diffProperties(shape, compared, merged, diff);
+  const unknownChanges = unknownKeys.map((key): Change => ({ path: [key], kind: "update", replace: false }));
+  const changes = [...diffProperties(shape, compared, merged, dialect), ...unknownChanges];
   return { existing, kept: { ...kept, ...pick(existing, sameValues) }, inputs: merged, changes };
 }
 
@@ -84,45 +94,57 @@ export function describeChanges(
  * Rejects if several objects have the name, or if the object cannot be updated to the inputs.
  */
 export async function adopt<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  creation: Creation<Inputs, Outputs, ApiObject>,
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  inputs: Inputs,
+  properties: Properties,
   context: Context,
 ): Promise<Created<Outputs> | undefined> {
-  const found = await findAdoption(creation, await creation.listNamed(callOptions(context)), context);
+  const objects = await listNamed(definition, inputs.name, callOptions(context), context);
+  const found = await findAdoption(definition, inputs.name, properties, objects, context);
   if (!found) return undefined;
   const { object, adoption } = found;
-  context.progress(`adopting the existing ${creation.kind} ${object.id}`);
-  const outputs = creation.outputsOf(object);
+  context.progress(`adopting the existing ${definition.kind} ${object.id}`);
+  const outputs = {
+    ...definition.outputsOf(inputs, object, context),
+    ...determinedValues(definition, object, toProperties(inputs), context),
+  };
   const changed = new Set(adoption.changes.map(({ path }) => path[0]));
   const update = {
     olds: { ...adoption.existing, ...outputs },
-    news: creation.parse(adoption.inputs),
+    news: definition.checkedInputs.parse(adoption.inputs),
     changed: (key: string) => changed.has(key),
   };
   // Also after a failure, which may leave the adopted object in the state.
   context.ownedIds.set(object.id, "adopted");
-  const changedOutputs = await creation.updateAdopted(object.id, update, adoption.kept);
-  return { id: object.id, outputs: { ...outputs, ...changedOutputs } };
+  return {
+    id: object.id,
+    outputs: {
+      ...outputs,
+      ...(await definition.update(object.id, update, context)),
+      // Like a read, outputs derived from inputs do not contain values that the program omits.
+      ...derivedOutputs(definition.computed, withoutOmitted(properties), object.id),
+      ...adoption.kept,
+    },
+  };
 }
 
-/** Candidates for an adoption. */
-type Candidates<ApiObject extends NamedObject> = Pick<
-  Creation<NamedInputs, object, ApiObject>,
-  "kind" | "shape" | "rules" | "complete" | "plan"
-> & { inputs: Pick<NamedInputs, "name"> };
-
-/** The object with the inputs' name and its adoption; undefined if there is none. Rejects if it cannot be adopted. */
-export async function findAdoption<ApiObject extends NamedObject>(
-  creation: Candidates<ApiObject>,
+/** The object with a name and its adoption; undefined if there is none. Rejects if it cannot be adopted. */
+export async function findAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  name: string,
+  properties: Properties,
   objects: readonly ApiObject[],
   context: Context,
 ): Promise<{ object: ApiObject; adoption: Adoption } | undefined> {
-  const candidates = objects.filter(({ id, name }) => name === creation.inputs.name && !context.ownedIds.has(id));
+  const candidates = objects.filter((object) => hasName(definition, object, name) && !context.ownedIds.has(object.id));
   const [first] = candidates;
   if (!first) return undefined;
-  requireSingle(creation, candidates);
-  const object = creation.complete ? await creation.complete(first) : first;
-  const adoption = creation.plan(object);
-  requireAdoptable(creation, object, adoption, context);
+  const label = `${definition.kind} "${name}"`;
+  requireSingle(label, candidates);
+  const quiet = { ...context, warn: () => {} };
+  const object = await completeObject(definition, first, withoutOmitted(properties), quiet);
+  const adoption = planAdoption(definition, object, properties, context);
+  requireAdoptable(label, definition.inputs, object, adoption, context);
   return { object, adoption };
 }
 
@@ -133,40 +155,37 @@ function fixedDifferences({ existing, changes }: Adoption): Map<string, unknown>
 }
 
 /** Inputs that the dialect neither shows nor changes. */
-const unverifiableInputs = ({ shape, rules }: Candidates<NamedObject>, { existing }: Adoption): string[] =>
-  Object.entries(shape.shape).flatMap(([key, schema]) => {
-    const { replaceOnChanges } = optionsOf(schema);
-    return replaceOnChanges !== undefined && replaceOnChanges === rules?.dialect && !(key in existing) ? [key] : [];
-  });
+const unverifiableInputs = (shape: z.ZodObject, { existing }: Adoption, { clients }: Context): string[] =>
+  Object.entries(shape.shape).flatMap(([key, schema]) =>
+    optionsOf(schema).replaceOnChanges === clients.dialect && !(key in existing) ? [key] : [],
+  );
 
-const labelOf = ({ kind, inputs }: Candidates<NamedObject>): string => `${kind} "${inputs.name}"`;
-
-function requireSingle(creation: Candidates<NamedObject>, candidates: readonly NamedObject[]): void {
+function requireSingle(label: string, candidates: readonly NamedObject[]): void {
   if (candidates.length > 1)
     throw new UserError(
-      `${labelOf(creation)}: adoptExisting requires exactly one object with this name, but there are ${candidates.length} (${idList(candidates)}); ` +
+      `${label}: adoptExisting requires exactly one object with this name, but there are ${candidates.length} (${idList(candidates)}); ` +
         "rename or delete the others, or set another name",
       { help: "severalToAdopt" },
     );
 }
 
 function requireAdoptable(
-  creation: Candidates<NamedObject>,
+  label: string,
+  shape: z.ZodObject,
   object: NamedObject,
   adoption: Adoption,
-  { secrets }: Context,
+  context: Context,
 ): void {
-  const label = labelOf(creation);
-  const unverifiable = unverifiableInputs(creation, adoption);
+  const unverifiable = unverifiableInputs(shape, adoption, context);
   if (unverifiable.length > 0)
     throw new Error(
-      `${label}: adoptExisting cannot adopt ${object.id}, because REST ${creation.rules?.dialect} neither shows nor changes ` +
+      `${label}: adoptExisting cannot adopt ${object.id}, because REST ${context.clients.dialect} neither shows nor changes ` +
         `its ${unverifiable.join(" and ")}; delete it, or set another name`,
     );
   const fixed = fixedDifferences(adoption);
   if (fixed.size === 0) return;
   const format = (key: string, value: unknown): string =>
-    isSecretAt([key], secrets?.paths ?? []) ? hiddenValue : JSON.stringify(value);
+    isSecretAt([key], context.secrets?.paths ?? []) ? hiddenValue : JSON.stringify(value);
   const values = [...fixed].map(([key, value]) => `${key} ${format(key, value)}`).join(", ");
   throw new UserError(
     `${label}: the existing object (${object.id}) has ${values}, which cannot change in place; ` +

@@ -1,13 +1,19 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
+import { optionsOf } from "serverless-compute-api/shapes";
+import type { z } from "zod";
+import { type Properties, toProperties } from "../../engine/values";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired, untilAborted } from "../calls";
 import { type Context, ResourceInitError } from "../contract";
+import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
 import { helpForCall } from "../help";
 import { type Listing, listAll } from "../listing";
 import { type ErrorContext, explain, lostCreateAdvice, UserError } from "../messages";
+import { determinedValues } from "../observation";
 import { matchesInputs } from "../properties/diff";
+import { usesServiceDefault } from "../properties/schema";
 import { adopt } from "./adoption";
-import { type Created, type Creation, idList, type NamedInputs, type NamedObject } from "./creation";
 import { existingIdsBefore, runSerialized } from "./named-creates";
+import { hasName, listNamed } from "./named-objects";
 
 /** Waits before the lookups after a lost response, ms; a slow service lists a new object late. */
 const lookupDelays = [0, 500, 2000];
@@ -22,65 +28,94 @@ interface LookupResult<ApiObject> {
   uncertainty: string | undefined;
 }
 
-/** Looks up the object of a create whose response was lost. */
 type Lookup<ApiObject> = (options: CallOptions) => Promise<LookupResult<ApiObject>>;
 
+/** A create of one object. */
+interface Create<ApiObject extends NamedObject> {
+  kind: string;
+  name: string;
+  context: Context;
+  send(options: CallOptions): Promise<ApiObject>;
+  /** Looks up the object of a create whose response was lost. */
+  lookup: Lookup<ApiObject>;
+  /** True if the service may have several objects of one name, so that a repeated request can create a duplicate. */
+  allowsDuplicates: boolean;
+}
+
 /**
- * Creates one object and returns its id, even if responses are lost: the object is looked up before the request is sent again.
- * A generated name identifies the object. An object with a name of the program counts as created by this create if
- * it also has the same inputs and did not exist before; this requires one list request per kind and process.
+ * Creates the object of a resource once, even if responses are lost: the object is looked up before the request is sent again. A
+ * generated name identifies the object. An object with a name of the program counts as created by this create if it also has the
+ * same inputs and did not exist before; this requires one list request per kind and deployment. With `adoptExisting`, an existing
+ * object is updated instead. `properties` are the checked inputs with their record of defaults.
  */
 export async function createOnce<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  creation: Creation<Inputs, Outputs, ApiObject>,
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  inputs: Inputs,
+  properties: Properties,
   context: Context,
 ): Promise<Created<Outputs>> {
-  const { kind, inputs, shape, rules, inputsOf } = creation;
-  if (context.hasUniqueName) return createOrFind(creation, new Set(), () => true, context);
+  const { kind } = definition;
+  const shape: z.ZodObject = definition.inputs;
+  if (context.hasUniqueName) return createOrFind(definition, inputs, new Set(), () => true, context);
   return runSerialized(context.clients, `${kind} ${inputs.name}`, async () => {
-    const adopted = inputs.adoptExisting ? await adopt(creation, context) : undefined;
+    const adopted = inputs.adoptExisting ? await adopt(definition, inputs, properties, context) : undefined;
     if (adopted) return adopted;
-    const existingIds = await untilAborted(existingIdsBefore(creation, context), context.signal);
-    const isNew = (object: ApiObject): boolean =>
-      !existingIds.has(object.id) &&
-      !context.ownedIds.has(object.id) &&
-      matchesInputs(shape, inputsOf(object), inputs, rules);
-    return createOrFind(creation, existingIds, isNew, context);
+    const { list } = definition.client(context.clients.management);
+    const existingIds = await untilAborted(existingIdsBefore({ kind, list }, context), context.signal);
+    const desired = toProperties(inputs);
+    const isNew = (object: ApiObject): boolean => {
+      if (existingIds.has(object.id) || context.ownedIds.has(object.id)) return false;
+      const observed = Object.entries(definition.observe(object, desired, context).inputs).filter(([key]) => {
+        // A property that the program leaves to the service agrees with any value.
+        const schema = shape.shape[key];
+        return !schema || !usesServiceDefault(schema, desired[key]);
+      });
+      return matchesInputs(shape, Object.fromEntries(observed), inputs, context.clients.dialect);
+    };
+    return createOrFind(definition, inputs, existingIds, isNew, context);
   });
 }
 
 async function createOrFind<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  creation: Creation<Inputs, Outputs, ApiObject>,
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  inputs: Inputs,
   existingIds: ReadonlySet<string>,
   isMatch: (object: ApiObject) => boolean,
   context: Context,
 ): Promise<Created<Outputs>> {
-  const { kind, inputs, remove } = creation;
+  const { kind } = definition;
+  const { name } = inputs;
+  const allowsDuplicates = optionsOf(definition.inputs.shape.name).unique !== true;
   const lookup: Lookup<ApiObject> = async (options) => {
-    const listing = await listAll(creation.listNamed, options);
+    const listing = await listAll((limits) => listNamed(definition, name, limits, context), options);
     return {
-      matches: listing.objects.filter((object) => object.name === inputs.name && isMatch(object)),
+      matches: listing.objects.filter((object) => hasName(definition, object, name) && isMatch(object)),
       ids: new Set(listing.objects.map(({ id }) => id)),
-      uncertainty: uncertaintyOf(listing, inputs.name, existingIds),
+      uncertainty: uncertaintyOf(listing, name, existingIds),
     };
   };
-  const { created, attempt, matches } = await createWithRetries(creation, lookup, context);
+  const send = (options: CallOptions) => definition.client(context.clients.management).create(inputs, options);
+  const create = { kind, name, context, send, lookup, allowsDuplicates };
+  const { created, attempt, matches } = await createWithRetries(create);
   context.ownedIds.set(created.id, "state");
-  if (remove) {
+  if (allowsDuplicates) {
     const candidates = attempt > 1 ? await findDuplicates(created, lookup, context) : matches;
     const duplicates = candidates.filter(({ id }) => id !== created.id);
-    if (context.hasUniqueName) await removeDuplicates(remove, created, duplicates, context);
-    else if (duplicates.length > 0) context.warn(possibleDuplicatesWarning(kind, inputs.name, duplicates));
+    if (context.hasUniqueName) await removeDuplicates(definition, created, duplicates, context);
+    else if (duplicates.length > 0) context.warn(possibleDuplicatesWarning(kind, name, duplicates));
   }
-  return { id: created.id, outputs: creation.outputsOf(created) };
+  const outputs = definition.outputsOf(inputs, created, context);
+  return {
+    id: created.id,
+    outputs: { ...outputs, ...determinedValues(definition, created, toProperties(inputs), context) },
+  };
 }
 
 async function createWithRetries<ApiObject extends NamedObject>(
-  creation: Creation<NamedInputs, object, ApiObject>,
-  lookup: Lookup<ApiObject>,
-  context: Context,
+  create: Create<ApiObject>,
 ): Promise<{ created: ApiObject; attempt: number; matches: ApiObject[] }> {
-  const { kind, inputs, send, remove } = creation;
-  const subject = { label: `${kind} "${inputs.name}"`, verb: "create", names: context.settings.names } as const;
+  const { kind, name, context, send, lookup, allowsDuplicates } = create;
+  const subject = { label: `${kind} "${name}"`, verb: "create", names: context.settings.names } as const;
   for (let attempt = 1; ; attempt++) {
     let responseLost = false;
     const onResponseLost = (): void => {
@@ -113,7 +148,7 @@ async function createWithRetries<ApiObject extends NamedObject>(
       if (isOwnConflict && context.hasUniqueName) throw new LostCreate(error, subject, uncertainty, true);
       if (isOwnConflict || !isApiError(error)) throw new LostCreate(error, subject, uncertainty);
       // If names are unique, a second request cannot create a duplicate.
-      const isSafeToRetry = uncertainty === undefined || !remove;
+      const isSafeToRetry = uncertainty === undefined || !allowsDuplicates;
       if (!isSafeToRetry || !error.retryable || attempt === maxAttempts)
         throw new LostCreate(error, subject, uncertainty);
     }
@@ -172,14 +207,14 @@ async function findDuplicates<ApiObject extends NamedObject>(
 
 /** Deletes duplicates. Those that cannot be deleted are kept in state as `duplicates` for the next deployment. */
 async function removeDuplicates(
-  remove: (id: string, options: CallOptions) => Promise<void>,
+  definition: { delete(id: string, context: Context): Promise<void> },
   created: NamedObject,
   duplicates: NamedObject[],
   context: Context,
 ): Promise<void> {
   for (const [index, duplicate] of duplicates.entries()) {
     try {
-      await remove(duplicate.id, callOptions(context));
+      await definition.delete(duplicate.id, context);
     } catch (cause) {
       const remaining = duplicates.slice(index).map(({ id }) => id);
       const problem = `a lost request created a duplicate (${remaining.join(", ")}) that could not be deleted; the next deployment tries again`;

@@ -1,8 +1,8 @@
 import type { Clients } from "serverless-compute-api";
 import { sharedCallOptions } from "../calls";
 import type { Context } from "../contract";
+import type { NamedObject } from "../definition";
 import { type List, listAll } from "../listing";
-import type { NamedObject } from "./creation";
 
 /** Creates of one process whose names the program sets. */
 interface NamedCreates {

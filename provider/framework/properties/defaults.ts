@@ -89,9 +89,8 @@ export function isOmitted(schema: z.core.$ZodType, key: string, olds: Properties
 }
 
 /** Names of the omitted properties whose values the service determines when it creates the object. */
-export const serviceDetermined = (shape: z.ZodObject, inputs: Properties, serviceDefaults: Properties = {}): string[] =>
-  Object.entries(shape.shape).flatMap(([key, schema]) =>
-    optionsOf(schema).computedWhenUnset && serviceDefaults[key] === undefined && isAbsent(schema, inputs[key])
-      ? [key]
-      : [],
-  );
+export const serviceDetermined = (shape: z.ZodObject, inputs: Properties): string[] =>
+  Object.entries(shape.shape).flatMap(([key, schema]) => {
+    const { computedWhenUnset, serviceDefault } = optionsOf(schema);
+    return computedWhenUnset && serviceDefault === undefined && isAbsent(schema, inputs[key]) ? [key] : [];
+  });

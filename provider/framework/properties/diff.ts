@@ -7,41 +7,28 @@ import type { Change } from "../contract";
 import { isOmittedFrom, isRecorded } from "./defaults";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
 
-/** Rules of a kind, beyond its shape, for equivalent values. */
-export interface DiffRules {
-  /** Defaults of the service for optional properties, which count as absent. */
-  serviceDefaults?: Readonly<Record<string, Value>>;
-  /** Properties with several equivalent forms of a value. */
-  equivalent?: Readonly<Record<string, (oldValue: Value, newValue: Value) => boolean>>;
-  /** Dialect of the changes, which determines the properties that can change in place. */
-  dialect?: Dialect | undefined;
-}
-
 /**
  * Differences between deployed and desired properties. Only properties of the shape count, absent means default, omitted
  * properties have no differences, unordered lists are sets, maps are compared key by key, and a value that is unknown before deployment counts as a change.
  */
-export function diffProperties(
-  shape: z.ZodObject,
-  olds: Properties,
-  news: Properties,
-  rules: DiffRules = {},
-): Change[] {
+export function diffProperties(shape: z.ZodObject, olds: Properties, news: Properties, dialect?: Dialect): Change[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
     // A property that the program still omits keeps the value of the service.
     if (isRecorded(olds, key) && isOmittedFrom(news, key, schema)) return [];
-    return diffProperty(shape, key, olds[key], news[key], rules);
+    return diffProperty(shape, key, olds[key], news[key], dialect);
   });
 }
 
-/** Returns true if an option of all dialects or of one applies in the dialect of the rules. */
-const appliesTo = (option: true | Dialect | undefined, { dialect }: DiffRules): boolean =>
+/** Returns true if an option of all dialects or of one applies in a dialect. */
+const appliesTo = (option: true | Dialect | undefined, dialect: Dialect | undefined): boolean =>
   option === true || (option !== undefined && option === dialect);
 
 /** True if the properties that the service shows agree with `inputs`. Properties that it does not show are ignored. */
-export function matchesInputs(shape: z.ZodObject, actual: object, inputs: object, rules: DiffRules = {}): boolean {
+export function matchesInputs(shape: z.ZodObject, actual: object, inputs: object, dialect?: Dialect): boolean {
   const [reported, desired] = [toProperties(actual), toProperties(inputs)];
-  return Object.keys(actual).every((key) => diffProperty(shape, key, reported[key], desired[key], rules).length === 0);
+  return Object.keys(actual).every(
+    (key) => diffProperty(shape, key, reported[key], desired[key], dialect).length === 0,
+  );
 }
 
 /** Differences in one property of the shape. */
@@ -50,26 +37,19 @@ export function diffProperty(
   key: string,
   oldInput: Value | undefined,
   newInput: Value | undefined,
-  rules: DiffRules = {},
+  dialect?: Dialect,
 ): Change[] {
   const schema = shape.shape[key];
   if (!schema) return [];
   const options = optionsOf(schema);
   if (options.ignoredAfterCreate) return [];
-  const serviceDefaults = rules.serviceDefaults?.[key];
-  const oldValue = normalize(schema, oldInput, serviceDefaults);
-  const newValue = normalize(schema, newInput, serviceDefaults);
+  const oldValue = normalize(schema, oldInput);
+  const newValue = normalize(schema, newInput);
   if (options.computedWhenUnset && valueIfPresent(propertyOf(schema).inner, newInput) === undefined) return [];
-  if (
-    oldValue !== undefined &&
-    newValue !== undefined &&
-    !hasUnknown(newValue) &&
-    rules.equivalent?.[key]?.(oldValue, newValue)
-  )
-    return [];
-  const changes = compare(propertyOf(schema).inner, oldValue, newValue, [key], appliesTo(options.unordered, rules));
+  const changes = compare(propertyOf(schema).inner, oldValue, newValue, [key], appliesTo(options.unordered, dialect));
   // The state may lack a value that the service has determined and that is the desired one, as after a deployment with REST v1.
-  const replace = appliesTo(options.replaceOnChanges, rules) && !(options.computedWhenUnset && oldValue === undefined);
+  const replace =
+    appliesTo(options.replaceOnChanges, dialect) && !(options.computedWhenUnset && oldValue === undefined);
   return changes.map((change) => ({ ...change, replace }));
 }
 
@@ -118,15 +98,17 @@ function setOf(list: Value[]): Value[] {
   return [...elements].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, element]) => element);
 }
 
-/** The canonical form of a value; undefined if absent. */
-function normalize(schema: z.core.$ZodType, input: Value | undefined, serviceDefaults?: Value): Value | undefined {
+/** The compared form of a value; undefined if absent. */
+function normalize(schema: z.core.$ZodType, input: Value | undefined): Value | undefined {
   const { inner, optional, defaultValue } = propertyOf(schema);
-  const value = valueIfPresent(inner, input);
-  if (value === undefined) return defaultValue;
-  if (!optional || defaultValue !== undefined) return value;
-  if (isDeepStrictEqual(value, serviceDefaults)) return undefined;
-  const isEmpty = inner instanceof z.ZodString ? value === "" : inner instanceof z.ZodArray && isEmptyList(value);
-  return isEmpty ? undefined : value;
+  const { canonical, serviceDefault } = optionsOf(schema);
+  const present = valueIfPresent(inner, input);
+  const value = present === undefined ? defaultValue : present;
+  const compared = canonical && typeof value === "string" ? canonical(value) : value;
+  if (compared === undefined || !optional || defaultValue !== undefined) return compared;
+  if (isDeepStrictEqual(compared, serviceDefault)) return undefined;
+  const isEmpty = inner instanceof z.ZodString ? compared === "" : inner instanceof z.ZodArray && isEmptyList(compared);
+  return isEmpty ? undefined : compared;
 }
 
 const isEmptyList = (value: Value): boolean => Array.isArray(value) && value.length === 0;

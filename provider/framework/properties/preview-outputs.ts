@@ -2,21 +2,21 @@ import type { z } from "zod";
 import { hasUnknown, type Properties, Unknown, type Value } from "../../engine/values";
 import type { PreviewContext } from "../contract";
 import { keptValues, serviceDetermined, withOmitted, withoutOmitted } from "./defaults";
-import { type DiffRules, diffProperties } from "./diff";
+import { diffProperties } from "./diff";
 
-/** Sources of an output. */
-export interface OutputRule<Key extends string = string> {
+/** How an output follows from the inputs. */
+export interface Computed<Key extends string = string> {
   /** Inputs whose change may alter the output. */
   dependsOn: readonly Key[];
   /** Derives the output from inputs without unknown values and the context; returns undefined if they are insufficient. */
   derive?(inputs: Properties, context: PreviewContext): Value | undefined;
 }
 
-/** Rules of a kind for its previews. */
-export interface PreviewRules extends DiffRules {
+/** Schemas of a kind, and how its outputs follow from its inputs. */
+export interface PreviewSchemas {
   inputs: z.ZodObject;
   outputs: z.ZodObject;
-  computed: Readonly<Record<string, OutputRule>>;
+  computed: Readonly<Record<string, Computed>>;
 }
 
 /**
@@ -25,14 +25,13 @@ export interface PreviewRules extends DiffRules {
  * values that a preview omits as unknown.
  */
 export function previewOutputs(
-  rules: PreviewRules,
+  { inputs: shape, outputs, computed }: PreviewSchemas,
   olds: Properties | undefined,
   inputs: Properties,
   context: PreviewContext,
 ): Properties {
-  const { inputs: shape, outputs, computed, serviceDefaults } = rules;
   const news = olds ? withOmitted(inputs, keptValues(shape, olds, inputs)) : inputs;
-  const changed = new Set(olds && diffProperties(shape, olds, news, rules).map(({ path }) => path[0]));
+  const changed = new Set(olds && diffProperties(shape, olds, news).map(({ path }) => path[0]));
   const knownInputs = Object.fromEntries(
     Object.entries(withoutOmitted(news)).filter(([, value]) => !hasUnknown(value)),
   );
@@ -46,7 +45,7 @@ export function previewOutputs(
     return oldValue === undefined ? Unknown.value : oldValue;
   };
   const absent = Object.keys(shape.shape).map((key): [string, Value] => [key, null]);
-  const determined = olds ? [] : serviceDetermined(shape, news, serviceDefaults);
+  const determined = olds ? [] : serviceDetermined(shape, news);
   return {
     ...Object.fromEntries(absent),
     ...Object.fromEntries(determined.map((key) => [key, Unknown.value])),

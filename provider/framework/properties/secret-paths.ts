@@ -1,5 +1,5 @@
 import { type Path, type Properties, type PropertyMap, Unknown, type Value, valueAt } from "../../engine/values";
-import type { Lifecycle, Secrets } from "../contract";
+import type { ResourceOperations, Secrets } from "../contract";
 
 /** Placeholder for a value that a message does not show. */
 export const hiddenValue = "[secret]";
@@ -30,11 +30,11 @@ export function secretsIn(properties: readonly Properties[], paths: readonly Pat
 }
 
 /** Paths that are secret by their shape. */
-export const secretPathsOfShape = ({ options }: Lifecycle): Path[] =>
+export const secretPathsOfShape = ({ options }: ResourceOperations): Path[] =>
   Object.entries(options).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
 
 /** Paths to be marked secret in outputs: secret by shape, by the user, or derived from an input that the user made secret. */
-export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
+export function secretOutputs(lifecycle: ResourceOperations, secretInputs: readonly Path[]): Path[] {
   const secretKeys = new Set(secretInputs.map(([top]) => top));
   const derivedPaths = Object.entries(lifecycle.options).flatMap(([key, { secretWith }]) =>
     secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],

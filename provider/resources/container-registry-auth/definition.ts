@@ -4,10 +4,9 @@ import { z } from "zod";
 import type { Properties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
-import type { Update } from "../../framework/create/creation";
-import { isReplacement } from "../../framework/define-lifecycle";
-import { defineObject } from "../../framework/define-object";
+import { isReplacement, type Update } from "../../framework/definition";
 import { deleteIfPresent } from "../../framework/deletion";
+import { defineObject } from "../../framework/object";
 import type { ObservedObject } from "../../framework/read-result";
 import { adoptExisting } from "../adopt-existing";
 
@@ -58,15 +57,17 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   computed: {},
   validate,
   // REST v2 cannot change credentials.
-  warnings: (changes, keepsName) =>
+  plan: ({ changes, keepsName }) =>
     keepsName && isReplacement(changes)
-      ? [
-          "replacing credentials under the same name deletes the old ones first, and workers that start in between cannot pull " +
-            "private images; change or remove the name to create the new ones first",
-        ]
-      : [],
+      ? {
+          warnings: [
+            "replacing credentials under the same name deletes the old ones first, and workers that start in between cannot pull " +
+              "private images; change or remove the name to create the new ones first",
+          ],
+        }
+      : {},
 
-  objects: (management) => ({
+  client: (management) => ({
     list: management.listRegistryAuths,
     create: ({ name, username, password }, options) =>
       management.createRegistryAuth({ name, username, password }, options),

@@ -1,4 +1,4 @@
-import { defineLifecycle } from "../../framework/define-lifecycle";
+import { defineResource } from "../../framework/operations";
 import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
 import { runAndCheck } from "./job-result";
 
@@ -13,7 +13,7 @@ const ofRun = { dependsOn: runInputs };
  * in a preview. A failed run is not recorded, so the next deployment runs the job again. A delete makes no API calls, and a
  * finished job is not read again, because the service keeps its result only for minutes.
  */
-export const jobInvoke = defineLifecycle<JobSpec, Outputs>({
+export const jobInvoke = defineResource<JobSpec, Outputs>({
   kind: "JobInvoke",
   description:
     "Runs one job, or sends one request to a load balancer, when it is created or its inputs or triggers change; a failure fails " +

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
-import { changedSettings, type Update } from "../../framework/create/creation";
-import { defineObject } from "../../framework/define-object";
+import { changedSettings, type Update } from "../../framework/definition";
 import { deleteIfPresent } from "../../framework/deletion";
+import { defineObject } from "../../framework/object";
 import type { ObservedObject } from "../../framework/read-result";
 import { adoptExisting } from "../adopt-existing";
 
@@ -72,7 +72,7 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   computed: {},
   validate,
 
-  objects: (management) => ({
+  client: (management) => ({
     list: management.listNetworkVolumes,
     read: management.readNetworkVolume,
     create: ({ adoptExisting: _, ...settings }, options) => management.createNetworkVolume(settings, options),

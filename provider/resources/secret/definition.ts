@@ -11,9 +11,9 @@ import { z } from "zod";
 import type { Properties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
-import type { Update } from "../../framework/create/creation";
-import { defineObject } from "../../framework/define-object";
+import type { Update } from "../../framework/definition";
 import { deleteIfPresent } from "../../framework/deletion";
+import { defineObject } from "../../framework/object";
 import type { ObservedObject } from "../../framework/read-result";
 import { adoptExisting } from "../adopt-existing";
 
@@ -110,7 +110,7 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
 
   validate,
 
-  objects: (management) => ({
+  client: (management) => ({
     list: management.listSecrets,
     listNamed: (name, options) => management.listSecrets({ ...options, name }),
     ...(management.readSecret && { read: management.readSecret }),

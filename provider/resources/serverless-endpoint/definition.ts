@@ -4,9 +4,9 @@ import type { ContainerSettings } from "serverless-compute-api/shapes";
 import { type Properties, toProperties, type Value } from "../../engine/values";
 import { completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
-import { changedSettings, type Update } from "../../framework/create/creation";
-import { isReplacement } from "../../framework/define-lifecycle";
-import { createObject, defineObject, type ObjectDefinition } from "../../framework/define-object";
+import { createOnce } from "../../framework/create/create-once";
+import { changedSettings, isReplacement, type ObjectDefinition, type Update } from "../../framework/definition";
+import { defineObject } from "../../framework/object";
 import { deleteEndpoint } from "./deletion";
 import { validate } from "./dialect-rules";
 import {
@@ -17,7 +17,7 @@ import {
   serverlessEndpointOutputs,
 } from "./inputs";
 import { preflight } from "./preflight";
-import { bareName, diffRules, firstVersion, observe, urlOf, withTemplate, withVersion } from "./record";
+import { firstVersion, observe, urlOf, withTemplate, withVersion } from "./record";
 import { changedSettingNames, inPlaceWarnings, neverVerified, pendingVerification, secretsOfMark } from "./unverified";
 import { updateVerified, verifyCreated } from "./verified-update";
 
@@ -106,17 +106,18 @@ const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
     // The service also counts changes of the template, so any response may contain a newer version than the state.
     version: { dependsOn: settingKeys },
   },
-  warnings: (changes) => [
-    ...(isReplacement(changes)
-      ? ["replacing an endpoint permanently deletes its configuration, logs and job history"]
-      : []),
-    ...inPlaceWarnings(changes),
-  ],
-  adjustChanges: (changes, olds, news) => (changes.length > 0 ? changes : pendingVerification(olds, news)),
-  ...diffRules,
+  plan: ({ changes, olds, news }) => ({
+    changes: changes.length > 0 ? changes : pendingVerification(olds, news),
+    warnings: [
+      ...(isReplacement(changes)
+        ? ["replacing an endpoint permanently deletes its configuration, logs and job history"]
+        : []),
+      ...inPlaceWarnings(changes),
+    ],
+  }),
   validate,
 
-  objects: (management) => ({
+  client: (management) => ({
     list: management.listEndpoints,
     read: management.readEndpoint,
     create: async ({ templateId, ...inputs }, options) => {
@@ -127,10 +128,12 @@ const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
     },
   }),
   observe,
-  completeInputs: withTemplate,
-  completeOutputs: withVersion,
+  // The versions of all endpoints of an account would be one request for each.
+  complete: async (record, desired, context, purpose) => {
+    const bound = await withTemplate(record, desired, context);
+    return purpose === "import" ? bound : withVersion(bound, desired, context);
+  },
   outputsOf: (_inputs, record, context) => ({ url: urlOf(record, context), version: record.version ?? firstVersion }),
-  withName: (record, { name }) => (bareName(record.name) === name ? { ...record, name } : record),
   update: applyUpdate,
   delete: deleteEndpoint,
 };
@@ -143,7 +146,7 @@ const updateAdopted: typeof endpoints.update = (id, update, context) =>
 export const serverlessEndpoint = {
   ...defineObject(endpoints, {
     async create(inputs, context, properties) {
-      const created = await createObject({ ...endpoints, update: updateAdopted }, inputs, properties, context);
+      const created = await createOnce({ ...endpoints, update: updateAdopted }, inputs, properties, context);
       if (context.ownedIds.get(created.id) !== "adopted") await verifyCreated(created, inputs, context);
       return created;
     },

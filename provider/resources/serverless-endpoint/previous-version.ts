@@ -3,11 +3,11 @@ import type { ContainerSettings } from "serverless-compute-api/shapes";
 import { type Properties, stringAt, toProperties, toValue, type Value } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
-import type { Update } from "../../framework/create/creation";
+import type { Update } from "../../framework/definition";
 import { diffProperty } from "../../framework/properties/diff";
 import { revisionOf } from "../template/revision";
 import { type Inputs, serverlessEndpointInputs } from "./inputs";
-import { diffRules, observe } from "./record";
+import { observe } from "./record";
 import { changedSettingNames, type Unverified, unverifiedIn } from "./unverified";
 
 /** Settings before an update, to which a failed verification returns the endpoint. */
@@ -51,11 +51,10 @@ export async function readPreviousVersion(
   const actual: { [key: string]: unknown } = record ? observe(record, state, context).inputs : {};
   const lastVerified = (key: string): Value =>
     (pending && Object.hasOwn(pending.before, key) ? pending.before[key] : state[key]) ?? null;
-  const rules = { ...diffRules, dialect: context.clients.dialect };
   const valueBefore = (key: string): Value => {
     const value = toValue(actual[key]);
     const isOwnValue = [state, program].some(
-      (known) => diffProperty(serverlessEndpointInputs, key, known[key], value, rules).length === 0,
+      (known) => diffProperty(serverlessEndpointInputs, key, known[key], value, context.clients.dialect).length === 0,
     );
     return !(key in actual) || isOwnValue ? lastVerified(key) : (value ?? null);
   };

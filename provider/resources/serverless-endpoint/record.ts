@@ -1,29 +1,13 @@
 import type { EndpointRecord } from "serverless-compute-api";
-import { cpuFlavorEntry, cpuFlavorOf, defaultCpu, limits, lowestCudaVersion } from "serverless-compute-api/shapes";
+import { cpuFlavorEntry, cpuFlavorOf } from "serverless-compute-api/shapes";
 import { type Properties, stringAt, toProperties, type Value } from "../../engine/values";
 import { type CallContext, callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
-import type { DiffRules } from "../../framework/properties/diff";
 import type { ObservedObject } from "../../framework/read-result";
 import { findTemplateBySettings, template } from "../template/definition";
 import { revisionOf } from "../template/revision";
 import type { Inputs, Outputs } from "./inputs";
 import { neverVerified, unverifiedKey } from "./unverified";
-
-/** Removes the suffix that the service may add to the name of an endpoint that starts from a saved state. */
-export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
-
-/** Equal values of an endpoint: defaults of the service, and names with the suffix of the service. */
-export const diffRules = {
-  serviceDefaults: {
-    cpuFlavorIds: [defaultCpu.flavorId],
-    vcpuCount: defaultCpu.vcpuCount,
-    executionTimeoutMs: limits.executionTimeout.default,
-    type: "QUEUE",
-    minCudaVersion: lowestCudaVersion,
-  },
-  equivalent: { name: (left, right) => bareName(String(left)) === bareName(String(right)) },
-} satisfies DiffRules;
 
 const listIn = (desired: Properties, key: string): Value[] => {
   const value = desired[key];

@@ -4,7 +4,7 @@ import { type ContainerSettings, showValue } from "serverless-compute-api/shapes
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions, cleanupCallOptions } from "../../framework/calls";
 import type { Context, ResourceInitError } from "../../framework/contract";
-import type { Update } from "../../framework/create/creation";
+import type { Update } from "../../framework/definition";
 import { toUserError } from "../../framework/messages";
 import { hiddenValue, isSecretAt } from "../../framework/properties/secret-paths";
 import { deadlineOf } from "./deadline";

@@ -2,7 +2,7 @@ import { type EndpointWorkers, isApiError } from "serverless-compute-api";
 import { toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import { type Context, ResourceInitError } from "../../framework/contract";
-import type { Created, Update } from "../../framework/create/creation";
+import type { Created, Update } from "../../framework/definition";
 import { toUserError } from "../../framework/messages";
 import { acquirePoll } from "../../framework/poll-limiter";
 import type { Inputs, Outputs } from "./inputs";

@@ -3,14 +3,13 @@ import { type ContainerSettings, defaultMountPath, minPodVolumeSize } from "serv
 import { type Properties, stringAt, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Change, Context, Failure } from "../../framework/contract";
-import { changedSettings, type Update } from "../../framework/create/creation";
-import { isReplacement } from "../../framework/define-lifecycle";
-import { defineObject } from "../../framework/define-object";
+import { changedSettings, isReplacement, type Plan, type PlannedChange, type Update } from "../../framework/definition";
+import { defineObject } from "../../framework/object";
 import type { ObservedObject } from "../../framework/read-result";
 import { cudaVersionFailures } from "../cuda-versions";
 import { checkedInputs, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
-import { contentKeys, normalizePorts, revisionOf } from "./revision";
+import { contentKeys, revisionOf } from "./revision";
 import { toStartLists, toStartText } from "./start-arguments";
 
 function observe(record: TemplateRecord, desired: Properties): ObservedObject<Inputs, Outputs> {
@@ -82,12 +81,6 @@ async function updateCopies(id: string, revision: string, context: Context): Pro
   if (failed) throw failed.reason;
 }
 
-/** Marks the removal of a volume as a replacement in REST v2, where a PATCH cannot remove it (contract: TemplateMounts). */
-const replaceOnVolumeRemoval = (changes: Change[], news: Properties, dialect: Dialect | undefined): Change[] =>
-  dialect === "v2" && news["volumeInGb"] === 0
-    ? changes.map((change) => (change.path[0] === "volumeInGb" ? { ...change, replace: true } : change))
-    : changes;
-
 /** Checks input rules of REST v2 beyond the types (contract of REST v2: TemplateCreate). Unknown values pass. */
 function validate(inputs: Properties, dialect: Dialect): Failure[] {
   if (dialect === "v1") return [];
@@ -121,13 +114,28 @@ function withoutNotation(changes: Change[], olds: Properties, news: Properties):
   return isSame ? changes.filter(({ path: [key = ""] }) => !startArguments.includes(key)) : changes;
 }
 
-/** Marks each change of the workers' content as a replacement if `replaceOnChange` is set. */
-const replaceOnContentChange = (changes: Change[], { replaceOnChange }: Properties): Change[] =>
-  replaceOnChange === true
-    ? changes.map((change) =>
-        templateContent.some((key) => key === change.path[0]) ? { ...change, replace: true } : change,
-      )
-    : changes;
+/**
+ * Replaces the template for each change of the workers' content if `replaceOnChange` is set. In REST v2, also for the removal of a
+ * volume, which a PATCH cannot remove (contract: TemplateMounts).
+ */
+function plan({ changes, olds, news, dialect, keepsName }: PlannedChange): Plan {
+  const replacesContent = news["replaceOnChange"] === true;
+  const removesVolume = dialect === "v2" && news["volumeInGb"] === 0;
+  const planned = withoutNotation(changes, olds, news).map((change) => {
+    const [key] = change.path;
+    const isContent = templateContent.some((name) => name === key);
+    const forces = (replacesContent && isContent) || (removesVolume && key === "volumeInGb");
+    return forces ? { ...change, replace: true } : change;
+  });
+  const warnings =
+    keepsName && isReplacement(planned)
+      ? [
+          "replacing a template under the same name deletes the old one first, which fails while an endpoint uses it; " +
+            "change or remove the name to create the new one first",
+        ]
+      : [];
+  return { changes: planned, warnings, suffixesName: replacesContent };
+}
 
 /**
  * Template: the image and settings of workers (interface: Template). Names are unique in the account, so a replacement under the
@@ -148,25 +156,10 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
       },
     },
   },
-  warnings: (changes, keepsName) =>
-    keepsName && isReplacement(changes)
-      ? [
-          "replacing a template under the same name deletes the old one first, which fails while an endpoint uses it; " +
-            "change or remove the name to create the new one first",
-        ]
-      : [],
-  serviceDefaults: { volumeInGb: 0 },
   validate,
-  hasSuffixedName: ({ replaceOnChange }) => replaceOnChange === true,
-  adjustChanges: (changes, olds, news, dialect) =>
-    replaceOnVolumeRemoval(replaceOnContentChange(withoutNotation(changes, olds, news), news), news, dialect),
-  equivalent: {
-    ports: (left, right) => normalizePorts(left) === normalizePorts(right),
-    dockerArgs: (left, right) =>
-      toStartText({ dockerArgs: String(left) }) === toStartText({ dockerArgs: String(right) }),
-  },
+  plan,
 
-  objects: (management) => ({
+  client: (management) => ({
     list: management.listTemplates,
     read: management.readTemplate,
     create: (inputs, options) => management.createTemplate(settingsOf(inputs), options),

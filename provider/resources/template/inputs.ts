@@ -1,7 +1,8 @@
 import { defaultMountPath, templateFields as fields, propertyOptions, rule } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
-import { contentKeys } from "./revision";
+import { contentKeys, normalizePorts } from "./revision";
+import { toStartText } from "./start-arguments";
 
 const stringList = z.array(z.string());
 
@@ -11,7 +12,9 @@ export const templateInputs = z
     ...z.object(fields).partial().shape,
     imageName: fields.imageName,
     containerDiskInGb: fields.containerDiskInGb.default(50),
-    dockerArgs: fields.dockerArgs.default(""),
+    dockerArgs: fields.dockerArgs
+      .default("")
+      .register(propertyOptions, { canonical: (dockerArgs) => toStartText({ dockerArgs }) }),
     dockerEntrypoint: stringList
       .describe(
         "Entrypoint of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs.",
@@ -23,7 +26,7 @@ export const templateInputs = z
       )
       .default([]),
     env: fields.env.default({}),
-    ports: fields.ports.default(""),
+    ports: fields.ports.default("").register(propertyOptions, { canonical: normalizePorts }),
     readme: fields.readme.default(""),
     volumeMountPath: fields.volumeMountPath.default(defaultMountPath),
     isServerless: fields.isServerless.default(true),

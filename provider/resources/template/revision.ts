@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { Value } from "../../engine/values";
 import { type StartArguments, toStartText } from "./start-arguments";
 
 /** Workers' content in a template, with defaults applied. */
@@ -24,7 +23,7 @@ export const contentKeys = {
 } as const satisfies Record<keyof TemplateContent, true>;
 
 /** Normalizes ports by removing whitespace, which has no meaning. */
-export const normalizePorts = (ports: Value): string => (typeof ports === "string" ? ports.replaceAll(/\s/g, "") : "");
+export const normalizePorts = (ports: string): string => ports.replaceAll(/\s/g, "");
 
 /** Returns the hash of the workers' content; equivalent notations have equal hashes. */
 export function revisionOf(template: TemplateContent): string {

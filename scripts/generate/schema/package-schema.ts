@@ -1,6 +1,6 @@
 import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import type { ResourceShapes } from "../../../provider/framework/define-lifecycle";
+import type { ResourceSchemas } from "../../../provider/framework/definition";
 import { functions, listInputs } from "../../../provider/functions/functions";
 import type { FunctionDefinition } from "../../../provider/functions/lookup";
 import { isObjectKind, kinds } from "../../../provider/resources";
@@ -116,7 +116,7 @@ function properties(
   return { specs, required: schema.required ?? [] };
 }
 
-function resourceSpec(kind: string, { description, inputs, outputs }: ResourceShapes, types: TypeSpecs): ResourceSpec {
+function resourceSpec(kind: string, { description, inputs, outputs }: ResourceSchemas, types: TypeSpecs): ResourceSpec {
   const stored = properties(inputs, "output", kind, types);
   // Nested types are written twice. The inputs come last, so that their optional properties apply.
   const accepted = properties(inputs, "input", kind, types);

@@ -3,7 +3,7 @@ import { createClients } from "serverless-compute-api";
 import { createProvider } from "../../../../provider/dynamic/provider";
 import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
 import { Unknown } from "../../../../provider/engine/values";
-import type { Lifecycle } from "../../../../provider/framework/contract";
+import type { ResourceOperations } from "../../../../provider/framework/contract";
 import { createProviderProcess, type Host } from "../../../../provider/framework/process";
 import { configNames } from "../../../../provider/settings/setting-names";
 
@@ -23,7 +23,7 @@ export const internal = {
 };
 
 /** A kind of resource that keeps boxes in memory: `size` replaces, `label` is unique, `pin` is secret. */
-export function createBoxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
+export function createBoxLifecycle(overrides: Partial<ResourceOperations> = {}): ResourceOperations {
   return {
     kind: "Box",
     options: {
@@ -42,7 +42,7 @@ export function createBoxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycl
         .filter((key) => olds[key] !== news[key] || news[key] === Unknown.value)
         .map((key) => ({ path: [key], kind: "update", replace: key === "size" })),
     catalogWarnings: () => [],
-    warnings: (changes) => changes.filter(({ replace }) => replace).map(() => "its content is lost"),
+    warnings: ({ changes }) => changes.filter(({ replace }) => replace).map(() => "its content is lost"),
     previewOutputs: (_olds, news) => news,
     create: async (inputs) => ({ id: "box-1", outputs: { ...inputs, echo: "heard" } }),
     read: async (id, olds) => ({ id, inputs: olds, outputs: { ...olds, echo: "heard" } }),
@@ -61,7 +61,7 @@ interface Bench {
 }
 
 /** Creates a provider of boxes, with a real host. */
-export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = {}): Bench {
+export function bench(overrides: Partial<ResourceOperations> = {}, host: Partial<Host> = {}): Bench {
   const messages: string[] = [];
   const cancellation = createCancellation();
   // Never called: a box needs no service.

@@ -18,6 +18,14 @@ const { Template, ServerlessEndpoint, NetworkVolume, JobInvoke } = kinds;
 const linesOf = (changes: Change[]): string[] =>
   changes.map(({ path, kind, replace }) => `${kind} ${path.join(".")}${replace ? ", replace" : ""}`);
 
+const planned = (changes: Change[], keepsName = false) => ({
+  changes,
+  olds: {},
+  news: {},
+  dialect: undefined,
+  keepsName,
+});
+
 /** Inputs that `check` returns for a program. */
 const checkedBy = (kind: typeof ServerlessEndpoint, news: Properties): Properties =>
   kind.check({}, news, naming("chat-dev")).inputs;
@@ -225,23 +233,23 @@ describe("the preview of a change", () => {
 
   test("warns once for all affected properties, and about losses by a replacement", () => {
     const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5, computeType: "CPU" });
-    expect(ServerlessEndpoint.warnings(changes, false)).toEqual([
+    expect(ServerlessEndpoint.warnings(planned(changes))).toEqual([
       "gpuCount, workersMax: active workers may restart",
       "replacing an endpoint permanently deletes its configuration, logs and job history",
     ]);
-    expect(NetworkVolume.warnings(NetworkVolume.diff(volume, { ...volume, dataCenterId: "X" }), false)).toEqual([
+    expect(NetworkVolume.warnings(planned(NetworkVolume.diff(volume, { ...volume, dataCenterId: "X" })))).toEqual([
       "dataCenterId: a replaced volume loses its data",
     ]);
-    expect(Template.warnings(Template.diff(template, { ...template, readme: "x" }), false)).toEqual([]);
+    expect(Template.warnings(planned(Template.diff(template, { ...template, readme: "x" })))).toEqual([]);
   });
 
   test("warns that endpoints prevent the replacement of a template under the same name", () => {
     const changes = Template.diff(template, { ...template, isServerless: !template["isServerless"] });
-    expect(Template.warnings(changes, true)).toEqual([
+    expect(Template.warnings(planned(changes, true))).toEqual([
       "replacing a template under the same name deletes the old one first, which fails while an endpoint uses it; " +
         "change or remove the name to create the new one first",
     ]);
-    expect(Template.warnings(changes, false)).toEqual([]);
+    expect(Template.warnings(planned(changes))).toEqual([]);
   });
 });
 
@@ -261,7 +269,7 @@ test("names of a map that every object inherits are added and deleted like other
 
 test("a warning about a replacement appears only if the change is one", () => {
   const olds = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
-  const warningsOf = (news: Properties) => NetworkVolume.warnings(NetworkVolume.diff(olds, news, "v2"), false);
+  const warningsOf = (news: Properties) => NetworkVolume.warnings(planned(NetworkVolume.diff(olds, news, "v2")));
   expect(warningsOf({ ...olds, type: "STANDARD" })).toEqual([]);
   expect(warningsOf({ ...olds, dataCenterId: "US-KS-2" })).toEqual(["dataCenterId: a replaced volume loses its data"]);
 });

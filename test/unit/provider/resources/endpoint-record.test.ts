@@ -1,10 +1,10 @@
 import { createClients, type EndpointRecord, systemClock } from "serverless-compute-api";
-import { v2EndpointRecord } from "serverless-compute-api/shapes";
+import { bareName, v2EndpointRecord } from "serverless-compute-api/shapes";
 import { afterAll, describe, expect, test } from "vitest";
 import { endpointPatch } from "../../../../api/dialects/rest-v2-bodies";
 import { endpointFrom } from "../../../../api/dialects/rest-v2-records";
 import { type Properties, toProperties } from "../../../../provider/engine/values";
-import { bareName, observe } from "../../../../provider/resources/serverless-endpoint/record";
+import { observe } from "../../../../provider/resources/serverless-endpoint/record";
 import { inPlaceWarnings, triggersChanged } from "../../../../provider/resources/serverless-endpoint/unverified";
 
 const record: EndpointRecord = {

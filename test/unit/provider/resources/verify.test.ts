@@ -115,7 +115,15 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     await Template.update(templateId, before, { ...created, imageName: "acme/fail:1" }, context());
     sent();
     const changes = ServerlessEndpoint.diff(outputs, triggered("2"));
-    expect(ServerlessEndpoint.warnings(changes, false).join()).toContain("changes in place");
+    expect(
+      ServerlessEndpoint.warnings({
+        changes,
+        olds: outputs,
+        news: triggered("2"),
+        dialect: "v2",
+        keepsName: false,
+      }).join(),
+    ).toContain("changes in place");
     const failure = await partialFailureOf(ServerlessEndpoint.update(id, outputs, triggered("2"), context()));
     expect(failure.message).toContain(
       "(version 2) failed its verification and keeps running, because the template changed in place",

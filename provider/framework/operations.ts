@@ -2,8 +2,8 @@ import type { Dialect } from "serverless-compute-api";
 import { optionsOf, type PropertyOptions } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { type Properties, stringAt, toProperties } from "../engine/values";
-import { type Change, type Context, type Failure, type Lifecycle, ResourceInitError } from "./contract";
-import type { Created, Update } from "./create/creation";
+import { type Change, type Context, ResourceInitError, type ResourceOperations } from "./contract";
+import type { Plan, PlannedChange, ResourceDefinition, ResourceSchemas } from "./definition";
 import { invalidateLists } from "./list-cache";
 import { type ErrorContext, helpOf, toUserError, UserError } from "./messages";
 import { generatedNameCannotAdopt, resolveName } from "./names";
@@ -11,56 +11,23 @@ import { catalogWarnings } from "./properties/catalog-warnings";
 import { checkInputs } from "./properties/check";
 import { defaultsOf, keptValues, withOmitted, withoutOmitted } from "./properties/defaults";
 import { unsupportedInputs } from "./properties/dialect";
-import { type DiffRules, diffProperties } from "./properties/diff";
-import { type OutputRule, previewOutputs } from "./properties/preview-outputs";
-import { duplicatesKey, type ObservedObject, readResultOf } from "./read-result";
+import { diffProperties } from "./properties/diff";
+import { previewOutputs } from "./properties/preview-outputs";
+import { duplicatesKey, readResultOf } from "./read-result";
 import { withTimeout } from "./timeout";
 
-/** The shapes of a kind, the source of schema, reference and argument types. */
-export interface ResourceShapes {
-  description: string;
-  /** Inputs of programs. */
-  inputs: z.ZodObject;
-  /** Outputs in addition to the inputs. */
-  outputs: z.ZodObject;
-}
+/** The operations of a kind and its schemas. */
+export type Resource = ResourceOperations & ResourceSchemas;
 
-/** A lifecycle and its shapes. */
-export type ResourceLifecycle = Lifecycle & ResourceShapes;
-
-/** A resource kind in its own types, the argument of `defineLifecycle`. */
-export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules, ResourceShapes {
-  kind: string;
-  /** Checked inputs with a name, as the verbs receive them. */
-  checkedInputs: z.ZodType<Inputs>;
-  /** Inputs that may alter each output; an update leaves the other outputs unchanged. */
-  computed: { [Key in keyof Outputs & string]: OutputRule<keyof Inputs & string> };
-  /** Rules of a dialect for checked inputs, beyond their shape; values may be unknown. */
-  validate?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
-  /** Warnings for a preview of `changes`, beyond those of property options; `keepsName` if a replacement gets the name of its predecessor. */
-  warnings?: (changes: readonly Change[], keepsName: boolean) => string[];
-  /** Returns true if a name of the program gets a random suffix, so that a replacement can be created first. */
-  hasSuffixedName?: (inputs: Properties) => boolean;
-  /** Adjusts the changes that follow from the property options of the properties. */
-  adjustChanges?: (changes: Change[], olds: Properties, news: Properties, dialect: Dialect | undefined) => Change[];
-  /** `properties` are the checked inputs with their record of defaults. */
-  create(inputs: Inputs, context: Context, properties: Properties): Promise<Created<Outputs>>;
-  read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;
-  update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
-  delete(id: string, olds: Properties, context: Context): Promise<void>;
-}
-
-/** Returns true if the changes replace the object. */
-export const isReplacement = (changes: readonly Change[]): boolean => changes.some(({ replace }) => replace);
-
-/** Converts a kind in its own types to a lifecycle: parses inputs, merges outputs, explains failures. */
-export function defineLifecycle<Inputs extends object, Outputs extends object>(
-  definition: Definition<Inputs, Outputs>,
-): ResourceLifecycle {
+/** Defines the operations of a kind: parses inputs, merges outputs, explains failures. */
+export function defineResource<Inputs extends object, Outputs extends object>(
+  definition: ResourceDefinition<Inputs, Outputs>,
+): Resource {
   const { kind, description, inputs: shape, outputs, checkedInputs } = definition;
+  const plan = (change: PlannedChange): Plan => definition.plan?.(change) ?? {};
   const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
-    const changes = diffProperties(shape, olds, news, { ...definition, dialect });
-    return definition.adjustChanges?.(changes, olds, news, dialect) ?? changes;
+    const changes = diffProperties(shape, olds, news, dialect);
+    return plan({ changes, olds, news, dialect, keepsName: false }).changes ?? changes;
   };
   const labelOf = (properties: Properties, id?: string): string => {
     const name = stringAt(properties, "name");
@@ -77,7 +44,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     options: optionsOfShapes(shape, outputs),
     check: (olds, news, naming, secrets, dialect) => {
       const { inputs, failures } = checkInputs(shape, olds, news, naming.defaultName?.name, secrets);
-      const nameSource = resolveName(inputs, olds, news, naming, definition.hasSuffixedName?.(inputs) === true);
+      const { suffixesName = false } = plan({ changes: [], olds, news: inputs, dialect, keepsName: false });
+      const nameSource = resolveName(inputs, olds, news, naming, suffixesName);
       if (inputs["adoptExisting"] === true && nameSource === "random" && olds["name"] === undefined)
         failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
       if (dialect === undefined) return { inputs, failures, nameSource };
@@ -93,10 +61,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     },
     catalogWarnings: (olds, news, secrets) => catalogWarnings(shape, olds, news, secrets),
     diff,
-    warnings: (changes, keepsName) => [
-      ...warningsOf(shape, changes),
-      ...(definition.warnings?.(changes, keepsName) ?? []),
-    ],
+    warnings: (change) => [...warningsOf(shape, change.changes), ...(plan(change).warnings ?? [])],
     previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
     create: (properties, context) =>
       runVerb({ label: labelOf(properties), verb: "create" }, properties, context, (bounded) =>

@@ -1,0 +1,120 @@
+import type { CallOptions, Dialect, Management } from "serverless-compute-api";
+import type { z } from "zod";
+import type { Properties } from "../engine/values";
+import type { Change, Context, Failure } from "./contract";
+import type { List } from "./listing";
+import type { Computed } from "./properties/preview-outputs";
+import type { ObservedObject } from "./read-result";
+
+/** The schemas of a kind, the source of the package schema, the reference and the argument types. */
+export interface ResourceSchemas {
+  description: string;
+  /** Inputs of programs. */
+  inputs: z.ZodObject;
+  /** Outputs in addition to the inputs. */
+  outputs: z.ZodObject;
+}
+
+/** The changes of a resource that follow from the options of its properties. During a check, there are none. */
+export interface PlannedChange {
+  changes: Change[];
+  olds: Properties;
+  news: Properties;
+  dialect: Dialect | undefined;
+  /** True if a replacement gets the name of the object that it replaces. */
+  keepsName: boolean;
+}
+
+/** Result of a kind's `plan` hook. */
+export interface Plan {
+  /** The changes, if they differ from the planned ones. */
+  changes?: Change[];
+  /** Warnings for a preview. */
+  warnings?: readonly string[];
+  /** True if a name of the program gets a random suffix, so that a replacement can be created first. */
+  suffixesName?: boolean;
+}
+
+/** An update: the deployed properties, the new inputs, and which properties differ. */
+export interface Update<Inputs> {
+  olds: { [key: string]: unknown };
+  news: Inputs;
+  changed(key: string): boolean;
+  /** Values of the object that the program omits and the update does not change. */
+  kept?: Properties;
+}
+
+/** A new or adopted object. */
+export interface Created<Outputs> {
+  id: string;
+  outputs: Outputs;
+}
+
+/** A resource kind in its own types. */
+export interface ResourceDefinition<Inputs extends object, Outputs extends object> extends ResourceSchemas {
+  kind: string;
+  /** Checked inputs with a name, as the operations receive them. */
+  checkedInputs: z.ZodType<Inputs>;
+  /** Inputs that may alter each output; an update leaves the other outputs unchanged. */
+  computed: { [Key in keyof Outputs & string]: Computed<keyof Inputs & string> };
+  /** Checks inputs beyond their schema, for a dialect; values may be unknown. */
+  validate?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
+  /** Adjusts planned changes, warns about them, and determines whether names get a suffix (Terraform: ModifyPlan). */
+  plan?: (change: PlannedChange) => Plan;
+  /** `properties` are the checked inputs with their record of defaults. */
+  create(inputs: Inputs, context: Context, properties: Properties): Promise<Created<Outputs>>;
+  read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;
+  update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
+  delete(id: string, olds: Properties, context: Context): Promise<void>;
+}
+
+/** The part of an object that creates read. */
+export interface NamedObject {
+  id: string;
+  name: string;
+  createdAt?: string | undefined;
+}
+
+/** The inputs that every create reads. */
+export interface NamedInputs {
+  name: string;
+  adoptExisting?: boolean | undefined;
+}
+
+/** Requests for the objects of one kind. */
+export interface ObjectClient<Inputs, ApiObject> {
+  list: List<ApiObject>;
+  /** Lists the objects with a name; the list may contain other objects. Absent if the service has no such filter. */
+  listNamed?(name: string, options: CallOptions): Promise<ApiObject[]>;
+  /** Absent if the service has no request for a single object. */
+  read?(id: string, options: CallOptions): Promise<ApiObject | undefined>;
+  create(inputs: Inputs, options: CallOptions): Promise<ApiObject>;
+}
+
+/** A kind whose resources are named objects of the service, in its own types. */
+export interface ObjectDefinition<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>
+  extends Omit<ResourceDefinition<Inputs, Outputs>, "create" | "read" | "delete"> {
+  inputs: z.ZodObject<{ name: z.ZodType }>;
+  client(management: Management): ObjectClient<Inputs, ApiObject>;
+  /** Converts a record; `desired` are the properties that it is compared with. */
+  observe(object: ApiObject, desired: Properties, context: Context): ObservedObject<Inputs, Outputs>;
+  /** Adds what a listed record lacks. For the import of an account, it sends no request for a single object. */
+  complete?(object: ApiObject, desired: Properties, context: Context, purpose: "read" | "import"): Promise<ApiObject>;
+  /** The outputs of an object that was just created or found. */
+  outputsOf(inputs: Inputs, object: ApiObject, context: Context): Outputs;
+  /** Deletes an object; succeeds if it is absent. */
+  delete(id: string, context: Context): Promise<void>;
+}
+
+/** Returns true if the changes replace the object. */
+export const isReplacement = (changes: readonly Change[]): boolean => changes.some(({ replace }) => replace);
+
+/** The settings that an update changes. */
+export function changedSettings<Settings extends object>(settings: Settings, changed: Update<unknown>["changed"]) {
+  const changes: Partial<Settings> = { ...settings };
+  for (const key in changes) if (!changed(key)) delete changes[key];
+  return changes;
+}
+
+/** Ids of objects, for messages. */
+export const idList = (objects: readonly NamedObject[]): string => objects.map(({ id }) => id).join(", ");

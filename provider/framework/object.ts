@@ -1,0 +1,82 @@
+import { type Properties, stringAt } from "../engine/values";
+import { untilAborted } from "./calls";
+import type { Context } from "./contract";
+import { describeChanges, findAdoption } from "./create/adoption";
+import { createOnce } from "./create/create-once";
+import type { NamedInputs, NamedObject, ObjectDefinition, ResourceDefinition } from "./definition";
+import { createListCache, type ObjectReader } from "./list-cache";
+import type { Listing } from "./listing";
+import { completeObject, observeObject } from "./observation";
+import { defineResource, type Resource } from "./operations";
+import { keptValues, programInputs, recordedDefaults, withOmitted, withoutOmitted } from "./properties/defaults";
+import { readResultOf } from "./read-result";
+
+/** An object of the account with the inputs of an import. */
+export interface ImportedObject {
+  id: string;
+  name: string;
+  inputs: Properties;
+}
+
+/** The operations of a kind of object, with its reader. */
+type ObjectResource<ApiObject extends { id: string }> = Resource & {
+  reader(context: Pick<Context, "clients">): ObjectReader<ApiObject>;
+  /** All listed objects with the inputs of an import; sends no request for a single object. */
+  listImports(context: Context): Promise<Listing<ImportedObject>>;
+};
+
+/**
+ * Defines a kind of object: creates it once, reads it with all others of its kind, deletes it if present. `operations` replaces
+ * operations of kinds that do more.
+ */
+export function defineObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  operations: Partial<Pick<ResourceDefinition<Inputs, Outputs>, "create" | "update">> = {},
+): ObjectResource<ApiObject> {
+  const { kind, inputs: shape } = definition;
+  const reader = createListCache(definition.client);
+  const resource = defineResource<Inputs, Outputs>({
+    ...definition,
+    create: (inputs, context, properties) => createOnce(definition, inputs, properties, context),
+    async read(id, olds, context) {
+      const record = await reader(context).get(id, context);
+      context.reportFound?.(record !== undefined);
+      if (!record) return undefined;
+      const desired = withoutOmitted(olds);
+      const object = await completeObject(definition, record, desired, context);
+      return observeObject(definition, object, desired, context);
+    },
+    delete: (id, _olds, context) => definition.delete(id, context),
+    ...operations,
+  });
+  const importedObjectOf = async (object: ApiObject, context: Context): Promise<ImportedObject> => {
+    const record = await completeObject(definition, object, {}, context, "import");
+    const { id, inputs } = readResultOf(object.id, {}, observeObject(definition, record, {}, context), definition);
+    return { id, name: object.name, inputs };
+  };
+  return {
+    ...resource,
+    async adoptionWarning(properties, context) {
+      const name = stringAt(properties, "name");
+      if (name === undefined) return undefined;
+      const { objects } = await untilAborted(reader(context).list(context), context.signal);
+      const found = await findAdoption(definition, name, properties, objects, context);
+      if (!found) return undefined;
+      const changes = describeChanges(found.adoption, shape, context.secrets?.paths);
+      const subject = `adoptExisting: the existing ${kind} ${found.object.id} is adopted`;
+      return changes === undefined ? `${subject} without a change` : `${subject} and changes in place: ${changes}`;
+    },
+    /** Also records which properties the program omits, with the values of the state; the service may have other values for these. */
+    check(olds, news, ...rest) {
+      const program = programInputs(olds, news);
+      const result = resource.check(olds, program, ...rest);
+      const inputs = { ...result.inputs, ...recordedDefaults(shape, program) };
+      return { ...result, inputs: withOmitted(inputs, keptValues(shape, olds, inputs)) };
+    },
+    reader,
+    async listImports(context) {
+      const { objects, ...listing } = await reader(context).list(context);
+      return { ...listing, objects: await Promise.all(objects.map((object) => importedObjectOf(object, context))) };
+    },
+  };
+}
