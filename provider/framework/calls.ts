@@ -1,5 +1,6 @@
-import type { CallOptions, Clients, UnreadableElement } from "serverless-compute-api";
+import type { CallOptions, UnreadableElement } from "serverless-compute-api";
 import type { Context } from "./contract";
+import { sharedValue } from "./deployment";
 
 /** Parts of a verb's context that its calls require. */
 export type CallContext = Pick<
@@ -10,16 +11,15 @@ export type CallContext = Pick<
 /** Maximum time for the response to a create after a cancellation, ms; /runsync itself waits 1000. */
 const cancelGracePeriod = 2000;
 
-const reportedKeys = new WeakMap<Clients, Set<string>>();
+const reportedKeys = sharedValue(() => new Set<string>());
 
 /** Warns once about an unreadable object in a list, which is ignored. */
-function reportUnreadable({ clients, progress }: CallContext, { id, error }: UnreadableElement): void {
+function reportUnreadable(context: CallContext, { id, error }: UnreadableElement): void {
   const text = `ignored an unreadable object in a list (id ${id ?? "unknown"}): ${error.message}`;
-  const reported = reportedKeys.get(clients) ?? new Set();
-  reportedKeys.set(clients, reported);
+  const reported = reportedKeys(context);
   // The text contains the position in the list, which may change.
   const key = id ?? text;
-  if (!reported.has(key)) progress(text);
+  if (!reported.has(key)) context.progress(text);
   reported.add(key);
 }
 

@@ -33,3 +33,16 @@ export const createDeployment = (config: ConfigLookup): Deployment => ({
   lookupCounts: { found: 0, missing: 0 },
   warned: new Set(),
 });
+
+/**
+ * Defines a value that the operations of a deployment share, and returns its accessor. Each deployment has its own clients, so a
+ * later deployment of the process begins with a new value.
+ */
+export function sharedValue<Value>(create: (clients: Clients) => Value): (context: { clients: Clients }) => Value {
+  const values = new WeakMap<Clients, { value: Value }>();
+  return ({ clients }) => {
+    const shared = values.get(clients) ?? { value: create(clients) };
+    values.set(clients, shared);
+    return shared.value;
+  };
+}

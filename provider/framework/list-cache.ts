@@ -2,6 +2,7 @@ import type { Clients, Management } from "serverless-compute-api";
 import { type CallContext, callOptions, sharedCallOptions, untilAborted } from "./calls";
 import type { Context } from "./contract";
 import type { ObjectClient } from "./definition";
+import { sharedValue } from "./deployment";
 import { findById, type Listing, listAll } from "./listing";
 
 /**
@@ -24,12 +25,11 @@ export interface ObjectReader<ApiObject extends { id: string }> {
   get(id: string, context: CallContext): Promise<ApiObject | undefined>;
 }
 
-/** Number of changes that invalidated the lists, per clients. */
-const changeCounts = new WeakMap<Clients, number>();
-const changeCountOf = (clients: Clients): number => changeCounts.get(clients) ?? 0;
+/** Number of changes that invalidated the lists. */
+const changes = sharedValue(() => ({ count: 0 }));
 
 /** Invalidates the lists of all kinds. */
-export const invalidateLists = (clients: Clients): void => void changeCounts.set(clients, changeCountOf(clients) + 1);
+export const invalidateLists = (context: { clients: Clients }): void => void changes(context).count++;
 
 function cachingReader<ApiObject extends { id: string }>({
   list,
@@ -38,7 +38,7 @@ function cachingReader<ApiObject extends { id: string }>({
   let cached: { listing: Promise<Listing<ApiObject>>; since: number; changeCount: number } | undefined;
   const listCached: ObjectReader<ApiObject>["list"] = (context) => {
     const now = context.clock.now();
-    const changeCount = changeCountOf(context.clients);
+    const changeCount = changes(context).count;
     if (cached?.changeCount === changeCount && now - cached.since < cacheLifetime) return cached.listing;
     const entry = { listing: listAll(list, sharedCallOptions(context)), since: now, changeCount };
     cached = entry;
@@ -57,16 +57,8 @@ function cachingReader<ApiObject extends { id: string }>({
   };
 }
 
-/** Creates the readers of one kind: one per clients and therefore per deployment, so that its reads share a list. */
-export function createListCache<ApiObject extends { id: string }>(
+/** Creates the reader of one kind, whose reads share a list within a deployment. */
+export const createListCache = <ApiObject extends { id: string }>(
   clientOf: (management: Management) => ReadClient<ApiObject>,
-): (context: Pick<Context, "clients">) => ObjectReader<ApiObject> {
-  const readers = new WeakMap<Clients, ObjectReader<ApiObject>>();
-  return ({ clients }) => {
-    const cached = readers.get(clients);
-    if (cached) return cached;
-    const reader = cachingReader(clientOf(clients.management));
-    readers.set(clients, reader);
-    return reader;
-  };
-}
+): ((context: Pick<Context, "clients">) => ObjectReader<ApiObject>) =>
+  sharedValue(({ management }) => cachingReader(clientOf(management)));

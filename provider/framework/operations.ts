@@ -129,11 +129,11 @@ async function deleteDuplicates(
 
 /** Runs a verb that changes objects of the service; earlier reads are invalidated. */
 async function runChange<Result>(context: Context, work: () => Promise<Result>): Promise<Result> {
-  invalidateLists(context.clients);
+  invalidateLists(context);
   try {
     return await work();
   } finally {
-    invalidateLists(context.clients);
+    invalidateLists(context);
   }
 }
 

@@ -70,10 +70,14 @@ export async function withTimeout<Result>(
   }
 }
 
+/** Returns true if an error was caused by another one, whose text its message then contains. */
+const isCausedBy = ({ cause }: Error, reason: Error): boolean =>
+  cause === reason || (cause instanceof Error && isCausedBy(cause, reason));
+
 /** A failure that names the timeout of the verb; it keeps the created object. */
 function withTimeoutMessage(error: unknown, reason: VerbTimeout, { label }: ErrorContext): unknown {
   if (error === reason) return new UserError(`${label}: ${reason.message}`, { cause: reason });
-  if (!(error instanceof Error) || error.message.includes(reason.message)) return error;
+  if (!(error instanceof Error) || isCausedBy(error, reason)) return error;
   const message = `${error.message}\nThe ${reason.message}.`;
   if (error instanceof ResourceInitError)
     return new ResourceInitError(message, error.id, error.outputs, { cause: error.cause, help: error.help });

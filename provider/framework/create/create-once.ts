@@ -57,7 +57,7 @@ export async function createOnce<Inputs extends NamedInputs, Outputs extends obj
   const { kind } = definition;
   const shape: z.ZodObject = definition.inputs;
   if (context.hasUniqueName) return createOrFind(definition, inputs, new Set(), () => true, context);
-  return runSerialized(context.clients, `${kind} ${inputs.name}`, async () => {
+  return runSerialized(context, `${kind} ${inputs.name}`, async () => {
     const adopted = inputs.adoptExisting ? await adopt(definition, inputs, properties, context) : undefined;
     if (adopted) return adopted;
     const { list } = definition.client(context.clients.management);

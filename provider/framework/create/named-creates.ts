@@ -1,10 +1,10 @@
-import type { Clients } from "serverless-compute-api";
 import { sharedCallOptions } from "../calls";
 import type { Context } from "../contract";
 import type { NamedObject } from "../definition";
+import { sharedValue } from "../deployment";
 import { type List, listAll } from "../listing";
 
-/** Creates of one process whose names the program sets. */
+/** Creates of one deployment whose names the program sets. */
 interface NamedCreates {
   /** Ids of each kind before the first of them. */
   existingIds: Map<string, Promise<ReadonlySet<string>>>;
@@ -12,20 +12,14 @@ interface NamedCreates {
   lastCreates: Map<string, Promise<unknown>>;
 }
 
-const namedCreates = new WeakMap<Clients, NamedCreates>();
+const namedCreates = sharedValue((): NamedCreates => ({ existingIds: new Map(), lastCreates: new Map() }));
 
-function namedCreatesOf(clients: Clients): NamedCreates {
-  const cached = namedCreates.get(clients) ?? { existingIds: new Map(), lastCreates: new Map() };
-  namedCreates.set(clients, cached);
-  return cached;
-}
-
-/** Ids of the objects of a kind that existed before this process created its first one. */
+/** Ids of the objects of a kind that existed before this deployment created its first one. */
 export function existingIdsBefore(
   { kind, list }: { kind: string; list: List<NamedObject> },
   context: Context,
 ): Promise<ReadonlySet<string>> {
-  const { existingIds } = namedCreatesOf(context.clients);
+  const { existingIds } = namedCreates(context);
   const cached = existingIds.get(kind);
   if (cached) return cached;
   const ids = listAll(list, sharedCallOptions(context)).then(
@@ -38,8 +32,8 @@ export function existingIdsBefore(
 }
 
 /** Runs creates with the same key one after the other. */
-export function runSerialized<Result>(clients: Clients, key: string, work: () => Promise<Result>): Promise<Result> {
-  const { lastCreates } = namedCreatesOf(clients);
+export function runSerialized<Result>(context: Context, key: string, work: () => Promise<Result>): Promise<Result> {
+  const { lastCreates } = namedCreates(context);
   const result = (lastCreates.get(key) ?? Promise.resolve()).then(work);
   lastCreates.set(
     key,

@@ -37,17 +37,13 @@ export function checkInputs(
   // A misspelled property is reported before the missing one.
   const ordered = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
   const failures = [
-    ...ordered.flatMap((issue) => failuresOf(issue, shape, inputs, secrets)),
+    ...ordered.flatMap((issue) => failuresOf(issue, shape, inputs, secrets, isUnnamed)),
     ...reservedNames(shape, inputs).map((path) => ({
       path: pathText(path),
       reason: "is a reserved name; use another one",
     })),
   ];
   if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
-  if (isUnnamed && name !== undefined) {
-    for (const failure of failures.filter(({ path }) => path === "name"))
-      failure.reason = `${failure.reason.replace("; ", " by default; ")}; set a name`;
-  }
   failures.push(...shrinkFailures(shape, olds, inputs, secrets));
   return { inputs, failures };
 }
@@ -102,12 +98,13 @@ const isUnsafeInteger = (issue: z.core.$ZodIssue): boolean =>
 
 const isTypo = ({ code }: z.core.$ZodIssue): boolean => code === "unrecognized_keys";
 
-/** Failures of an issue; none if it concerns an unknown value. */
+/** Failures of an issue; none if it concerns an unknown value. `isUnnamed`: the name is the default one. */
 function failuresOf(
   issue: z.core.$ZodIssue,
   shape: z.ZodObject,
   inputs: Properties,
   secrets: readonly Path[],
+  isUnnamed: boolean,
 ): Failure[] {
   const steps = issue.path.map(String);
   const keys = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
@@ -123,7 +120,9 @@ function failuresOf(
   if (value === undefined && issue.code !== "custom") return [{ path, reason: "is required" }];
   const isHidden =
     value === undefined || typeof value === "object" || isSecretAt(steps, secrets) || shapes.some(isConfidential);
-  return [{ path, reason: `${isHidden ? "" : `is ${showValue(value)}; `}${expectation(issue, shape)}` }];
+  const [source, remedy] = isUnnamed && path === "name" ? [" by default", "; set a name"] : ["", ""];
+  const shown = isHidden ? "" : `is ${showValue(value)}${source}; `;
+  return [{ path, reason: `${shown}${expectation(issue, shape)}${remedy}` }];
 }
 
 /** Shapes along a path, that of its end last. */

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CallOptions, Clients, GpuStockRecord, Management } from "serverless-compute-api";
+import type { CallOptions, GpuStockRecord, Management } from "serverless-compute-api";
 import { messageOf } from "../../engine/error-text";
 import { hasUnknown, type Properties, stringAt, textsIn } from "../../engine/values";
 import { sharedCallOptions } from "../../framework/calls";
 import type { Failure, PreflightContext } from "../../framework/contract";
+import { sharedValue } from "../../framework/deployment";
 import { toUserError } from "../../framework/messages";
 
 /** Time limit of each read (ms). */
@@ -14,12 +15,11 @@ function createSharedRead<Result>(
   label: string,
   read: (management: Management, options: CallOptions) => Promise<Result | undefined>,
 ) {
-  const results = new WeakMap<Clients, Promise<Result | undefined>>();
+  const shared = sharedValue((): { response?: Promise<Result | undefined> } => ({}));
   return (context: PreflightContext): Promise<Result | undefined> => {
     const { clients, cancelSignal, signal, warn } = context;
-    const cached = results.get(clients);
-    if (cached) return cached;
-    const pending = read(clients.management, { ...sharedCallOptions(context), timeout: readTimeout })
+    const cache = shared(context);
+    cache.response ??= read(clients.management, { ...sharedCallOptions(context), timeout: readTimeout })
       .then((result) => {
         if (result === undefined) warn(`preflight is incomplete: ${label}: the service does not report it`);
         return result;
@@ -31,8 +31,7 @@ function createSharedRead<Result>(
         );
         return undefined;
       });
-    results.set(clients, pending);
-    return pending;
+    return cache.response;
   };
 }
 const stockOf = createSharedRead("stock of GPU types", (management, options) => management.listGpuStock(options));
@@ -91,15 +90,14 @@ async function stockFailures(olds: Properties, news: Properties, context: Prefli
 }
 
 /** Workers that the deployment adds to the account, by URN of the endpoint. */
-const addedWorkers = new WeakMap<Clients, Map<string, number>>();
+const addedWorkers = sharedValue(() => new Map<string, number>());
 
 /** Returns a failure if the workers of this endpoint and all others exceed the account's quota. */
 async function quotaFailures(olds: Properties, news: Properties, context: PreflightContext): Promise<Failure[]> {
   const newCount = news["workersMax"];
   const oldCount = typeof olds["workersMax"] === "number" ? olds["workersMax"] : 0;
   if (typeof newCount !== "number" || newCount <= oldCount) return [];
-  const workersByUrn = addedWorkers.get(context.clients) ?? new Map<string, number>();
-  addedWorkers.set(context.clients, workersByUrn.set(context.urn, newCount - oldCount));
+  const workersByUrn = addedWorkers(context).set(context.urn, newCount - oldCount);
   const otherWorkers = [...workersByUrn].reduce(
     (sum, [urn, workers]) => (urn === context.urn ? sum : sum + workers),
     0,

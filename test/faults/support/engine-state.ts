@@ -134,7 +134,7 @@ export async function deployResource(
     },
     async refresh(fields) {
       Object.assign(served, fields);
-      invalidateLists(clients);
+      invalidateLists({ clients });
       state = await variant.read(record.id, state);
     },
   };
