@@ -4,6 +4,7 @@ import { z } from "zod";
 import { findChromium } from "./chromium.mjs";
 import { isOlder } from "./cli/folder.mjs";
 import { engineMissing } from "./docker-engine.mjs";
+import { clusterMissing } from "./kubernetes-cluster.mjs";
 
 /**
  * Capabilities that a machine may lack. CI checks them itself, because a test that reports one as missing may be the
@@ -17,6 +18,7 @@ const conditions = new Map([
   ["no Java compiler", () => outputOf("javac", "-version") === ""],
   ["no Chromium", () => findChromium() === undefined],
   ["no Docker Engine", () => engineMissing() !== undefined],
+  ["no cluster", () => clusterMissing() !== undefined],
   ["no Linux", () => process.platform !== "linux"],
   ["no /proc", () => !existsSync("/proc/self")],
 ]);

@@ -52,5 +52,7 @@ export const fullOnly = [
   // A real Kubernetes cluster.
   "kubernetes/bad-input",
   "kubernetes/failures",
+  "kubernetes/faults",
+  "kubernetes/manifest",
   "kubernetes/workers",
 ].map((name) => `test/${name}.test.ts`);

@@ -26,8 +26,8 @@ export async function makeServiceImageContext(target, cpu = process.arch) {
     await mkdir(dirname(join(app, file)), { recursive: true });
     await cp(join(root, file), join(app, file), { recursive: true, filter: (path) => !path.endsWith(".tsbuildinfo") });
   };
-  /** @type {{ workspaces: string[] }} */
-  const { workspaces } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  /** @type {{ workspaces: string[], devDependencies: Record<string, string> }} */
+  const { workspaces, devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   // npm validates the lockfile against the manifests of all workspaces.
   const manifests = workspaces.map((name) => join(name, "package.json"));
   for (const file of ["package.json", "package-lock.json", "LICENSE", ...manifests]) await copyToApp(file);
@@ -38,6 +38,14 @@ export async function makeServiceImageContext(target, cpu = process.arch) {
   const npmFlags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
   const installed = await run("npm", ["ci", "--omit=dev", ...supported, ...platform, ...npmFlags], { cwd: app });
   if (installed.code !== 0) throw new Error(`the packages could not be installed: ${lastLines(installed)}`);
+  // For the runtime "kubernetes", whose package npm does not install because it is an optional peer.
+  const client = `@kubernetes/client-node@${devDependencies["@kubernetes/client-node"]}`;
+  const added = await run(
+    "npm",
+    ["install", "--no-save", "--omit=dev", client, ...supported, ...platform, ...npmFlags],
+    { cwd: app },
+  );
+  if (added.code !== 0) throw new Error(`${client} could not be installed: ${lastLines(added)}`);
   for (const name of workspaces)
     if (!(name in parts)) await rm(join(app, name.split("/")[0] ?? name), { recursive: true });
   await symlink("service/bin/serverless-compute-local.js", join(app, "serverless-compute-local"));

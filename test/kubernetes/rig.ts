@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
 import { createService, type ServiceOptions } from "serverless-compute-local";
@@ -77,6 +77,13 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
     dataFolder,
     service,
     clients,
+    /** Signals the programs of a worker, found by their environment. */
+    async freeze(workerId: string, signal: NodeJS.Signals): Promise<void> {
+      for (const pid of await readdir("/proc")) {
+        const env = /^\d+$/.test(pid) ? await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "") : "";
+        if (env.split("\0").includes(`RUNPOD_POD_ID=${workerId}`)) process.kill(Number(pid), signal);
+      }
+    },
     setGpus: (count: number) => setGpus(admin, count),
     pods: async () => podList.parse(await list("pods")).items,
     /** Objects of a kind that belong to a service, as text. */

@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
+import { clusterMissing } from "../../scripts/kubernetes-cluster.mjs";
 import { type Cluster, loadCluster } from "../../service/workers/runtimes/pod/cluster";
 import { resolveKubernetes } from "../../service/workers/runtimes/pod/settings";
 import { withNodeFolder } from "../docker/images";
@@ -43,17 +43,9 @@ export async function setGpus(admin: Cluster, count: number): Promise<void> {
   await admin.call("PATCH", "/api/v1/nodes/127.0.0.1/status", { body, contentType: "application/merge-patch+json" });
 }
 
-/** The reason why no cluster can run here; undefined if one can. */
-function missingRequirement(): string | undefined {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return "a cluster needs Linux and root";
-  const cache = process.env["KUBE_TEST_CACHE"] ?? join(homedir(), ".cache", "kube-test", "v1.34.4");
-  if (existsSync(join(cache, "kube")) && existsSync(join(cache, "pause.tar"))) return undefined;
-  return "the cluster is not built; run bash scripts/kubernetes/build.sh once";
-}
-
 /** Starts a cluster of its own, which the end removes. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const missing = missingRequirement();
+  const missing = clusterMissing();
   if (missing !== undefined) {
     project.provide("cluster", { missing });
     return undefined;

@@ -10,6 +10,9 @@ const { RUNPOD_POD_ID: id = "", RUNPOD_AI_API_KEY: authorization = "" } = proces
 const address = (name, job = "") =>
   (process.env[`RUNPOD_WEBHOOK_${name}`] ?? "").replace("$RUNPOD_POD_ID", id).replace("$ID", job || id);
 
+// With pings, the service notices the silence of a worker while it runs a job.
+if (process.env.PINGS) setInterval(() => fetch(address("PING"), { headers: { authorization } }).catch(() => {}), 500);
+
 const operations = {
   echo: ({ text }) => ({ text, workerId: id }),
   env: () => process.env,

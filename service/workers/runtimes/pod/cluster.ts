@@ -65,7 +65,7 @@ export async function loadCluster({ context, namespace }: KubernetesSettings): P
     config.setCurrentContext(context);
   }
   const current = config.getContextObject(config.getCurrentContext());
-  // Without a kubeconfig and outside of a cluster, the client falls back to an address that nobody chose.
+  // Without a kubeconfig and outside of a cluster, the client uses a default address.
   if (!config.getCurrentCluster() || current?.name === "loaded-context")
     throw new StartError(
       'runtime "kubernetes": there is no cluster; set KUBECONFIG or create ~/.kube/config, or run the service in a cluster',

@@ -6,7 +6,7 @@ export const serviceName = "serverless-compute";
 /** The port of the service in a cluster. */
 const port = 7337;
 
-/** What a manifest depends on. */
+/** Input of a manifest. */
 interface ManifestOptions {
   /** Image of the service. */
   image: string;
@@ -102,7 +102,7 @@ export function manifestObjects({ image, namespace, apiKey, storageClass, seed }
                   },
                 ],
                 ports: [{ containerPort: port }],
-                // The kubelet calls the pod's address, which is no host of the service.
+                // The kubelet calls the address of the pod, which the service does not accept as a host.
                 readinessProbe: { httpGet: { ...probe, httpHeaders: [{ name: "Host", value: serviceName }] } },
                 startupProbe: {
                   httpGet: { ...probe, path: "/healthz", httpHeaders: [{ name: "Host", value: serviceName }] },

@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { createClients } from "serverless-compute-api";
+import { expect, onTestFinished, type TestContext, test } from "vitest";
+import { z } from "zod";
+import { createEndpoint } from "../docker/rig";
+import { serviceFolder } from "../support/folders";
+import { podList, startRig, useCluster, useNamespace } from "./rig";
+
+test("without the API server running jobs complete, no pod is deleted or doubled, and the watch resumes", async (context) => {
+  const rig = await startRig(context);
+  const id = await rig.endpoint();
+  const first = await rig.clients.jobs.runsync(id, { input: { do: "echo", text: "before" } });
+  expect(first.status).toBe("COMPLETED");
+  const [pod] = await rig.pods();
+  await rig.send("apiserver", "STOP");
+  onTestFinished(() => rig.send("apiserver", "CONT").then(() => undefined));
+  expect(await rig.clients.jobs.runsync(id, { input: { do: "sleep", ms: 3000 } })).toMatchObject({
+    status: "COMPLETED",
+  });
+  await rig.send("apiserver", "KILL");
+  expect(await rig.clients.jobs.runsync(id, { input: { do: "echo", text: "away" } })).toMatchObject({
+    status: "COMPLETED",
+  });
+  await expect
+    .poll(() => rig.pods().catch(() => undefined))
+    .toMatchObject([{ metadata: { name: pod?.metadata.name } }]);
+  // The watch has resumed: the end of the pod is seen, and a new one starts.
+  const path = `/api/v1/namespaces/${rig.namespace}/pods/${pod?.metadata.name}`;
+  await rig.admin.call("DELETE", path, { body: { gracePeriodSeconds: 0 } });
+  await expect.poll(rig.pods).toEqual([]);
+  const after = await rig.clients.jobs.runsync(id, { input: { do: "echo", text: "after" } }, { wait: 60_000 });
+  expect(after).toMatchObject({ status: "COMPLETED" });
+  expect(after.workerId).not.toBe(first.workerId);
+});
+
+test("a job of a pod that is deleted runs again on another pod and ends once", async (context) => {
+  const rig = await startRig(context);
+  const id = await rig.endpoint();
+  const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "sleep", ms: 4000 } });
+  await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "IN_PROGRESS" });
+  const [pod] = await rig.pods();
+  const path = `/api/v1/namespaces/${rig.namespace}/pods/${pod?.metadata.name}`;
+  await rig.admin.call("DELETE", path, { body: { gracePeriodSeconds: 0 } });
+  await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
+  expect(await rig.log(id)).toContain("was deleted from the cluster");
+});
+
+/** Starts the service as a process on a data folder; resolves with its addresses. */
+async function startProcess(context: TestContext, args: string[]) {
+  const bin = fileURLToPath(new URL("../../service/bin/serverless-compute-local.js", import.meta.url));
+  const child = spawn(process.execPath, [bin, "start", "--json", "--no-console", ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => end(child, "SIGTERM"));
+  const [line] = await Promise.race([once(child.stdout, "data"), once(child, "exit").then(() => ["{}"])]);
+  expect(context.task.name).toBeDefined();
+  const shape = z.looseObject({
+    baseUrl: z.string(),
+    graphqlUrl: z.string(),
+    serverlessUrl: z.string(),
+    apiKeyFile: z.string(),
+  });
+  return { child, addresses: shape.parse(JSON.parse(String(line))) };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, "exit");
+}
+
+test("after a kill of the service, a pod continues its job for the next service, and orphans are deleted", async (context) => {
+  const cluster = await useCluster(context);
+  const namespace = await useNamespace(cluster.admin);
+  const dataFolder = serviceFolder();
+  const apiKey = "0123456789abcdef0123456789abcdef";
+  process.env["SERVERLESS_COMPUTE_LOCAL_API_KEY"] = apiKey;
+  onTestFinished(() => {
+    delete process.env["SERVERLESS_COMPUTE_LOCAL_API_KEY"];
+  });
+  const seed = `${serviceFolder()}.yaml`;
+  await writeFile(seed, "runtime: kubernetes\nkubernetes: { dnsPolicy: Default }\n");
+  onTestFinished(() => rm(seed));
+  const workerUrl = `http://${cluster.address}:${7900 + (process.pid % 50)}`;
+  const args = [
+    "--port",
+    "0",
+    "--data",
+    dataFolder,
+    "--seed",
+    seed,
+    "--namespace",
+    namespace,
+    "--worker-url",
+    workerUrl,
+  ];
+  const first = await startProcess(context, args);
+  const pods = async () => podList.parse(await cluster.admin.call("GET", `/api/v1/namespaces/${namespace}/pods`)).items;
+  const id = await createEndpoint({ apiKey, ...first.addresses }, { image: cluster.image });
+  const clients = createClients({ apiKey, ...first.addresses });
+  const { id: jobId } = await clients.jobs.run(id, { input: { do: "sleep", ms: 8000 } });
+  await expect.poll(() => clients.jobs.status(id, jobId)).toMatchObject({ status: "IN_PROGRESS" });
+  await clients.close();
+  await end(first.child, "SIGKILL");
+  const [pod, ...others] = await pods();
+  expect(others).toEqual([]);
+  // A pod of this service that no worker is known for.
+  const orphan = {
+    name: "orphan",
+    labels: { ...pod?.metadata.labels, "serverless-compute/worker": "local-000000000000" },
+  };
+  const containers = [{ name: "worker", image: cluster.image, command: ["node", "-e", "setInterval(() => 0, 1000)"] }];
+  const body = { metadata: orphan, spec: { containers, restartPolicy: "Never", terminationGracePeriodSeconds: 0 } };
+  await cluster.admin.call("POST", `/api/v1/namespaces/${namespace}/pods`, { body });
+  await expect
+    .poll(pods)
+    .toContainEqual(expect.objectContaining({ metadata: expect.objectContaining({ name: "orphan" }) }));
+  const second = await startProcess(context, args);
+  const again = createClients({ apiKey, ...second.addresses });
+  onTestFinished(() => again.close());
+  await expect
+    .poll(() => again.jobs.status(id, jobId))
+    .toMatchObject({
+      status: "COMPLETED",
+      workerId: pod?.metadata.labels["serverless-compute/worker"],
+      output: { workerId: pod?.metadata.labels["serverless-compute/worker"] },
+    });
+  await expect.poll(async () => (await pods()).map(({ metadata }) => metadata.name)).not.toContain("orphan");
+  await end(second.child, "SIGTERM");
+  await expect.poll(pods).toEqual([]);
+});
+
+test("jobs of a lost node run again once its workers are silent, and end once", async (context) => {
+  const rig = await startRig(context, { timings: { pingSilence: 8000, secondLook: 500 } });
+  const id = await rig.endpoint({ env: { PINGS: "1" } });
+  const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "sleep", ms: 6000 } });
+  await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "IN_PROGRESS" });
+  await expect.poll(rig.pods).toMatchObject([{ status: { phase: "Running" } }]);
+  const [pod] = await rig.pods();
+  // The kubelet stops, and the program is frozen: the API server continues to report the pod as running.
+  await rig.send("kubelet", "STOP");
+  onTestFinished(() => rig.send("kubelet", "CONT").then(() => undefined));
+  await rig.freeze(String(pod?.metadata.labels["serverless-compute/worker"]), "SIGSTOP");
+  await expect
+    .poll(async () => (await rig.pods()).map(({ metadata }) => metadata.name), { timeout: 60_000 })
+    .not.toContain(pod?.metadata.name);
+  await rig.send("kubelet", "CONT");
+  await expect
+    .poll(() => rig.clients.jobs.status(id, jobId), { timeout: 60_000 })
+    .toMatchObject({ status: "COMPLETED", retries: 1 });
+});
