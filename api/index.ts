@@ -13,7 +13,6 @@ import { createTransport } from "./transport";
 export { parseAddress } from "./address";
 export * from "./clock";
 export * from "./connection-faults";
-export { markVariable } from "./dialects/template-mark";
 export * from "./errors";
 export * from "./jobs";
 export * from "./management";

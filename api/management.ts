@@ -1,7 +1,6 @@
 import type { ApiError } from "./errors";
 import type { UnreadableElement } from "./response";
 import type {
-  ContainerSettings,
   EndpointChanges,
   EndpointCreate,
   EndpointRecord,
@@ -126,13 +125,17 @@ export interface Management {
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
   /** Lists the endpoints with a marked copy of a template's settings, which changes of the template do not affect. */
   listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
-  /** Copies the template's current settings to one of these endpoints. */
-  updateCopy(endpoint: Pick<EndpointRecord, "id" | "copyId">, templateId: string, options?: CallOptions): Promise<void>;
-  /** Changes only the given settings. `container` are settings of the workers instead of a template's (REST v2). */
+  /** Copies the template's current settings to one of these endpoints, which keeps its own container settings. */
+  updateCopy(
+    endpoint: Pick<EndpointRecord, "id" | "copyId" | "own">,
+    templateId: string,
+    options?: CallOptions,
+  ): Promise<void>;
+  /** Changes only the given settings. */
   updateEndpoint(
     id: string,
     changes: EndpointChanges,
-    options?: CallOptions & { settings?: EndpointSettings; container?: ContainerSettings | undefined },
+    options?: CallOptions & { settings?: EndpointSettings },
   ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
   /** URL and body of the PATCH that sets an endpoint's template, for users who send it themselves. */
   templateChange(id: string, templateId: string): { url: string; body: object };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pathSegment, requestFacts } from "../address";
+import { invalidArgument } from "../errors";
 import type { CallOptions, Management } from "../management";
 import { newTemplateRetries } from "../retry";
 import {
@@ -11,6 +12,7 @@ import {
   limits,
   lowestCudaVersion,
   networkVolumeRecord,
+  ownContainerIn,
   serverlessEndpointRecord,
   templateRecord,
   workerRecord,
@@ -44,6 +46,16 @@ const patchBody = (changes: EndpointChanges) => ({
   minCudaVersion: replaceNull(changes.minCudaVersion, lowestCudaVersion),
 });
 
+/** Rejects container settings, which an endpoint of REST v1 has only in its template (interface: Endpoint). */
+function requireTemplate(settings: EndpointChanges, request: { method: string; url: string }): void {
+  const [name] = Object.keys(ownContainerIn(settings));
+  if (name === undefined) return;
+  throw invalidArgument(
+    `${name}: an endpoint of REST v1 has no container of its own; set it in its template`,
+    requestFacts(request),
+  );
+}
+
 const replaceNull = <Value>(value: Value | null | undefined, replacement: Value): Value | undefined =>
   value === null ? replacement : value;
 
@@ -57,11 +69,11 @@ const endpointWithTemplate = z.lazy(() =>
 /** Converts an endpoint created by REST v2, whose bound template is a copy with a variable that names the original template. */
 function endpointFromTemplateRecord({ template, ...record }: z.output<typeof endpointWithTemplate>): EndpointRecord {
   const endpoint = endpointFrom(record);
-  const { templateId, container } = template ? unmarked(containerOf(template)) : {};
+  const { templateId, own, container } = template ? unmarked(containerOf(template)) : {};
   if (templateId === undefined) return endpoint;
   const copyId = endpoint.templateId;
   const idleTimeout = hasIdleTimeout(endpoint) ? endpoint.idleTimeout : undefined;
-  return { ...endpoint, idleTimeout, templateId, container, copyId };
+  return { ...endpoint, idleTimeout, templateId, own, container, copyId };
 }
 
 /**
@@ -85,13 +97,16 @@ export function createRestV1Management(
   /** Adds the settings of an endpoint's copied template. REST v1 may omit `dockerArgs`; GraphQL returns it. */
   async function withCopiedSettings(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> {
     const copy = endpoint.copyId === undefined ? undefined : await graphql.readTemplate(endpoint.copyId, options);
-    return copy ? { ...endpoint, container: unmarked(containerOf(copy)).container } : endpoint;
+    if (!copy) return endpoint;
+    const { own, container } = unmarked(containerOf(copy));
+    return { ...endpoint, own, container };
   }
 
   return {
     ...graphql,
 
     async createEndpoint(settings, options) {
+      requireTemplate(settings, { method: "POST", url: endpoints });
       const request: TransportRequest = {
         method: "POST",
         url: endpoints,
@@ -122,14 +137,15 @@ export function createRestV1Management(
         .filter((endpoint) => endpoint.container && endpoint.templateId === templateId);
       return Promise.all(copies.map((endpoint) => withCopiedSettings(endpoint, options)));
     },
-    async updateCopy({ id, copyId }, templateId, options) {
+    async updateCopy({ id, copyId, own }, templateId, options) {
       const template = await graphql.readTemplate(templateId, options);
       if (!template || copyId === undefined)
         throw templateNotFound(templateId, requestFacts({ method: "PATCH", url: endpointUrl("PATCH", id) }));
-      await graphql.updateTemplate(copyId, markedCopy(template), options);
+      await graphql.updateTemplate(copyId, markedCopy(template, own), options);
     },
     async updateEndpoint(id, changes, options) {
       const url = endpointUrl("PATCH", id);
+      requireTemplate(changes, { method: "PATCH", url });
       const visibilityRetries = changes.templateId === undefined ? undefined : newTemplateRetries;
       const body = patchBody(changes);
       const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, visibilityRetries };

@@ -1,5 +1,4 @@
 import {
-  type ContainerSettings,
   cpuFlavorOf,
   defaultCpu,
   defaultMountPath,
@@ -9,6 +8,7 @@ import {
   type EndpointSettings,
   endpointDefaults,
   limits,
+  type OwnContainer,
   plainEndpointFields,
   type TemplateSettings,
   templateFields,
@@ -72,17 +72,17 @@ const cpuBody = ({ cpuFlavorIds = [], vcpuCount }: EndpointSettings) =>
 const flashbootBody = ({ flashboot, flashbootType }: EndpointSettings) =>
   flashbootType ?? (flashboot ? "FLASHBOOT" : "OFF");
 
-/** The body that creates an endpoint with its own container. `pools` are the pools of its GPU types. */
+/** The body that creates an endpoint with a container. `pools` are the pools of its GPU types. */
 export function endpointBody(
   settings: EndpointCreate,
-  container: ContainerSettings,
+  container: OwnContainer,
   pools: PoolSelection | undefined,
 ): V2EndpointCreate {
   const completeSettings = { ...endpointDefaults, ...settings };
   const { allowedCudaVersions, minCudaVersion } = cudaBody(completeSettings);
   return {
     ...toV2Names<unknown>(plainEndpointFields, completeSettings),
-    name: settings.name ?? settings.templateId,
+    name: settings.name ?? settings.templateId ?? settings.imageName ?? "",
     type: completeSettings.type ?? "QUEUE",
     ...containerBody(container),
     ...(pools
@@ -124,12 +124,12 @@ const undefinedIfEmpty = <Part extends object>(part: Part): Part | undefined =>
 
 /**
  * The body that changes an endpoint. Properties that REST v2 combines are taken from `settings`, the complete settings after the changes.
- * `pools` are the pools of its GPU types, if these change.
+ * `container` are the changed container settings; `pools` are the pools of its GPU types, if these change.
  */
 export function endpointPatch(
   changes: EndpointChanges,
   settings: EndpointChanges & Pick<EndpointSettings, "computeType" | "type">,
-  container: ContainerSettings | undefined,
+  container: OwnContainer,
   pools: PoolSelection | undefined,
 ): V2EndpointPatch {
   // A queue that previously scaled by REQUEST_COUNT has no idle timeout yet.
@@ -148,7 +148,7 @@ export function endpointPatch(
   };
   return {
     ...toV2Names<unknown>(plainEndpointFields, changes),
-    ...(container && containerBody(container)),
+    ...containerBody(container),
     gpu: usesGpu ? undefinedIfEmpty(gpu) : undefined,
     cpu: !usesGpu && hasAny(changes, "cpuFlavorIds", "vcpuCount") ? cpuBody(settings) : undefined,
     workers: undefinedIfEmpty(workers),

@@ -37,7 +37,7 @@ const cpuSettings = ["cpuFlavorIds", "vcpuCount"] as const;
 /** Converts an endpoint; `pools` is required for GPU endpoints. */
 export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined): EndpointRecord {
   const { gpu, cpu, workers, scaling, networkVolumes, flashboot, requestUrls, type } = record;
-  const { templateId, container } = unmarked(containerOf({ ...record, dockerArgs: startArgumentsOf(record) }));
+  const { templateId, own, container } = unmarked(containerOf({ ...record, dockerArgs: startArgumentsOf(record) }));
   // The contract does not require the container's fields.
   const isContainerShown = record.imageName !== "";
   const scalerValue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
@@ -48,6 +48,7 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     createdAt: record.createdAt,
     templateId,
     container: isContainerShown ? container : undefined,
+    own,
     computeType: gpu ? "GPU" : cpu ? "CPU" : undefined,
     ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),
     gpuCount: gpu?.count,

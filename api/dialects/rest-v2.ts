@@ -3,8 +3,10 @@ import { invalidArgument, type RequestFacts } from "../errors";
 import type { CallOptions, Management } from "../management";
 import { longValues } from "../redaction";
 import {
-  type ContainerSettings,
+  type EndpointSettings,
   networkVolumeFields,
+  type OwnContainer,
+  ownContainerIn,
   registryAuthRecord,
   secretRecord,
   type TemplateRecord,
@@ -24,13 +26,13 @@ import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
 import { hasSameSettings, markedCopy, markOf } from "./template-mark";
 
-const secretValuesOf = (env: Readonly<Record<string, string>>): string[] => longValues(Object.values(env));
+const secretValuesOf = ({ env = {} }: OwnContainer): string[] => longValues(Object.values(env));
 
 /**
  * The management operations through REST v2. `baseUrl` includes the version prefix and has no trailing slash.
  *
- * Endpoints are created with a copy of a template's settings instead of a `templateId`, because the service deletes an endpoint together
- * with its bound template, which other endpoints may share. A variable of the copy names the template.
+ * Endpoints with a template are created with a copy of its settings instead of a `templateId`, because the service deletes an endpoint
+ * together with its bound template, which other endpoints may share. A variable of the copy names the template.
  */
 export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): Management {
   const calls = createRestCalls(transport);
@@ -61,8 +63,15 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     return record && cacheTemplate(record);
   };
 
-  /** The copy of a template for an endpoint. If the template does not exist, rejects with the same error as the service. */
-  async function copyOf(id: string, request: RequestFacts, options?: CallOptions): Promise<ContainerSettings> {
+  /** The container settings of an endpoint. If its template does not exist, rejects with the same error as the service. */
+  async function containerFor(
+    settings: Pick<EndpointSettings, "templateId"> & OwnContainer,
+    request: RequestFacts,
+    options?: CallOptions,
+  ): Promise<OwnContainer> {
+    const { templateId: id } = settings;
+    const own = ownContainerIn(settings);
+    if (id === undefined) return own;
     const pending = templateCache.get(id) ?? readTemplate(id, sharedOptions(options));
     templateCache.set(id, pending);
     const removeFromCache = (): void => {
@@ -72,7 +81,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       removeFromCache();
       throw error;
     });
-    if (template) return markedCopy(template);
+    if (template) return markedCopy(template, own);
     removeFromCache();
     throw templateNotFound(id, request);
   }
@@ -87,14 +96,14 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
 
   return {
     async createTemplate(settings, options) {
-      const request = post(templates.url, templateBody(settings), secretValuesOf(settings.env ?? {}));
+      const request = post(templates.url, templateBody(settings), secretValuesOf(settings));
       return cacheTemplate(await send(v2TemplateRecord, request, options));
     },
     async updateTemplate(id, changes, options) {
       // The settings are unknown until the response arrives.
       templateCache.delete(id);
       const body = templateBody(changes, options?.settings);
-      const request = patch(templates.of("PATCH", id), body, secretValuesOf(changes.env ?? {}));
+      const request = patch(templates.of("PATCH", id), body, secretValuesOf(changes));
       return cacheTemplate(await send(v2TemplateRecord, request, options));
     },
     readTemplate,
@@ -113,15 +122,11 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
 
     async createEndpoint(settings, options) {
       const facts = requestFacts({ method: "POST", url: endpoints.url });
-      const container = await copyOf(settings.templateId, facts, options);
+      const container = await containerFor(settings, facts, options);
       const { computeType, gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
       const selectedPools =
         computeType === "CPU" ? undefined : selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts);
-      const request = post(
-        endpoints.url,
-        endpointBody(settings, container, selectedPools),
-        secretValuesOf(container.env),
-      );
+      const request = post(endpoints.url, endpointBody(settings, container, selectedPools), secretValuesOf(container));
       return toEndpointRecord(await send(v2EndpointRecord, request, options), options);
     },
     async readEndpoint(id, options) {
@@ -132,18 +137,23 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     listEndpoints,
     listCopies: async (templateId, options) =>
       (await listEndpoints(options)).filter((endpoint) => endpoint.templateId === templateId),
-    async updateCopy({ id }, templateId, options) {
+    async updateCopy({ id, own }, templateId, options) {
       const url = endpoints.of("PATCH", id);
-      const container = await copyOf(templateId, requestFacts({ method: "PATCH", url }), options);
+      const container = await containerFor({ ...own, templateId }, requestFacts({ method: "PATCH", url }), options);
       const body = endpointPatch({}, {}, container, undefined);
-      await send(v2EndpointRecord, patch(url, body, secretValuesOf(container.env)), options);
+      await send(v2EndpointRecord, patch(url, body, secretValuesOf(container)), options);
     },
     async updateEndpoint(id, changes, options) {
       const url = endpoints.of("PATCH", id);
       const facts = requestFacts({ method: "PATCH", url });
-      const { templateId } = changes;
-      const container = templateId === undefined ? options?.container : await copyOf(templateId, facts, options);
       const settings = options?.settings ?? changes;
+      const ownChanges = ownContainerIn(changes);
+      const changesContainer = changes.templateId !== undefined || Object.keys(ownChanges).length > 0;
+      // A change of a copy sends all settings, because those of the template may have changed since.
+      const container =
+        changesContainer && settings.templateId !== undefined
+          ? await containerFor(settings, facts, options)
+          : ownChanges;
       const changesGpuTypes = changes.gpuTypeIds !== undefined || changes.excludedGpuTypeIds !== undefined;
       const usesGpu = options?.settings?.computeType !== "CPU";
       const { gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
@@ -151,11 +161,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
         changesGpuTypes && usesGpu
           ? selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts)
           : undefined;
-      const request = patch(
-        url,
-        endpointPatch(changes, settings, container, selectedPools),
-        secretValuesOf(container?.env ?? {}),
-      );
+      const request = patch(url, endpointPatch(changes, settings, container, selectedPools), secretValuesOf(container));
       return endpointFrom(await send(v2EndpointRecord, request, options), undefined);
     },
     templateChange: (id, templateId) => ({

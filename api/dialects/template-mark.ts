@@ -1,25 +1,41 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ContainerSettings, containerOf, type TemplateRecord } from "../shapes";
+import {
+  type ContainerSettings,
+  containerOf,
+  markVariable,
+  type OwnContainer,
+  ownContainerIn,
+  type TemplateRecord,
+  withOwnSettings,
+} from "../shapes";
 
-/**
- * Variable with the template's id in an endpoint that has a copy of its settings. REST v2 copies a template without a reference,
- * so only this variable shows which endpoints a change of the template must reach.
- */
-export const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";
+/** The variable that names a template, and the endpoint's own settings. */
+export function markOf(templateId: string, { env = {}, ...settings }: OwnContainer = {}): Record<string, string> {
+  const variables = Object.keys(env).map((name) => `env.${encodeURIComponent(name)}`);
+  return { [markVariable]: [templateId, ...Object.keys(ownContainerIn(settings)), ...variables].join(" ") };
+}
 
-/** The variable that names a template. */
-export const markOf = (templateId: string): Record<string, string> => ({ [markVariable]: templateId });
-
-/** A copy of a template's container settings, with the mark as an additional variable. */
-export const markedCopy = (template: TemplateRecord): ContainerSettings => ({
-  ...containerOf(template),
-  env: { ...template.env, ...markOf(template.id) },
-});
+/** A copy of a template for an endpoint with its own settings, with the mark as an additional variable. */
+export function markedCopy(template: TemplateRecord, own?: OwnContainer): ContainerSettings {
+  const copy = withOwnSettings(containerOf(template), own);
+  return { ...copy, env: { ...copy.env, ...markOf(template.id, own) } };
+}
 
 /** Removes the mark from a copy; `templateId` is the template that it names, undefined without a mark. */
-export function unmarked(copy: ContainerSettings): { templateId: string | undefined; container: ContainerSettings } {
-  const { [markVariable]: templateId, ...env } = copy.env;
-  return { templateId, container: { ...copy, env } };
+export function unmarked(copy: ContainerSettings): {
+  templateId: string | undefined;
+  own: OwnContainer | undefined;
+  container: ContainerSettings;
+} {
+  const { [markVariable]: mark, ...env } = copy.env;
+  const container = { ...copy, env };
+  if (mark === undefined) return { templateId: undefined, own: undefined, container };
+  const [templateId, ...names] = mark.split(" ");
+  const isOwn = (name: string): boolean => names.includes(name);
+  const ownEnv = Object.entries(env).filter(([name]) => isOwn(`env.${encodeURIComponent(name)}`));
+  const ownSettings = Object.entries(container).filter(([name]) => name !== "env" && isOwn(name));
+  const own = { ...Object.fromEntries(ownSettings), ...(ownEnv.length > 0 && { env: Object.fromEntries(ownEnv) }) };
+  return { templateId, own, container };
 }
 
 /** Returns whether a container has the settings of a template. */

@@ -1,4 +1,5 @@
 export { showChoices, showValue } from "../show-value";
+export * from "./container";
 export * from "./cpu-flavors";
 export * from "./expectation";
 export * from "./job";

@@ -11,14 +11,14 @@ export interface PropertyOptions {
   secret?: true;
   /** Never returned by the service, so an imported object has no value in state. */
   writeOnly?: true;
-  /** Required for a new object; the service does not show the value of every existing object, so its state may lack it. */
-  mayBeHidden?: true;
   /** Inputs of which an output is computed; the output is secret if one of them is. */
   secretWith?: readonly string[];
   /** A change replaces the object, in all dialects or in the given dialect. */
   replaceOnChanges?: true | Dialect;
   /** Removing the property from the program does not change the object. */
   computedWhenUnset?: true;
+  /** Property that, if set, determines the value of this one where the program omits it, so that the service does not. */
+  determinedBy?: string;
   /** The only dialect that supports the property; the other dialect rejects it. */
   dialect?: Dialect;
   /** Optional in GraphQL services. Only the read before an update selects it, because saveTemplate resets absent fields. */

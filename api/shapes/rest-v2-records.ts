@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { v2ContainerRecord } from "./container";
 import { isoTimestamp, listOf, orUndefined, recordId, recordShapes, v2RecordShape } from "./record-values";
 import { plainEndpointFields, workerRecord } from "./serverless-endpoint";
-import { templateFields, v2ContainerRecord } from "./template";
+import { templateFields } from "./template";
 
 /** Response shapes of REST v2, in the same units as requests; the service adds fields over time. */
 

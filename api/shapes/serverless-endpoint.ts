@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { cpuFlavorIds, dataCenterIds, gpuPools, gpuTypeIds } from "../catalog";
+import type { ContainerSettings, OwnContainer } from "./container";
 import { defaultCpu } from "./cpu-flavors";
 import { limits } from "./limits";
 import { propertyOptions } from "./property-options";
 import { isoTimestamp, orUndefined, recordId, recordShapes, type Values, withDefaults } from "./record-values";
 import { rule } from "./rule";
-import type { ContainerSettings } from "./template";
 
 /** Form of a CUDA version in REST v2 (contract: GpuCreate, TemplateCreate). */
 export const cudaVersionPattern = /^\d+\.\d+$/;
@@ -36,8 +36,10 @@ export const endpointFields = {
   templateId: z
     .string()
     .min(1)
-    .describe("Id of the template of the workers.")
-    .register(propertyOptions, { mayBeHidden: true }),
+    .describe(
+      "Id of the template of the workers. Required if imageName is not set. With both, the endpoint's container settings override the template's.",
+    )
+    .register(propertyOptions, { determinedBy: "imageName" }),
   computeType: z
     .enum(["GPU", "CPU"])
     .describe("Hardware of the workers.")
@@ -165,10 +167,13 @@ export const plainEndpointFields = z.object(endpointFields).omit({
 type Clearable = "vcpuCount" | "minCudaVersion" | "networkVolumeId" | "executionTimeoutMs";
 type Fields = Values<typeof endpointFields>;
 
-/** Settings of an endpoint, independent of the dialect; absent settings stay unchanged, or get the service's default. */
-export type EndpointSettings = Omit<Fields, Clearable> & { [Key in Clearable]?: Fields[Key] | null };
-/** A new endpoint. */
-export type EndpointCreate = EndpointSettings & { templateId: string };
+/**
+ * Settings of an endpoint, independent of the dialect; absent settings stay unchanged, or get the service's default. Absent container
+ * settings of an endpoint with a template are the template's.
+ */
+export type EndpointSettings = Omit<Fields, Clearable> & { [Key in Clearable]?: Fields[Key] | null } & OwnContainer;
+/** A new endpoint, which requires `templateId`, `imageName` or, with REST v2, both. */
+export type EndpointCreate = EndpointSettings;
 /** Changes of an endpoint. */
 export type EndpointChanges = Omit<EndpointSettings, "computeType" | "type">;
 
@@ -191,16 +196,18 @@ export const endpointDefaults = {
   workersMax: 3,
 } satisfies Fields;
 
+/** The rule for the numbers of workers. */
+export const workersRule = rule<{ workersMin: number; workersMax: number }, "workersMin" | "workersMax">(
+  ["workersMin", "workersMax"],
+  ({ workersMin, workersMax }) => workersMin <= workersMax,
+  { path: "workersMax", error: "must be at least workersMin" },
+);
+
 /** Body of POST /endpoints, with its defaults. */
 export const restEndpointCreate = restFields
   .partial()
   .extend({ ...withDefaults(endpointFields, endpointDefaults), templateId: endpointFields.templateId })
-  .check(
-    rule(["workersMin", "workersMax"], ({ workersMin, workersMax }) => workersMin <= workersMax, {
-      path: "workersMax",
-      error: "must be at least workersMin",
-    }),
-  );
+  .check(workersRule);
 
 /** Body of PATCH /endpoints/{id}: all fields except computeType. Null is not allowed; an empty string clears a field. */
 export const restEndpointPatch = restFields.omit({ computeType: true }).partial();
@@ -243,8 +250,10 @@ export interface EndpointRecord
   networkVolumeIds: string[];
   /** The bound or copied template; undefined if the service does not return it. */
   templateId?: string | undefined;
-  /** Container settings, if they are a copy of the template's settings. */
+  /** Container settings of the endpoint; undefined if it is bound to a template. */
   container?: ContainerSettings | undefined;
+  /** The container settings that override those of the template `templateId`. */
+  own?: OwnContainer | undefined;
   /** Id of the copied template, if the dialect returns it. */
   copyId?: string | undefined;
   /** True if all GPU types except the excluded types are allowed. Undefined if `gpuTypeIds` is ordered by priority. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { templatePort } from "./container";
 import { toV2Names } from "./record-values";
 import { cudaVersion, v2Container } from "./serverless-endpoint-requests";
-import { defaultMountPath, minPodVolumeSize, plainTemplateFields, templateFields, templatePort } from "./template";
+import { defaultMountPath, minPodVolumeSize, plainTemplateFields, templateFields } from "./template";
 
 /** Request bodies of templates in every API; only the local service uses these. */
 

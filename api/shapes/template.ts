@@ -1,16 +1,8 @@
 import { z } from "zod";
+import { containerFields, containerRecord, startArgumentsOf, v2ContainerRecord } from "./container";
 import { limits } from "./limits";
 import { propertyOptions } from "./property-options";
 import { listOf, orDefault, orUndefined, recordId, recordShapes, type Values, v2RecordShape } from "./record-values";
-
-/** Pattern of a port from 1 to 65535 and its protocol. */
-export const templatePort = String.raw`(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])\/(?:http|tcp)`;
-const ports = z
-  .string()
-  .regex(
-    new RegExp(String.raw`^${templatePort}(?:\s*,\s*${templatePort})*$`),
-    'a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
-  );
 
 /** Default mount path of volumes. */
 export const defaultMountPath = "/workspace";
@@ -29,18 +21,8 @@ export const templateFields = {
     .max(limits.nameLength)
     .describe("Name of the template, unique in the account.")
     .register(propertyOptions, { unique: true }),
-  imageName: z
-    .string()
-    .min(1)
-    .max(limits.imageNameLength)
-    .describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`.")
-    .register(propertyOptions, { v2: "image" }),
-  containerDiskInGb: z
-    .int()
-    .min(0)
-    .max(limits.number)
-    .describe("Size of the container disk in GB.")
-    .register(propertyOptions, { v2: "disk" }),
+  imageName: containerFields.imageName,
+  containerDiskInGb: containerFields.containerDiskInGb,
   volumeInGb: z
     .int()
     .min(0)
@@ -50,11 +32,9 @@ export const templateFields = {
         "REST v2 cannot remove a volume, so a change to 0 replaces the template.",
     )
     .register(propertyOptions, { computedWhenUnset: true, serviceDefault: 0 }),
-  dockerArgs: z.string().describe("Start arguments of the container.").register(propertyOptions, { v2: "args" }),
-  env: z
-    .record(z.string().min(1), z.string())
-    .describe("Environment variables of the workers. A secret is passed as `secret.reference`."),
-  ports: ports.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
+  dockerArgs: containerFields.dockerArgs,
+  env: containerFields.env,
+  ports: containerFields.ports,
   readme: z
     .string()
     .describe("Free text about the template. REST v1 only.")
@@ -66,10 +46,7 @@ export const templateFields = {
     .boolean()
     .describe("True for templates of serverless endpoints, false for templates of pods.")
     .register(propertyOptions, { replaceOnChanges: true, v2: "serverless" }),
-  containerRegistryAuthId: z
-    .string()
-    .describe("Id of saved registry credentials, for private images.")
-    .register(propertyOptions, { v2: "registry" }),
+  containerRegistryAuthId: containerFields.containerRegistryAuthId,
   startSsh: z
     .boolean()
     .describe("True to start an SSH server; defaults to the service's setting.")
@@ -112,29 +89,6 @@ export type TemplateSettings = Omit<Values<typeof templateFields>, "containerReg
 /** A new template. */
 export type TemplateCreate = TemplateSettings & { name: string; imageName: string; containerDiskInGb: number };
 
-/** An environment in REST (a map) or GraphQL (a list of entries), as a map. */
-const envMap = z.lazy(() =>
-  z.union([
-    z.record(z.string(), z.string()),
-    z
-      .array(z.looseObject({ key: z.string(), value: z.string() }))
-      .transform((entries) => Object.fromEntries(entries.map(({ key, value }) => [key, value]))),
-  ]),
-);
-
-/** Container settings in a record. */
-export const containerRecord = () => ({
-  imageName: orDefault(z.string(), ""),
-  containerDiskInGb: orDefault(z.number(), 0),
-  dockerArgs: orDefault(z.string(), ""),
-  env: orDefault(envMap, {}),
-  ports: orDefault(z.union([z.string(), z.array(z.string()).transform((list) => list.join(","))]), ""),
-  containerRegistryAuthId: z
-    .string()
-    .nullish()
-    .transform((id) => id || undefined),
-});
-
 /** A template in a response of REST v1 or GraphQL, with env as a map and ports as a string. */
 export const templateRecord = z.lazy(() =>
   z.object({
@@ -153,19 +107,6 @@ export type TemplateRecord = z.output<typeof templateRecord> & {
   createdAt?: string | undefined;
   /** Settings that the dialect does not support; their values are meaningless. */
   unknownKeys?: readonly (keyof TemplateSettings)[] | undefined;
-};
-
-/** Container settings in a record of REST v2, which may return start arguments only as lists. */
-export const v2ContainerRecord = () => ({
-  ...containerRecord(),
-  entrypoint: listOf(z.string()),
-  cmd: listOf(z.string()),
-});
-
-/** The start arguments of a REST v2 record as one text. */
-export const startArgumentsOf = (record: { dockerArgs: string; entrypoint: string[]; cmd: string[] }): string => {
-  const { dockerArgs, entrypoint, cmd } = record;
-  return dockerArgs || (entrypoint.length + cmd.length === 0 ? "" : JSON.stringify({ entrypoint, cmd }));
 };
 
 /** A template in a response of REST v2, which has no readme, and a mount path only with a volume. */
@@ -191,15 +132,3 @@ export const v2TemplateRecord = z.lazy(() =>
     };
   }),
 );
-
-/** Returns the container settings of a template, or of a record with the same fields. */
-export const containerOf = (template: Pick<TemplateRecord, keyof ReturnType<typeof containerRecord>>) => ({
-  imageName: template.imageName,
-  containerDiskInGb: template.containerDiskInGb,
-  dockerArgs: template.dockerArgs,
-  env: template.env,
-  ports: template.ports,
-  containerRegistryAuthId: template.containerRegistryAuthId ?? null,
-});
-/** Container settings of a template or of an endpoint. */
-export type ContainerSettings = ReturnType<typeof containerOf>;

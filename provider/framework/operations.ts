@@ -50,14 +50,11 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
       if (dialect === undefined) return { inputs, failures, nameSource };
       // A value that is invalid in every dialect has one message.
-      const dialectFailures = (definition.validate?.(inputs, dialect, olds) ?? []).filter(
-        ({ path }) => !failures.some((failure) => failure.path === path),
-      );
-      return {
-        inputs,
-        failures: [...failures, ...unsupportedInputs(shape, inputs, dialect), ...dialectFailures],
-        nameSource,
-      };
+      const dialectFailures = [
+        ...unsupportedInputs(shape, inputs, dialect),
+        ...(definition.validate?.(inputs, dialect, olds) ?? []),
+      ].filter(({ path }) => !failures.some((failure) => failure.path === path));
+      return { inputs, failures: [...failures, ...dialectFailures], nameSource };
     },
     catalogWarnings: (olds, news, secrets) => catalogWarnings(shape, olds, news, secrets),
     diff,

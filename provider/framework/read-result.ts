@@ -63,7 +63,7 @@ function mergeRead(
     const { inner, defaultValue } = propertyOf(schema);
     const newValue = toValue(reported.get(key));
     const oldValue = olds[key];
-    const isProgramValue = !hasState || !isOmitted(schema, key, olds);
+    const isProgramValue = !hasState || !isOmitted(shape, key, olds);
     const isUnchanged =
       !reported.has(key) ||
       diffProperty(shape, key, oldValue, newValue).length === 0 ||

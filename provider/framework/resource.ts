@@ -46,9 +46,13 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
     properties,
     secretPaths: [...shapeSecretPaths, ...secretPaths],
   });
-  const outputsOf = (properties: PropertyMap["properties"], { secretPaths }: PropertyMap): PropertyMap => ({
+  const outputsOf = (
+    properties: PropertyMap["properties"],
+    { secretPaths }: PropertyMap,
+    known?: PropertyMap["properties"][],
+  ): PropertyMap => ({
     properties,
-    secretPaths: secretOutputs(lifecycle, secretPaths),
+    secretPaths: secretOutputs(lifecycle, secretPaths, properties, known),
   });
 
   /** Runs an action that may fail; the first of `sets` contains the inputs of an unfinished object. */
@@ -66,7 +70,8 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
       const [inputs] = sets;
       // Reverted properties have earlier values, so a path that is secret in any set is secret here.
       const secretPaths = sets.flatMap((set) => set.secretPaths);
-      const outputs = outputsOf(thrown.outputs, { ...inputs, secretPaths });
+      const known = sets.map(({ properties }) => properties);
+      const outputs = outputsOf(thrown.outputs, { ...inputs, secretPaths }, known);
       throw new ResourceFailure(message, { id: thrown.id, outputs, inputs });
     }
   };
@@ -224,12 +229,15 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
       runVerb(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
         // Without state it is an import or a program's lookup.
-        const reportFound = Object.keys(olds.properties).length > 0 ? context.reportFound : undefined;
+        const hasState = Object.keys(olds.properties).length > 0;
+        const reportFound = hasState ? context.reportFound : undefined;
         const result = await lifecycle.read(id, olds.properties, { ...context, reportFound });
         if (!result) return undefined;
-        const outputs = outputsOf(result.outputs, olds);
+        const known = hasState ? [olds.properties, inputs.properties] : undefined;
+        const outputs = outputsOf(result.outputs, olds, known);
         recordObject(host, result.id, outputs);
-        return { id: requireId(result.id), outputs, inputs: inputsOf(result.inputs, inputs) };
+        const { secretPaths } = outputsOf(result.inputs, inputs, known);
+        return { id: requireId(result.id), outputs, inputs: inputsOf(result.inputs, { ...inputs, secretPaths }) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertyMap, news: PropertyMap) =>

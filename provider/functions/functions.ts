@@ -1,5 +1,5 @@
 import { type DataCenterRecord, type EndpointHealth, type GpuTypeRecord, isApiError } from "serverless-compute-api";
-import { endpointHealth, secretReference } from "serverless-compute-api/shapes";
+import { containerOf, endpointHealth, secretReference } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "../framework/calls";
 import { toUserError } from "../framework/messages";
@@ -9,11 +9,22 @@ import { serverlessEndpoint } from "../resources/serverless-endpoint/definition"
 import { urlOf, withVersion } from "../resources/serverless-endpoint/record";
 import { template } from "../resources/template/definition";
 import { revisionOf } from "../resources/template/revision";
+import { toStartLists } from "../resources/template/start-arguments";
 import { explained, type FunctionDefinition, lookup } from "./lookup";
 
 const getTemplate = lookup("template", template, (record) => ({ ...record, revision: revisionOf(record) }));
 
-/** Also returns the version, the image of new workers, and the URL for requests. */
+/** The container of an endpoint as outputs of a lookup. */
+const shownContainer = (workers: Parameters<typeof containerOf>[0]) => {
+  const { dockerArgs, containerRegistryAuthId, ...rest } = containerOf(workers);
+  return {
+    ...rest,
+    ...toStartLists(dockerArgs, false),
+    containerRegistryAuthId: containerRegistryAuthId ?? undefined,
+  };
+};
+
+/** Also returns the version, the container of new workers, and the URL for requests. */
 const getServerlessEndpoint = lookup(
   "serverless endpoint",
   serverlessEndpoint,
@@ -24,7 +35,7 @@ const getServerlessEndpoint = lookup(
       const { version } = await withVersion(record, {}, context);
       const workers =
         container ?? (templateId ? await management.readTemplate(templateId, callOptions(context)) : undefined);
-      return { ...record, version, imageName: workers?.imageName, url: urlOf(record, context) };
+      return { ...record, version, ...(workers && shownContainer(workers)), url: urlOf(record, context) };
     }),
   {
     extraOutputs: {

@@ -196,8 +196,24 @@ export interface ServerlessEndpointVerifyArgs {
 export interface ServerlessEndpointArgs {
   /** Name of the endpoint; does not have to be unique. Default `<resource name>-<stack>-<random suffix>`. */
   name?: pulumi.Input<string>;
-  /** Id of the template of the workers. */
-  templateId: pulumi.Input<string>;
+  /** Id of the template of the workers. Required if imageName is not set. With both, the endpoint's container settings override the template's. */
+  templateId?: pulumi.Input<string>;
+  /** Container image with tag, for example `ghcr.io/acme/chat:1.4.2`. Required if templateId is not set, and defaults to the template's. REST v2 only. */
+  imageName?: pulumi.Input<string>;
+  /** Size of the container disk in GB. Defaults to the template's, or to 50. REST v2 only. From 1 to 2147483647. */
+  containerDiskInGb?: pulumi.Input<number>;
+  /** Start arguments of the container. Defaults to the template's. REST v2 only. */
+  dockerArgs?: pulumi.Input<string>;
+  /** Environment variables of the workers, in addition to the template's; the same key overrides it. A secret is passed as `secret.reference`. REST v2 only. */
+  env?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** Exposed ports: comma-separated `<port>/http` or `<port>/tcp`. Defaults to the template's. REST v2 only. */
+  ports?: pulumi.Input<string>;
+  /** Id of saved registry credentials, for private images. Defaults to the template's. REST v2 only. */
+  containerRegistryAuthId?: pulumi.Input<string>;
+  /** Entrypoint of the container, one argument per item; defaults to the template's or the image's. Cannot be combined with dockerArgs. REST v2 only. */
+  dockerEntrypoint?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Command of the container, one argument per item; defaults to the template's or the image's. Cannot be combined with dockerArgs. REST v2 only. */
+  dockerStartCmd?: pulumi.Input<pulumi.Input<string>[]>;
   /** Hardware of the workers. Default `"GPU"`. A change replaces the resource. */
   computeType?: pulumi.Input<"GPU" | "CPU">;
   /** GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available type; REST v2 ignores the order. Default `[]`. */
@@ -247,7 +263,15 @@ export interface ServerlessEndpointArgs {
 /** Outputs of a ServerlessEndpoint: its inputs with all defaults, and values computed by the service. */
 export interface ServerlessEndpointOutputs {
   readonly name: pulumi.Output<string>;
-  readonly templateId: pulumi.Output<string>;
+  readonly templateId: pulumi.Output<string | undefined>;
+  readonly imageName: pulumi.Output<string | undefined>;
+  readonly containerDiskInGb: pulumi.Output<number | undefined>;
+  readonly dockerArgs: pulumi.Output<string | undefined>;
+  readonly env: pulumi.Output<Record<string, string> | undefined>;
+  readonly ports: pulumi.Output<string | undefined>;
+  readonly containerRegistryAuthId: pulumi.Output<string | undefined>;
+  readonly dockerEntrypoint: pulumi.Output<string[] | undefined>;
+  readonly dockerStartCmd: pulumi.Output<string[] | undefined>;
   readonly computeType: pulumi.Output<"GPU" | "CPU">;
   readonly gpuTypeIds: pulumi.Output<string[]>;
   readonly gpuCount: pulumi.Output<number>;

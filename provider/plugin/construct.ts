@@ -21,7 +21,7 @@ interface Property {
 const prefix = "serverless-compute:index:";
 const component = `${prefix}VerifiedEndpoint`;
 
-/** Registers a VerifiedEndpoint with the engine, which deploys its template and its endpoint through this provider. */
+/** Registers a VerifiedEndpoint with the engine, which deploys its endpoint and its template, if it has one, through this provider. */
 export async function construct(request: ConstructRequest): Promise<ConstructResponse> {
   const { type, name, monitorEndpoint, inputs, customTimeouts } = request;
   if (type !== component) throw new Error(`unknown component ${type}; this provider supports only ${component}`);
@@ -45,17 +45,20 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
       });
 
     const replaceOnChange: Property = { key: "replaceOnChange", value: true, secretPaths: [], urns: [] };
-    const template = await register("Template", [...inputsIn("template", request), replaceOnChange]);
-    const templateId = outputOf(template, "id", "templateId", request);
+    const template =
+      (inputs.properties["template"] ?? null) === null
+        ? undefined
+        : await register("Template", [...inputsIn("template", request), replaceOnChange]);
+    const templateId = template ? [outputOf(template, "id", "templateId", request)] : [];
     const verify = inputOf("verify", request);
-    const endpoint = await register("ServerlessEndpoint", [...inputsIn("endpoint", request), templateId, verify]);
+    const endpoint = await register("ServerlessEndpoint", [...inputsIn("endpoint", request), ...templateId, verify]);
 
     const outputs = [
       outputOf(endpoint, "id", "endpointId", request),
-      templateId,
+      ...templateId,
       outputOf(endpoint, "url", "url", request),
       outputOf(endpoint, "version", "version", request),
-      outputOf(template, "revision", "revision", request),
+      ...(template ? [outputOf(template, "revision", "revision", request)] : []),
     ];
     const state = propertyMapOf(outputs);
     await monitor.registerOutputs({ urn, outputs: state });
@@ -81,7 +84,7 @@ const inputOf = (key: string, { inputs, inputDependencies }: ConstructRequest): 
 
 const { template, endpoint } = verifiedEndpointInputs.shape;
 /** Component inputs that contain the inputs of a resource. */
-const groups = { template: template.shape, endpoint: endpoint.unwrap().shape };
+const groups = { template: template.unwrap().shape, endpoint: endpoint.unwrap().shape };
 
 /** Resource inputs in a component input. If the component input is unknown in a preview, all of its resource inputs are unknown. */
 function inputsIn(group: keyof typeof groups, request: ConstructRequest): Property[] {

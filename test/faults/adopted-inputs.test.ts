@@ -44,7 +44,9 @@ describe.each(optionalInputs)("$input of an existing $kind", ({ kind, input, val
     const name = freshName();
     const id = await createByHand(name);
     const record = await recordOf(id);
-    const inputs = inputsOf(name, { adoptExisting: true });
+    // A template would determine the settings of the container.
+    const isContainer = kind === "ServerlessEndpoint" && relatedInputs?.["templateId"] === null;
+    const inputs = inputsOf(name, { ...(isContainer ? relatedInputs : {}), adoptExisting: true });
     // The value of a secret cannot be compared.
     expect(await warningOf(inputs)).toBe(kind === "Secret" ? "and changes in place: value" : "without a change");
     const adopted = await lifecycle.create(inputs, bench.context());

@@ -13,12 +13,15 @@ const bench = await useLifecycleBench();
 
 /** Properties that no response contains. */
 const unreportedProperties = ["name", "adoptExisting", "verify", "replaceOnChange"];
+/** Properties of which a program sets at least one, so that neither is left to the service. */
+const sourcesOfContainer = ["ServerlessEndpoint templateId", "ServerlessEndpoint imageName"];
 const optional = (dialect: Dialect): string[] =>
   Object.values(kinds).flatMap(({ kind, inputs }) =>
     Object.entries(inputs.shape).flatMap(([key, schema]) => {
       const { dialect: requiredDialect = dialect } = optionsOf(schema);
       const isRow = propertyOf(schema).optional && !unreportedProperties.includes(key) && requiredDialect === dialect;
-      return isRow && kind !== "JobInvoke" ? [`${kind} ${key}`] : [];
+      const row = `${kind} ${key}`;
+      return isRow && kind !== "JobInvoke" && !sourcesOfContainer.includes(row) ? [row] : [];
     }),
   );
 

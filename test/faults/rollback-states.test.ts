@@ -96,8 +96,8 @@ if (dialect === "v2")
     // An interrupted update records what a later failure restores, with the variables as secrets.
     const stopped = startRun({ how: "Ctrl-C", afterProgress: 2 });
     expect(await endOf(deployment.up(programOf("bad:2"), stopped))).toContain("its verification was interrupted");
-    expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ container: { env } });
-    expect(secretOutputs(kinds.ServerlessEndpoint, [])).toContainEqual(["unverified", "container", "env"]);
+    expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ before: { env } });
+    expect(secretOutputs(kinds.ServerlessEndpoint, [])).toContainEqual(["unverified", "before", "env"]);
     expect(await endOf(deployment.up(programOf("bad:2"), startRun()))).toContain("good:own keeps serving");
     expect(await imageOf(deployment)).toBe("good:own");
   });

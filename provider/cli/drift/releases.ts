@@ -36,11 +36,11 @@ export function releasedChanges({ steps }: Preview, drifted: readonly ResourceCh
     endpoints.flatMap((endpoint) => {
       const template = templateOf(endpoint);
       const { id } = endpoint.oldState ?? {};
-      const searchFor = urn === endpoint.urn ? endpointSearch : urn === template?.urn ? templateSearch : undefined;
-      if (id === undefined || searchFor === undefined) return [];
+      const step = urn === endpoint.urn ? endpoint : urn === template?.urn ? template : undefined;
+      if (id === undefined || step === undefined) return [];
       const { urn: endpointUrn, provider } = endpoint;
       return properties.flatMap((change): ReleasedChange[] => {
-        const findRelease = searchFor(change, template);
+        const findRelease = (step === endpoint && endpointSearch(change)) || containerSearch(change, step);
         return findRelease
           ? [{ change, endpoint: { id, name: parseUrn(endpointUrn).name, provider }, findRelease }]
           : [];
@@ -58,11 +58,7 @@ function findLastChange(releases: readonly EndpointRelease[], field: string) {
   return undefined;
 }
 
-function endpointSearch(
-  { property, new: value }: PropertyChange,
-  template: Step | undefined,
-): ReleaseSearch | undefined {
-  if (property === "templateId" && value === undefined) return template && otherSettingsSearch(template);
+function endpointSearch({ property, new: value }: PropertyChange): ReleaseSearch | undefined {
   const field = endpointFields[property];
   if (field === undefined) return undefined;
   return (releases) => {
@@ -89,17 +85,13 @@ const startArguments = z.looseObject({
   dockerStartCmd: textList,
 });
 
-/** A field of a container in a template's inputs. */
+/** A field of a container in inputs. */
 const containerSetting = (inputs: Inputs, field: string): string =>
   field === "dockerArgs" ? toStartText(startArguments.parse(inputs)) : normalizeField(field, inputs[field]);
 
-const inputsOf = (step: Step | undefined): { olds: Inputs; news: Inputs } => ({
-  olds: step?.oldState?.inputs ?? {},
-  news: step?.newState?.inputs ?? {},
-});
-
-function templateSearch(change: PropertyChange, template: Step | undefined): ReleaseSearch | undefined {
-  const { olds, news } = inputsOf(template);
+/** The search for a setting of the container, which is a property of an endpoint or of its template. */
+function containerSearch(change: PropertyChange, step: Step): ReleaseSearch | undefined {
+  const [olds, news] = [step.oldState?.inputs ?? {}, step.newState?.inputs ?? {}];
   const field = /^docker/.test(change.property) ? "dockerArgs" : change.property;
   if (!containerFields.includes(field)) return variableSearch(change, [olds, news]);
   return (releases) => {
@@ -116,34 +108,15 @@ function variableNames(value: unknown): string[] | undefined {
 
 /** The search for a variable. Releases contain names only, so a variable with another value is in none of them. */
 function variableSearch({ property, old, new: value }: PropertyChange, sides: Inputs[]): ReleaseSearch | undefined {
-  const names = sides.flatMap(({ env }) => (isRecord(env) ? Object.keys(env) : []));
-  const name = names.find((candidate) => pathText(["env", candidate]) === property);
-  if (name === undefined || (old !== undefined && value !== undefined)) return undefined;
+  const all = sides.flatMap(({ env }) => (isRecord(env) ? Object.keys(env) : []));
+  const names = property === "env" ? all : all.filter((name) => pathText(["env", name]) === property);
+  if (names.length === 0 || (old !== undefined && value !== undefined)) return undefined;
   return (releases) => {
     const last = findLastChange(releases, "template.env");
     const [before, after] = [variableNames(last?.old), variableNames(last?.new)];
     const [present, absent] = value === undefined ? [before, after] : [after, before];
-    return present?.includes(name) && absent?.includes(name) === false ? last?.release : undefined;
+    return names.some((name) => present?.includes(name) && absent?.includes(name) === false)
+      ? last?.release
+      : undefined;
   };
-}
-
-/** The search for the release after which an endpoint's container had other settings than its template. */
-function otherSettingsSearch(template: Step): ReleaseSearch {
-  const { olds, news } = inputsOf(template);
-  const differs = (field: string, value: unknown): boolean => {
-    const name = field.replace(/^template\./, "");
-    if (containerFields.includes(name))
-      return [olds, news].every((inputs) => containerSetting(inputs, name) !== normalizeField(name, value));
-    const names = name === "env" ? variableNames(value) : undefined;
-    return (
-      names !== undefined &&
-      [olds, news].every(({ env }) => isRecord(env) && Object.keys(env).sort().join() !== names.toSorted().join())
-    );
-  };
-  return (releases) =>
-    releases.find((release) =>
-      release.diff.some(
-        ({ field, new: value }) => findLastChange(releases, field)?.release === release && differs(field, value),
-      ),
-    );
 }

@@ -41,6 +41,7 @@ const impliedProperties = ["executionTimeoutMs", "vcpuCount", "type"];
 
 /** Properties of which a program has one. */
 const alternatives = [
+  ["templateId", "imageName"],
   ["networkVolumeId", "networkVolumeIds"],
   ["flashboot", "flashbootType"],
   ["gpuTypeIds", "excludedGpuTypeIds"],

@@ -6,7 +6,7 @@ import type { Change, Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
 import { UserError } from "../messages";
 import { completeObject, determinedValues, observeObject } from "../observation";
-import { withoutOmitted } from "../properties/defaults";
+import { isDetermined, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
 import { pathText } from "../properties/path-text";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
@@ -50,7 +50,9 @@ function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObj
   const isValid = (candidate: Properties): boolean =>
     shape.safeParse(candidate).success && (validate?.(candidate, dialect, {}) ?? []).length === 0;
   let kept: Properties = {};
-  let pending = Object.keys(shape.shape).filter((key) => existing[key] !== undefined && !(key in desired));
+  let pending = Object.keys(shape.shape).filter(
+    (key) => existing[key] !== undefined && !(key in desired) && !isDetermined(shape, key, desired),
+  );
   // A value may be valid only together with another one, so the rejected ones are tried again after each accepted one.
   for (let previous = -1; pending.length !== previous; ) {
     previous = pending.length;

@@ -30,7 +30,7 @@ export function checkInputs(
   // A generated name in state is kept.
   const name = olds["name"] ?? defaultName;
   const inputs = withDefaults(shape, isUnnamed && name !== undefined ? { ...news, name } : news);
-  const ignored = ignoredKeys(shape, olds, inputs);
+  const ignored = ignoredWriteOnlyKeys(shape, olds, inputs);
   const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
     (issue) => !ignored.includes(String(issue.path[0])) && !isUnsafeInteger(issue),
   );
@@ -70,16 +70,13 @@ function defaultIn(schema: z.core.$ZodType, defaultValue: Value | undefined, inp
 }
 
 /**
- * Required properties of an existing object that neither its state nor the inputs have: with `ignoreChanges`, the engine removes values
- * that the state lacks. Write-only properties may be absent only together. Empty if the object is replaced.
+ * The write-only properties of an imported object whose program ignores their changes: with `ignoreChanges`, the engine removes
+ * values that the state lacks. Empty if the state or the inputs have one of them, or if the object is replaced.
  */
-function ignoredKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
-  const isAbsent = (key: string): boolean => olds[key] === undefined && inputs[key] === undefined;
-  const keysWith = (option: "writeOnly" | "mayBeHidden"): string[] =>
-    Object.entries(shape.shape).flatMap(([key, schema]) => (optionsOf(schema)[option] ? [key] : []));
-  const writeOnly = keysWith("writeOnly");
-  const keys = [...(writeOnly.every(isAbsent) ? writeOnly : []), ...keysWith("mayBeHidden").filter(isAbsent)];
-  if (Object.keys(olds).length === 0 || keys.length === 0) return [];
+function ignoredWriteOnlyKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
+  const keys = Object.entries(shape.shape).flatMap(([key, schema]) => (optionsOf(schema).writeOnly ? [key] : []));
+  const isImported = Object.keys(olds).length > 0 && keys.every((key) => olds[key] === undefined);
+  if (!isImported || keys.some((key) => inputs[key] !== undefined)) return [];
   return diffProperties(shape, olds, inputs).some((change) => change.replace) ? [] : keys;
 }
 

@@ -45,7 +45,7 @@ export function withOmitted(properties: Properties, values: Properties): Propert
 export function keptValues(shape: z.ZodObject, olds: Properties, news: Properties): Properties {
   const entries = (omittedNames(olds) ?? []).flatMap((name): [string, Value][] => {
     const [schema, value] = [shape.shape[name], olds[name]];
-    if (!schema || value === undefined) return [];
+    if (!schema || value === undefined || isDetermined(shape, name, news)) return [];
     return isOmittedFrom(news, name, schema) ? [[name, value]] : [];
   });
   return Object.fromEntries(entries);
@@ -65,6 +65,13 @@ export function programInputs(olds: Properties, news: Properties): Properties {
 const isAbsent = (schema: z.core.$ZodType, value: Value | undefined): boolean =>
   valueIfPresent(propertyOf(schema).inner, value) === undefined;
 
+/** Returns true if another property of the program determines the value of a property that the program omits. */
+export function isDetermined(shape: z.ZodObject, key: string, program: Properties): boolean {
+  const schema = shape.shape[key];
+  const { determinedBy } = schema ? optionsOf(schema) : {};
+  return determinedBy !== undefined && !isRecorded(program, determinedBy) && (program[determinedBy] ?? null) !== null;
+}
+
 /** Returns true if inputs lack a property, or their record of omitted properties contains it. */
 export const isOmittedFrom = (inputs: Properties, key: string, schema: z.core.$ZodType): boolean =>
   isRecorded(inputs, key) || isAbsent(schema, inputs[key]);
@@ -80,7 +87,9 @@ export function recordedDefaults(shape: z.ZodObject, program: Properties): Prope
  * Returns true if the program omits a property, so that no value of the service is drift. In state without the record, a property at
  * its default counts as omitted.
  */
-export function isOmitted(schema: z.core.$ZodType, key: string, olds: Properties): boolean {
+export function isOmitted(shape: z.ZodObject, key: string, olds: Properties): boolean {
+  const schema = shape.shape[key];
+  if (!schema || isDetermined(shape, key, olds)) return false;
   const names = omittedNames(olds);
   const { inner, optional, defaultValue } = propertyOf(schema);
   if (names?.includes(key)) return true;

@@ -4,7 +4,7 @@ import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { hasUnknown, isProperties, type Properties, toProperties, Unknown, type Value } from "../../engine/values";
 import type { Change } from "../contract";
-import { isOmittedFrom, isRecorded } from "./defaults";
+import { isDetermined, isOmittedFrom, isRecorded } from "./defaults";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
 
 /**
@@ -14,7 +14,7 @@ import { childOf, propertyOf, valueIfPresent } from "./schema";
 export function diffProperties(shape: z.ZodObject, olds: Properties, news: Properties, dialect?: Dialect): Change[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
     // A property that the program still omits keeps the value of the service.
-    if (isRecorded(olds, key) && isOmittedFrom(news, key, schema)) return [];
+    if (isRecorded(olds, key) && isOmittedFrom(news, key, schema) && !isDetermined(shape, key, news)) return [];
     return diffProperty(shape, key, olds[key], news[key], dialect);
   });
 }
@@ -101,11 +101,13 @@ function setOf(list: Value[]): Value[] {
 /** The compared form of a value; undefined if absent. */
 function normalize(schema: z.core.$ZodType, input: Value | undefined): Value | undefined {
   const { inner, optional, defaultValue } = propertyOf(schema);
-  const { canonical, serviceDefault } = optionsOf(schema);
+  const { canonical, serviceDefault, determinedBy } = optionsOf(schema);
   const present = valueIfPresent(inner, input);
   const value = present === undefined ? defaultValue : present;
   const compared = canonical && typeof value === "string" ? canonical(value) : value;
   if (compared === undefined || !optional || defaultValue !== undefined) return compared;
+  // An empty value overrides the one that another property determines.
+  if (determinedBy !== undefined) return compared;
   if (isDeepStrictEqual(compared, serviceDefault)) return undefined;
   const isEmpty = inner instanceof z.ZodString ? compared === "" : inner instanceof z.ZodArray && isEmptyList(compared);
   return isEmpty ? undefined : compared;

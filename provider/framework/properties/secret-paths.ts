@@ -33,13 +33,21 @@ export function secretsIn(properties: readonly Properties[], paths: readonly Pat
 export const secretPathsOfShape = ({ options }: ResourceOperations): Path[] =>
   Object.entries(options).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
 
-/** Paths to be marked secret in outputs: secret by shape, by the user, or derived from an input that the user made secret. */
-export function secretOutputs(lifecycle: ResourceOperations, secretInputs: readonly Path[]): Path[] {
+/**
+ * Paths to be marked secret in outputs: secret by shape, by the user, derived from an input that the user made secret, or of settings that
+ * none of `known` has.
+ */
+export function secretOutputs(
+  lifecycle: ResourceOperations,
+  secretInputs: readonly Path[],
+  outputs: Properties = {},
+  known: readonly Properties[] = [outputs],
+): Path[] {
   const secretKeys = new Set(secretInputs.map(([top]) => top));
   const derivedPaths = Object.entries(lifecycle.options).flatMap(([key, { secretWith }]) =>
     secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],
   );
-  const repeatedPaths = lifecycle.derivedSecrets?.(secretInputs) ?? [];
+  const repeatedPaths = lifecycle.derivedSecrets?.(secretInputs, outputs, known) ?? [];
   return [...secretPathsOfShape(lifecycle), ...secretInputs, ...derivedPaths, ...repeatedPaths];
 }
 

@@ -1,24 +1,26 @@
-import type { Dialect, EndpointRecord } from "serverless-compute-api";
+import type { Dialect } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
-import type { ContainerSettings } from "serverless-compute-api/shapes";
 import { type Properties, toProperties, type Value } from "../../engine/values";
 import { completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { createOnce } from "../../framework/create/create-once";
 import { changedSettings, isReplacement, type ObjectDefinition, type Update } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
+import { type CompleteRecord, changesSetting, containerSettings, withTemplate } from "./container";
 import { deleteEndpoint } from "./deletion";
 import { validate } from "./dialect-rules";
 import {
   checkedInputs,
+  containerKeys,
   type Inputs,
+  isContainerKey,
   type Outputs,
   serverlessEndpointInputs,
   serverlessEndpointOutputs,
 } from "./inputs";
 import { preflight } from "./preflight";
-import { firstVersion, observe, urlOf, withTemplate, withVersion } from "./record";
-import { changedSettingNames, inPlaceWarnings, neverVerified, pendingVerification, secretsOfMark } from "./unverified";
+import { firstVersion, observe, urlOf, withVersion } from "./record";
+import { changedSettingNames, derivedSecrets, inPlaceWarnings, neverVerified, pendingVerification } from "./unverified";
 import { updateVerified, verifyCreated } from "./verified-update";
 
 const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
@@ -27,8 +29,22 @@ const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
 const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
 /** Converts inputs to settings of an endpoint. */
-const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
+const settingsOf = ({
+  adoptExisting: _a,
+  verify: _v,
+  dockerEntrypoint: _e,
+  dockerStartCmd: _c,
+  ...inputs
+}: Inputs) => ({
   ...inputs,
+  // Absent settings of the container are the template's.
+  imageName: undefined,
+  containerDiskInGb: undefined,
+  dockerArgs: undefined,
+  env: undefined,
+  ports: undefined,
+  containerRegistryAuthId: undefined,
+  ...containerSettings({ ...inputs, dockerEntrypoint: _e, dockerStartCmd: _c }),
   cpuFlavorIds: inputs.cpuFlavorIds ?? [],
   vcpuCount: inputs.vcpuCount ?? null,
   minCudaVersion: inputs.minCudaVersion || null,
@@ -61,7 +77,6 @@ async function applyUpdate(
   id: string,
   { olds, news, changed, kept = {} }: Update<Inputs>,
   context: Context,
-  container?: ContainerSettings,
 ): Promise<Outputs> {
   const { dialect, jobs, management } = context.clients;
   // The compute type never changes in place.
@@ -71,16 +86,19 @@ async function applyUpdate(
     type: _t,
     ...settings
   } = { ...allSettings, excludedGpuTypeIds: allSettings.excludedGpuTypeIds ?? [] };
+  const changesContainer = containerKeys.some(changed);
+  const replacesContainer = news.templateId === undefined && changed("templateId");
   const hasChanges = changedSettingNames(changed).length > 0;
-  const changes = changedSettings(
-    settings,
-    (key) => changed(key) || (hasChanges && reset.includes(key)) || (key === "flashboot" && changed("flashbootType")),
-  );
+  const changes = changedSettings(settings, (key) => {
+    if (key === "templateId") return news.templateId !== undefined && changesContainer;
+    if (isContainerKey(key)) return changesSetting(key, changed) || replacesContainer;
+    return changed(key) || (hasChanges && reset.includes(key)) || (key === "flashboot" && changed("flashbootType"));
+  });
   const record =
-    Object.keys(changes).length > 0 || container
-      ? // Not cancelled, so that the workers' template remains known.
+    Object.keys(changes).length > 0
+      ? // Not cancelled, so that the container remains known.
         await completeDespiteCancel(context, (options) =>
-          management.updateEndpoint(id, changes, { ...options, settings: allSettings, container }),
+          management.updateEndpoint(id, changes, { ...options, settings: allSettings }),
         )
       : undefined;
   const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
@@ -91,9 +109,10 @@ async function applyUpdate(
   };
 }
 
-const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
+const endpoints: ObjectDefinition<Inputs, Outputs, CompleteRecord> = {
   kind: "ServerlessEndpoint",
-  description: "Queues jobs and runs them on workers of a template; the scaling rules determine the number of workers.",
+  description:
+    "Queues jobs and runs them on workers, which have the container of a template or one of their own; the scaling rules determine the number of workers.",
   inputs: serverlessEndpointInputs,
   checkedInputs,
   outputs: serverlessEndpointOutputs,
@@ -120,12 +139,7 @@ const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
   client: (management) => ({
     list: management.listEndpoints,
     read: management.readEndpoint,
-    create: async ({ templateId, ...inputs }, options) => {
-      // The check does not detect replacements that the engine decides on, such as with --target-replace.
-      if (templateId === undefined)
-        throw new Error(`ServerlessEndpoint "${inputs.name}": templateId is required for a new endpoint; set it`);
-      return management.createEndpoint({ ...settingsOf(inputs), templateId }, options);
-    },
+    create: (inputs, options) => management.createEndpoint(settingsOf(inputs), options),
   }),
   observe,
   // The versions of all endpoints of an account would be one request for each.
@@ -142,7 +156,7 @@ const endpoints: ObjectDefinition<Inputs, Outputs, EndpointRecord> = {
 const updateAdopted: typeof endpoints.update = (id, update, context) =>
   updateVerified(id, { ...update, olds: { ...update.olds, ...neverVerified } }, context, applyUpdate);
 
-/** Endpoint: workers of a template with their own API root (interface: Endpoint). Names need not be unique. */
+/** Endpoint: workers with their own API root (interface: Endpoint). Names need not be unique. */
 export const serverlessEndpoint = {
   ...defineObject(endpoints, {
     async create(inputs, context, properties) {
@@ -153,5 +167,5 @@ export const serverlessEndpoint = {
     update: (id, update, context) => updateVerified(id, update, context, applyUpdate),
   }),
   preflight,
-  derivedSecrets: secretsOfMark,
+  derivedSecrets,
 };

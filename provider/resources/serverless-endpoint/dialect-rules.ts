@@ -14,10 +14,18 @@ const isSet = (value: Value | undefined): boolean =>
 
 const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).defaultValue;
 
-/** Checks the rules of REST v1: whole seconds (description of REST v1: scalerValue), and a single number of virtual CPUs for all flavours. */
-function v1Failures({ scalerValue, cpuFlavorIds }: Properties): Failure[] {
+/** Checks the rules of REST v1: a template (interface: Endpoint), whole seconds (description of REST v1: scalerValue), and a single number of virtual CPUs for all flavours. */
+function v1Failures({ scalerValue, cpuFlavorIds, templateId }: Properties): Failure[] {
   const entriesWithCount = textsIn(cpuFlavorIds).filter((entry) => entry.includes("-"));
   return [
+    ...(templateId === undefined
+      ? [
+          {
+            path: "templateId",
+            reason: "is required with REST v1; create a Template with the image, or set the provider's dialect to v2",
+          },
+        ]
+      : []),
     ...(typeof scalerValue === "number" && !Number.isInteger(scalerValue)
       ? [{ path: "scalerValue", reason: `is ${scalerValue}; must be a whole number with REST v1` }]
       : []),

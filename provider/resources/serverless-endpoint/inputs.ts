@@ -1,14 +1,19 @@
 import {
+  endpointContainerFields,
   endpointDefaults,
   endpointFields,
   limits,
+  markVariable,
   propertyOptions,
   restEndpointCreate,
   rule,
+  workersRule,
 } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 import { isDefaultExpectation, jobInvokeInputs } from "../job-invoke/inputs";
+import { normalizePorts } from "../template/revision";
+import { toStartText } from "../template/start-arguments";
 
 const job = jobInvokeInputs.shape;
 /** A job or request that a new worker must complete before a create or an update succeeds. */
@@ -32,9 +37,39 @@ const verify = z.strictObject({
     .default([]),
 });
 
+const stringList = z.array(z.string());
+const ofContainer = { dialect: "v2", determinedBy: "templateId" } as const;
+const { imageName, ...container } = z.object(endpointContainerFields).partial().shape;
+/** Inputs with the endpoint's own container. */
+const containerInputs = {
+  imageName,
+  ...container,
+  dockerArgs: container.dockerArgs.register(propertyOptions, {
+    canonical: (dockerArgs) => toStartText({ dockerArgs }),
+  }),
+  ports: container.ports.register(propertyOptions, { canonical: normalizePorts }),
+  dockerEntrypoint: stringList
+    .describe(
+      "Entrypoint of the container, one argument per item; defaults to the template's or the image's. Cannot be combined with dockerArgs. REST v2 only.",
+    )
+    .optional()
+    .register(propertyOptions, ofContainer),
+  dockerStartCmd: stringList
+    .describe(
+      "Command of the container, one argument per item; defaults to the template's or the image's. Cannot be combined with dockerArgs. REST v2 only.",
+    )
+    .optional()
+    .register(propertyOptions, ofContainer),
+};
+const { name, templateId, ...settings } = restEndpointCreate.shape;
+
 /** Inputs of a ServerlessEndpoint resource: the REST API's inputs with its defaults (interface: Endpoint), and the provider's own. */
-export const serverlessEndpointInputs = restEndpointCreate
-  .safeExtend({
+export const serverlessEndpointInputs = z
+  .strictObject({
+    name,
+    templateId: templateId.optional(),
+    ...containerInputs,
+    ...settings,
     scalerValue: z
       .number()
       .min(0.5)
@@ -56,6 +91,21 @@ export const serverlessEndpointInputs = restEndpointCreate
     adoptExisting,
   })
   .check(
+    workersRule,
+    rule(["templateId", "imageName"], (inputs) => inputs.templateId !== undefined || inputs.imageName !== undefined, {
+      path: "imageName",
+      error: "is required without templateId",
+    }),
+    rule(
+      ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"],
+      ({ dockerArgs = "", dockerEntrypoint = [], dockerStartCmd = [] }) =>
+        dockerArgs === "" || dockerEntrypoint.length + dockerStartCmd.length === 0,
+      { path: "dockerArgs", error: "cannot be combined with dockerEntrypoint or dockerStartCmd" },
+    ),
+    rule(["env"], ({ env = {} }) => !Object.hasOwn(env, markVariable), {
+      path: "env",
+      error: `must not contain ${markVariable}, which the provider sets; remove it`,
+    }),
     rule(
       ["verify", "type"],
       ({ verify: verification, type }) =>
@@ -102,15 +152,18 @@ export const serverlessEndpointInputs = restEndpointCreate
       ({ gpuTypeIds, excludedGpuTypeIds }) => gpuTypeIds.length === 0 || !excludedGpuTypeIds?.length,
       { path: "excludedGpuTypeIds", error: "cannot be combined with gpuTypeIds" },
     ),
-  )
-  .strict();
+  );
+
+/** Names of the inputs that determine the container. */
+export const containerKeys: readonly string[] = ["templateId", ...Object.keys(containerInputs)];
+
+/** Returns true if an input determines the container. */
+export const isContainerKey = (key: string): boolean => containerKeys.includes(key);
 
 /** Checked inputs with a name. */
 export const checkedInputs = z.object({
   ...serverlessEndpointInputs.shape,
   name: z.string(),
-  // The state of an endpoint whose settings differ from its template has no template.
-  templateId: endpointFields.templateId.optional(),
 });
 /** Checked inputs with a name. */
 export type Inputs = z.output<typeof checkedInputs>;

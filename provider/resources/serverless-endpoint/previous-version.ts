@@ -1,14 +1,13 @@
-import type { EndpointRecord } from "serverless-compute-api";
-import type { ContainerSettings } from "serverless-compute-api/shapes";
-import { type Properties, stringAt, toProperties, toValue, type Value } from "../../engine/values";
+import { type Properties, toProperties, toValue, type Value } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import type { Update } from "../../framework/definition";
+import { withoutOmitted } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
-import { revisionOf } from "../template/revision";
-import { type Inputs, serverlessEndpointInputs } from "./inputs";
+import { differingKeys, servedContainer, withTemplate } from "./container";
+import { containerKeys, type Inputs, isContainerKey, serverlessEndpointInputs } from "./inputs";
 import { observe } from "./record";
-import { changedSettingNames, type Unverified, unverifiedIn } from "./unverified";
+import { changedSettingNames, inputsIn, type Unverified, unverifiedIn } from "./unverified";
 
 /** Settings before an update, to which a failed verification returns the endpoint. */
 export interface PreviousVersion extends Unverified {
@@ -16,20 +15,9 @@ export interface PreviousVersion extends Unverified {
   isServing: boolean;
 }
 
-/** Template of an endpoint's workers, or their settings if no template has them. */
-type Served = { templateId?: string | undefined; container?: ContainerSettings };
-
-async function servedBy(record: EndpointRecord, olds: Properties, context: Context): Promise<Served> {
-  const { container, copyId, templateId = stringAt(olds, "templateId") } = record;
-  if (!container) return { templateId };
-  const template =
-    templateId === undefined
-      ? undefined
-      : await context.clients.management.readTemplate(templateId, callOptions(context));
-  if (template && revisionOf(template) === revisionOf(container)) return { templateId };
-  // With REST v1, the copy is itself a template.
-  return copyId === undefined ? { container } : { templateId: copyId };
-}
+/** Returns true if inputs have a container. */
+export const setsContainer = (inputs: Properties): boolean =>
+  typeof inputs["templateId"] === "string" || typeof inputs["imageName"] === "string";
 
 /**
  * Reads the settings that an update changes, before the update. A value that was changed outside the stack is the previous one. An
@@ -42,12 +30,13 @@ export async function readPreviousVersion(
   context: Context,
 ): Promise<PreviousVersion> {
   const [state, program] = [toProperties(olds), toProperties(news)];
+  const known = withoutOmitted(state);
   const pending = unverifiedIn(state);
   const keys = new Set([...changedSettingNames(changed), ...Object.keys(pending?.before ?? {})]);
-  if (pending?.container) keys.add("templateId");
-  const { neverVerified = false, container } = pending ?? {};
+  const { neverVerified = false } = pending ?? {};
   if (keys.size === 0) return { before: {}, neverVerified, isServing: true };
-  const record = await context.clients.management.readEndpoint(id, callOptions(context));
+  const listed = await context.clients.management.readEndpoint(id, callOptions(context));
+  const record = listed && (await withTemplate(listed, known, context));
   const actual: { [key: string]: unknown } = record ? observe(record, state, context).inputs : {};
   const lastVerified = (key: string): Value =>
     (pending && Object.hasOwn(pending.before, key) ? pending.before[key] : state[key]) ?? null;
@@ -59,22 +48,29 @@ export async function readPreviousVersion(
     return !(key in actual) || isOwnValue ? lastVerified(key) : (value ?? null);
   };
   const before = Object.fromEntries([...keys].map((key) => [key, valueBefore(key)]));
-  if (!record || !keys.has("templateId")) return { before, neverVerified, isServing: true };
+  if (!record || ![...keys].some(isContainerKey)) return { before, neverVerified, isServing: true };
 
-  const { templateId = null, container: ownContainer } = await servedBy(record, state, context);
-  if (ownContainer)
-    return { before: { ...before, templateId: null }, container: ownContainer, neverVerified: true, isServing: true };
-  const isInState = templateId === (state["templateId"] ?? null);
-  const isOfStack = templateId === program["templateId"] || context.ownedIds.has(templateId ?? "");
-  const verified = Object.fromEntries([...keys].map((key) => [key, lastVerified(key)]));
-  const hasVerified =
-    verified["templateId"] !== null || container !== undefined || templateId === program["templateId"];
-  if (!isInState && !(isOfStack && hasVerified))
-    return { before: { ...before, templateId }, neverVerified: true, isServing: true };
+  // The settings of a container are restored together.
+  const served = servedContainer(record, known, context);
+  const { templateId = null } = served;
+  const serves = (inputs: Properties): boolean =>
+    setsContainer(inputs) && differingKeys(served, inputs, context.clients.dialect).length === 0;
+  const verified = inputsIn(state, pending?.before);
+  const isOfOtherTemplate =
+    typeof templateId === "string" &&
+    context.ownedIds.has(templateId) &&
+    [known, program].some((inputs) => serves({ ...inputs, templateId }));
+  const isOfStack = serves(program) || (isOfOtherTemplate && setsContainer(verified));
+  if (!serves(known) && !isOfStack) {
+    const otherKeys = setsContainer(known) ? differingKeys(served, known, context.clients.dialect) : containerKeys;
+    const changedKeys = new Set([...[...keys].filter(isContainerKey), ...otherKeys]);
+    const container = Object.fromEntries([...changedKeys].map((key) => [key, served[key] ?? null]));
+    return { before: { ...before, ...container }, neverVerified: true, isServing: true };
+  }
+  const restored = serves(known) ? [...keys].filter(isContainerKey) : [...keys];
   return {
-    before: isInState ? { ...before, templateId: lastVerified("templateId") } : verified,
-    container,
+    before: { ...before, ...Object.fromEntries(restored.map((key) => [key, lastVerified(key)])) },
     neverVerified,
-    isServing: templateId === verified["templateId"],
+    isServing: serves(verified),
   };
 }

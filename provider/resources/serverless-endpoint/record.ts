@@ -4,9 +4,8 @@ import { type Properties, stringAt, toProperties, type Value } from "../../engin
 import { type CallContext, callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import type { ObservedObject } from "../../framework/read-result";
-import { findTemplateBySettings, template } from "../template/definition";
-import { revisionOf } from "../template/revision";
-import type { Inputs, Outputs } from "./inputs";
+import { type CompleteRecord, differingKeys, reportedContainer } from "./container";
+import { containerKeys, type Inputs, type Outputs } from "./inputs";
 import { neverVerified, unverifiedKey } from "./unverified";
 
 const listIn = (desired: Properties, key: string): Value[] => {
@@ -81,7 +80,7 @@ function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Prop
 
 /** Converts a record to inputs and outputs. */
 export function observe(
-  record: EndpointRecord,
+  record: CompleteRecord,
   desired: Properties,
   context: Pick<Context, "clients">,
 ): ObservedObject<Inputs, Outputs> {
@@ -91,13 +90,18 @@ export function observe(
     excludedGpuTypeIds: _e,
     networkVolumeId: _i,
     networkVolumeIds: _n,
+    templateId: _id,
+    container: _c,
+    own: _o,
+    template: _base,
     ...rest
   } = record;
-  const { templateId, minCudaVersion, executionTimeoutMs, unknownKeys = [] } = record;
+  const { minCudaVersion, executionTimeoutMs, unknownKeys = [] } = record;
+  const container = reportedContainer(record, desired, context);
   const inputs: ObservedObject<Inputs, Outputs>["inputs"] = {
     // The properties below may be missing from a record; undefined is kept for them.
     ...toProperties(rest),
-    templateId,
+    ...container,
     minCudaVersion,
     executionTimeoutMs,
     ...cpuOf(record, desired),
@@ -114,17 +118,21 @@ export function observe(
       ...(version === undefined ? {} : { version }),
       ...(unverifiedKey in desired
         ? { [unverifiedKey]: desired[unverifiedKey] }
-        : hasOtherTemplate(record, desired) && neverVerified),
+        : hasOtherContainer(container, desired) && neverVerified),
     },
   };
 }
 
-/** Returns true if the template of an endpoint with `verify` changed outside the stack, or in a deployment that was killed. */
-const hasOtherTemplate = ({ templateId, unknownKeys = [] }: EndpointRecord, desired: Properties): boolean =>
-  "verify" in desired &&
-  typeof desired["templateId"] === "string" &&
-  desired["templateId"] !== templateId &&
-  !unknownKeys.includes("templateId");
+/** Returns true if the container of an endpoint with `verify` changed outside the stack, or in a deployment that was killed. */
+const hasOtherContainer = (reported: object, desired: Properties): boolean => {
+  if (!("verify" in desired) || !containerKeys.some((key) => typeof desired[key] === "string")) return false;
+  const shown = Object.keys(reported);
+  const container = toProperties(reported);
+  const known = Object.fromEntries(
+    Object.entries(desired).filter(([key]) => !containerKeys.includes(key) || shown.includes(key)),
+  );
+  return differingKeys(container, known).length > 0;
+};
 
 /** Returns the endpoint's address. A response of REST v2 may omit the address of a load balancer, which `state` then contains. */
 export function urlOf(
@@ -149,37 +157,4 @@ export async function withVersion(
   if (record.version !== undefined || (typeof knownVersion === "number" && knownVersion >= firstVersion)) return record;
   const releases = await context.clients.management.readReleases(record.id, callOptions(context));
   return { ...record, version: releases?.endpointVersion };
-}
-
-/**
- * Adds the template of the workers' settings. An endpoint with a copy of a template's settings belongs to the template while both
- * are equal, and to no template after a change elsewhere. If neither the endpoint nor the state contains a template id, the
- * result is a template with equal settings.
- */
-export async function withTemplate(
-  listedRecord: EndpointRecord,
-  desired: Properties,
-  context: Context,
-): Promise<EndpointRecord> {
-  const desiredId = stringAt(desired, "templateId");
-  const { management } = context.clients;
-  // In REST v1, only the record of a single endpoint shows that its template is a copy of the desired template.
-  const usesOtherTemplate =
-    !listedRecord.container &&
-    listedRecord.templateId !== undefined &&
-    desiredId !== undefined &&
-    listedRecord.templateId !== desiredId;
-  const record = usesOtherTemplate
-    ? ((await management.readEndpoint(listedRecord.id, callOptions(context))) ?? listedRecord)
-    : listedRecord;
-  const { container, templateId = desiredId } = record;
-  if (!container) return record;
-  if (templateId === undefined)
-    return { ...record, templateId: (await findTemplateBySettings(container, context))?.id };
-  const currentTemplate = await template.reader(context).get(templateId, context);
-  if (!currentTemplate || revisionOf(currentTemplate) === revisionOf(container)) return { ...record, templateId };
-  context.warn(
-    `the settings of its workers differ from template "${currentTemplate.name}"; the next deployment applies the template`,
-  );
-  return { ...record, templateId: undefined };
 }

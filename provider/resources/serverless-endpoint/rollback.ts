@@ -1,24 +1,20 @@
-import { isDeepStrictEqual } from "node:util";
 import type { EndpointRecord, EndpointWorkers } from "serverless-compute-api";
-import { type ContainerSettings, showValue } from "serverless-compute-api/shapes";
+import { showValue } from "serverless-compute-api/shapes";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions, cleanupCallOptions } from "../../framework/calls";
 import type { Context, ResourceInitError } from "../../framework/contract";
 import type { Update } from "../../framework/definition";
 import { toUserError } from "../../framework/messages";
 import { hiddenValue, isSecretAt } from "../../framework/properties/secret-paths";
+import { differingKeys, servedContainer, withTemplate } from "./container";
 import { deadlineOf } from "./deadline";
-import { checkedInputs, type Inputs, type Outputs, type Verify } from "./inputs";
+import { checkedInputs, type Inputs, isContainerKey, type Outputs, type Verify } from "./inputs";
+import { setsContainer } from "./previous-version";
 import { followRollout } from "./rollout";
 import { type FailedResult, inputsIn, type Unverified, unverifiedKey } from "./unverified";
 
-/** Applies an update without a verification; `container` are settings of the workers instead of a template's. */
-export type Apply = (
-  id: string,
-  update: Update<Inputs>,
-  context: Context,
-  container?: ContainerSettings,
-) => Promise<Outputs>;
+/** Applies an update without a verification. */
+export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<Outputs>;
 
 /** Update with a failed verification. */
 interface FailedUpdate {
@@ -45,12 +41,13 @@ interface FailedUpdate {
  */
 const mayShowImages = ({ secrets }: Context): boolean =>
   !secrets?.paths.some(
-    ([first, second = "triggers"]) => first === "templateId" || (first === "verify" && second === "triggers"),
+    ([first, second = "triggers"]) =>
+      first === "templateId" || first === "imageName" || (first === "verify" && second === "triggers"),
   );
 
-/** Returns an image and the endpoint's version for a message; `fallback` if neither can be shown. `image` may be a template's id. */
+/** Returns the image of some inputs and the endpoint's version for a message; `fallback` if neither can be shown. */
 async function describeVersion(
-  image: ContainerSettings | string | undefined,
+  { imageName: ownImage, templateId }: Partial<Inputs>,
   version: number | undefined,
   fallback: string,
   context: Context,
@@ -58,22 +55,40 @@ async function describeVersion(
   const versionLabel = version === undefined ? undefined : `version ${version}`;
   if (!mayShowImages(context)) return versionLabel ?? fallback;
   const { management } = context.clients;
-  const content =
-    typeof image === "string"
-      ? await management.readTemplate(image, cleanupCallOptions(context)).catch(() => undefined)
-      : image;
-  if (!content?.imageName) return versionLabel ?? fallback;
-  return versionLabel === undefined ? content.imageName : `${content.imageName} (${versionLabel})`;
+  const template =
+    ownImage === undefined && templateId !== undefined
+      ? await management.readTemplate(templateId, cleanupCallOptions(context)).catch(() => undefined)
+      : undefined;
+  const imageName = ownImage ?? template?.imageName;
+  if (!imageName) return versionLabel ?? fallback;
+  return versionLabel === undefined ? imageName : `${imageName} (${versionLabel})`;
 }
+
+/** Settings whose values may be secrets of a template. */
+const confidentialKeys = ["env", "dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
 
 /** Returns settings as text; the values of secrets are hidden. */
 const formatSettings = (settings: Properties, keys: readonly string[], { secrets }: Context): string =>
   keys
     .map((key) => {
-      const isSecret = [[key], [unverifiedKey, "before", key]].some((path) => isSecretAt(path, secrets?.paths ?? []));
+      const isSecret =
+        confidentialKeys.includes(key) ||
+        [[key], [unverifiedKey, "before", key]].some((path) => isSecretAt(path, secrets?.paths ?? []));
       return `${key} ${isSecret ? hiddenValue : showValue(settings[key] ?? null)}`;
     })
     .join(", ");
+
+/** Returns the settings for messages: all except container settings without a value. */
+const shownKeys = (settings: Properties, keys: readonly string[]): string[] =>
+  keys.filter((key) => !isContainerKey(key) || (settings[key] ?? null) !== null);
+
+/** Returns true if an endpoint runs the container of some inputs. */
+async function runsContainer(endpoint: EndpointRecord | undefined, inputs: Inputs, context: Context): Promise<boolean> {
+  if (!endpoint) return false;
+  const desired = toProperties(inputs);
+  const record = await withTemplate(endpoint, desired, context);
+  return differingKeys(servedContainer(record, desired, context), desired).length === 0;
+}
 
 /**
  * Rolls back an update and waits for workers of the previous version. Returns the failure of the update, with its reason and the
@@ -82,10 +97,10 @@ const formatSettings = (settings: Properties, keys: readonly string[], { secrets
 export async function rollBack(failed: FailedUpdate, context: Context): Promise<ResourceInitError> {
   const { id, update, previous, outputs, reason, verify, apply, previousVersion, changesInPlace, fail } = failed;
   const { news } = update;
-  const { before, container } = previous;
+  const { before } = previous;
   const keys = Object.keys(before);
   const workers = await context.clients.management.readWorkers(id, callOptions(context)).catch(() => undefined);
-  const failedVersion = await describeVersion(news.templateId, workers?.version, "the new version", context);
+  const failedVersion = await describeVersion(news, workers?.version, "the new version", context);
   const currentOutputs = { ...outputs, ...versionOf(workers) };
   if (keys.length === 0)
     return fail(
@@ -102,8 +117,8 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
       currentOutputs,
     );
   const restoredInputs = inputsIn(toProperties(update.olds), before);
-  const restoresTemplate = keys.includes("templateId");
-  if (restoresTemplate && before["templateId"] === null && !container)
+  const restoresContainer = keys.some(isContainerKey);
+  if (!setsContainer(restoredInputs))
     return fail(
       "rollbackFailed",
       `${failedVersion} failed its verification and keeps running, because the version before it is not known\n${reason}\n` +
@@ -111,25 +126,23 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
       currentOutputs,
     );
   context.progress(`${failedVersion} failed its verification: rolling back ${keys.join(", ")}`);
-  const target = checkedInputs.parse({ templateId: news.templateId, ...restoredInputs });
+  const target = checkedInputs.parse(restoredInputs);
   const rollbackUpdate = {
     olds: { ...news, ...outputs },
     news: target,
-    changed: (key: string) => keys.includes(key) && !(container && key === "templateId"),
+    changed: (key: string) => keys.includes(key),
     ...(update.kept && { kept: update.kept }),
   };
   let result = outputs;
   try {
-    result = await apply(id, rollbackUpdate, context, container);
+    result = await apply(id, rollbackUpdate, context);
   } catch (error) {
     const endpoint = await context.clients.management
       .readEndpoint(id, cleanupCallOptions(context))
       .catch(() => undefined);
-    const isRestored = container
-      ? isDeepStrictEqual(endpoint?.container, container)
-      : endpoint?.templateId === target.templateId;
+    const isRestored = await runsContainer(endpoint, target, context).catch(() => false);
     // The rollback may have succeeded although its response was lost.
-    if (!isRestored || !restoresTemplate)
+    if (!isRestored || !restoresContainer)
       return rollbackFailure(failed, { error, endpoint, target, keys, failedVersion }, context);
   }
   const rollout = followRollout(id, workers, deadlineOf(verify, context), context);
@@ -137,14 +150,9 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
   const newVersion = rollout.version();
   const newVersionText =
     newVersion === undefined || newVersion === previousVersion ? "" : ` (as version ${newVersion})`;
-  const servingVersion = await describeVersion(
-    container ?? target.templateId,
-    previousVersion,
-    "the previous version",
-    context,
-  );
-  const shownKeys = keys.filter((key) => !(container && key === "templateId"));
-  const settings = shownKeys.length === 0 ? "" : `, with ${formatSettings(before, shownKeys, context)}`;
+  const servingVersion = await describeVersion(target, previousVersion, "the previous version", context);
+  const shown = shownKeys(before, keys);
+  const settings = shown.length === 0 ? "" : `, with ${formatSettings(before, shown, context)}`;
   const advice = 'The next "pulumi up" retries the change.';
   return fail(
     "rolledBack",
@@ -156,6 +164,12 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
 
 const versionOf = (workers: EndpointWorkers | undefined): Properties =>
   workers?.version === undefined ? {} : { version: workers.version };
+
+/** Returns the template or the image of an endpoint for a message. */
+const describeContainer = ({ templateId, container }: EndpointRecord, context: Context): string => {
+  if (templateId !== undefined) return `template "${templateId}"`;
+  return container && mayShowImages(context) ? `image "${container.imageName}"` : "another container";
+};
 
 /** Returns the failure of an update whose rollback also failed, with the endpoint's current template and the manual rollback. */
 function rollbackFailure(
@@ -170,7 +184,7 @@ function rollbackFailure(
   context: Context,
 ): ResourceInitError {
   const { error, endpoint, target, keys, failedVersion } = rollback;
-  const { container, before } = previous;
+  const { before } = previous;
   const { name } = update.news;
   const cause = toUserError(error, {
     label: `ServerlessEndpoint "${name}"`,
@@ -178,27 +192,26 @@ function rollbackFailure(
     names: context.settings.names,
   });
   const currentState = endpoint
-    ? `The endpoint runs template "${endpoint.templateId ?? "?"}", unverified.`
+    ? `The endpoint runs ${describeContainer(endpoint, context)}, unverified.`
     : `The endpoint could not be read; the update set ${formatSettings(toProperties(update.news), keys, context)}.`;
-  const commands = [target.templateId].flatMap((templateId) => {
-    if (!keys.includes("templateId") || container || templateId === undefined) return [];
-    const { url, body } = context.clients.management.templateChange(id, templateId);
-    return [
-      `  curl -X PATCH ${url} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
-        `-H "Content-Type: application/json" -d '${JSON.stringify(body)}'`,
-    ];
-  });
-  const shownKeys = keys.filter((key) => !(container && key === "templateId"));
-  const image = container && mayShowImages(context) ? [`image "${container.imageName}"`] : [];
-  const settings = [...image, ...(shownKeys.length > 0 ? [formatSettings(before, shownKeys, context)] : [])];
+  const shown = shownKeys(before, keys).filter((key) => key !== "imageName" || mayShowImages(context));
+  const ownKeys = shown.filter((key) => key !== "templateId" && isContainerKey(key));
+  const template =
+    target.templateId !== undefined && keys.includes("templateId") && ownKeys.length === 0
+      ? context.clients.management.templateChange(id, target.templateId)
+      : undefined;
+  const command = template && [
+    `  curl -X PATCH ${template.url} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
+      `-H "Content-Type: application/json" -d '${JSON.stringify(template.body)}'`,
+  ];
   return fail(
     "rollbackFailed",
     [
       `${failedVersion} failed its verification, and the rollback failed: ${cause instanceof Error ? cause.message : String(cause)}`,
       reason,
       currentState,
-      `To roll back endpoint "${name}" (${id}) manually, set ${settings.join(", ")}:`,
-      ...commands,
+      `To roll back endpoint "${name}" (${id}) manually, set ${formatSettings(before, shown, context)}:`,
+      ...(command ?? []),
       'The next "pulumi up" verifies the settings of the program, and rolls the endpoint back if that fails.',
     ].join("\n"),
     outputs,

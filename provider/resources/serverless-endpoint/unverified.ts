@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ContainerSettings } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { isProperties, type Path, type Properties, toProperties, type Value } from "../../engine/values";
 import type { Change } from "../../framework/contract";
-import { checkedInputs } from "./inputs";
+import { foreignSettings } from "./container";
+import { checkedInputs, isContainerKey } from "./inputs";
 
 /** Name of the state property that marks unverified settings of an endpoint. */
 export const unverifiedKey = "unverified";
@@ -12,8 +12,6 @@ export const unverifiedKey = "unverified";
 export interface Unverified {
   /** Previous values of the settings that have changed; null if unset. */
   before: Properties;
-  /** Previous settings of the workers, if they are those of no template. */
-  container?: ContainerSettings | undefined;
   /** True if the previous settings were not verified either. */
   neverVerified?: boolean | undefined;
 }
@@ -46,22 +44,20 @@ export const neverVerified: Properties = { [unverifiedKey]: { before: {}, neverV
 /** Returns the mark in the state after a failed update. */
 export function markAfter(result: FailedResult, previous: Unverified): Properties {
   const { mark } = recordedStates[result];
-  const { before, container, neverVerified: isUnverified = false } = previous;
+  const { before, neverVerified: isUnverified = false } = previous;
   if (mark === "pending")
-    return toProperties({ [unverifiedKey]: { before, container, ...(isUnverified && { neverVerified: true }) } });
+    return toProperties({ [unverifiedKey]: { before, ...(isUnverified && { neverVerified: true }) } });
   return mark === "never verified" || isUnverified ? neverVerified : {};
 }
 
-const containerSettings: z.ZodType<ContainerSettings> = z.object({
+/** The container in a mark of version 0.1, which was that of no template. */
+const containerOfMark = z.object({
   imageName: z.string(),
   containerDiskInGb: z.number(),
   dockerArgs: z.string(),
   env: z.record(z.string(), z.string()),
   ports: z.string(),
-  containerRegistryAuthId: z
-    .string()
-    .nullish()
-    .transform((id) => id ?? null),
+  containerRegistryAuthId: z.string().nullish(),
 });
 
 /** Returns the mark in a state; undefined if all settings are verified. */
@@ -69,20 +65,25 @@ export function unverifiedIn(state: Properties): Unverified | undefined {
   const value = state[unverifiedKey];
   if (!isProperties(value)) return undefined;
   const { before, container } = value;
+  const { data } = containerOfMark.safeParse(container);
   return {
-    before: isProperties(before) ? before : {},
-    container: containerSettings.safeParse(container).data,
+    before: {
+      ...(isProperties(before) ? before : {}),
+      ...(data && { templateId: null, ...toProperties(data) }),
+    },
     neverVerified: !isProperties(before) || value["neverVerified"] === true,
   };
 }
 
+const restoredSecrets = ["env", "dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
+
 /**
- * Returns the paths of a state that contain the values at secret paths: the mark repeats settings, which a rollback restores, and
- * the variables and arguments of a container.
+ * Returns the paths of a state that contain the values at secret paths: the mark repeats settings, which a rollback restores. Variables
+ * and arguments of the service may repeat secrets of a template.
  */
-export const secretsOfMark = (paths: readonly Path[]): Path[] => [
-  [unverifiedKey, "container", "env"],
-  [unverifiedKey, "container", "dockerArgs"],
+export const derivedSecrets = (paths: readonly Path[], outputs: Properties, known: readonly Properties[]): Path[] => [
+  ...restoredSecrets.map((key) => [unverifiedKey, "before", key]),
+  ...foreignSettings(outputs, known),
   ...paths.map((path) =>
     path[0] === unverifiedKey && path[1] === "before" ? path.slice(2) : [unverifiedKey, "before", ...path],
   ),
@@ -121,7 +122,7 @@ export const pendingVerification = (olds: Properties, news: Properties): Change[
 export function inPlaceWarnings(changes: readonly Change[]): string[] {
   const changesInPlace =
     changes.some(({ path }) => path[0] === "verify" && path[1] === "triggers") &&
-    !changes.some(({ path }) => path[0] === "templateId");
+    !changes.some(({ path: [key = ""] }) => isContainerKey(key));
   return changesInPlace
     ? [
         "verify.triggers: the template changes in place, so a version that fails verification cannot be rolled back; " +

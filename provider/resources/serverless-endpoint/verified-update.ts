@@ -5,7 +5,7 @@ import { type Context, ResourceInitError } from "../../framework/contract";
 import type { Created, Update } from "../../framework/definition";
 import { toUserError } from "../../framework/messages";
 import { acquirePoll } from "../../framework/poll-limiter";
-import type { Inputs, Outputs } from "./inputs";
+import { containerKeys, type Inputs, type Outputs } from "./inputs";
 import { readPreviousVersion } from "./previous-version";
 import { type Apply, rollBack } from "./rollback";
 import {
@@ -62,9 +62,9 @@ export async function updateVerified(
   const { verify, workersMax } = news;
   const olds = toProperties(requested.olds);
   const pending = unverifiedIn(olds);
-  const changesTemplate = requested.changed("templateId");
-  const changesInPlace = !changesTemplate && triggersChanged(olds, toProperties(news));
-  if (!verify || !(changesTemplate || changesInPlace || pending)) return apply(id, requested, context);
+  const changesContainer = containerKeys.some(requested.changed);
+  const changesInPlace = !changesContainer && triggersChanged(olds, toProperties(news));
+  if (!verify || !(changesContainer || changesInPlace || pending)) return apply(id, requested, context);
   const previous = await readPreviousVersion(id, requested, context);
   previous.neverVerified ||= changesInPlace;
   // The service may have applied any part of an unverified update, so all of its settings are sent again.
@@ -77,7 +77,7 @@ export async function updateVerified(
     const hasFailed = result !== "unconfirmed" && result !== "interrupted";
     return new ResourceInitError(message, id, state, { inputs, help: hasFailed ? "verification" : undefined });
   };
-  const workers = changed("templateId") ? await readOldWorkers(id, context) : undefined;
+  const workers = containerKeys.some(changed) ? await readOldWorkers(id, context) : undefined;
   const outputs = await apply(id, update, context).catch((error: unknown) => {
     // After a retryable failure, an attempt may still have been applied.
     if (!context.signal.aborted && !(isApiError(error) && error.retryable)) throw error;

@@ -1,5 +1,11 @@
 import { type Dialect, isApiError, type TemplateRecord } from "serverless-compute-api";
-import { type ContainerSettings, defaultMountPath, minPodVolumeSize } from "serverless-compute-api/shapes";
+import {
+  type ContainerSettings,
+  containerOf,
+  defaultMountPath,
+  minPodVolumeSize,
+  withOwnSettings,
+} from "serverless-compute-api/shapes";
 import { type Properties, stringAt, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Change, Context, Failure } from "../../framework/contract";
@@ -60,15 +66,17 @@ async function update(id: string, { olds, news, changed }: Update<Inputs>, conte
   const revision = revisionOf(news);
   if (Object.keys(changes).length > 0)
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
-  if (templateContent.some(changed)) await updateCopies(id, revision, context);
+  if (templateContent.some(changed)) await updateCopies(id, containerOf(settings), context);
   return { revision };
 }
 
 /** Updates the endpoints with an outdated copy of a template's settings; endpoints that no longer exist are ignored. */
-async function updateCopies(id: string, revision: string, context: Context): Promise<void> {
+async function updateCopies(id: string, template: ContainerSettings, context: Context): Promise<void> {
   const { management } = context.clients;
   const copies = await management.listCopies(id, callOptions(context));
-  const outdated = copies.filter(({ container }) => !container || revisionOf(container) !== revision);
+  const outdated = copies.filter(
+    ({ container, own }) => !container || revisionOf(container) !== revisionOf(withOwnSettings(template, own)),
+  );
   const updates = outdated.map(async (endpoint) => {
     context.progress(`updating endpoint "${endpoint.name}" (${endpoint.id})`);
     try {

@@ -1,4 +1,10 @@
-import { defaultMountPath, templateFields as fields, propertyOptions, rule } from "serverless-compute-api/shapes";
+import {
+  defaultMountPath,
+  templateFields as fields,
+  markVariable,
+  propertyOptions,
+  rule,
+} from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 import { contentKeys, normalizePorts } from "./revision";
@@ -47,6 +53,10 @@ export const templateInputs = z
         dockerArgs === "" || dockerEntrypoint.length + dockerStartCmd.length === 0,
       { path: "dockerArgs", error: "cannot be combined with dockerEntrypoint or dockerStartCmd" },
     ),
+    rule(["env"], ({ env }) => !Object.hasOwn(env, markVariable), {
+      path: "env",
+      error: `must not contain ${markVariable}, which the provider sets; remove it`,
+    }),
     rule(["isServerless", "volumeInGb"], ({ isServerless, volumeInGb = 0 }) => !isServerless || volumeInGb === 0, {
       path: "volumeInGb",
       error: "must be 0 when isServerless is true",

@@ -5,6 +5,9 @@ export interface StartArguments {
   dockerStartCmd?: readonly string[] | undefined;
 }
 
+/** Start arguments with both forms; the unused one is empty. */
+type CompleteStartArguments = { [Key in keyof StartArguments]-?: NonNullable<StartArguments[Key]> };
+
 /** Start arguments as lists. */
 interface ArgumentLists {
   entrypoint: readonly string[];
@@ -37,7 +40,7 @@ export function toStartText({ dockerArgs, dockerEntrypoint = [], dockerStartCmd 
 }
 
 /** Returns the start arguments of a record: text if the program uses text, otherwise lists if the record contains them. */
-export function toStartLists(dockerArgs: string, isText: boolean): Required<StartArguments> {
+export function toStartLists(dockerArgs: string, isText: boolean): CompleteStartArguments {
   const lists = isText ? undefined : parseLists(dockerArgs);
   return lists
     ? { dockerArgs: "", dockerEntrypoint: lists.entrypoint, dockerStartCmd: lists.cmd }

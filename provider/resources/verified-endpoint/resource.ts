@@ -5,54 +5,59 @@ import { Template } from "../template/resource";
 
 /** Inputs of a {@link VerifiedEndpoint}. */
 export interface VerifiedEndpointArgs {
-  /** Configuration of the workers; each change creates a new template. */
-  template: Omit<TemplateArgs, "replaceOnChange">;
-  /** Hardware, number and scaling of the workers. */
+  /** Configuration of the workers; each change creates a new template. Required if `endpoint.imageName` is not set. */
+  template?: Omit<TemplateArgs, "replaceOnChange">;
+  /** Hardware, number and scaling of the workers; with REST v2 also their container. */
   endpoint?: Omit<ServerlessEndpointArgs, "templateId" | "verify">;
   /** Job that a worker of each new version must complete as expected. */
   verify: pulumi.Input<ServerlessEndpointVerifyArgs>;
 }
 
 /**
- * Endpoint with a safe rollout. Each change of its template creates a new template, and a worker of the new version must complete
- * a job as expected. If the job fails, the endpoint is rolled back to the previous template. The option `customTimeouts` applies
- * to both resources.
+ * Endpoint with a safe rollout. After each change of its container, a worker of the new version must complete a job as expected. If
+ * the job fails, the endpoint is rolled back to the previous version. With `template`, each change creates a new template; the
+ * option `customTimeouts` applies to both resources.
  * ```ts
  * const chat = new VerifiedEndpoint("chat", {
- *   template: { imageName: "ghcr.io/acme/chat:1.4.2", env: { MODEL: "mistral-7b" } },
- *   endpoint: { gpuTypeIds: ["NVIDIA L4"], workersMax: 3 },
+ *   endpoint: {
+ *     imageName: "ghcr.io/acme/chat:1.4.2",
+ *     env: { MODEL: "mistral-7b" },
+ *     gpuTypeIds: ["NVIDIA L4"],
+ *     workersMax: 3,
+ *   },
  *   verify: { input: { prompt: "ping" }, expect: { output: { text: "pong" } }, timeout: 300 },
  * });
  * export const url = chat.url;
  * ```
  */
 export class VerifiedEndpoint extends pulumi.ComponentResource {
-  /** Template of the workers. */
-  readonly template: Template;
+  /** Template of the workers; undefined if the endpoint has its own container. */
+  readonly template: Template | undefined;
   readonly endpoint: ServerlessEndpoint;
   /** Id of the endpoint. */
   readonly endpointId: pulumi.Output<string>;
-  /** Id of the template that the endpoint uses. */
-  readonly templateId: pulumi.Output<string>;
+  /** Id of the template that the endpoint uses; undefined without one. */
+  readonly templateId: pulumi.Output<string | undefined>;
   /** Root of the endpoint's job API. */
   readonly url: pulumi.Output<string>;
   /** Version number of the workers' content. */
   readonly version: pulumi.Output<number>;
-  /** Hash of the workers' content. */
-  readonly revision: pulumi.Output<string>;
+  /** Hash of the template's content; undefined without one. */
+  readonly revision: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: VerifiedEndpointArgs, opts?: pulumi.ComponentResourceOptions) {
     super("serverless-compute:index:VerifiedEndpoint", name, {}, opts);
     const { template, endpoint = {}, verify } = args;
     // The engine passes a component's providers and similar options to its resources, but not its timeouts.
     const options = { parent: this, ...(opts?.customTimeouts && { customTimeouts: opts.customTimeouts }) };
-    this.template = new Template(name, { ...template, replaceOnChange: true }, options);
-    this.templateId = this.template.id;
-    this.endpoint = new ServerlessEndpoint(name, { ...endpoint, templateId: this.templateId, verify }, options);
+    this.template = template && new Template(name, { ...template, replaceOnChange: true }, options);
+    this.templateId = this.template?.id ?? pulumi.output(undefined);
+    const inputs = this.template ? { ...endpoint, templateId: this.template.id } : endpoint;
+    this.endpoint = new ServerlessEndpoint(name, { ...inputs, verify }, options);
     this.endpointId = this.endpoint.id;
     this.url = this.endpoint.url;
     this.version = this.endpoint.version;
-    this.revision = this.template.revision;
+    this.revision = this.template?.revision ?? pulumi.output(undefined);
     const { endpointId, templateId, url, version, revision } = this;
     this.registerOutputs({ endpointId, templateId, url, version, revision });
   }

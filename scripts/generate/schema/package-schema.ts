@@ -159,11 +159,11 @@ function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: Ty
     properties: outputs.specs,
     required: outputs.required,
     inputProperties: {
-      template: nestedInputs("Template", "Template", template),
+      template: nestedInputs("Template", "Template", template.unwrap()),
       endpoint: nestedInputs("Endpoint", "ServerlessEndpoint", endpoint.unwrap()),
       verify: { ...resources["ServerlessEndpoint"]?.inputProperties["verify"], description: verify.description ?? "" },
     },
-    requiredInputs: ["template", "verify"],
+    requiredInputs: ["verify"],
   };
 }
 

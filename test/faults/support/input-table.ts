@@ -111,6 +111,13 @@ const credentials: Partial<InputCase> =
     ? { requestPattern: /updateRegistryAuth/ }
     : { ...replaces, inResponse: { name: "password", convert: () => undefined } };
 
+/** The container of an endpoint without a template; the records that the table reads contain no container. */
+const ownContainer = (requestPattern: RegExp): Partial<InputCase> => ({
+  requestPattern,
+  relatedInputs: { imageName: "own:1", templateId: null },
+  ...(requestPattern.source.includes("image") ? required : {}),
+});
+
 /** Every input of every kind that creates an object, and the initial inputs of each kind. */
 export async function inputTable(
   bench: LifecycleBench,
@@ -161,6 +168,14 @@ export async function inputTable(
           templates,
           { ...required, ...(dialect === "v2" ? { requestPattern: /"SERVERLESS_COMPUTE_TEMPLATE_ID"/ } : {}) },
         ],
+        ...onlyIn("v2", ["imageName", ["own:1", "own:2"], ownContainer(/"image":/)]),
+        ...onlyIn("v2", ["containerDiskInGb", [5, 6], ownContainer(/"disk":/)]),
+        ...onlyIn("v2", ["dockerArgs", ["--a", "--b 2"], ownContainer(/"args":/)]),
+        ...onlyIn("v2", ["dockerEntrypoint", [["sh", "-c"], ["sh"]], ownContainer(/"args":/)]),
+        ...onlyIn("v2", ["dockerStartCmd", [["python", "a b.py"], ["python"]], ownContainer(/"args":/)]),
+        ...onlyIn("v2", ["env", [{ A: "1" }, { A: "2", B: "3" }], ownContainer(/"env":/)]),
+        ...onlyIn("v2", ["ports", ["80/http", "80/http, 22/tcp"], ownContainer(/"ports":/)]),
+        ...onlyIn("v2", ["containerRegistryAuthId", auths, ownContainer(/"registry":/)]),
         ["computeType", ["CPU", "GPU"], { ...replaces, absentValue: "GPU" }],
         ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absentValue: anyType }],
         ["gpuCount", [2, 3], { absentValue: 1 }],

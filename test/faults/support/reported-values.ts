@@ -52,6 +52,7 @@ const withVolume = {
   v1: { ...ofPods.v1, volumeInGb: 20 },
   v2: { ...ofPods.v2, ...mount(20, "/workspace") },
 };
+const ofImage = { inputs: { imageName: "acme/echo:1", templateId: null }, v1: {}, v2: { env: {} } };
 const onRequests = { inputs: { scalerType: "REQUEST_COUNT" }, v1: {}, v2: scaling.REQUEST_COUNT };
 
 /** A row for each optional property that a dialect returns. */
@@ -89,6 +90,25 @@ export const rows: Row[] = [
   ...rowsOf(
     "ServerlessEndpoint",
     {
+      containerDiskInGb: { values: [50, 1, 20, 500], v2: (disk) => ({ disk }), related: ofImage },
+      dockerArgs: { values: ["", "python main.py"], v2: (args) => ({ args }), related: ofImage },
+      dockerEntrypoint: {
+        values: [[], ["sh", "-c"]],
+        v2: (entrypoint) => ({ entrypoint }),
+        related: ofImage,
+      },
+      dockerStartCmd: { values: [[], ["python", "a b.py"]], v2: (cmd) => ({ cmd }), related: ofImage },
+      env: { values: [{}, { MODEL: "mistral-7b" }], related: ofImage },
+      ports: {
+        values: ["", "80/http", "80/http,22/tcp"],
+        v2: (ports) => ({ ports: String(ports).split(",") }),
+        related: ofImage,
+      },
+      containerRegistryAuthId: {
+        values: ["", "r1"],
+        v2: (registry) => ({ registry: registry || null }),
+        related: ofImage,
+      },
       computeType: { values: ["GPU", "CPU"], v2: (type) => (type === "CPU" ? cpu("cpu3c", 2) : {}) },
       gpuTypeIds: {
         values: [[], ["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], ["NVIDIA A40"]],

@@ -63,7 +63,7 @@ test.each<[name: string, changes: Changes, settings: Settings, body: object]>([
   ["flashboot", { flashboot: true }, { flashboot: true }, { flashboot: "FLASHBOOT" }],
   ["flashboot by its type", { flashbootType: "OFF" }, { flashboot: true, flashbootType: "OFF" }, { flashboot: "OFF" }],
 ])("a change of %s sends its part of an endpoint", (_properties, changes, settings, body) => {
-  expect(endpointPatch(changes, settings, undefined, undefined)).toEqual(body);
+  expect(endpointPatch(changes, settings, {}, undefined)).toEqual(body);
 });
 
 const container = {

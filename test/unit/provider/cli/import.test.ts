@@ -122,25 +122,28 @@ it("filters by name, and writes the ids of excluded objects", async () => {
   await expect(run({ filter: "[chat]" })).rejects.toThrow('--filter: no object of the account matches "[chat]"');
 });
 
-it("reports an endpoint whose template is unknown, and exits with 3", async () => {
+it("imports an endpoint without a template with its own container", async () => {
   const { apiKey: key } = bench.addresses;
   const json = {
     name: "bare",
     type: "QUEUE",
     image: "acme/bare:1",
     disk: 5,
+    env: { MODE: "fast" },
+    cmd: ["python", "a b.py"],
     gpu: { pools: ["ADA_24"], count: 1 },
     workers: { max: 0 },
     scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
   };
   const create = await send("POST", `${bench.proxy.origin}/v2/serverless`, { key, json });
   const id = stringAt(create, "id");
-  const { code, stdout, out } = await run();
-  expect(code).toBe(3);
-  expect(stdout).toContain(
-    `Not imported:\n  ServerlessEndpoint "bare" (${id}): no template of the account has the settings of its workers;`,
-  );
-  expect(await readFile(join(out, "import.json"), "utf8")).not.toContain(id);
+  const { stdout, out } = await run();
+  expect(stdout).not.toContain("Not imported");
+  expect(await readFile(join(out, "import.json"), "utf8")).toContain(id);
+  const program = await readFile(join(out, "index.ts"), "utf8");
+  const bare = program.slice(program.indexOf('name: "bare"'));
+  for (const line of ['imageName: "acme/bare:1"', "containerDiskInGb: 5", 'MODE: "fast"', "dockerStartCmd:"])
+    expect(bare).toContain(line);
   await bench.rest("DELETE", `/endpoints/${id}`);
 });
 

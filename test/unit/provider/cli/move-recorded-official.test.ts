@@ -62,17 +62,6 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
   const ids = { volume, template, endpoint, own: ownEndpoint, registry: "", secret: "" };
   const state = recordedText("terraform-official", ids);
 
-  const before = await move(state, "before");
-  expect(before.code).toBe(3);
-  const reason = expect.stringMatching(/^no template of the account has the settings of its workers; create one /);
-  expect(before.report.skipped).toEqual([
-    { kind: "ServerlessEndpoint", id: ownEndpoint, name: "own", reason },
-    { kind: "ServerlessEndpoint", id: endpoint, name: "chat", reason },
-  ]);
-
-  const chatTemplate = await create("templates", { name: "chat", image: "acme/echo:1", disk: 50, serverless: true });
-  const ownContainer = { image: "acme/own:1", disk: 50, env: { MODE: "fast" } };
-  const ownTemplate = await create("templates", { name: "own", serverless: true, ...ownContainer });
   const after = await move(state, "after");
   expect(after.report.skipped).toEqual([]);
   expect(after.report.noCounterpart).toEqual([
@@ -105,7 +94,8 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
       properties: {
         // The service's idle timeout: the provider never sent the 30 of the state.
         name: "chat",
-        templateId: chatTemplate,
+        imageName: "acme/echo:1",
+        containerDiskInGb: 50,
         ...pool,
         workersMax: 2,
         idleTimeout: 10,
@@ -117,7 +107,9 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
       type: type("ServerlessEndpoint"),
       properties: {
         name: "own",
-        templateId: ownTemplate,
+        imageName: "acme/own:1",
+        containerDiskInGb: 50,
+        env: { MODE: "fast" },
         ...pool,
         workersMax: 1,
         scalerType: "REQUEST_COUNT",

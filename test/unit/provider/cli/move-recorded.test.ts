@@ -87,7 +87,7 @@ it.each([
   expect(reasons).toEqual([...properties, ...types.map((type) => `runpod_${type}: this package has no such resource`)]);
 });
 
-it("an endpoint with its own image is skipped until a template has its settings", async () => {
+it("an endpoint with its own image keeps its container, or has the template with its settings", async () => {
   const { apiKey } = bench.addresses;
   const post = (path: string, json: object) =>
     send("POST", `${bench.proxy.origin}/v2/${path}`, { key: apiKey, json }).then((response) =>
@@ -104,16 +104,8 @@ it("an endpoint with its own image is skipped until a template has its settings"
   });
   const state = recordedStates["Terraform 2.0"]?.text({ ...ids, endpoint }) ?? "";
   const before = await run("terraform", state);
-  expect(before.report.skipped).toEqual([
-    {
-      kind: "ServerlessEndpoint",
-      id: endpoint,
-      name: "own",
-      reason:
-        "no template of the account has the settings of its workers; create one with the same image, disk, arguments, ports, " +
-        "environment and registry credentials, then run the command again",
-    },
-  ]);
+  expect(before.report.skipped).toEqual([]);
+  expect(await readFile(join(before.out, "index.ts"), "utf8")).toContain('imageName: "acme/own:1"');
   const template = await post("templates", { ...container, name: "own", serverless: true });
   const after = await run("terraform", recordedStates["Terraform 2.0"]?.text({ ...ids, endpoint, template }) ?? "");
   expect(after.report.skipped).toEqual([]);

@@ -72,6 +72,7 @@ test("the table has every number input", () => {
       "NetworkVolume.size",
       "Template.containerDiskInGb",
       "Template.volumeInGb",
+      "ServerlessEndpoint.containerDiskInGb",
       "ServerlessEndpoint.gpuCount",
       "ServerlessEndpoint.vcpuCount",
       "ServerlessEndpoint.idleTimeout",

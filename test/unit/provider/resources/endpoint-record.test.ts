@@ -169,7 +169,7 @@ test.each<[{ cpuFlavorIds: string[]; vcpuCount?: number }, string[]]>([
   [{ cpuFlavorIds: ["cpu3c-2", "cpu3c-4"] }, ["cpu3c 2", "cpu3c 4"]],
   [{ cpuFlavorIds: ["cpu3c", "cpu5c"], vcpuCount: 4 }, ["cpu3c 4", "cpu5c 4"]],
 ])("%j is sent to REST v2 as %j and read without a change", (desired, sent) => {
-  const { cpu = [] } = endpointPatch(desired, { computeType: "CPU", ...desired }, undefined, undefined);
+  const { cpu = [] } = endpointPatch(desired, { computeType: "CPU", ...desired }, {}, undefined);
   expect(cpu.map(({ id, vcpuCount }) => `${id} ${vcpuCount}`)).toEqual(sent);
   const response = v2EndpointRecord.parse({ ...record, cpu: cpu.map((flavor) => ({ ...flavor, memory: 8 })) });
   expect(inputsOf(endpointFrom(response, undefined), { ...desired })).toMatchObject(desired);

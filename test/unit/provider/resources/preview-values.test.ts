@@ -70,7 +70,7 @@ describe("a VerifiedEndpoint", () => {
   test("has the url and the version of its endpoint, and the revision of its template", async () => {
     const chat = new VerifiedEndpoint("chat", { template: { imageName: "acme/chat:1" }, verify });
     const { url, version, revision } = chat;
-    expect(await Promise.all([url, version, revision].map(previewValueOf<string | number>))).toEqual([
+    expect(await Promise.all([url, version, revision].map(previewValueOf<string | number | undefined>))).toEqual([
       "http://127.0.0.1:7337/v2/chat-id",
       outputs.version,
       outputs.revision,
@@ -94,6 +94,18 @@ describe("a VerifiedEndpoint", () => {
       ...timeouts,
     });
     expect(await previewValueOf(chat.templateId)).toBe("chat-id");
+  });
+
+  test("with an image has one object, the endpoint, and neither a template nor a revision", async () => {
+    const chat = new VerifiedEndpoint("single", { endpoint: { imageName: "acme/chat:1" }, verify });
+    await previewValueOf(chat.endpointId);
+    expect(registered.get("Template single")).toBeUndefined();
+    expect(registered.get("ServerlessEndpoint single")?.inputs).toMatchObject({ imageName: "acme/chat:1", verify });
+    expect(chat.template).toBeUndefined();
+    expect(await Promise.all([previewValueOf(chat.templateId), previewValueOf(chat.revision)])).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
   test("without timeouts passes none on", async () => {

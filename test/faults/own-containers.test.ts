@@ -1,0 +1,254 @@
+import { describe, expect, test } from "vitest";
+import { type Properties, Unknown } from "../../provider/engine/values";
+import { secretOutputs } from "../../provider/framework/properties/secret-paths";
+import { kinds } from "../../provider/resources";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
+import { expectResponse, send } from "../support/raw-http";
+
+const bench = await useLifecycleBench({ templateRelease: 0 });
+const { ServerlessEndpoint, Template } = kinds;
+const context = (more = {}) => bench.context(more, "v2");
+
+/** Sends a request of another client of REST v2. */
+const byHand = async (method: string, path: string, json?: object): Promise<Properties> => {
+  const { apiKey } = bench.addresses;
+  const url = `${bench.proxy.origin}/v2/${path}`;
+  const response = await send(method, url, { key: apiKey, ...(json ? { json } : {}) });
+  expectResponse(response, method === "POST" ? 201 : 200);
+  return Object(response.json);
+};
+const containerOf = async (id: string) => {
+  const { image, args, disk, env, ports, registry } = await byHand("GET", `serverless/${id}`);
+  return { image, args, disk, env, ports, registry };
+};
+
+let count = 0;
+/** An endpoint and its program, which later deployments change. */
+async function deploy(program: Properties) {
+  const name = `own-${count++}`;
+  const check = (olds: Properties, news: Properties) => {
+    const { inputs, failures } = ServerlessEndpoint.check(olds, { name, ...news }, naming(), [], "v2");
+    expect(failures).toEqual([]);
+    return inputs;
+  };
+  const created = await ServerlessEndpoint.create(check({}, program), context());
+  const { id } = created;
+  let { outputs } = created;
+  return {
+    id,
+    outputs: () => outputs,
+    /** Changes of a deployment. */
+    changes: (news: Properties) =>
+      ServerlessEndpoint.diff(outputs, check(outputs, news), "v2").map(({ path }) => path.join(".")),
+    async up(news: Properties) {
+      outputs = await ServerlessEndpoint.update(id, outputs, check(outputs, news), context());
+    },
+    async refresh() {
+      const result = await ServerlessEndpoint.read(id, outputs, context());
+      outputs = result?.outputs ?? {};
+    },
+  };
+}
+
+const template = async (more: Properties = {}) => {
+  const news = {
+    imageName: "acme/base:1",
+    env: { MODEL: "small", TOKEN: "first" },
+    dockerArgs: "--fast",
+    ports: "80/http",
+    ...more,
+  };
+  const { inputs } = Template.check({}, news, naming(`template-${count++}`), [], "v2");
+  const { id, outputs } = await Template.create(inputs, context());
+  return { id, update: (changes: Properties) => Template.update(id, outputs, { ...inputs, ...changes }, context()) };
+};
+
+describe("an endpoint with its own container", () => {
+  test("is created with one request and the defaults of a template", async () => {
+    bench.drainRequests();
+    const { id, changes } = await deploy({ imageName: "acme/own:1", computeType: "CPU" });
+    expect(bench.drainRequests().filter((request) => !request.startsWith("GET"))).toEqual(["POST /v2/serverless"]);
+    expect(await containerOf(id)).toEqual({
+      image: "acme/own:1",
+      args: "",
+      disk: 50,
+      env: {},
+      ports: [],
+      registry: null,
+    });
+    expect(changes({ imageName: "acme/own:1", computeType: "CPU" })).toEqual([]);
+  });
+
+  test("sends only changed settings, restores defaults of removed ones, and detects drift for each variable", async () => {
+    const program = { imageName: "acme/own:1", env: { A: "1", B: "2" }, dockerStartCmd: ["python", "a b.py"] };
+    const endpoint = await deploy({ ...program, ports: "80/http" });
+    await byHand("PATCH", `serverless/${endpoint.id}`, { disk: 70 });
+    expect(endpoint.changes({ ...program, imageName: "acme/own:2" })).toEqual(["imageName", "ports"]);
+    await endpoint.up({ ...program, imageName: "acme/own:2" });
+    expect(await containerOf(endpoint.id)).toMatchObject({
+      image: "acme/own:2",
+      disk: 70,
+      ports: [],
+      env: program.env,
+    });
+
+    await byHand("PATCH", `serverless/${endpoint.id}`, { env: { A: "other", C: "3" } });
+    await endpoint.refresh();
+    expect(endpoint.changes({ ...program, imageName: "acme/own:2" }).sort()).toEqual(["env.A", "env.B", "env.C"]);
+    await endpoint.up({ ...program, imageName: "acme/own:2" });
+    expect(await containerOf(endpoint.id)).toMatchObject({ env: program.env });
+
+    expect(endpoint.changes({ imageName: "acme/own:2" })).toEqual(["env", "dockerStartCmd"]);
+    await endpoint.up({ imageName: "acme/own:2" });
+    expect(await containerOf(endpoint.id)).toMatchObject({ args: "", env: {} });
+    await endpoint.refresh();
+    expect(endpoint.changes({ imageName: "acme/own:2" })).toEqual([]);
+  });
+
+  test("becomes that of a template and back again, without settings of the former", async () => {
+    const { id: templateId } = await template();
+    const endpoint = await deploy({ imageName: "acme/own:1", env: { OWN: "1" }, containerDiskInGb: 7 });
+    expect(endpoint.changes({ templateId })).toEqual(["templateId", "imageName", "containerDiskInGb", "env"]);
+    await endpoint.up({ templateId });
+    expect(await containerOf(endpoint.id)).toMatchObject({ image: "acme/base:1", args: "--fast", disk: 50 });
+    await endpoint.refresh();
+    expect(endpoint.changes({ templateId })).toEqual([]);
+    await endpoint.up({ imageName: "acme/own:2" });
+    expect(await containerOf(endpoint.id)).toEqual({
+      image: "acme/own:2",
+      args: "",
+      disk: 50,
+      env: {},
+      ports: [],
+      registry: null,
+    });
+    await endpoint.refresh();
+    expect(endpoint.changes({ imageName: "acme/own:2" })).toEqual([]);
+  });
+});
+
+describe("an endpoint with a template and its own settings", () => {
+  test("has the template's settings where the program sets none, also after updates of the template", async () => {
+    const { id: templateId, update } = await template();
+    const program = { templateId, imageName: "acme/own:1", env: { TOKEN: "mine", EXTRA: "1" } };
+    const endpoint = await deploy(program);
+    const env = { MODEL: "small", TOKEN: "mine", EXTRA: "1" };
+    expect(await containerOf(endpoint.id)).toMatchObject({ image: "acme/own:1", args: "--fast" });
+    await endpoint.refresh();
+    expect(endpoint.changes(program)).toEqual([]);
+    await update({ imageName: "acme/base:2", env: { MODEL: "large", TOKEN: "second" }, dockerArgs: "--slow" });
+    const { env: updated, ...rest } = await containerOf(endpoint.id);
+    expect(rest).toMatchObject({ image: "acme/own:1", args: "--slow" });
+    expect(updated).toMatchObject({ ...env, MODEL: "large" });
+    await endpoint.refresh();
+    expect(endpoint.changes(program)).toEqual([]);
+
+    // A removed setting is the template's again.
+    expect(endpoint.changes({ templateId, env: { EXTRA: "1" } })).toEqual(["imageName", "env.TOKEN"]);
+    await endpoint.up({ templateId, env: { EXTRA: "1" } });
+    expect(await containerOf(endpoint.id)).toMatchObject({
+      image: "acme/base:2",
+      env: { TOKEN: "second", EXTRA: "1" },
+    });
+  });
+
+  const drifts: [changed: object, drift: string[]][] = [
+    [{ image: "evil:1" }, ["imageName"]],
+    [{ disk: 99 }, ["containerDiskInGb"]],
+    [{ args: "" }, ["dockerArgs"]],
+    [{ args: "--other" }, ["dockerArgs"]],
+    [{ cmd: ["a", "b c"], entrypoint: [] }, ["dockerStartCmd"]],
+    [{ ports: [] }, ["ports"]],
+  ];
+  test.each(drifts)(
+    "reports a change by hand of %j as drift of %j, and the next deployment reverts it",
+    async (changed, drift) => {
+      const { id: templateId } = await template();
+      const endpoint = await deploy({ templateId });
+      const before = await containerOf(endpoint.id);
+      await byHand("PATCH", `serverless/${endpoint.id}`, changed);
+      await endpoint.refresh();
+      expect(endpoint.changes({ templateId })).toEqual(drift);
+      await endpoint.up({ templateId });
+      expect(await containerOf(endpoint.id)).toEqual(before);
+      await endpoint.refresh();
+      expect(endpoint.changes({ templateId })).toEqual([]);
+    },
+  );
+
+  test("reports added, changed and removed variables one by one, which the state keeps as secrets", async () => {
+    const { id: templateId } = await template();
+    const endpoint = await deploy({ templateId });
+    const state = endpoint.outputs();
+    const { env: before } = await containerOf(endpoint.id);
+    const { MODEL: _removed, ...env } = Object(before);
+    await byHand("PATCH", `serverless/${endpoint.id}`, { env: { ...env, TOKEN: "theirs", ADDED: "1" } });
+    await endpoint.refresh();
+    expect(endpoint.changes({ templateId })).toEqual(["env"]);
+    expect(endpoint.outputs()["env"]).toEqual({ MODEL: "", TOKEN: "theirs", ADDED: "1" });
+    expect(secretOutputs(ServerlessEndpoint, [], endpoint.outputs(), [state])).toEqual(
+      expect.arrayContaining([
+        ["env", "MODEL"],
+        ["env", "TOKEN"],
+        ["env", "ADDED"],
+      ]),
+    );
+    await endpoint.up({ templateId });
+    expect((await containerOf(endpoint.id)).env).toEqual(before);
+  });
+});
+
+describe("the check of a container", () => {
+  test.each<[dialect: "v1" | "v2", news: Properties, failure: string]>([
+    ["v1", {}, "imageName: is required without templateId"],
+    ["v2", {}, "imageName: is required without templateId"],
+    [
+      "v1",
+      { imageName: "a:1" },
+      "imageName: is supported only by REST v2; use templateId instead, or set the provider's dialect to v2",
+    ],
+    [
+      "v1",
+      { imageName: "a:1" },
+      "templateId: is required with REST v1; create a Template with the image, or set the provider's dialect to v2",
+    ],
+    [
+      "v1",
+      { templateId: "t", env: { A: "1" } },
+      "env: is supported only by REST v2; use templateId instead, or set the provider's dialect to v2",
+    ],
+    [
+      "v2",
+      { imageName: "a:1", dockerArgs: "x", dockerStartCmd: ["y"] },
+      'dockerArgs: is "x"; cannot be combined with dockerEntrypoint or dockerStartCmd',
+    ],
+    ["v2", { imageName: "a:1", containerDiskInGb: 0 }, "containerDiskInGb: is 0; must be 1 or more"],
+    [
+      "v2",
+      { imageName: "a:1", env: { SERVERLESS_COMPUTE_TEMPLATE_ID: "t" } },
+      "env: must not contain SERVERLESS_COMPUTE_TEMPLATE_ID, which the provider sets; remove it",
+    ],
+  ])("%s rejects %j: %s", (dialect, news, failure) => {
+    const { failures } = ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], dialect);
+    expect(failures.map(({ path, reason }) => `${path}: ${reason}`)).toContain(failure);
+  });
+
+  test.each<Properties>([
+    { imageName: "a:1", ports: "0/http" },
+    { imageName: "a:1", ports: "65536/http" },
+    { imageName: "a:1", env: { "": "x" } },
+    { imageName: "", templateId: "t" },
+    { templateId: "" },
+  ])("rejects %j", (news) => {
+    expect(ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], "v2").failures).toHaveLength(1);
+  });
+
+  test.each<Properties>([
+    { templateId: Unknown.value },
+    { imageName: Unknown.value },
+    { templateId: "t", imageName: "a:1", env: { A: "1" } },
+  ])("accepts %j", (news) => {
+    expect(ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], "v2").failures).toEqual([]);
+  });
+});
