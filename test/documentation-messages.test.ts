@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { type HelpKey, helpTitles } from "../provider/framework/help";
-import { withHelp } from "../provider/framework/help-address";
+import { type HelpKey, helpTitles, withHelp } from "../provider/framework/help";
 import { parsePage } from "../scripts/docs/pages.mjs";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8");

@@ -13,9 +13,9 @@ import { kinds } from "../resources";
 export const deploymentOf = (table: Readonly<Record<string, ResourceOperations>>) => ({
   plugin: {
     begin: (listener, engineAddress) => {
-      const host = createProviderProcess(engineAddress);
-      handleEngineSignals(host.cancellation, engineAddress(), { servers: [listener] });
-      return providerCalls(host, table);
+      const providerProcess = createProviderProcess(engineAddress);
+      handleEngineSignals(providerProcess.cancellation, engineAddress(), { servers: [listener] });
+      return providerCalls(providerProcess, table);
     },
   } satisfies ImplementationBundle,
   provider: createProviders(table),

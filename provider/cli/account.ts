@@ -62,7 +62,7 @@ export function openAccount(
     try {
       return await listing;
     } catch (error) {
-      throw toUserError(error, { label: `${kind} objects`, verb: "look up", names: settings.lifecycle.names });
+      throw toUserError(error, { label: `${kind} objects`, operation: "look up", names: settings.lifecycle.names });
     }
   };
   return {

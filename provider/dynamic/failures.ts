@@ -2,11 +2,11 @@ import type { EngineProperties } from "../engine/engine-properties";
 import { asReason } from "../engine/error-text";
 
 /**
- * Error of a verb. For most verbs the SDK prints `${error}: ${error.stack}` under the stack and the message under the resource.
+ * Error of an operation. For most operations the SDK prints `${error}: ${error.stack}` under the stack and the message under the resource.
  * Therefore the string form and the stack only refer to the resource.
  */
-export class VerbFailure extends Error {
-  override readonly name = "VerbFailure";
+export class OperationFailure extends Error {
+  override readonly name = "OperationFailure";
   readonly #subject: string;
 
   constructor(subject: string, message: string) {
@@ -24,7 +24,7 @@ export class VerbFailure extends Error {
  * Keeps an unfinished object in state (Pulumi's InitError). The engine retries only if there is a reason; refresh and destroy
  * require `__provider` among the properties.
  */
-export class UnfinishedFailure extends VerbFailure {
+export class UnfinishedFailure extends OperationFailure {
   readonly reasons: string[];
 
   constructor(

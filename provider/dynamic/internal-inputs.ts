@@ -19,7 +19,7 @@ const internalShape = z.looseObject({
 });
 
 /** Verbs with a custom timeout. */
-export type TimedVerb = "create" | "update" | "delete";
+export type TimedOperation = "create" | "update" | "delete";
 
 /** Parsed internal inputs of a resource. State of an earlier version may lack some. */
 export interface InternalInputs {
@@ -33,12 +33,12 @@ export interface InternalInputs {
   readonly mustExist: boolean;
   /** Returns true if the resource option replaceOnChanges requires a replacement when this property changes. */
   requiresReplacement(path: Path): boolean;
-  /** Timeout of a verb set by the user, ms; undefined for none, also if the user sets it to zero, as in the plugin. */
-  timeout(verb: TimedVerb): number | undefined;
+  /** Timeout of an operation set by the user, ms; undefined for none, also if the user sets it to zero, as in the plugin. */
+  timeout(operation: TimedOperation): number | undefined;
 }
 
 /**
- * Splits properties into those of the lifecycle, including its record of defaults, and internal inputs, whose names start with
+ * Splits properties into those of the resource, including its record of defaults, and internal inputs, whose names start with
  * two underscores.
  */
 export function splitProperties(all: Record<string, unknown>): {
@@ -74,9 +74,9 @@ function parseInternal(all: EngineProperties): { internal: InternalInputs; secre
     mustExist,
     resourceName: parseUrn(urn).name,
     requiresReplacement: (path) => parsed.__replaceOnChanges.some((pattern) => matchesPattern(pattern, path)),
-    timeout: (verb) => {
-      const text = timeouts[verb];
-      return text === undefined || text === null ? undefined : parseDuration(String(text), verb) || undefined;
+    timeout: (operation) => {
+      const text = timeouts[operation];
+      return text === undefined || text === null ? undefined : parseDuration(String(text), operation) || undefined;
     },
   };
   return { internal, secretPaths };
@@ -85,10 +85,12 @@ function parseInternal(all: EngineProperties): { internal: InternalInputs; secre
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** Reads a duration in the form of the resource option, such as `90s` or `1h30m`. */
-function parseDuration(text: string, verb: TimedVerb): number {
+function parseDuration(text: string, operation: TimedOperation): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) {
-    throw new Error(`customTimeouts.${verb}: "${text}" is not a duration; use a value such as "90s", "5m" or "1h30m"`);
+    throw new Error(
+      `customTimeouts.${operation}: "${text}" is not a duration; use a value such as "90s", "5m" or "1h30m"`,
+    );
   }
   return parts.reduce((sum, [, count = "0", unit = ""]) => sum + Number(count) * (units[unit] ?? 0), 0);
 }

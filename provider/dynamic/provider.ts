@@ -5,11 +5,11 @@ import { messageOf } from "../engine/error-text";
 import type { PropertyMap } from "../engine/values";
 import type { ResourceOperations } from "../framework/contract";
 import { ResourceFailure } from "../framework/failures";
-import { createProviderProcess, type Host } from "../framework/process";
-import { createResourceVerbs } from "../framework/resource";
+import { createPipeline } from "../framework/pipeline";
+import { createProviderProcess, type ProviderProcess } from "../framework/process";
 import { autoNaming } from "../framework/urn";
-import { UnfinishedFailure, VerbFailure } from "./failures";
-import { type InternalInputs, splitProperties, type TimedVerb } from "./internal-inputs";
+import { OperationFailure, UnfinishedFailure } from "./failures";
+import { type InternalInputs, splitProperties, type TimedOperation } from "./internal-inputs";
 
 /** Properties for the SDK: secrets are marked, and internal inputs are included, because refresh and delete receive outputs only. */
 const wireOf = ({ properties, secretPaths }: PropertyMap, { wire }: InternalInputs): EngineProperties => ({
@@ -18,39 +18,39 @@ const wireOf = ({ properties, secretPaths }: PropertyMap, { wire }: InternalInpu
 });
 
 /**
- * Adapts a lifecycle to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
+ * Adapts a operations to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
  */
 export function createProvider(
-  lifecycle: ResourceOperations,
-  host: Host,
+  operations: ResourceOperations,
+  providerProcess: ProviderProcess,
 ): dynamic.ResourceProvider<EngineProperties, EngineProperties> {
-  const verbs = createResourceVerbs(lifecycle, host);
+  const pipeline = createPipeline(operations, providerProcess);
 
-  /** Calls a verb; errors get the name of the resource. */
-  const callVerb = async <Result>(
-    verb: TimedVerb | "read" | "diff",
+  /** Calls an operation; errors get the name of the resource. */
+  const callOperation = async <Result>(
+    operation: TimedOperation | "read" | "diff",
     { internal }: { internal: InternalInputs },
     action: (call: { urn: string; timeout: number | undefined }) => Promise<Result>,
   ): Promise<Result> => {
     try {
-      const timeout = verb === "read" || verb === "diff" ? undefined : internal.timeout(verb);
+      const timeout = operation === "read" || operation === "diff" ? undefined : internal.timeout(operation);
       return await action({ urn: internal.urn, timeout });
     } catch (thrown) {
-      const subject = `${lifecycle.kind} ${JSON.stringify(internal.resourceName)}, ${verb}`;
+      const subject = `${operations.kind} ${JSON.stringify(internal.resourceName)}, ${operation}`;
       const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
-      if (!unfinished) throw new VerbFailure(subject, messageOf(thrown));
+      if (!unfinished) throw new OperationFailure(subject, messageOf(thrown));
       throw new UnfinishedFailure(subject, messageOf(thrown), unfinished.id, wireOf(unfinished.outputs, internal));
     }
   };
 
   return {
-    configure: async ({ config }) => host.setConfiguration((key) => config.get(key)),
+    configure: async ({ config }) => providerProcess.setConfiguration((key) => config.get(key)),
 
     check: async (olds: EngineProperties, news: EngineProperties) => {
       const { internal, ...newProperties } = splitProperties(news);
       try {
-        for (const verb of ["create", "update", "delete"] as const) internal.timeout(verb);
-        const { inputs, failures } = await verbs.check(
+        for (const operation of ["create", "update", "delete"] as const) internal.timeout(operation);
+        const { inputs, failures } = await pipeline.check(
           { urn: internal.urn },
           splitProperties(olds),
           newProperties,
@@ -64,9 +64,9 @@ export function createProvider(
 
     diff: (id, olds: EngineProperties, news: EngineProperties) => {
       const newProperties = splitProperties(news);
-      return callVerb("diff", newProperties, async (call) => {
+      return callOperation("diff", newProperties, async (call) => {
         const oldProperties = splitProperties(olds);
-        const { changes, hasPlaintextSecrets, ...rest } = await verbs.diff(
+        const { changes, hasPlaintextSecrets, ...rest } = await pipeline.diff(
           call,
           id,
           oldProperties,
@@ -81,18 +81,18 @@ export function createProvider(
 
     create: (news: EngineProperties) => {
       const inputs = splitProperties(news);
-      return callVerb("create", inputs, async (call) => {
-        const { id, outputs } = await verbs.create(call, inputs);
+      return callOperation("create", inputs, async (call) => {
+        const { id, outputs } = await pipeline.create(call, inputs);
         return { id, outs: wireOf(outputs, inputs.internal) };
       });
     },
 
     read: (id, props = {}) => {
       const state = splitProperties(props);
-      return callVerb("read", state, async (call) => {
-        const result = await verbs.read(call, id, state, state);
+      return callOperation("read", state, async (call) => {
+        const result = await pipeline.read(call, id, state, state);
         // In a lookup, the engine treats an empty response as an object without properties.
-        if (!result && state.internal.mustExist) throw new Error(`${lifecycle.kind} "${id}" does not exist`);
+        if (!result && state.internal.mustExist) throw new Error(`${operations.kind} "${id}" does not exist`);
         if (!result) return { id: "", props: {} };
         const { outputs, inputs } = result;
         return { id: result.id, props: wireOf(outputs, state.internal), inputs: wireOf(inputs, state.internal) };
@@ -101,35 +101,35 @@ export function createProvider(
 
     update: (id, olds: EngineProperties, news: EngineProperties) => {
       const newProperties = splitProperties(news);
-      return callVerb("update", newProperties, async (call) => ({
-        outs: wireOf(await verbs.update(call, id, splitProperties(olds), newProperties), newProperties.internal),
+      return callOperation("update", newProperties, async (call) => ({
+        outs: wireOf(await pipeline.update(call, id, splitProperties(olds), newProperties), newProperties.internal),
       }));
     },
 
     delete: (id, props: EngineProperties) => {
       const state = splitProperties(props);
-      return callVerb("delete", state, (call) => verbs.delete(call, id, state));
+      return callOperation("delete", state, (call) => pipeline.delete(call, id, state));
     },
   };
 }
 
 /**
- * Providers of this process by kind. They share one host, created with the first provider, because programs also load this
+ * Providers of this process by kind. They share one process state, created with the first provider, because programs also load this
  * module.
  */
 export function createProviders(kinds: Readonly<Record<string, ResourceOperations | undefined>>) {
-  let host: Host | undefined;
+  let providerProcess: ProviderProcess | undefined;
   return (kind: string): dynamic.ResourceProvider<EngineProperties, EngineProperties> => {
-    const lifecycle = kinds[kind];
-    if (!lifecycle) {
+    const operations = kinds[kind];
+    if (!operations) {
       throw new Error(
         `the installed pulumi-serverless-compute has no resource "${kind}": install the version that created it, or a later one`,
       );
     }
-    if (!host) {
-      host = createProviderProcess(() => process.argv[2]);
-      handleEngineSignals(host.cancellation, process.argv[2]);
+    if (!providerProcess) {
+      providerProcess = createProviderProcess(() => process.argv[2]);
+      handleEngineSignals(providerProcess.cancellation, process.argv[2]);
     }
-    return createProvider(lifecycle, host);
+    return createProvider(operations, providerProcess);
   };
 }

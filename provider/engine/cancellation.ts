@@ -1,28 +1,28 @@
 import { Server } from "node:net";
 import { watchEngine } from "./watch";
 
-/** Runs verbs with a signal that cancels them. */
+/** Runs operations with a signal that cancels them. */
 export interface Cancellation {
-  run<Result>(verb: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
-  /** Aborts running and later verbs. The engine cancels once, and a verb that it sent before may arrive later. */
+  run<Result>(operation: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
+  /** Aborts running and later operations. The engine cancels once, and an operation that it sent before may arrive later. */
   cancel(): void;
-  /** Allows verbs to run again, for another deployment in the same process (under a debugger). */
+  /** Allows operations to run again, for another deployment in the same process (under a debugger). */
   reset(): void;
-  /** Resolves when no verb is running; true if a verb was running at the time of the call. */
+  /** Resolves when no operation is running; true if an operation was running at the time of the call. */
   waitUntilIdle(): Promise<boolean>;
 }
 
-/** Creates a Cancellation. `onEnd` runs once, if no verb is running when the engine ends the command; it does not run after Ctrl-C. */
+/** Creates a Cancellation. `onEnd` runs once, if no operation is running when the engine ends the command; it does not run after Ctrl-C. */
 export function createCancellation(onEnd: () => Promise<void> = async () => {}): Cancellation {
   const running = new Map<Promise<unknown>, AbortController>();
   let isCancelled = false;
   const abort = (controller: AbortController): void => controller.abort(new Error("the deployment was cancelled"));
   return {
-    run: async (verb) => {
+    run: async (operation) => {
       const controller = new AbortController();
       if (isCancelled) abort(controller);
-      // Inside `then`, a synchronous throw of the verb becomes a rejection.
-      const result = Promise.resolve().then(() => verb(controller.signal));
+      // Inside `then`, a synchronous throw of the operation becomes a rejection.
+      const result = Promise.resolve().then(() => operation(controller.signal));
       running.set(result, controller);
       try {
         return await result;
@@ -56,8 +56,8 @@ export const shutdownTimeout = 4000;
 const flushTime = 20;
 
 /**
- * Cancels verbs and ends this process when the engine at `address` requests it. After one Ctrl-C the engine calls Cancel, which
- * the SDK handles without a callback. At the end of a command, or after a second Ctrl-C, the engine sends SIGINT. Running verbs
+ * Cancels operations and ends this process when the engine at `address` requests it. After one Ctrl-C the engine calls Cancel, which
+ * the SDK handles without a callback. At the end of a command, or after a second Ctrl-C, the engine sends SIGINT. Running operations
  * have time to clean up, even if the engine was killed and sends no signal.
  */
 export function handleEngineSignals(
@@ -73,7 +73,7 @@ export function handleEngineSignals(
     cancellation.cancel();
     const expiry = new Promise((resolve) => setTimeout(resolve, timeout).unref());
     const completion = cancellation.waitUntilIdle().then((wasBusy) => {
-      // The engine waits for this process at the end of every command. If no verb ran, no response is left to send.
+      // The engine waits for this process at the end of every command. If no operation ran, no response is left to send.
       return new Promise<void>((resolve) => void (wasBusy ? setTimeout(resolve, flushTime) : setImmediate(resolve)));
     });
     await Promise.race([expiry, completion]);
@@ -86,7 +86,7 @@ export function handleEngineSignals(
 
 /**
  * Returns the servers among Node's open handles, because the SDK does not expose its server. If a version of Node does not list
- * the handles, one Ctrl-C waits for running verbs, and this process keeps running after the engine is killed.
+ * the handles, one Ctrl-C waits for running operations, and this process keeps running after the engine is killed.
  */
 export function openServers(): Server[] {
   const openHandles: unknown = Reflect.get(process, "_getActiveHandles");

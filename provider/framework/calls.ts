@@ -2,7 +2,7 @@ import type { CallOptions, UnreadableElement } from "serverless-compute-api";
 import type { Context } from "./contract";
 import { sharedValue } from "./deployment";
 
-/** Parts of a verb's context that its calls require. */
+/** Parts of an operation's context that its calls require. */
 export type CallContext = Pick<
   Context,
   "clients" | "settings" | "signal" | "clock" | "deadline" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
@@ -26,7 +26,7 @@ function reportUnreadable(context: CallContext, { id, error }: UnreadableElement
 /** A wait in ms, rounded up: in tenths of a second below 1 s, otherwise in whole seconds. */
 const waitText = (ms: number): string => `${ms < 1000 ? Math.ceil(ms / 100) / 10 : Math.ceil(ms / 1000)} s`;
 
-/** Call options of a verb: cancelled with it, with progress during backoff, and lists without unreadable objects. */
+/** Call options of an operation: cancelled with it, with progress during backoff, and lists without unreadable objects. */
 export function callOptions(context: CallContext): CallOptions {
   return {
     signal: context.signal,
@@ -42,7 +42,7 @@ export function callOptions(context: CallContext): CallOptions {
   };
 }
 
-/** Call options for a response that several verbs share: the timeout of one verb must not fail the others. */
+/** Call options for a response that several operations share: the timeout of one operation must not fail the others. */
 export function sharedCallOptions(context: CallContext): CallOptions {
   const { cancelSignal, signal } = context;
   return { ...callOptions(context), signal: cancelSignal ?? signal, timeout: undefined, onDeadline: undefined };
@@ -88,7 +88,7 @@ export async function completeDespiteCancel<Result>(
   }
 }
 
-/** Returns true if a verb may only clean up, because it was cancelled or its timeout has expired. */
+/** Returns true if an operation may only clean up, because it was cancelled or its timeout has expired. */
 export const isCancelledOrExpired = ({
   clock,
   deadline,

@@ -27,7 +27,7 @@ export interface Change {
   replace: boolean;
 }
 
-/** Context of every verb that calls the service. */
+/** Context of every operation that calls the service. */
 export interface Context {
   clients: Clients;
   clock: Clock;
@@ -37,13 +37,13 @@ export interface Context {
   progress(text: string): void;
   /** Shows a warning that stays after the deployment. */
   warn(text: string): void;
-  /** Timeout of the verb in ms, if the user sets one; verbs use `deadline`. */
+  /** Timeout of the operation in ms, if the user sets one; operations use `deadline`. */
   timeout?: number | undefined;
-  /** Deadline of the verb by the clock; undefined without a timeout. */
+  /** Deadline of the operation by the clock; undefined without a timeout. */
   deadline?: number | undefined;
   /** Deadline of cleanup and lookups after `deadline`. */
   cleanupDeadline?: number | undefined;
-  /** The signal without the verb's own timeout, for requests that several verbs share. */
+  /** The signal without the operation's own timeout, for requests that several operations share. */
   cancelSignal?: AbortSignal | undefined;
   /** Called if a request is not retried because of `deadline`. */
   onDeadline?: (() => void) | undefined;
@@ -112,10 +112,10 @@ export class ResourceInitError extends Error {
 }
 
 /**
- * Verbs of a resource, independent of Pulumi, for the dynamic provider and the plugin. `inputs` are checked, with
+ * Operations of a resource, independent of Pulumi, for the dynamic provider and the plugin. `inputs` are checked, with
  * defaults filled in. `outputs` contain the inputs, at the same paths, and values computed by the service; an absent key is
  * omitted, never undefined. Each kind is written with its own types and converted by `defineResource`
- * (lifecycle/define-lifecycle.ts), which parses at the boundary.
+ * (framework/operations.ts), which parses at the boundary.
  */
 export interface ResourceOperations {
   /** Name of the resource type, such as `Template`. */

@@ -7,7 +7,7 @@ interface Unfinished {
   inputs: PropertyMap;
 }
 
-/** A failed verb; the message contains no secrets. */
+/** A failed operation; the message contains no secrets. */
 export class ResourceFailure extends Error {
   override readonly name = "ResourceFailure";
   constructor(

@@ -1,4 +1,5 @@
 import type { ApiError } from "serverless-compute-api";
+import { pagesAddress } from "../generated/publication";
 
 /** Titles of docs/guides/troubleshooting.md by the keys of errors. Each title is a part of the message. */
 export const helpTitles = {
@@ -33,3 +34,13 @@ const keysByCode: Readonly<Record<string, HelpKey>> = {
 /** Returns the help key for the explanation of a failed call; undefined if it has no page. */
 export const helpForCall = ({ code }: ApiError): HelpKey | undefined =>
   Object.hasOwn(keysByCode, code) ? keysByCode[code] : undefined;
+
+/** Appends the address of a help page to a message if the error has a key and the pages are published. */
+export function withHelp(message: string, key: HelpKey | undefined, pages = pagesAddress): string {
+  if (pages === undefined || key === undefined) return message;
+  const anchor = helpTitles[key]
+    .toLowerCase()
+    .replace(/[^a-z0-9 ]/g, "")
+    .replaceAll(" ", "-");
+  return `${message}\nHelp: ${pages}/guides/troubleshooting.md#${anchor}`;
+}

@@ -8,14 +8,14 @@ import { type HelpKey, helpForCall } from "./help";
 export interface ErrorContext {
   /** Readable name of the object: `Template "chat-dev"`. */
   label: string;
-  verb: "create" | "read" | "update" | "delete" | "look up";
+  operation: "create" | "read" | "update" | "delete" | "look up";
   names: SettingNames;
 }
 
 /** Message for the user: object, problem and remedy. The category and the code of the error select the text. */
 export function explain(error: ApiError, subject: ErrorContext): string {
   const text = categoryMessages[error.category](error, subject);
-  return `${subject.label}: ${text}${error.ambiguous && subject.verb === "create" ? lostCreateAdvice : ""}`;
+  return `${subject.label}: ${text}${error.ambiguous && subject.operation === "create" ? lostCreateAdvice : ""}`;
 }
 
 /** Advice about a create whose response was lost. */
@@ -81,8 +81,8 @@ const networkMessages: Record<string, (error: ApiError, origin: string, names: S
 };
 
 /** The engine keeps the config of providers, and runs no program for "refresh" and "destroy". */
-const lastConfigAdvice = (setting: "apiKey" | "dialect", { verb, names }: ErrorContext): string =>
-  (verb === "read" || verb === "delete") && !names.fromEnvironment.includes(setting)
+const lastConfigAdvice = (setting: "apiKey" | "dialect", { operation, names }: ErrorContext): string =>
+  (operation === "read" || operation === "delete") && !names.fromEnvironment.includes(setting)
     ? `\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the ${setting === "apiKey" ? "key" : setting} has changed ` +
       'since, run "pulumi up" first, or add --run-program.'
     : "";
@@ -120,9 +120,9 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: ErrorCo
       : `the service rejected the request: ${serviceMessage(error)}`;
   },
   missing: (error, subject) => {
-    const { verb } = subject;
-    if (verb === "create") return `a referenced object does not exist: ${serviceMessage(error)}`;
-    if (verb === "update")
+    const { operation } = subject;
+    if (operation === "create") return `a referenced object does not exist: ${serviceMessage(error)}`;
+    if (operation === "update")
       return `no longer exists: ${serviceMessage(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
     // Reads and deletes handle a missing object themselves; here the whole collection is missing.
     return wrongAddressMessage(error, subject);

@@ -61,7 +61,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     warnings: (change) => [...warningsOf(shape, change.changes), ...(plan(change).warnings ?? [])],
     previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
     create: (properties, context) =>
-      runVerb({ label: labelOf(properties), verb: "create" }, properties, context, (bounded) =>
+      runOperation({ label: labelOf(properties), operation: "create" }, properties, context, (bounded) =>
         runChange(bounded, async () => {
           const inputs = checkedInputs.parse(properties);
           const created = await definition.create(inputs, bounded, properties);
@@ -72,15 +72,15 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         }),
       ),
     read: (id, olds, context) =>
-      runVerb({ label: labelOf(olds, id), verb: "read" }, olds, context, async (bounded) => {
+      runOperation({ label: labelOf(olds, id), operation: "read" }, olds, context, async (bounded) => {
         bounded.ownedIds.set(id, "state");
         const actual = await definition.read(id, olds, bounded);
         if (!actual) return undefined;
         return readResultOf(id, olds, actual, definition);
       }),
     update: (id, olds, news, context) =>
-      runVerb(
-        { label: labelOf(news, id), verb: "update" },
+      runOperation(
+        { label: labelOf(news, id), operation: "update" },
         news,
         context,
         (bounded) =>
@@ -98,7 +98,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         olds,
       ),
     delete: (id, olds, context) =>
-      runVerb({ label: labelOf(olds, id), verb: "delete" }, olds, context, (bounded) =>
+      runOperation({ label: labelOf(olds, id), operation: "delete" }, olds, context, (bounded) =>
         runChange(bounded, async () => {
           // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.
           if (bounded.ownedIds.get(id) === "adopted")
@@ -124,7 +124,7 @@ async function deleteDuplicates(
   for (const id of ids) if (typeof id === "string") await definition.delete(id, {}, context);
 }
 
-/** Runs a verb that changes objects of the service; earlier reads are invalidated. */
+/** Runs an operation that changes objects of the service; earlier reads are invalidated. */
 async function runChange<Result>(context: Context, work: () => Promise<Result>): Promise<Result> {
   invalidateLists(context);
   try {
@@ -134,7 +134,7 @@ async function runChange<Result>(context: Context, work: () => Promise<Result>):
   }
 }
 
-/** Runs a verb; a failed call throws with the message for the user. An unfinished object keeps its inputs. */
+/** Runs an operation; a failed call throws with the message for the user. An unfinished object keeps its inputs. */
 async function explainFailures<Result>(
   subject: ErrorContext,
   inputs: Properties,
@@ -152,8 +152,8 @@ async function explainFailures<Result>(
   }
 }
 
-/** Runs a verb within its timeout. */
-function runVerb<Result>(
+/** Runs an operation within its timeout. */
+function runOperation<Result>(
   target: Omit<ErrorContext, "names">,
   inputs: Properties,
   context: Context,

@@ -1,25 +1,26 @@
 import { messageOf } from "../engine/error-text";
 import type { PropertyMap } from "../engine/values";
 import type { Context, Failure, ResourceOperations, Secrets } from "./contract";
-import type { Host } from "./process";
+import type { ProviderProcess } from "./process";
 import { isSecretAt } from "./properties/secret-paths";
 
 /**
- * Findings of a lifecycle about the checked inputs of a resource; none if the preflight is off. Without a connection the first
+ * Findings of a operations about the checked inputs of a resource; none if the preflight is off. Without a connection the first
  * resource gets a warning. Findings about secret properties are omitted, because they contain values.
  */
 export async function findingsOf(
   { preflight }: ResourceOperations,
-  host: Host,
+  providerProcess: ProviderProcess,
   { urn, olds, news, paths }: { urn: string; olds: PropertyMap; news: PropertyMap } & Pick<Secrets, "paths">,
   run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,
 ): Promise<Failure[]> {
-  if (!preflight || urn === "" || host.preflight() === "off") return [];
-  const { objects, warned } = host.deployment();
+  if (!preflight || urn === "" || providerProcess.preflight() === "off") return [];
+  const { objects, warned } = providerProcess.deployment();
   try {
-    host.connect();
+    providerProcess.connect();
   } catch (error) {
-    if (!warned.has("preflight")) void host.log.warning(urn, `preflight is not possible: ${messageOf(error)}`);
+    if (!warned.has("preflight"))
+      void providerProcess.log.warning(urn, `preflight is not possible: ${messageOf(error)}`);
     warned.add("preflight");
     return [];
   }
@@ -28,7 +29,11 @@ export async function findingsOf(
 }
 
 /** Keeps the properties of an object for findings about others, except the secret ones. */
-export function recordObject(host: Host, id: string, { properties, secretPaths }: PropertyMap): void {
+export function recordObject(
+  providerProcess: ProviderProcess,
+  id: string,
+  { properties, secretPaths }: PropertyMap,
+): void {
   const visible = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
-  host.deployment().objects.set(id, Object.fromEntries(visible));
+  providerProcess.deployment().objects.set(id, Object.fromEntries(visible));
 }

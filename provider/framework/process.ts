@@ -16,9 +16,9 @@ import { createDeployment, type Deployment } from "./deployment";
 import { noneFoundWarning } from "./messages";
 
 /** State and services of the provider's process, used by the dynamic provider and the plugin. */
-export interface Host {
+export interface ProviderProcess {
   /**
-   * Stores the configuration source without reading it. The dynamic SDK calls this during a deployment, at the first verb of
+   * Stores the configuration source without reading it. The dynamic SDK calls this during a deployment, at the first operation of
    * each kind, so the state of the process, including a cancellation, is kept.
    */
   setConfiguration(get: ConfigLookup): void;
@@ -47,10 +47,10 @@ export interface Host {
 }
 
 /**
- * Creates the host of a provider's process; `engineAddress` returns the address that the engine passed to the process.
- * The first verb that requires clients creates them, so a deployment without changes opens no connection.
+ * Creates the state and services of a provider's process; `engineAddress` returns the address that the engine passed to the process.
+ * The first operation that requires clients creates them, so a deployment without changes opens no connection.
  */
-export function createProviderProcess(engineAddress: () => string | undefined): Host {
+export function createProviderProcess(engineAddress: () => string | undefined): ProviderProcess {
   const cancellation = createCancellation(async () => {
     const { connection, lookupCounts } = deployment;
     if (connection && lookupCounts.missing > 0 && lookupCounts.found === 0)

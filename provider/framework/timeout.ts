@@ -1,11 +1,11 @@
 import { type Context, ResourceInitError } from "./contract";
 import { type ErrorContext, helpOf, UserError } from "./messages";
 
-/** A verb that exceeded its custom timeout. */
-class VerbTimeout extends Error {
-  override readonly name = "VerbTimeout";
-  constructor(verb: ErrorContext["verb"], timeout: number) {
-    super(`${verb} timed out after ${timeout / 1000} s (customTimeouts.${verb})`);
+/** An operation that exceeded its custom timeout. */
+class OperationTimeout extends Error {
+  override readonly name = "OperationTimeout";
+  constructor(operation: ErrorContext["operation"], timeout: number) {
+    super(`${operation} timed out after ${timeout / 1000} s (customTimeouts.${operation})`);
   }
 }
 
@@ -13,14 +13,14 @@ class VerbTimeout extends Error {
 const reserveDivisor = 5;
 const maxReserve = 5000;
 
-/** Time after the end before a wait is aborted, ms, so that a verb can report its own reason. */
+/** Time after the end before a wait is aborted, ms, so that an operation can report its own reason. */
 const abortDelay = 50;
 
 /** Longest delay of a Node timer, ms. */
 const maxTimerDelay = 2 ** 31 - 1;
 
 /**
- * Runs a verb so that it ends within its custom timeout. Its calls, waits and lookups end a little earlier, which leaves
+ * Runs an operation so that it ends within its custom timeout. Its calls, waits and lookups end a little earlier, which leaves
  * time to look up created objects and to cancel running jobs. Its failure names the timeout.
  */
 export async function withTimeout<Result>(
@@ -32,7 +32,7 @@ export async function withTimeout<Result>(
   if (timeout === undefined) return work(context);
   const reserve = Math.min(maxReserve, timeout / reserveDivisor);
   const deadline = clock.now() + timeout - reserve;
-  const reason = new VerbTimeout(subject.verb, timeout);
+  const reason = new OperationTimeout(subject.operation, timeout);
   const expiry = new AbortController();
   let deadlineReached = false;
   const expire = (): never => {
@@ -74,8 +74,8 @@ export async function withTimeout<Result>(
 const isCausedBy = ({ cause }: Error, reason: Error): boolean =>
   cause === reason || (cause instanceof Error && isCausedBy(cause, reason));
 
-/** A failure that names the timeout of the verb; it keeps the created object. */
-function withTimeoutMessage(error: unknown, reason: VerbTimeout, { label }: ErrorContext): unknown {
+/** A failure that names the timeout of the operation; it keeps the created object. */
+function withTimeoutMessage(error: unknown, reason: OperationTimeout, { label }: ErrorContext): unknown {
   if (error === reason) return new UserError(`${label}: ${reason.message}`, { cause: reason });
   if (!(error instanceof Error) || isCausedBy(error, reason)) return error;
   const message = `${error.message}\nThe ${reason.message}.`;

@@ -118,7 +118,7 @@ const getEndpointHealth: FunctionDefinition<{ endpointId: string }, EndpointHeal
     } catch (error) {
       if (isApiError(error, "missing"))
         throw new Error(`${label} is unknown to the service (${error.message}): check the id`, { cause: error });
-      throw toUserError(error, { label, verb: "look up", names: context.settings.names });
+      throw toUserError(error, { label, operation: "look up", names: context.settings.names });
     }
   },
 };

@@ -33,7 +33,7 @@ export async function explained<Result>(
   try {
     return await requests();
   } catch (error) {
-    throw toUserError(error, { label, verb: "look up", names: settings.names });
+    throw toUserError(error, { label, operation: "look up", names: settings.names });
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type Response,
 } from "../engine/messages";
 import { type Properties, type PropertyMap, Unknown, type Value } from "../engine/values";
-import type { Host } from "../framework/process";
+import type { ProviderProcess } from "../framework/process";
 import { isSecretAt, secretsIn } from "../framework/properties/secret-paths";
 import { suggest } from "../framework/properties/spelling";
 import { isExplicitProvider } from "../framework/urn";
@@ -53,7 +53,7 @@ function validationErrors({ properties, secretPaths }: PropertyMap, urn: string)
 }
 
 /** Handlers of CheckConfig, DiffConfig and Configure. */
-export function configCalls(host: Host) {
+export function configCalls(providerProcess: ProviderProcess) {
   return {
     checkConfig: ({ urn, news }: Request<typeof checkRequest>): Response<typeof checkResponse> => {
       const { properties, secretPaths } = news;
@@ -90,7 +90,7 @@ export function configCalls(host: Host) {
     },
 
     configure: ({ urn, args }: Request<typeof configureRequest>): Response<typeof configureResponse> => {
-      host.beginDeployment(configLookupOf(args.properties, urn));
+      providerProcess.beginDeployment(configLookupOf(args.properties, urn));
       return { acceptSecrets: true, supportsPreview: true, supportsAutonaming: true };
     },
   };

@@ -1,7 +1,7 @@
 import type { listRequest, listResponse, Request, Response } from "../engine/messages";
 import { hasUnknown, type Properties } from "../engine/values";
 import { toUserError } from "../framework/messages";
-import type { Host } from "../framework/process";
+import type { ProviderProcess } from "../framework/process";
 import { shortType } from "../framework/urn";
 import { listInputs } from "../functions/functions";
 import { isObjectKind, type ObjectKind, objectKindNames, objectKinds } from "../resources";
@@ -10,14 +10,14 @@ type ListRequest = Request<typeof listRequest>;
 type ListResponse = Response<typeof listResponse>;
 
 /** Handler of List, which returns the objects of a kind ordered by id; Read accepts these ids. */
-export function listCalls(host: Host) {
+export function listCalls(providerProcess: ProviderProcess) {
   return {
     list: async (request: ListRequest): Promise<ListResponse[]> => {
       const kind = kindOf(request.token);
       const namePrefix = prefixIn(request.query.properties);
       if (namePrefix === undefined) return [{ computed: {} }];
       const start = parseToken(request.continuationToken);
-      const objects = await objectsOf(kind, host);
+      const objects = await objectsOf(kind, providerProcess);
       const remaining = objects
         .filter(({ id, name }) => name.startsWith(namePrefix) && id > start.lastId)
         .sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -49,7 +49,7 @@ function parseToken(token: string): { count: number; lastId: string } {
   return { count: Number(count), lastId };
 }
 
-async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }: Host) {
+async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }: ProviderProcess) {
   const { clients, settings } = connect();
   const progress = (text: string): void => void log.warning("", text);
   try {
@@ -60,7 +60,7 @@ async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }
       return objects;
     });
   } catch (error) {
-    throw toUserError(error, { label: kind, verb: "look up", names: settings.names });
+    throw toUserError(error, { label: kind, operation: "look up", names: settings.names });
   }
 }
 

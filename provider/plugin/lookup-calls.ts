@@ -3,7 +3,7 @@ import { messageOf } from "../engine/error-text";
 import type { invokeRequest, invokeResponse, Request, Response } from "../engine/messages";
 import { hasUnknown, type Properties, stringAt, toProperties } from "../engine/values";
 import type { CallContext } from "../framework/calls";
-import type { Host } from "../framework/process";
+import type { ProviderProcess } from "../framework/process";
 import { secretsIn } from "../framework/properties/secret-paths";
 import { shortType } from "../framework/urn";
 import { functions } from "../functions/functions";
@@ -12,7 +12,7 @@ import type { FunctionDefinition } from "../functions/lookup";
 const isFunction = (name: string): name is keyof typeof functions => Object.hasOwn(functions, name);
 
 /** Handler of Invoke, which runs the functions of the package. */
-export function lookupCalls(host: Host) {
+export function lookupCalls(providerProcess: ProviderProcess) {
   return {
     invoke: async ({ token, args }: Request<typeof invokeRequest>): Promise<Response<typeof invokeResponse>> => {
       const name = shortType(token);
@@ -24,14 +24,14 @@ export function lookupCalls(host: Host) {
       // Thrown, not returned as failures: a Node program that receives failures runs out of memory before it ends.
       if (errors.length > 0) throw new Error(errors.join("; "));
       if (Object.values(properties).some(hasUnknown)) return {};
-      const { clock, connect } = host;
+      const { clock, connect } = providerProcess;
       const secrets = secretsIn([properties], secretPaths);
       const texts = Object.fromEntries(Object.keys(properties).map((key) => [key, stringAt(properties, key)]));
       const run = (signal: AbortSignal) => {
         const context: CallContext = { ...connect(), clock, signal, secrets, progress: () => {} };
         return definition.run(texts, context);
       };
-      const result = await host.cancellation.run(run).catch((thrown: unknown) => {
+      const result = await providerProcess.cancellation.run(run).catch((thrown: unknown) => {
         throw new Error(createRedaction(secrets.values)(messageOf(thrown)));
       });
       // The service may add response fields; only fields in the schema are returned.

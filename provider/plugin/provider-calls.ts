@@ -5,7 +5,7 @@ import * as messages from "../engine/messages";
 import type { Message } from "../engine/protobuf";
 import type { ResourceOperations } from "../framework/contract";
 import { ResourceFailure } from "../framework/failures";
-import type { Host } from "../framework/process";
+import type { ProviderProcess } from "../framework/process";
 import { configCalls } from "./config-calls";
 import { construct } from "./construct";
 import { listCalls } from "./list-calls";
@@ -13,12 +13,15 @@ import { lookupCalls } from "./lookup-calls";
 import type { DeploymentCalls } from "./main";
 import { resourceCalls } from "./resource-calls";
 
-/** Implements the deployment calls of Pulumi's ResourceProvider service with the lifecycles. */
-export function providerCalls(host: Host, lifecycles: Readonly<Record<string, ResourceOperations>>): DeploymentCalls {
-  const config = configCalls(host);
-  const resource = resourceCalls(host, lifecycles);
+/** Implements the deployment calls of Pulumi's ResourceProvider service with the table. */
+export function providerCalls(
+  providerProcess: ProviderProcess,
+  table: Readonly<Record<string, ResourceOperations>>,
+): DeploymentCalls {
+  const config = configCalls(providerProcess);
+  const resource = resourceCalls(providerProcess, table);
   const cancel = () => {
-    host.cancellation.cancel();
+    providerProcess.cancellation.cancel();
     return {};
   };
   return {
@@ -32,8 +35,8 @@ export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Re
     Read: wrapHandler(messages.readRequest, messages.readResponse, resource.read),
     Update: wrapHandler(messages.updateRequest, messages.updateResponse, resource.update),
     Delete: wrapHandler(messages.deleteRequest, messages.empty, resource.delete),
-    Invoke: wrapHandler(messages.invokeRequest, messages.invokeResponse, lookupCalls(host).invoke),
-    List: wrapHandler(messages.listRequest, streamOf(messages.listResponse), listCalls(host).list),
+    Invoke: wrapHandler(messages.invokeRequest, messages.invokeResponse, lookupCalls(providerProcess).invoke),
+    List: wrapHandler(messages.listRequest, streamOf(messages.listResponse), listCalls(providerProcess).list),
     Cancel: wrapHandler(messages.empty, messages.empty, cancel),
   };
 }

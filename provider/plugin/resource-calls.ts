@@ -18,38 +18,38 @@ import {
   type updateRequest,
   type updateResponse,
 } from "../engine/messages";
-import type { Change, ResourceOperations, Naming } from "../framework/contract";
-import type { Host } from "../framework/process";
+import type { Change, Naming, ResourceOperations } from "../framework/contract";
+import type { ResourceCall } from "../framework/pipeline";
+import { changedProperties, createPipeline, type Pipeline } from "../framework/pipeline";
+import type { ProviderProcess } from "../framework/process";
 import { pathText } from "../framework/properties/path-text";
-import { changedProperties, createResourceVerbs, type ResourceVerbs } from "../framework/resource";
-import type { ResourceCall } from "../framework/resource-types";
 import { autoNaming, parseUrn, shortType } from "../framework/urn";
 
 /** Handlers of Check, Diff, Create, Update, Read and Delete. */
-export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, ResourceOperations>>) {
-  const verbsByKind = new Map(
-    Object.entries(lifecycles).map(([kind, lifecycle]) => [kind, createResourceVerbs(lifecycle, host)]),
+export function resourceCalls(providerProcess: ProviderProcess, table: Readonly<Record<string, ResourceOperations>>) {
+  const pipelines = new Map(
+    Object.entries(table).map(([kind, operations]) => [kind, createPipeline(operations, providerProcess)]),
   );
-  const verbsFor = ({ urn }: { urn: string }): ResourceVerbs => {
+  const pipelineFor = ({ urn }: { urn: string }): Pipeline => {
     const { type } = parseUrn(urn);
-    const verbs = verbsByKind.get(shortType(type));
-    if (verbs) return verbs;
-    throw new Error(`unknown resource type ${type}; this provider supports ${[...verbsByKind.keys()].join(", ")}`);
+    const pipeline = pipelines.get(shortType(type));
+    if (pipeline) return pipeline;
+    throw new Error(`unknown resource type ${type}; this provider supports ${[...pipelines.keys()].join(", ")}`);
   };
 
   return {
     check: async (request: Request<typeof checkRequest>): Promise<Response<typeof checkResponse>> => {
       const { urn, olds, news } = request;
-      return verbsFor(request).check({ urn }, olds, news, namingOf(request));
+      return pipelineFor(request).check({ urn }, olds, news, namingOf(request));
     },
 
     diff: async (request: Request<typeof diffRequest>): Promise<Response<typeof diffResponse>> => {
       const { id, urn, olds, news } = request;
-      const verbs = verbsFor(request);
-      const { changes, hasPlaintextSecrets, ...rest } = await verbs.diff({ urn }, id, olds, news);
+      const pipeline = pipelineFor(request);
+      const { changes, hasPlaintextSecrets, ...rest } = await pipeline.diff({ urn }, id, olds, news);
       const oldOutputs = olds.properties;
       // Without changes, the engine does not use `stables`.
-      const outputs = changes.length > 0 ? verbs.previewOutputs({ urn }, id, olds, news).properties : oldOutputs;
+      const outputs = changes.length > 0 ? pipeline.previewOutputs({ urn }, id, olds, news).properties : oldOutputs;
       return {
         ...rest,
         changes: changes.length > 0 || hasPlaintextSecrets ? diffChanges.some : diffChanges.none,
@@ -63,27 +63,27 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Re
 
     create: async (request: Request<typeof createRequest>): Promise<Response<typeof createResponse>> => {
       const { properties: news, preview } = request;
-      const verbs = verbsFor(request);
-      if (preview) return { properties: verbs.previewOutputs(request, undefined, undefined, news) };
-      const { id, outputs } = await verbs.create(callOf(request), news);
+      const pipeline = pipelineFor(request);
+      if (preview) return { properties: pipeline.previewOutputs(request, undefined, undefined, news) };
+      const { id, outputs } = await pipeline.create(callOf(request), news);
       return { id, properties: outputs };
     },
 
     update: async (request: Request<typeof updateRequest>): Promise<Response<typeof updateResponse>> => {
       const { id, olds, news, preview } = request;
-      const verbs = verbsFor(request);
-      if (preview) return { properties: verbs.previewOutputs(request, id, olds, news) };
-      return { properties: await verbs.update(callOf(request), id, olds, news) };
+      const pipeline = pipelineFor(request);
+      if (preview) return { properties: pipeline.previewOutputs(request, id, olds, news) };
+      return { properties: await pipeline.update(callOf(request), id, olds, news) };
     },
 
     read: async (request: Request<typeof readRequest>): Promise<Response<typeof readResponse>> => {
       const { id, properties: olds, inputs } = request;
-      const result = await verbsFor(request).read(callOf(request), id, olds, inputs);
+      const result = await pipelineFor(request).read(callOf(request), id, olds, inputs);
       return result ? { id: result.id, properties: result.outputs, inputs: result.inputs } : {};
     },
 
     delete: async (request: Request<typeof deleteRequest>): Promise<Response<typeof empty>> => {
-      await verbsFor(request).delete(callOf(request), request.id, request.properties);
+      await pipelineFor(request).delete(callOf(request), request.id, request.properties);
       return {};
     },
   };

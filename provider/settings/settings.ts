@@ -9,7 +9,7 @@ import { addressNames, type ConfigLookup, type Environment, labelOf, namesOf, te
 
 export type { ConfigLookup };
 
-/** Validated settings of the clients and the lifecycles. */
+/** Validated settings of the clients and the operations. */
 export interface Settings {
   clients: ClientSettings;
   lifecycle: OperationSettings;

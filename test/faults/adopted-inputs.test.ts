@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createProvider } from "../../provider/dynamic/provider";
 import { type Properties, Unknown } from "../../provider/engine/values";
-import { createProviderProcess, type Host } from "../../provider/framework/process";
+import { createProviderProcess, type ProviderProcess } from "../../provider/framework/process";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
 import { kinds } from "../../provider/resources";
 import { configNames } from "../../provider/settings/setting-names";
@@ -119,7 +119,7 @@ test("an unknown input counts as a change", async () => {
 describe("the preview of an adoption", () => {
   const news = { imageName: "new:2", env: { B: "2" }, adoptExisting: true };
   /** Warnings of a check in both provider variants. */
-  async function warningsOf(name: string, connect: Host["connect"] | undefined): Promise<string[]> {
+  async function warningsOf(name: string, connect: ProviderProcess["connect"] | undefined): Promise<string[]> {
     const warnings: string[] = [];
     const host = createProviderProcess(() => undefined);
     const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };

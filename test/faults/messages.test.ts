@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import type { Properties } from "../../provider/engine/values";
 import { type Context, ResourceInitError } from "../../provider/framework/contract";
 import type { HelpKey } from "../../provider/framework/help";
-import { withHelp } from "../../provider/framework/help-address";
+import { withHelp } from "../../provider/framework/help";
 import { helpOf, toUserError } from "../../provider/framework/messages";
 import { functions } from "../../provider/functions/functions";
 import { kinds } from "../../provider/resources";
@@ -111,7 +111,7 @@ const golden: [fault: string, work: () => unknown][] = [
     () => {
       const fault = Object.assign(new Error("invalid request path"), { code: "UND_ERR_INVALID_ARG" });
       const error = classifyFault(fault, { method: "GET", url: bench.proxy.origin }, false);
-      throw toUserError(error, { label: 'NetworkVolume "chat-dev"', verb: "read", names: configNames });
+      throw toUserError(error, { label: 'NetworkVolume "chat-dev"', operation: "read", names: configNames });
     },
   ],
   ["an unknown path", () => create("NetworkVolume", volume, contextAt(bench, `${bench.proxy.origin}/api`))],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Unknown } from "../../provider/engine/values";
-import { createProviderProcess, type Host } from "../../provider/framework/process";
+import { createProviderProcess, type ProviderProcess } from "../../provider/framework/process";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
 import { kinds } from "../../provider/resources";
 import type { PreflightMode } from "../../provider/settings/settings";
@@ -25,10 +25,10 @@ const reads = {
 }[dialect];
 
 /** The plugin's checks in one deployment, and the warnings that the engine receives. */
-function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
+function deployment(mode: PreflightMode, overrides: Partial<ProviderProcess> = {}) {
   const { clients, clock, settings } = bench.context();
   const warnings: string[] = [];
-  const host: Host = {
+  const host: ProviderProcess = {
     ...createProviderProcess(() => undefined),
     connect: () => ({ clients, settings }),
     dialect: () => dialect,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { withHelp } from "../../provider/framework/help-address";
+import { withHelp } from "../../provider/framework/help";
 import { withFingerprints } from "../support/default-names";
 import { restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";

@@ -66,7 +66,7 @@ async function addReleases(
     try {
       await Promise.all([...new Set(providerChanges.map(({ endpoint }) => endpoint.id))].map(addEndpointReleases));
     } catch (error) {
-      throw toUserError(error, { label: "releases", verb: "look up", names: settings.lifecycle.names });
+      throw toUserError(error, { label: "releases", operation: "look up", names: settings.lifecycle.names });
     } finally {
       await clients.close();
     }

@@ -64,6 +64,6 @@ export async function pricesOfCatalog(preview: Preview, notify: (text: string) =
       volumes: {},
     };
   } catch (cause) {
-    throw toUserError(cause, { label: "prices of the catalog", verb: "look up", names: settings.lifecycle.names });
+    throw toUserError(cause, { label: "prices of the catalog", operation: "look up", names: settings.lifecycle.names });
   }
 }

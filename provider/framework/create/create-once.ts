@@ -115,7 +115,7 @@ async function createWithRetries<ApiObject extends NamedObject>(
   create: Create<ApiObject>,
 ): Promise<{ created: ApiObject; attempt: number; matches: ApiObject[] }> {
   const { kind, name, context, send, lookup, allowsDuplicates } = create;
-  const subject = { label: `${kind} "${name}"`, verb: "create", names: context.settings.names } as const;
+  const subject = { label: `${kind} "${name}"`, operation: "create", names: context.settings.names } as const;
   for (let attempt = 1; ; attempt++) {
     let responseLost = false;
     const onResponseLost = (): void => {
@@ -155,7 +155,7 @@ async function createWithRetries<ApiObject extends NamedObject>(
   }
 }
 
-/** Looks up several times; after a cancellation or the verb's timeout, once more. */
+/** Looks up several times; after a cancellation or the operation's timeout, once more. */
 async function lookUpWithRetries<ApiObject>(
   lookup: Lookup<ApiObject>,
   context: Context,

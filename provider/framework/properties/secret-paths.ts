@@ -38,17 +38,17 @@ export const secretPathsOfShape = ({ options }: ResourceOperations): Path[] =>
  * none of `known` has.
  */
 export function secretOutputs(
-  lifecycle: ResourceOperations,
+  operations: ResourceOperations,
   secretInputs: readonly Path[],
   outputs: Properties = {},
   known: readonly Properties[] = [outputs],
 ): Path[] {
   const secretKeys = new Set(secretInputs.map(([top]) => top));
-  const derivedPaths = Object.entries(lifecycle.options).flatMap(([key, { secretWith }]) =>
+  const derivedPaths = Object.entries(operations.options).flatMap(([key, { secretWith }]) =>
     secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],
   );
-  const repeatedPaths = lifecycle.derivedSecrets?.(secretInputs, outputs, known) ?? [];
-  return [...secretPathsOfShape(lifecycle), ...secretInputs, ...derivedPaths, ...repeatedPaths];
+  const repeatedPaths = operations.derivedSecrets?.(secretInputs, outputs, known) ?? [];
+  return [...secretPathsOfShape(operations), ...secretInputs, ...derivedPaths, ...repeatedPaths];
 }
 
 /** Returns true if the state contains a value as plain text that the program has made secret since. */

@@ -13,7 +13,7 @@ import { adoptExisting } from "../adopt-existing";
 /** Inputs of a ContainerRegistryAuth resource in a program. */
 const registryAuthInputs = z.strictObject({ ...fields, name: fields.name.optional(), adoptExisting });
 
-/** Checked inputs with a name, as passed to the verbs. */
+/** Checked inputs with a name, as passed to the operations. */
 const checkedInputs = z.object({ ...registryAuthInputs.shape, name: z.string() });
 type Inputs = z.output<typeof checkedInputs>;
 

@@ -155,7 +155,7 @@ export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promi
   } catch (error) {
     throw toUserError(error, {
       label: `job on endpoint "${spec.endpointId}"`,
-      verb: "create",
+      operation: "create",
       names: context.settings.names,
     });
   }

@@ -5,7 +5,7 @@ import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrEx
 import type { Context } from "../../framework/contract";
 import type { JobSpec } from "./inputs";
 
-/** Subset of a verb's context that a job requires. */
+/** Subset of an operation's context that a job requires. */
 export type JobContext = Pick<
   Context,
   "clients" | "settings" | "clock" | "signal" | "progress" | "deadline" | "cleanupDeadline" | "onDeadline" | "secrets"
@@ -147,7 +147,7 @@ async function poll(
   timeLimit: number,
   context: JobContext,
 ): Promise<JobRecord | undefined> {
-  // The last poll runs after the time limit of the verb's calls, in the time reserved for cleanup.
+  // The last poll runs after the time limit of the operation's calls, in the time reserved for cleanup.
   const options = isCancelledOrExpired(context) ? cleanupCallOptions(context) : callOptions(context);
   try {
     return await context.clients.jobs.status(endpointId, jobId, { ...options, visibilityLimit: timeLimit });

@@ -18,7 +18,7 @@ const networkVolumeInputs = z.strictObject({
   adoptExisting,
 });
 
-/** Checked inputs with a name, as passed to the verbs. */
+/** Checked inputs with a name, as passed to the operations. */
 const checkedInputs = z.object({ ...networkVolumeInputs.shape, name: z.string() });
 type Inputs = z.output<typeof checkedInputs>;
 

@@ -32,7 +32,7 @@ const secretInputs = z.strictObject({
   adoptExisting,
 });
 
-/** Checked inputs with a name, as passed to the verbs. */
+/** Checked inputs with a name, as passed to the operations. */
 const checkedInputs = z.object({
   ...secretInputs.shape,
   name: z.string(),

@@ -1,7 +1,7 @@
 import type { Context } from "../../framework/contract";
 import type { Verify } from "./inputs";
 
-/** Time reserved for a rollback: a fifth of the verb's remaining time, up to a maximum (ms). */
+/** Time reserved for a rollback: a fifth of the operation's remaining time, up to a maximum (ms). */
 const rollbackDivisor = 5;
 const maxRollbackTime = 30_000;
 
@@ -15,7 +15,7 @@ export interface Deadline {
 
 /**
  * Returns the deadline of a verification: its own timeout, extended by waits for polling turns, but early enough for a rollback
- * before the verb's timeout.
+ * before the operation's timeout.
  */
 export function deadlineOf({ timeout }: Verify, { clock, deadline }: Pick<Context, "clock" | "deadline">): Deadline {
   const now = clock.now();

@@ -27,7 +27,7 @@ function createSharedRead<Result>(
       .catch((error: unknown) => {
         (cancelSignal ?? signal).throwIfAborted();
         warn(
-          `preflight is incomplete: ${messageOf(toUserError(error, { label, verb: "look up", names: context.settings.names }))}`,
+          `preflight is incomplete: ${messageOf(toUserError(error, { label, operation: "look up", names: context.settings.names }))}`,
         );
         return undefined;
       });

@@ -188,7 +188,7 @@ function rollbackFailure(
   const { name } = update.news;
   const cause = toUserError(error, {
     label: `ServerlessEndpoint "${name}"`,
-    verb: "update",
+    operation: "update",
     names: context.settings.names,
   });
   const currentState = endpoint

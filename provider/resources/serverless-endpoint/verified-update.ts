@@ -23,7 +23,7 @@ import { verifyEndpoint } from "./verification";
 const messageOf = (error: unknown, { name }: Inputs, { settings }: Context): string => {
   const explained = toUserError(error, {
     label: `ServerlessEndpoint "${name}"`,
-    verb: "update",
+    operation: "update",
     names: settings.names,
   });
   return explained instanceof Error ? explained.message : String(explained);

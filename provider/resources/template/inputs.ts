@@ -63,7 +63,7 @@ export const templateInputs = z
     }),
   );
 
-/** Checked inputs with a name, as passed to the verbs. */
+/** Checked inputs with a name, as passed to the operations. */
 export const checkedInputs = z.object({ ...templateInputs.shape, name: z.string() });
 /** Checked inputs with a name. */
 export type Inputs = z.output<typeof checkedInputs>;

@@ -4,7 +4,7 @@ import { createProvider } from "../../../../provider/dynamic/provider";
 import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
 import { Unknown } from "../../../../provider/engine/values";
 import type { ResourceOperations } from "../../../../provider/framework/contract";
-import { createProviderProcess, type Host } from "../../../../provider/framework/process";
+import { createProviderProcess, type ProviderProcess } from "../../../../provider/framework/process";
 import { configNames } from "../../../../provider/settings/setting-names";
 
 /** The engine's marker for an unknown value. */
@@ -61,7 +61,7 @@ interface Bench {
 }
 
 /** Creates a provider of boxes, with a real host. */
-export function bench(overrides: Partial<ResourceOperations> = {}, host: Partial<Host> = {}): Bench {
+export function bench(overrides: Partial<ResourceOperations> = {}, host: Partial<ProviderProcess> = {}): Bench {
   const messages: string[] = [];
   const cancellation = createCancellation();
   // Never called: a box needs no service.

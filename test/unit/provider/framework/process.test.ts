@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { serveCalls } from "../../../../provider/engine/grpc-server";
 import { message, text } from "../../../../provider/engine/protobuf";
-import { createProviderProcess, type Host } from "../../../../provider/framework/process";
+import { createProviderProcess, type ProviderProcess } from "../../../../provider/framework/process";
 import { listenOnLoopback } from "../../../support/loopback";
 
 const config = (values: Record<string, string>) => (key: string) => values[key];
@@ -39,7 +39,7 @@ describe("the process that the engine starts", () => {
   });
 
   /** The warnings of a host. */
-  async function warningsOf(act: (host: Host) => Promise<void>): Promise<string[]> {
+  async function warningsOf(act: (host: ProviderProcess) => Promise<void>): Promise<string[]> {
     const logRequest = message({ message: text(2), urn: text(3) });
     const messages: string[] = [];
     const engine = createServer();

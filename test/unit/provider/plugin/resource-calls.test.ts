@@ -9,7 +9,7 @@ import {
   type Response,
 } from "../../../../provider/engine/messages";
 import { Unknown } from "../../../../provider/engine/values";
-import { createProviderProcess, type Host } from "../../../../provider/framework/process";
+import { createProviderProcess, type ProviderProcess } from "../../../../provider/framework/process";
 import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { kinds } from "../../../../provider/resources";
@@ -24,7 +24,7 @@ const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-comput
 const secret = longSecrets().pem;
 
 /** Creates a host whose service rejects every request with this message. */
-async function createLoggingHost(message: string): Promise<Host> {
+async function createLoggingHost(message: string): Promise<ProviderProcess> {
   const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)]);
   const host = createProviderProcess(() => undefined);
   return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }) };

@@ -11,10 +11,10 @@ import {
   type Secrets,
 } from "./contract";
 import { ResourceFailure } from "./failures";
-import { withHelp } from "./help-address";
+import { withHelp } from "./help";
 import { helpOf } from "./messages";
 import { findingsOf, recordObject } from "./preflight";
-import type { Host } from "./process";
+import type { ProviderProcess } from "./process";
 import {
   hasPlaintextSecrets,
   isSecretAt,
@@ -22,20 +22,48 @@ import {
   secretPathsOfShape,
   secretsIn,
 } from "./properties/secret-paths";
-import type { CheckFailure, ResourceCall, ResourceDiff } from "./resource-types";
 
-/** The verbs of one kind, for the dynamic provider and the plugin. */
-export type ResourceVerbs = ReturnType<typeof createResourceVerbs>;
+/** The subject of an operation. */
+export interface ResourceCall {
+  /** URN of the resource; empty if the state lacks it. */
+  urn: string;
+  /** Custom timeout of the operation, ms. */
+  timeout?: number | undefined;
+}
+
+/** Result of a diff. */
+export interface ResourceDiff {
+  changes: Change[];
+  /** True if an update must encrypt values in the state that the program has made secret; it sends no request without changes. */
+  hasPlaintextSecrets: boolean;
+  /** Top-level properties that force a replacement, each once. */
+  replaces: string[];
+  /** True if the old object must be deleted first, because both would have the same unique name. */
+  deleteBeforeReplace: boolean;
+}
+
+/** An invalid input in the form of the engine. */
+export interface CheckFailure {
+  /**
+   * Top-level property whose value the engine prints; empty if the value is absent, long or secret. The engine prints `{<nil>}` for
+   * a nested path, so the reason begins with the path instead.
+   */
+  property: string;
+  reason: string;
+}
+
+/** The operations of one kind, for the dynamic provider and the plugin. */
+export type Pipeline = ReturnType<typeof createPipeline>;
 
 /**
- * Runs the verbs of a lifecycle for the dynamic provider and the plugin, with the process's clients, cancellation and log.
+ * Runs the operations of a kind for the dynamic provider and the plugin, with the process's clients, cancellation and log.
  * Messages contain no secrets; responses contain the paths to mark as secret.
  */
-export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
-  const { kind, options } = lifecycle;
-  const nameSourceOf = (urn: string): NameSource | undefined => host.deployment().nameSources.get(urn);
+export function createPipeline(operations: ResourceOperations, providerProcess: ProviderProcess) {
+  const { kind, options } = operations;
+  const nameSourceOf = (urn: string): NameSource | undefined => providerProcess.deployment().nameSources.get(urn);
 
-  const shapeSecretPaths = secretPathsOfShape(lifecycle);
+  const shapeSecretPaths = secretPathsOfShape(operations);
   const secretsOf = (sets: readonly PropertyMap[]): Secrets =>
     secretsIn(
       sets.map(({ properties }) => properties),
@@ -52,7 +80,7 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
     known?: PropertyMap["properties"][],
   ): PropertyMap => ({
     properties,
-    secretPaths: secretOutputs(lifecycle, secretPaths, properties, known),
+    secretPaths: secretOutputs(operations, secretPaths, properties, known),
   });
 
   /** Runs an action that may fail; the first of `sets` contains the inputs of an unfinished object. */
@@ -76,28 +104,28 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
     }
   };
 
-  /** Runs a verb that talks to the service. */
-  const runVerb = <Result>(
+  /** Runs an operation that talks to the service. */
+  const runOperation = <Result>(
     { urn, timeout }: ResourceCall,
     sets: readonly [PropertyMap, ...PropertyMap[]],
     action: (context: Context) => Promise<Result>,
   ): Promise<Result> =>
     redactFailures(sets, (secrets, redact) => {
       const createLogger = (level: "progress" | "warning") => (text: string) => {
-        if (urn !== "") void host.log[level](urn, redact(text));
+        if (urn !== "") void providerProcess.log[level](urn, redact(text));
       };
       const context: Omit<Context, "signal"> = {
-        ...host.connect(),
-        clock: host.clock,
-        ownedIds: host.deployment().ownedIds,
+        ...providerProcess.connect(),
+        clock: providerProcess.clock,
+        ownedIds: providerProcess.deployment().ownedIds,
         secrets,
         timeout,
         hasUniqueName: nameSourceOf(urn) === "random",
         progress: createLogger("progress"),
         warn: createLogger("warning"),
-        reportFound: host.reportFound,
+        reportFound: providerProcess.reportFound,
       };
-      return host.cancellation.run((signal) => action({ ...context, signal }));
+      return providerProcess.cancellation.run((signal) => action({ ...context, signal }));
     });
 
   /** Warns about the changes of an existing object that a create adopts. */
@@ -107,12 +135,13 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
   ): Promise<void> => {
     const { adoptExisting, name } = news.properties;
     const isCreate = olds.properties["name"] !== name;
-    if (!lifecycle.adoptionWarning || urn === "" || adoptExisting !== true || !isCreate) return;
-    const { adoptionWarning } = lifecycle;
+    if (!operations.adoptionWarning || urn === "" || adoptExisting !== true || !isCreate) return;
+    const { adoptionWarning } = operations;
     const warning = await run((context) => adoptionWarning(news.properties, context)).catch(
       (error: unknown) => `adoptExisting: the changes of an adoption cannot be shown: ${messageOf(error)}`,
     );
-    if (warning !== undefined) void host.log.warning(urn, createRedaction(secretsOf([news]).values)(warning));
+    if (warning !== undefined)
+      void providerProcess.log.warning(urn, createRedaction(secretsOf([news]).values)(warning));
   };
 
   const requireId = (id: string): string => {
@@ -125,28 +154,32 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
     async check({ urn }: ResourceCall, olds: PropertyMap, news: PropertyMap, naming: Naming) {
       const secrets = secretsOf([olds, news]);
       const redact = createRedaction(secrets.values);
-      const { inputs, failures, nameSource } = lifecycle.check(
+      const { inputs, failures, nameSource } = operations.check(
         olds.properties,
         news.properties,
         naming,
         secrets.paths,
-        host.dialect(),
+        providerProcess.dialect(),
       );
       if (urn !== "") {
-        host.warnBeforeCheck(Object.keys(olds.properties).length === 0);
-        host.deployment().checkedUrns.add(urn);
-        host.deployment().nameSources.set(urn, nameSource);
-        for (const warning of lifecycle.catalogWarnings(olds.properties, inputs, secrets.paths))
-          void host.log.warning(urn, redact(warning));
+        providerProcess.warnBeforeCheck(Object.keys(olds.properties).length === 0);
+        providerProcess.deployment().checkedUrns.add(urn);
+        providerProcess.deployment().nameSources.set(urn, nameSource);
+        for (const warning of operations.catalogWarnings(olds.properties, inputs, secrets.paths))
+          void providerProcess.log.warning(urn, redact(warning));
       }
       const resource = { urn, olds, news: inputsOf(inputs, news), paths: secrets.paths };
       const findings =
         failures.length > 0
           ? []
-          : await findingsOf(lifecycle, host, resource, (action) => runVerb({ urn }, [news, olds], action));
-      if (failures.length === 0) await warnAboutAdoption(resource, (action) => runVerb({ urn }, [news, olds], action));
-      const isError = findings.length > 0 && host.preflight() === "error";
-      if (!isError) for (const { path, reason } of findings) void host.log.warning(urn, redact(`${path}: ${reason}`));
+          : await findingsOf(operations, providerProcess, resource, (action) =>
+              runOperation({ urn }, [news, olds], action),
+            );
+      if (failures.length === 0)
+        await warnAboutAdoption(resource, (action) => runOperation({ urn }, [news, olds], action));
+      const isError = findings.length > 0 && providerProcess.preflight() === "error";
+      if (!isError)
+        for (const { path, reason } of findings) void providerProcess.log.warning(urn, redact(`${path}: ${reason}`));
       return {
         inputs: resource.news,
         failures: [...failures, ...(isError ? findings : [])].map(({ path, reason }): CheckFailure => {
@@ -167,12 +200,12 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
       news: PropertyMap,
       forcesReplacement: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
-      const isRefresh = !host.deployment().checkedUrns.delete(urn);
-      host.deployment().ownedIds.set(id, "state");
-      recordObject(host, id, inputsOf(news.properties, news));
+      const isRefresh = !providerProcess.deployment().checkedUrns.delete(urn);
+      providerProcess.deployment().ownedIds.set(id, "state");
+      recordObject(providerProcess, id, inputsOf(news.properties, news));
       return redactFailures([news, olds], () => {
-        const dialect = host.dialect();
-        const differences = lifecycle.diff(olds.properties, news.properties, dialect);
+        const dialect = providerProcess.dialect();
+        const differences = operations.diff(olds.properties, news.properties, dialect);
         const changes = differences.map((difference) => ({
           ...difference,
           replace: difference.replace || forcesReplacement(difference.path),
@@ -182,14 +215,14 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
           Object.entries(options).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
         // A refresh changes nothing at the service.
         if (!isRefresh)
-          for (const warning of lifecycle.warnings({
+          for (const warning of operations.warnings({
             changes,
             olds: olds.properties,
             news: news.properties,
             dialect,
             keepsName,
           }))
-            void host.log.warning(urn, warning);
+            void providerProcess.log.warning(urn, warning);
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
         return {
           changes,
@@ -210,43 +243,43 @@ export function createResourceVerbs(lifecycle: ResourceOperations, host: Host) {
       olds: PropertyMap | undefined,
       news: PropertyMap,
     ): PropertyMap {
-      const previewContext = { id, serverlessUrl: host.serverlessUrl() };
+      const previewContext = { id, serverlessUrl: providerProcess.serverlessUrl() };
       const isProvisional = olds === undefined && (nameSourceOf(urn) ?? "program") !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
-      return outputsOf(lifecycle.previewOutputs(olds?.properties, inputs, previewContext), news);
+      return outputsOf(operations.previewOutputs(olds?.properties, inputs, previewContext), news);
     },
 
     create: (call: ResourceCall, news: PropertyMap) =>
-      runVerb(call, [news], async (context) => {
-        const { id, outputs } = await lifecycle.create(news.properties, context);
+      runOperation(call, [news], async (context) => {
+        const { id, outputs } = await operations.create(news.properties, context);
         const created = outputsOf(outputs, news);
-        recordObject(host, id, created);
+        recordObject(providerProcess, id, created);
         return { id: requireId(id), outputs: created };
       }),
 
     /** Reads the object; undefined if it does not exist. `inputs` are those of the state, if available. */
     read: (call: ResourceCall, id: string, olds: PropertyMap, inputs: PropertyMap) =>
-      runVerb(call, [olds, inputs], async (context) => {
+      runOperation(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
         // Without state it is an import or a program's lookup.
         const hasState = Object.keys(olds.properties).length > 0;
         const reportFound = hasState ? context.reportFound : undefined;
-        const result = await lifecycle.read(id, olds.properties, { ...context, reportFound });
+        const result = await operations.read(id, olds.properties, { ...context, reportFound });
         if (!result) return undefined;
         const known = hasState ? [olds.properties, inputs.properties] : undefined;
         const outputs = outputsOf(result.outputs, olds, known);
-        recordObject(host, result.id, outputs);
+        recordObject(providerProcess, result.id, outputs);
         const { secretPaths } = outputsOf(result.inputs, inputs, known);
         return { id: requireId(result.id), outputs, inputs: inputsOf(result.inputs, { ...inputs, secretPaths }) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertyMap, news: PropertyMap) =>
-      runVerb(call, [news, olds], async (context) =>
-        outputsOf(await lifecycle.update(id, olds.properties, news.properties, context), news),
+      runOperation(call, [news, olds], async (context) =>
+        outputsOf(await operations.update(id, olds.properties, news.properties, context), news),
       ),
 
     delete: (call: ResourceCall, id: string, olds: PropertyMap) =>
-      runVerb(call, [olds], (context) => lifecycle.delete(id, olds.properties, context)),
+      runOperation(call, [olds], (context) => operations.delete(id, olds.properties, context)),
   };
 }
 
