@@ -1,5 +1,6 @@
 /**
- * @typedef {{ id: string, status: string, startedAt: number }} Worker
+ * @typedef {{ pod: string, phase: string, node?: string }} Location
+ * @typedef {{ id: string, status: string, startedAt: number, location?: Location }} Worker
  * @typedef {{ inQueue: number, inProgress: number, completed: number, failed: number, retried: number }} JobCounts
  * @typedef {object} Endpoint
  * @property {string} id
