@@ -31,7 +31,8 @@ export const containerFields = {
   dockerArgs: z.string().describe("Start arguments of the container.").register(propertyOptions, { v2: "args" }),
   env: z
     .record(z.string().min(1), z.string())
-    .describe("Environment variables of the workers. A secret is passed as `secret.reference`."),
+    .describe("Environment variables of the workers. A secret is passed as `secret.reference`.")
+    .register(propertyOptions, { holdsVariables: true }),
   ports: ports.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
   containerRegistryAuthId: z
     .string()
@@ -39,7 +40,7 @@ export const containerFields = {
     .register(propertyOptions, { v2: "registry" }),
 };
 
-/** Traits of an endpoint's own container settings. */
+/** Options of an endpoint's own container settings. */
 const ofContainer = { dialect: "v2", determinedBy: "templateId" } as const;
 const omittedContainer = "Defaults to the template's. REST v2 only.";
 

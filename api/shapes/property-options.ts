@@ -42,6 +42,8 @@ export interface PropertyOptions {
    * `pools` are names of groups of values, which programs cannot use.
    */
   catalog?: { noun: string; ids: readonly string[]; pools?: Readonly<Record<string, readonly string[]>> };
+  /** A map of environment variables; a preview warns about plain values that are likely to be credentials. */
+  holdsVariables?: true;
   /** Defaults for values of another property, by value; for all other values, the default is that of the shape. */
   defaultBy?: { property: string; defaults: Readonly<Record<string, string>> };
   /** The warning that a preview shows for a change of the property. */

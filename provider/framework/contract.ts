@@ -142,8 +142,8 @@ export interface ResourceOperations {
     secrets?: readonly Path[],
     dialect?: Dialect,
   ): { inputs: Properties; failures: Failure[]; nameSource: NameSource };
-  /** Warnings about new inputs whose values the catalog does not list, except values that `olds` already has. */
-  catalogWarnings(olds: Properties, news: Properties, secrets: readonly Path[]): string[];
+  /** Warnings about new inputs that are valid but likely to be mistakes, except values that `olds` already has. */
+  inputWarnings(olds: Properties, news: Properties, secrets: readonly Path[]): string[];
   /**
    * Findings about checked inputs that the service may be unable to fulfil now, such as a lack of stock. Sends a number of requests
    * that does not depend on the number of resources. Absent for kinds without findings.

@@ -7,11 +7,11 @@ import type { Plan, PlannedChange, ResourceDefinition, ResourceSchemas } from ".
 import { invalidateLists } from "./list-cache";
 import { type ErrorContext, helpOf, toUserError, UserError } from "./messages";
 import { generatedNameCannotAdopt, resolveName } from "./names";
-import { catalogWarnings } from "./properties/catalog-warnings";
 import { checkInputs } from "./properties/check";
 import { defaultsOf, keptValues, withOmitted, withoutOmitted } from "./properties/defaults";
 import { unsupportedInputs } from "./properties/dialect";
 import { diffProperties } from "./properties/diff";
+import { inputWarnings } from "./properties/input-warnings";
 import { previewOutputs } from "./properties/preview-outputs";
 import { duplicatesKey, readResultOf } from "./read-result";
 import { withTimeout } from "./timeout";
@@ -56,7 +56,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       ].filter(({ path }) => !failures.some((failure) => failure.path === path));
       return { inputs, failures: [...failures, ...dialectFailures], nameSource };
     },
-    catalogWarnings: (olds, news, secrets) => catalogWarnings(shape, olds, news, secrets),
+    inputWarnings: (olds, news, secrets) => inputWarnings(shape, olds, news, secrets),
     diff,
     warnings: (change) => [...warningsOf(shape, change.changes), ...(plan(change).warnings ?? [])],
     previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),

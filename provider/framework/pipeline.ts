@@ -165,7 +165,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         providerProcess.warnBeforeCheck(Object.keys(olds.properties).length === 0);
         providerProcess.deployment().checkedUrns.add(urn);
         providerProcess.deployment().nameSources.set(urn, nameSource);
-        for (const warning of operations.catalogWarnings(olds.properties, inputs, secrets.paths))
+        for (const warning of operations.inputWarnings(olds.properties, inputs, secrets.paths))
           void providerProcess.log.warning(urn, redact(warning));
       }
       const resource = { urn, olds, news: inputsOf(inputs, news), paths: secrets.paths };

@@ -3,6 +3,7 @@ import { optionsOf } from "serverless-compute-api/shapes";
 import { isSecret } from "../../engine/engine-properties";
 import { isRecord } from "../../engine/values";
 import { isRecorded } from "../../framework/properties/defaults";
+import { isPlainCredential } from "../../framework/properties/input-warnings";
 import { pathText } from "../../framework/properties/path-text";
 import { propertyOf } from "../../framework/properties/schema";
 import { isGeneratedName, parseUrn, shortType } from "../../framework/urn";
@@ -91,7 +92,12 @@ function propertiesOf(step: Step, kind: Kind | undefined): PropertyChange[] {
     )
     // The default name of a replacement is drawn anew in every preview.
     .filter(({ path, old, new: value }) => !(path.join() === "name" && [old, value].every(isDefaultName(step.urn))))
-    .map(({ path, ...sides }) => ({ property: pathText(path), ...sides, forcesReplacement: forcesReplacement(path) }));
+    .map(({ path, old, new: value }) => ({
+      property: pathText(path),
+      old: maskCredentials(path.at(-1) ?? "", old),
+      new: maskCredentials(path.at(-1) ?? "", value),
+      forcesReplacement: forcesReplacement(path),
+    }));
   if (changes.length > 0) return changes;
   // Both sides of a changed secret look the same.
   const paths = Object.keys(step.detailedDiff ?? {});
@@ -112,7 +118,9 @@ function settingsOf({ urn }: Step, news: Record<string, unknown>, kind: Kind): P
     const isDefaultValue =
       (schema !== undefined && isDeepStrictEqual(propertyOf(schema).defaultValue, value)) ||
       (property === "name" && isDefaultName(urn)(value));
-    return isDefaultValue ? [] : [{ property, old: undefined, new: value, forcesReplacement: false }];
+    return isDefaultValue
+      ? []
+      : [{ property, old: undefined, new: maskCredentials(property, value), forcesReplacement: false }];
   });
 }
 
@@ -142,6 +150,14 @@ function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets);
   return isRecord(value)
     ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskSecrets(item)]))
+    : value;
+}
+
+/** A value at a key, with variables that are likely to be credentials masked at any depth. */
+function maskCredentials(key: string, value: unknown): unknown {
+  if (isPlainCredential(key, value)) return secretValue;
+  return isRecord(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, maskCredentials(name, item)]))
     : value;
 }
 

@@ -142,6 +142,20 @@ describe("a comment", () => {
     expect(out).toContain("`imageName` | `[secret]` → `[secret]` |");
   });
 
+  it("redacts plain variables whose names look like credentials, and still lists their changes", async () => {
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:Template::chat";
+    const template = (env: object) => ({ inputs: { imageName: "acme/chat:1", env } });
+    const created = await comment(previewOf({ urn, op: "create", newState: template({ HF_TOKEN: "hf_1", A: "1" }) }));
+    expect(created).not.toContain("hf_");
+    expect(created).toContain('"HF_TOKEN":"[secret]"');
+    const oldState = template({ HF_TOKEN: "hf_1", A: "1" });
+    const newState = template({ HF_TOKEN: "hf_2", A: "2" });
+    const updated = await comment(previewOf({ urn, op: "update", oldState, newState }));
+    expect(updated).not.toContain("hf_");
+    expect(updated).toContain("`env.HF_TOKEN` | `[secret]` → `[secret]` |");
+    expect(updated).toContain('`env.A` | `"1"` → `"2"` |');
+  });
+
   it("redacts secrets even if the preview contains them", async () => {
     const urn = "urn:pulumi:dev::shop::serverless-compute:index:Secret::token";
     const wrapped = {

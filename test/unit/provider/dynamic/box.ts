@@ -41,7 +41,7 @@ export function createBoxLifecycle(overrides: Partial<ResourceOperations> = {}):
       [...new Set([...Object.keys(olds), ...Object.keys(news)])]
         .filter((key) => olds[key] !== news[key] || news[key] === Unknown.value)
         .map((key) => ({ path: [key], kind: "update", replace: key === "size" })),
-    catalogWarnings: () => [],
+    inputWarnings: () => [],
     warnings: ({ changes }) => changes.filter(({ replace }) => replace).map(() => "its content is lost"),
     previewOutputs: (_olds, news) => news,
     create: async (inputs) => ({ id: "box-1", outputs: { ...inputs, echo: "heard" } }),
