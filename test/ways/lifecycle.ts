@@ -267,7 +267,7 @@ export function describeLifecycle(way: Way): void {
         { name: "token-2", reference: "{{ RUNPOD_SECRET_token-2 }}" },
         { jobs: { inQueue: 0 }, workers: { idle: expect.any(Number) } },
         expect.stringContaining('Template "nobody" does not exist'),
-        expect.stringContaining("requires either an id or a name"),
+        expect.stringContaining("requires an id or a name"),
       ],
     ]);
   });

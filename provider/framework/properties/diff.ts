@@ -15,8 +15,19 @@ export function diffProperties(shape: z.ZodObject, olds: Properties, news: Prope
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
     // A property that the program still omits keeps the value of the service.
     if (isRecorded(olds, key) && isOmittedFrom(news, key, schema) && !isDetermined(shape, key, news)) return [];
-    return diffProperty(shape, key, olds[key], news[key], dialect);
+    return diffProperty(shape, key, comparedValue(shape, key, olds), comparedValue(shape, key, news), dialect);
   });
+}
+
+const isEmpty = (value: Value | undefined): boolean =>
+  value === "" || (typeof value === "object" && !(value instanceof Unknown) && Object.keys(value ?? {}).length === 0);
+
+/** The value of a property. An empty one is absent, unless it overrides the value that another property determines. */
+function comparedValue(shape: z.ZodObject, key: string, properties: Properties): Value | undefined {
+  const schema = shape.shape[key];
+  const { determinedBy } = schema ? optionsOf(schema) : {};
+  const value = properties[key];
+  return determinedBy !== undefined && isEmpty(value) && !isDetermined(shape, key, properties) ? undefined : value;
 }
 
 /** Returns true if an option of all dialects or of one applies in a dialect. */
@@ -109,8 +120,5 @@ function normalize(schema: z.core.$ZodType, input: Value | undefined): Value | u
   // An empty value overrides the one that another property determines.
   if (determinedBy !== undefined) return compared;
   if (isDeepStrictEqual(compared, serviceDefault)) return undefined;
-  const isEmpty = inner instanceof z.ZodString ? compared === "" : inner instanceof z.ZodArray && isEmptyList(compared);
-  return isEmpty ? undefined : compared;
+  return (inner instanceof z.ZodString || inner instanceof z.ZodArray) && isEmpty(compared) ? undefined : compared;
 }
-
-const isEmptyList = (value: Value): boolean => Array.isArray(value) && value.length === 0;

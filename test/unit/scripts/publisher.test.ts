@@ -105,7 +105,9 @@ test("only files generated from publisher.json name the publisher", () => {
     .filter((path) => path !== "" && path !== "publisher.json" && !/(package-lock\.json|go\.(mod|sum))$/.test(path));
   const ownFiles = files.filter((path) => !generated.includes(path) && path !== "test/unit/scripts/publisher.test.ts");
   // Owners of repositories that this one uses; the last two belong to the tests and guides. Any other would be the publisher.
-  const otherLinks = "actions atotto blang hashicorp nodejs oven-sh pulumi runpod tgummerer acme-gpu acme".split(" ");
+  const otherLinks = "actions atotto blang hashicorp nodejs oven-sh pulumi runpod spf13 tgummerer acme-gpu acme".split(
+    " ",
+  );
   const { repository } = readPublisher(root);
   const names = ownFiles.flatMap((path) => {
     const text = readFileSync(join(root, path)).toString("latin1");
