@@ -58,6 +58,7 @@ const faultsOfV1 = isFull ? "**/*" : `**/!(${[...faultsOfV2, ...faultsStripped].
 
 /** Unit tests that start processes: workers of the local service, its command line, scripts. */
 const withProcesses = [
+  "api/local-jobs",
   "scripts/**/*",
   "support/**/*",
   "service/cli/**/*",

@@ -3,6 +3,7 @@ import { jobApiRoot, pathSegment, requestFacts } from "./address";
 import type { Clock } from "./clock";
 import { invalidArgument } from "./errors";
 import { exactBodyOf } from "./exact-numbers";
+import { type JobStreamOptions, type JobWaitOptions, streamUntilFinal, waitUntilFinal } from "./job-waits";
 import type { CallOptions } from "./management";
 import { type ApiResponse, parseResponse } from "./response";
 import type { VisibilityRetries } from "./retry";
@@ -15,6 +16,7 @@ import {
   jobVisibility,
   limits,
   purgeResponse,
+  streamResponse,
 } from "./shapes";
 import type { Transport, TransportRequest } from "./transport";
 
@@ -27,7 +29,7 @@ export interface JobCallOptions extends CallOptions {
   visibilityLimit?: number | undefined;
 }
 
-/** The job API of queue-based endpoints (interface: Job operations). Every call rejects with an ApiError. */
+/** The job API of queue-based endpoints (interface: Job operations). Every failed request rejects with an ApiError. */
 export interface JobClient {
   /** Root of an endpoint's job API. */
   url(endpointId: string): string;
@@ -37,6 +39,20 @@ export interface JobClient {
   runsync(endpointId: string, submission: JobSubmission, options?: CallOptions & { wait?: number }): Promise<JobRecord>;
   /** Returns the job's record; rejects with category `missing` if the job is unknown or expired. */
   status(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
+  /**
+   * Polls the job's record until its state is final, at first every 250 ms, later every 2 s; resolves with the final record, also of a
+   * failed job. Rejects like `status`, or with the reason of its signal. The job continues after a rejection.
+   * @example const job = await jobs.waitForJob(endpointId, id, { signal: AbortSignal.timeout(600_000) });
+   */
+  waitForJob(endpointId: string, jobId: string, options?: JobWaitOptions): Promise<JobRecord>;
+  /**
+   * Iterates over the outputs of the job's chunks until the job is over and all are read. A number that JavaScript cannot represent is
+   * text with its digits. The service splits a value above 1 MB into several chunks. It delivers each chunk once, so that two readers of
+   * a job share its chunks. Throws a JobFailed with the reason after the outputs of a job that did not complete; otherwise rejects like
+   * `waitForJob`. Leaving the loop does not cancel the job.
+   * @example for await (const output of jobs.streamJob(endpointId, id)) console.log(output);
+   */
+  streamJob(endpointId: string, jobId: string, options?: JobStreamOptions): AsyncIterable<unknown>;
   cancel(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
   /** Requeues a FAILED or TIMED_OUT job under the same id. */
   retry(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
@@ -45,8 +61,11 @@ export interface JobClient {
   health(endpointId: string, options?: CallOptions): Promise<EndpointHealth>;
 }
 
-type Operation = "run" | "runsync" | "status" | "cancel" | "retry" | "purge-queue" | "health";
+type Operation = "run" | "runsync" | "status" | "stream" | "cancel" | "retry" | "purge-queue" | "health";
 type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
+
+/** Maximum time for which the service holds a /stream call without new chunks, ms. */
+const streamHold = 10_000;
 
 /** The body of a response, with the exact numbers of a job's output. Its other numbers are times. */
 function withExactOutput(response: ApiResponse): unknown {
@@ -116,7 +135,8 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     };
     const response = await transport.send(request, options);
     const facts = { ambiguous: !request.idempotent, status: response.status };
-    return parseResponse(withExactOutput(response), shape, requestFacts(request), facts);
+    const body = operation === "stream" ? exactBodyOf(response) : withExactOutput(response);
+    return parseResponse(body, shape, requestFacts(request), facts);
   }
 
   /** Serializes a submission; throws if it is not JSON, or exceeds the service's limit, because the service would close the connection. */
@@ -132,6 +152,15 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     const maxSize = operation === "run" ? limits.runPayload : limits.runsyncPayload;
     if (size <= maxSize) return body;
     throw invalidArgument(`the job's payload has ${size} bytes; /${operation} accepts at most ${maxSize}`, facts);
+  }
+
+  const status = (endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord> =>
+    send(["GET", "status"], endpointId, jobRecord, { jobId }, options);
+
+  async function readOutputs(endpointId: string, jobId: string, options?: CallOptions): Promise<unknown[]> {
+    const extras = { jobId, serverWait: streamHold };
+    const { stream } = await send(["GET", "stream"], endpointId, streamResponse, extras, options);
+    return stream.map(({ output }) => output);
   }
 
   return {
@@ -151,7 +180,16 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
       const extras = { body, query, serverWait: wait ?? defaultWait };
       return submit("runsync", endpointId, extras, options);
     },
-    status: (endpointId, jobId, options) => send(["GET", "status"], endpointId, jobRecord, { jobId }, options),
+    status,
+    waitForJob: (endpointId, jobId, options) =>
+      waitUntilFinal(() => status(endpointId, jobId, options), clock, options),
+    streamJob: (endpointId, jobId, options) =>
+      streamUntilFinal(
+        () => readOutputs(endpointId, jobId, options),
+        () => status(endpointId, jobId, options),
+        clock,
+        options,
+      ),
     cancel: (endpointId, jobId, options) => send(["POST", "cancel"], endpointId, jobRecord, { jobId }, options),
     retry: (endpointId, jobId, options) => send(["POST", "retry"], endpointId, jobRecord, { jobId }, options),
     purgeQueue: async (endpointId, options) =>

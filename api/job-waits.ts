@@ -1,0 +1,72 @@
+import { type Clock, elapsedTime } from "./clock";
+import type { CallOptions } from "./management";
+import { createRedaction } from "./redaction";
+import { isFinal, type JobRecord, type JobStatus } from "./shapes";
+
+/** Options of an iteration over a job's stream. `signal` is its only time limit. */
+export type JobStreamOptions = Pick<CallOptions, "signal" | "secrets">;
+
+/** Options of a wait for a job's end. `signal` is its only time limit. */
+export interface JobWaitOptions extends JobStreamOptions {
+  /** Called with the job's record after each poll, including the last. */
+  onProgress?: ((job: JobRecord) => void) | undefined;
+}
+
+/** Error for a streamed job that ended FAILED, CANCELLED or TIMED_OUT. Its message contains the reason, if the service reports one. */
+export class JobFailed extends Error {
+  override readonly name = "JobFailed";
+  constructor(
+    readonly jobId: string,
+    readonly status: JobStatus,
+    reason: string,
+  ) {
+    super(`job ${jobId} ${status}${reason && `: ${reason}`}`);
+  }
+}
+
+/** Interval between polls of a job after `elapsed` ms: a twentieth of this time, from 250 ms to 2 s. */
+const pollInterval = (elapsed: number): number => Math.min(Math.max(250, elapsed / 20), 2000);
+
+/** Polls a job until its state is final; resolves with its last record. */
+export async function waitUntilFinal(
+  readJob: () => Promise<JobRecord>,
+  clock: Clock,
+  { signal, onProgress }: JobWaitOptions = {},
+): Promise<JobRecord> {
+  const startTime = elapsedTime(clock);
+  for (;;) {
+    const job = await readJob();
+    onProgress?.(job);
+    if (isFinal(job.status)) return job;
+    await clock.sleep(pollInterval(elapsedTime(clock) - startTime), signal);
+  }
+}
+
+/** Yields a job's outputs until its state is final and all are read. Throws a JobFailed if the job did not complete. */
+export async function* streamUntilFinal(
+  readOutputs: () => Promise<unknown[]>,
+  readJob: () => Promise<JobRecord>,
+  clock: Clock,
+  { signal, secrets = [] }: JobStreamOptions = {},
+): AsyncGenerator<unknown, void, undefined> {
+  const startTime = elapsedTime(clock);
+  let job: JobRecord | undefined;
+  for (;;) {
+    const readTime = elapsedTime(clock);
+    const outputs = await readOutputs();
+    yield* outputs;
+    if (outputs.length > 0) continue;
+    if (job && isFinal(job.status)) break;
+    job = await readJob();
+    // Chunks may have arrived since the read, so the stream is read again.
+    if (isFinal(job.status)) continue;
+    // The service usually holds a read without new chunks for longer than the interval.
+    const now = elapsedTime(clock);
+    const wait = pollInterval(now - startTime) - (now - readTime);
+    if (wait > 0) await clock.sleep(wait, signal);
+  }
+  if (job.status !== "COMPLETED") throw new JobFailed(job.id, job.status, createRedaction(secrets)(reasonOf(job)));
+}
+
+/** Text of a job's error; empty if it has none. */
+const reasonOf = ({ error = "" }: JobRecord): string => (typeof error === "string" ? error : JSON.stringify(error));
