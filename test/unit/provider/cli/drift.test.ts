@@ -36,7 +36,7 @@ test("text: names each resource that differs, with the values in the state and i
 
     Template "template"
       env.MODE: "slow" → "fast"
-      env.TOKEN: "{{ RUNPOD_SECRET_token-dev-f68c758 }}" → "x|y""
+      env.TOKEN: "{{ RUNPOD_SECRET_token-dev-f68c758 }}" → [secret]"
   `);
 });
 
@@ -53,7 +53,7 @@ test("markdown: is the table of a preview comment", async () => {
     |  |  | \`workersMax\` | \`1\` → \`3\` |
     |  |  | ⚠️ warning | the settings of its workers differ from template "template-dev-ebdaab9"; the next deployment applies the template |
     | update | \`template\` Template | \`env.MODE\` | \`"slow"\` → \`"fast"\` |
-    |  |  | \`env.TOKEN\` | \`"{{ RUNPOD_SECRET_token-dev-f68c758 }}"\` → \`"x\\|y"\` |"
+    |  |  | \`env.TOKEN\` | \`"{{ RUNPOD_SECRET_token-dev-f68c758 }}"\` → \`[secret]\` |"
   `);
 });
 
@@ -67,7 +67,7 @@ test("junit: contains a test case for each resource, and a failure for each diff
         <failure message="the service no longer has this object">the service no longer has this object</failure>
       </testcase>
       <testcase classname="Template" name="template">
-        <failure message="env.MODE: &#34;slow&#34; → &#34;fast&#34;">env.MODE: &#34;slow&#34; → &#34;fast&#34;&#10;env.TOKEN: &#34;{{ RUNPOD_SECRET_token-dev-f68c758 }}&#34; → &#34;x|y&#34;</failure>
+        <failure message="env.MODE: &#34;slow&#34; → &#34;fast&#34;">env.MODE: &#34;slow&#34; → &#34;fast&#34;&#10;env.TOKEN: &#34;{{ RUNPOD_SECRET_token-dev-f68c758 }}&#34; → [secret]</failure>
       </testcase>
       <testcase classname="ServerlessEndpoint" name="chat">
         <failure message="templateId: &#34;pbahf8n9sz&#34; → not set">templateId: &#34;pbahf8n9sz&#34; → not set&#10;workersMax: 1 → 3&#10;warning: the settings of its workers differ from template &#34;template-dev-ebdaab9&#34;; the next deployment applies the template</failure>
