@@ -34,6 +34,10 @@ export function hasUnknown(value: Value | undefined): boolean {
   return isProperties(value) && Object.values(value).some(hasUnknown);
 }
 
+/** Returns true for an empty text, list or object, and for null. */
+export const isEmpty = (value: Value | undefined): boolean =>
+  value === "" || (typeof value === "object" && !(value instanceof Unknown) && Object.keys(value ?? {}).length === 0);
+
 /** Returns the value at a path; a path below an unknown value is unknown. */
 export function valueAt(value: Value | undefined, [key, ...rest]: Path): Value | undefined {
   if (key === undefined || value instanceof Unknown) return value;

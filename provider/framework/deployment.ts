@@ -38,11 +38,13 @@ export const createDeployment = (config: ConfigLookup): Deployment => ({
  * Defines a value that the operations of a deployment share, and returns its accessor. Each deployment has its own clients, so a
  * later deployment of the process begins with a new value.
  */
-export function sharedValue<Value>(create: (clients: Clients) => Value): (context: { clients: Clients }) => Value {
-  const values = new WeakMap<Clients, { value: Value }>();
+export function sharedValue<Value extends object>(
+  create: (clients: Clients) => Value,
+): (context: { clients: Clients }) => Value {
+  const values = new WeakMap<Clients, Value>();
   return ({ clients }) => {
-    const shared = values.get(clients) ?? { value: create(clients) };
+    const shared = values.get(clients) ?? create(clients);
     values.set(clients, shared);
-    return shared.value;
+    return shared;
   };
 }

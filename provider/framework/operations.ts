@@ -7,9 +7,8 @@ import type { Plan, PlannedChange, ResourceDefinition, ResourceSchemas } from ".
 import { invalidateLists } from "./list-cache";
 import { type ErrorContext, helpOf, toUserError, UserError } from "./messages";
 import { generatedNameCannotAdopt, resolveName } from "./names";
-import { checkInputs } from "./properties/check";
+import { checkInputs, unsupportedInputs } from "./properties/check";
 import { defaultsOf, keptValues, withOmitted, withoutOmitted } from "./properties/defaults";
-import { unsupportedInputs } from "./properties/dialect";
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
 import { previewOutputs } from "./properties/preview-outputs";

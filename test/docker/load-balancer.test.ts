@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { startHttpLoad } from "../support/http-load";
+import { httpServerEndpoint, startHttpLoad } from "../support/http-load";
 import { send, stringAt } from "../support/raw-http";
 import { startRig } from "./rig";
 
@@ -13,24 +13,15 @@ test("16 clients see no error while a change replaces the containers of a load b
   const { service, image, containers, log } = await startRig(context, { timings: { healthInterval: 50 } });
   const call = (method: string, path: string, json?: object) =>
     send(method, `${service.url}/v2/serverless${path}`, { key: service.apiKey, json });
-  const env = { PORT: "8000", PORT_HEALTH: "8001", HOST: "0.0.0.0" };
-  const created = await call("POST", "", {
-    name: "balancer",
-    image,
-    args: "node /programs/http-server.mjs",
-    type: "LOAD_BALANCER",
-    cpu: [{ id: "cpu3c", vcpuCount: 2 }],
-    scaling: { type: "REQUEST_COUNT", requestCount: 8 },
-    workers: { min: 2, max: 3, idleTimeout: 60 },
-    env: { ...env, VERSION: "1" },
-  });
+  const endpoint = httpServerEndpoint(image, { min: 2, max: 3 });
+  const created = await call("POST", "", endpoint);
   const id = stringAt(created, "id");
   const load = startHttpLoad(`${stringAt(created, "requestUrls", "base")}/?ms=1`, service.apiKey);
   const startTime = performance.now();
   await load.waitForVersion("1");
   await load.waitForCount(least / 4);
   await expect.poll(containers).toMatchObject([{ State: "running" }, { State: "running" }]);
-  await call("PATCH", `/${id}`, { env: { ...env, VERSION: "2" } });
+  await call("PATCH", `/${id}`, { env: { ...endpoint.env, VERSION: "2" } });
   await load.waitForVersion("2");
   const isRolledOut = async () =>
     workerList

@@ -3,6 +3,7 @@ import { chmod } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { scratchFolder } from "../support/folders";
+import { httpServerEndpoint } from "../support/http-load";
 import { send, stringAt } from "../support/raw-http";
 import { startRig, useCluster } from "./rig";
 
@@ -33,16 +34,7 @@ test("requests to a load balancer reach the pod's server at the pod's address", 
   const { service, image } = await startRig(context, { timings: { healthInterval: 50 } });
   const created = await send("POST", `${service.url}/v2/serverless`, {
     key: service.apiKey,
-    json: {
-      name: "balancer",
-      image,
-      args: "node /programs/http-server.mjs",
-      type: "LOAD_BALANCER",
-      cpu: [{ id: "cpu3c", vcpuCount: 2 }],
-      scaling: { type: "REQUEST_COUNT", requestCount: 8 },
-      workers: { min: 0, max: 1, idleTimeout: 60 },
-      env: { PORT: "8000", PORT_HEALTH: "8001", HOST: "0.0.0.0", VERSION: "1" },
-    },
+    json: httpServerEndpoint(image, { min: 0, max: 1 }),
   });
   const base = stringAt(created, "requestUrls", "base");
   expect(await send("GET", `${base}/?ms=1`, { key: service.apiKey })).toMatchObject({ status: 200 });

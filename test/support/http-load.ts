@@ -14,6 +14,18 @@ interface HttpLoad {
   stop(): Promise<Record<string, number>>;
 }
 
+/** A load balancing endpoint whose image contains `programs/http-server.mjs`. */
+export const httpServerEndpoint = (image: string, workers: { min: number; max: number }) => ({
+  name: "balancer",
+  image,
+  args: "node /programs/http-server.mjs",
+  type: "LOAD_BALANCER",
+  cpu: [{ id: "cpu3c", vcpuCount: 2 }],
+  scaling: { type: "REQUEST_COUNT", requestCount: 8 },
+  workers: { ...workers, idleTimeout: 60 },
+  env: { PORT: "8000", PORT_HEALTH: "8001", HOST: "0.0.0.0", VERSION: "1" },
+});
+
 export function startHttpLoad(url: string, key: string, clients = 16): HttpLoad {
   const counts: Record<string, number> = {};
   const agent = new Agent({ keepAlive: true, maxSockets: clients });

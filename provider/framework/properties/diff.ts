@@ -2,7 +2,15 @@ import { isDeepStrictEqual } from "node:util";
 import type { Dialect } from "serverless-compute-api";
 import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { hasUnknown, isProperties, type Properties, toProperties, Unknown, type Value } from "../../engine/values";
+import {
+  hasUnknown,
+  isEmpty,
+  isProperties,
+  type Properties,
+  toProperties,
+  Unknown,
+  type Value,
+} from "../../engine/values";
 import type { Change } from "../contract";
 import { isDetermined, isOmittedFrom, isRecorded } from "./defaults";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
@@ -18,9 +26,6 @@ export function diffProperties(shape: z.ZodObject, olds: Properties, news: Prope
     return diffProperty(shape, key, comparedValue(shape, key, olds), comparedValue(shape, key, news), dialect);
   });
 }
-
-const isEmpty = (value: Value | undefined): boolean =>
-  value === "" || (typeof value === "object" && !(value instanceof Unknown) && Object.keys(value ?? {}).length === 0);
 
 /** The value of a property. An empty one is absent, unless it overrides the value that another property determines. */
 function comparedValue(shape: z.ZodObject, key: string, properties: Properties): Value | undefined {

@@ -7,33 +7,28 @@ import {
   withOwnSettings,
 } from "serverless-compute-api/shapes";
 import {
+  isEmpty,
   isProperties,
   type Path,
   type Properties,
   stringAt,
   toProperties,
   Unknown,
-  type Value,
 } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { isDetermined } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
+import { containerDefaults } from "../template/container-rules";
 import { findTemplateBySettings, template } from "../template/definition";
 import { normalizePorts, revisionOf } from "../template/revision";
-import { toStartLists, toStartText } from "../template/start-arguments";
+import { startKeys, toStartLists, toStartText } from "../template/start-arguments";
 import { containerKeys, type Inputs, serverlessEndpointInputs } from "./inputs";
-
-/** The container of an endpoint: its inputs, and the inputs of a record. */
 
 /** An endpoint with the settings of the template with which its container is compared. */
 export type CompleteRecord = EndpointRecord & { template?: ContainerSettings | undefined };
 
-const startKeys = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"] as const;
 const plainKeys = ["imageName", "containerDiskInGb", "ports", "containerRegistryAuthId"] as const;
-
-/** Settings of a container without a template that the program omits: the defaults of a Template. */
-const defaults = { containerDiskInGb: 50, dockerArgs: "", env: {}, ports: "", containerRegistryAuthId: null };
 
 /** Converts inputs to container settings: all of them without a template, otherwise those that override the template's. */
 export function containerSettings(inputs: Partial<Inputs>): OwnContainer {
@@ -48,12 +43,7 @@ export function containerSettings(inputs: Partial<Inputs>): OwnContainer {
     dockerArgs: hasStart ? toStartText({ dockerArgs, dockerEntrypoint, dockerStartCmd }) : undefined,
     containerRegistryAuthId: containerRegistryAuthId === "" ? null : containerRegistryAuthId,
   });
-  return templateId === undefined ? { ...defaults, ...own } : own;
-}
-
-/** Returns true if an update changes a setting of the container. */
-export function changesSetting(key: string, changed: (key: string) => boolean): boolean {
-  return key === "dockerArgs" ? startKeys.some(changed) : changed(key);
+  return templateId === undefined ? { ...containerDefaults, containerRegistryAuthId: null, ...own } : own;
 }
 
 const isSet = (desired: Properties, key: string): boolean => (desired[key] ?? null) !== null;
@@ -67,8 +57,6 @@ function fullInputs(container: ContainerSettings, desired: Properties): Properti
     containerRegistryAuthId: settings.containerRegistryAuthId ?? "",
     ...start,
   });
-  const isEmpty = (value: Value): boolean =>
-    value === "" || (typeof value === "object" && Object.keys(value ?? {}).length === 0);
   return Object.fromEntries(Object.entries(values).filter(([key, value]) => isSet(desired, key) || !isEmpty(value)));
 }
 

@@ -6,7 +6,8 @@ import type { Context } from "../../framework/contract";
 import { createOnce } from "../../framework/create/create-once";
 import { changedSettings, isReplacement, type ObjectDefinition, type Update } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
-import { type CompleteRecord, changesSetting, containerSettings, withTemplate } from "./container";
+import { changesSetting } from "../template/start-arguments";
+import { type CompleteRecord, containerSettings, withTemplate } from "./container";
 import { deleteEndpoint } from "./deletion";
 import { validate } from "./dialect-rules";
 import {
@@ -29,13 +30,7 @@ const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
 const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
 /** Converts inputs to settings of an endpoint. */
-const settingsOf = ({
-  adoptExisting: _a,
-  verify: _v,
-  dockerEntrypoint: _e,
-  dockerStartCmd: _c,
-  ...inputs
-}: Inputs) => ({
+const settingsOf = ({ adoptExisting: _a, verify: _v, dockerEntrypoint, dockerStartCmd, ...inputs }: Inputs) => ({
   ...inputs,
   // Absent settings of the container are the template's.
   imageName: undefined,
@@ -44,7 +39,7 @@ const settingsOf = ({
   env: undefined,
   ports: undefined,
   containerRegistryAuthId: undefined,
-  ...containerSettings({ ...inputs, dockerEntrypoint: _e, dockerStartCmd: _c }),
+  ...containerSettings({ ...inputs, dockerEntrypoint, dockerStartCmd }),
   cpuFlavorIds: inputs.cpuFlavorIds ?? [],
   vcpuCount: inputs.vcpuCount ?? null,
   minCudaVersion: inputs.minCudaVersion || null,

@@ -3,7 +3,6 @@ import {
   endpointDefaults,
   endpointFields,
   limits,
-  markVariable,
   propertyOptions,
   restEndpointCreate,
   rule,
@@ -12,6 +11,7 @@ import {
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 import { isDefaultExpectation, jobInvokeInputs } from "../job-invoke/inputs";
+import { markRule, startArgumentsRule } from "../template/container-rules";
 import { normalizePorts } from "../template/revision";
 import { toStartText } from "../template/start-arguments";
 
@@ -96,16 +96,8 @@ export const serverlessEndpointInputs = z
       path: "imageName",
       error: "is required without templateId",
     }),
-    rule(
-      ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"],
-      ({ dockerArgs = "", dockerEntrypoint = [], dockerStartCmd = [] }) =>
-        dockerArgs === "" || dockerEntrypoint.length + dockerStartCmd.length === 0,
-      { path: "dockerArgs", error: "cannot be combined with dockerEntrypoint or dockerStartCmd" },
-    ),
-    rule(["env"], ({ env = {} }) => !Object.hasOwn(env, markVariable), {
-      path: "env",
-      error: `must not contain ${markVariable}, which the provider sets; remove it`,
-    }),
+    startArgumentsRule,
+    markRule,
     rule(
       ["verify", "type"],
       ({ verify: verification, type }) =>

@@ -16,7 +16,7 @@ import { cudaVersionFailures } from "../cuda-versions";
 import { checkedInputs, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
 import { contentKeys, revisionOf } from "./revision";
-import { toStartLists, toStartText } from "./start-arguments";
+import { changesSetting, startKeys, toStartLists, toStartText } from "./start-arguments";
 
 function observe(record: TemplateRecord, desired: Properties): ObservedObject<Inputs, Outputs> {
   const { dockerArgs, containerRegistryAuthId, unknownKeys = [], ...rest } = record;
@@ -45,9 +45,6 @@ const settingsOf = ({
   containerRegistryAuthId: inputs.containerRegistryAuthId || null,
 });
 
-/** Inputs that determine the start text. */
-const startArguments = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
-
 /**
  * Updates a template in place. The request contains only the changed settings, so all others are preserved. Changes of the
  * workers' content are also sent to the endpoints with a copy of it.
@@ -60,9 +57,7 @@ async function update(id: string, { olds, news, changed }: Update<Inputs>, conte
     allowedCudaVersions: [],
     ...settingsOf({ ...news, volumeInGb: news.volumeInGb ?? keptVolume }),
   };
-  const changes = changedSettings(settings, (key) =>
-    key === "dockerArgs" ? startArguments.some(changed) : changed(key),
-  );
+  const changes = changedSettings(settings, (key) => changesSetting(key, changed));
   const revision = revisionOf(news);
   if (Object.keys(changes).length > 0)
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
@@ -119,7 +114,7 @@ const startShape = checkedInputs.pick({ dockerArgs: true, dockerEntrypoint: true
 function withoutNotation(changes: Change[], olds: Properties, news: Properties): Change[] {
   const [before, after] = [olds, news].map((properties) => startShape.safeParse(properties).data);
   const isSame = before && after && toStartText(before) === toStartText(after);
-  return isSame ? changes.filter(({ path: [key = ""] }) => !startArguments.includes(key)) : changes;
+  return isSame ? changes.filter(({ path: [key] }) => !startKeys.some((name) => name === key)) : changes;
 }
 
 /**

@@ -1,12 +1,7 @@
-import {
-  defaultMountPath,
-  templateFields as fields,
-  markVariable,
-  propertyOptions,
-  rule,
-} from "serverless-compute-api/shapes";
+import { defaultMountPath, templateFields as fields, propertyOptions, rule } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
+import { containerDefaults, markRule, startArgumentsRule } from "./container-rules";
 import { contentKeys, normalizePorts } from "./revision";
 import { toStartText } from "./start-arguments";
 
@@ -17,9 +12,9 @@ export const templateInputs = z
   .strictObject({
     ...z.object(fields).partial().shape,
     imageName: fields.imageName,
-    containerDiskInGb: fields.containerDiskInGb.default(50),
+    containerDiskInGb: fields.containerDiskInGb.default(containerDefaults.containerDiskInGb),
     dockerArgs: fields.dockerArgs
-      .default("")
+      .default(containerDefaults.dockerArgs)
       .register(propertyOptions, { canonical: (dockerArgs) => toStartText({ dockerArgs }) }),
     dockerEntrypoint: stringList
       .describe(
@@ -31,8 +26,8 @@ export const templateInputs = z
         "Command of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs.",
       )
       .default([]),
-    env: fields.env.default({}),
-    ports: fields.ports.default("").register(propertyOptions, { canonical: normalizePorts }),
+    env: fields.env.default(containerDefaults.env),
+    ports: fields.ports.default(containerDefaults.ports).register(propertyOptions, { canonical: normalizePorts }),
     readme: fields.readme.default(""),
     volumeMountPath: fields.volumeMountPath.default(defaultMountPath),
     isServerless: fields.isServerless.default(true),
@@ -47,16 +42,8 @@ export const templateInputs = z
     adoptExisting,
   })
   .check(
-    rule(
-      ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"],
-      ({ dockerArgs, dockerEntrypoint, dockerStartCmd }) =>
-        dockerArgs === "" || dockerEntrypoint.length + dockerStartCmd.length === 0,
-      { path: "dockerArgs", error: "cannot be combined with dockerEntrypoint or dockerStartCmd" },
-    ),
-    rule(["env"], ({ env }) => !Object.hasOwn(env, markVariable), {
-      path: "env",
-      error: `must not contain ${markVariable}, which the provider sets; remove it`,
-    }),
+    startArgumentsRule,
+    markRule,
     rule(["isServerless", "volumeInGb"], ({ isServerless, volumeInGb = 0 }) => !isServerless || volumeInGb === 0, {
       path: "volumeInGb",
       error: "must be 0 when isServerless is true",

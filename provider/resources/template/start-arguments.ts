@@ -5,6 +5,17 @@ export interface StartArguments {
   dockerStartCmd?: readonly string[] | undefined;
 }
 
+/** Inputs that determine the start text. */
+export const startKeys = [
+  "dockerArgs",
+  "dockerEntrypoint",
+  "dockerStartCmd",
+] as const satisfies (keyof StartArguments)[];
+
+/** Returns true if an update changes a setting of a container; the start text is one setting. */
+export const changesSetting = (key: string, changed: (key: string) => boolean): boolean =>
+  key === "dockerArgs" ? startKeys.some(changed) : changed(key);
+
 /** Start arguments with both forms; the unused one is empty. */
 type CompleteStartArguments = { [Key in keyof StartArguments]-?: NonNullable<StartArguments[Key]> };
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestOptions, request as requestPlainly } from "node:http";
 import { request as requestByTls } from "node:https";
 import { text } from "node:stream/consumers";
-import { z } from "zod";
+import { parseBody, rejectionReason } from "../rejection";
 import type { EngineAddress } from "./engine-address";
 
 /** A call that the engine rejected, or that received no response (`status` 0). The message comes from the engine. */
@@ -24,8 +24,6 @@ interface EngineCall {
 
 /** A client of the Engine API, Docker's or Podman's. */
 export type EngineClient = ReturnType<typeof createEngineClient>;
-
-const errorResponse = z.looseObject({ message: z.string() });
 
 /**
  * A client for the few engine calls that workers need. Paths have no version, so that each engine uses its newest. The usual client
@@ -56,8 +54,7 @@ export function createEngineClient({ displayUrl, tls, ...address }: EngineAddres
     const { statusCode = 0 } = response;
     if (statusCode < 400) return response;
     const body = await readText(response, displayUrl);
-    const { data } = errorResponse.safeParse(parsed(body));
-    throw new EngineError(statusCode, data?.message ?? (body.trim() || `status ${statusCode}`));
+    throw new EngineError(statusCode, rejectionReason(statusCode, body));
   }
 
   return {
@@ -65,17 +62,9 @@ export function createEngineClient({ displayUrl, tls, ...address }: EngineAddres
     /** Sends a call and reads the response; resolves with its JSON, or undefined if it is empty. Rejects with an EngineError. */
     async call(method: string, path: string, call?: EngineCall): Promise<unknown> {
       const body = await readText(await open(method, path, call), displayUrl);
-      return body === "" ? undefined : parsed(body);
+      return body === "" ? undefined : parseBody(body);
     },
   };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 const readText = (response: IncomingMessage, displayUrl: string): Promise<string> =>

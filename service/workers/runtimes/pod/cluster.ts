@@ -2,8 +2,8 @@ import { type IncomingMessage, type RequestOptions, request as requestPlainly } 
 import { request as requestByTls } from "node:https";
 import { json, text } from "node:stream/consumers";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
+import { rejectionReason } from "../rejection";
 import type { KubernetesSettings } from "./settings";
 
 /** A call that the API server rejected, or that received no response (`status` 0). The message comes from the API server. */
@@ -30,8 +30,6 @@ interface ClusterCall {
 
 /** A client of a cluster's API server, and the namespace of the workers. */
 export type Cluster = ReturnType<typeof createCluster>;
-
-const statusResponse = z.looseObject({ message: z.string() });
 
 /** Timeout of a call, ms. */
 const callTimeout = 30_000;
@@ -115,8 +113,7 @@ function createCluster(config: KubeConfig, namespace: string) {
     const { statusCode = 0 } = response;
     if (statusCode < 400) return response;
     const body = await text(response).catch(() => "");
-    const { data } = statusResponse.safeParse(parsed(body));
-    throw new ClusterError(statusCode, data?.message ?? (body.trim() || `status ${statusCode}`));
+    throw new ClusterError(statusCode, rejectionReason(statusCode, body));
   }
 
   return {
@@ -137,12 +134,4 @@ function createCluster(config: KubeConfig, namespace: string) {
     /** Path of a kind of objects in the workers' namespace. */
     path: (kind: string): string => `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}`,
   };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
