@@ -31,18 +31,18 @@ images:
 #stock: { NVIDIA L4: NONE }
 #workerQuota: 20
 
-templates:
-  echo:
-    image: acme/echo:1
-    serverless: true
-    env:
-      MODE: local
-#      TOKEN: "{{ RUNPOD_SECRET_token }}"
+# A template is a container for several endpoints.
+#templates:
+#  base: { image: acme/base:1, serverless: true, env: { MODE: shared } }
 
 endpoints:
   echo:
-    # Names of a template and of network volumes in this file or in the service.
-    template: echo
+    image: acme/echo:1
+    env:
+      MODE: local
+#      TOKEN: "{{ RUNPOD_SECRET_token }}"
+    # Names of a template and of network volumes in this file or in the service. Values here override the template's.
+#    template: base
 #    networkVolumes: [models]
 #    faults: { delay: 500, failJobs: 1 }
     type: QUEUE

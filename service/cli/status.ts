@@ -21,6 +21,7 @@ const statusResponse = z.object({
       id: z.string(),
       name: z.string(),
       imageName: z.string().default(""),
+      template: z.object({ id: z.string(), name: z.string().optional() }).optional(),
       workersMin: z.number(),
       workersMax: z.number(),
       running: z.array(
@@ -36,6 +37,8 @@ interface EndpointStatus {
   id: string;
   name: string;
   image: string;
+  /** The template that contains the container; undefined if the container is the endpoint's own. */
+  template: { id: string; name?: string | undefined } | undefined;
   workersMin: number;
   workersMax: number;
   jobs: { inQueue: number; inProgress: number; completed: number; failed: number; retried: number };
@@ -50,10 +53,11 @@ export async function printStatus({ data, json }: StatusFlags, output: Output): 
   const { serviceUrl, send } = connect(data);
   const { problem, ...response } = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
   const endpoints = response.endpoints.map(
-    ({ id, name, imageName, workersMin, workersMax, jobs, running, message }): EndpointStatus => ({
+    ({ id, name, imageName, template, workersMin, workersMax, jobs, running, message }): EndpointStatus => ({
       id,
       name,
       image: imageName,
+      template,
       workersMin,
       workersMax,
       jobs,
@@ -67,10 +71,11 @@ export async function printStatus({ data, json }: StatusFlags, output: Output): 
 }
 
 function statusText(serviceUrl: string, problem: string | undefined, endpoints: EndpointStatus[]): string {
-  const rows = endpoints.map(({ id, name, image, workers, workersMin, workersMax, jobs }) => [
+  const rows = endpoints.map(({ id, name, image, template, workers, workersMin, workersMax, jobs }) => [
     id,
     name,
     image,
+    template ? `template ${template.name ?? template.id}` : "own",
     workers.length,
     `${workersMin}–${workersMax}`,
     jobs.inQueue,
@@ -98,7 +103,7 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
     `The service runs on ${serviceUrl}.`,
     ...(problem === undefined ? [] : [`It cannot store changes: ${problem}`]),
     rows.length > 0
-      ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "MIN–MAX", ...jobColumns], rows)
+      ? tableText(["ENDPOINT", "NAME", "IMAGE", "CONTAINER", "WORKERS", "MIN–MAX", ...jobColumns], rows)
       : "There are no endpoints.",
     workerRows.length > 0 ? tableText(workerColumns, workerRows) : "No workers are running.",
   ];

@@ -19,21 +19,22 @@ export function endpointsOverview(
   view: Pick<ConsoleView, "health" | "workers">,
 ): object[] {
   return endpoints.list().map((endpoint) => {
-    const { id, name, type, templateId, workersMin, workersMax, version } = endpoint;
+    const { id, name, type, workersMin, workersMax, version } = endpoint;
     const { scalerType, scalerValue, idleTimeout } = endpoint;
-    const template = templates.find(templateId);
+    const template = templates.find(endpoint.templateId);
+    // The container of an endpoint of REST v2 is a template bound to the endpoint.
+    const isOwnContainer = template?.boundEndpointId === id;
     return {
       id,
       name,
       type,
-      templateId,
       workersMin,
       workersMax,
       version,
       scalerType,
       scalerValue,
       idleTimeout,
-      templateName: template?.name,
+      template: isOwnContainer ? undefined : { id: endpoint.templateId, name: template?.name },
       imageName: template?.imageName,
       volumes: volumesOf(endpoint).map((volumeId) => volumes.find(volumeId)?.name ?? volumeId),
       ...view.health(id),

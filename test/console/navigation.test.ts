@@ -5,7 +5,7 @@ import { accessibilityProblems, shows, submit, useConsole } from "./rig";
 
 const rig = await useConsole(afterAll);
 
-test("an endpoint's page contains its URL, scaling, template and volume, local times and a skip link; the title names each page", async () => {
+test("an endpoint's page contains its URL, scaling, container and volume, local times and a skip link; the title names each page", async () => {
   const { baseUrl, serverlessUrl, apiKey: key } = rig.service;
   const volume = { name: "models", size: 100, dataCenterId: "EU-RO-1" };
   const { text } = await send("POST", `${baseUrl}/networkvolumes`, { key, json: volume });
@@ -13,7 +13,7 @@ test("an endpoint's page contains its URL, scaling, template and volume, local t
   const page = await rig.open(`#/endpoints/${id}`, { timezoneId: "Asia/Tokyo", locale: "en-GB" });
   await shows(page, ".facts", `${serverlessUrl}/v2/${id}`);
   await shows(page, ".facts", "0 to 1 workers, QUEUE_DELAY 4 s, idle timeout 60 s");
-  for (const fact of ["mounted (", "models"]) await shows(page, ".facts dd", fact);
+  for (const fact of ["template mounted (", "models"]) await shows(page, ".facts dd", fact);
   await submit(page, { name: "you" });
   const time = page.locator(".log time").first();
   await time.waitFor();
@@ -33,12 +33,13 @@ test("an endpoint's page contains its URL, scaling, template and volume, local t
   expect(await page.locator("[aria-current='page']").allTextContents()).toEqual(["Resources"]);
 });
 
-test("a load balancer's page contains its URL and a sample request, but no job controls", async () => {
+test("a load balancer's page contains its URL, its container and a sample request, but no job controls", async () => {
   const { serverlessUrl } = rig.service;
   const balancer = { type: "LOAD_BALANCER", scaling: { type: "REQUEST_COUNT", requestCount: 1 } };
   const id = await createEndpoint(rig.service, "acme/greeter:1", balancer);
   const page = await rig.open(`#/endpoints/${id}`);
-  await shows(page, ".facts dd", `${serverlessUrl}/load-balancers/${id}`);
+  for (const fact of [`${serverlessUrl}/load-balancers/${id}`, "the endpoint's own"])
+    await shows(page, ".facts dd", fact);
   await shows(
     page,
     ".command",

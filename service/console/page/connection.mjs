@@ -6,8 +6,7 @@
  * @property {string} id
  * @property {string} name
  * @property {string} type
- * @property {string} templateId
- * @property {string} [templateName]
+ * @property {{ id: string, name?: string }} [template] Absent if the container is the endpoint's own.
  * @property {string} [imageName]
  * @property {string} scalerType
  * @property {number} scalerValue

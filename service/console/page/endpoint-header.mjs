@@ -38,12 +38,12 @@ export function endpointHeader(endpoint) {
  * @param {Endpoint} endpoint
  */
 function settingsList(endpoint) {
-  const { templateId, templateName, volumes, scalerType, scalerValue, idleTimeout, workersMin, workersMax } = endpoint;
+  const { template, volumes, scalerType, scalerValue, idleTimeout, workersMin, workersMax } = endpoint;
   const unit = scalerType === "QUEUE_DELAY" ? `${scalerValue} s` : `${scalerValue}`;
   const rows = {
     URL: urlOf(endpoint),
     Scaling: `${workersMin} to ${workersMax} workers, ${scalerType} ${unit}, idle timeout ${idleTimeout} s`,
-    Template: templateName === undefined ? templateId : `${templateName} (${templateId})`,
+    Container: template ? `template ${template.name ?? "deleted"} (${template.id})` : "the endpoint's own",
     Volume: volumes.join(", ") || "none",
   };
   return h(

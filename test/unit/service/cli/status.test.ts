@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { writeServiceAddress } from "../../../../service/store/service-address";
 import { createEndpoint } from "../../../support/endpoint";
 import { closeServer, listenOnLoopback } from "../../../support/loopback";
-import { at, pollUntil, send } from "../../../support/raw-http";
+import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
 
@@ -19,6 +19,10 @@ test("status prints endpoints with queues, and workers, of a service in another 
   const access = { url: addresses.serverlessUrl, apiKey: key };
   const id = await createEndpoint(access, "acme/slow:1", { name: "busy" });
   const idleId = await createEndpoint(access, "acme/slow:1", { name: "idle\u001b[31m", workers: { max: 0 } });
+  const post = async (path: string, json: object): Promise<string> =>
+    stringAt(await send("POST", `${addresses.baseUrl}${path}`, { key, json }), "id");
+  const templateId = await post("/templates", { name: "base", imageName: "acme/slow:1", isServerless: true });
+  const sharingId = await post("/endpoints", { name: "sharing", templateId, workersMax: 0 });
   const jobs = `${addresses.serverlessUrl}/v2/${id}`;
   for (let sent = 0; sent < 3; sent++) await send("POST", `${jobs}/run`, { key, json: { input: { ms: 30_000 } } });
   await pollUntil(
@@ -31,17 +35,19 @@ test("status prints endpoints with queues, and workers, of a service in another 
   const lines = result.stdout.trimEnd().split("\n");
   const cells = (start: string): string[] | undefined => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
   expect(lines[0]).toBe(`The service runs on ${addresses.serverlessUrl}.`);
-  expect(cells("ENDPOINT")?.slice(0, 7)).toEqual([
+  expect(cells("ENDPOINT")?.slice(0, 8)).toEqual([
     "ENDPOINT",
     "NAME",
     "IMAGE",
+    "CONTAINER",
     "WORKERS",
     "MIN–MAX",
     "IN QUEUE",
     "IN PROGRESS",
   ]);
-  expect(cells(id)).toEqual([id, "busy", "acme/slow:1", "1", "0–1", "2", "1", "0", "0", "0"]);
-  expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "0", "0–0", "0", "0", "0", "0", "0"]);
+  expect(cells(id)).toEqual([id, "busy", "acme/slow:1", "own", "1", "0–1", "2", "1", "0", "0", "0"]);
+  expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "own", "0", "0–0", "0", "0", "0", "0", "0"]);
+  expect(cells(sharingId)?.slice(1, 4)).toEqual(["sharing", "acme/slow:1", "template base"]);
   expect(result.stdout).toMatch(/\nWORKER +ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
   expect(result.stdout).not.toContain(key);
   const { endpoints, url } = JSON.parse((await runLine("status", "--json", "--data", data)).out);
@@ -57,7 +63,9 @@ test("status prints endpoints with queues, and workers, of a service in another 
       workers: [{ id: expect.stringMatching(/^local-/), status: "running", startedAt: expect.any(String) }],
     },
     { id: idleId, name: "idle\u001b[31m", workers: [] },
+    { id: sharingId, template: { id: templateId, name: "base" } },
   ]);
+  expect(endpoints[0]).not.toHaveProperty("template");
 
   expect((await runLine("logs", "busy", "--data", data)).out).toMatch(
     /^\S+ local-[0-9a-f]+ worker starts for the image acme\/slow:1/,
@@ -72,7 +80,7 @@ test("status prints endpoints with queues, and workers, of a service in another 
 
   const unknown = await runLine("logs", "other\u001b[31m", "--data", data);
   expect(unknown.err).toBe(
-    `serverless-compute-local: no endpoint has the id or name "other?[31m"; there are "busy" (${id}), "idle\\u001b[31m" (${idleId})`,
+    `serverless-compute-local: no endpoint has the id or name "other?[31m"; there are "busy" (${id}), "idle\\u001b[31m" (${idleId}), "sharing" (${sharingId})`,
   );
 
   const token = (await runLine("token", idleId, "--data", data)).out;

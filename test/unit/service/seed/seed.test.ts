@@ -31,6 +31,22 @@ endpoints:
     scaling: { type: QUEUE_DELAY, queueDelay: 4 }
 `;
 
+/** An endpoint with its own container. */
+const own = `
+images:
+  acme/echo:1: ./echo.mjs
+endpoints:
+  own:
+    image: acme/echo:1
+    args: --fast
+    disk: 7
+    env: { MODE: fast }
+    ports: [8080/http]
+    type: QUEUE
+    cpu: [{ id: cpu3c, vcpuCount: 2 }]
+    scaling: { type: QUEUE_DELAY, queueDelay: 4 }
+`;
+
 let folder: string;
 let file: string;
 beforeEach(() => {
@@ -78,6 +94,26 @@ describe("a seed file", () => {
       workers: { max: 2 },
     });
     expect(notices).toEqual([]);
+  });
+
+  test("creates an endpoint with its own container, and reports its differences", async () => {
+    const { service: first } = await startWith(own);
+    const path = `/serverless/${first.endpointIds["own"]}`;
+    const container = { image: "acme/echo:1", args: "--fast", disk: 7, env: { MODE: "fast" }, ports: ["8080/http"] };
+    expect((await call(first, "GET", path)).json).toMatchObject(container);
+    expect(await listOf(first, "/templates", "templates")).toEqual([]);
+    await call(first, "PATCH", path, { image: "acme/echo:2", env: { MODE: "slow" } });
+    await first.stop(0);
+    const { service, notices } = await startWith(own);
+    expect(notices).toEqual([
+      `${file}: endpoints.own.image: "acme/echo:1" in the file, "acme/echo:2" in the service; the existing object is not changed`,
+      `${file}: endpoints.own.env.MODE: differs from the service; the existing object is not changed`,
+    ]);
+    expect((await call(service, "GET", path)).json).toMatchObject({
+      ...container,
+      image: "acme/echo:2",
+      env: { MODE: "slow" },
+    });
   });
 
   test("reports differences of existing objects, without values of variables, and changes none", async () => {
@@ -145,10 +181,35 @@ describe("a seed file", () => {
     ["templates:", "templates:\n  base: {}", "templates.base: occurs twice; delete or rename one"],
     ["MODE: fast", "MODE: fast, MODE: slow", "templates.base.env.MODE: occurs twice; delete or rename one"],
   ])("rejects %s replaced by %s with its path, and creates nothing", (from, to, message) => {
+    rejects(whole.replace(from, to), message);
+  });
+
+  test.each([
+    ["    image: acme/echo:1\n", "", "image: is required without templateId"],
+    ["image: acme/echo:1", 'image: ""', 'image: "" is not allowed; must not be empty'],
+    ["disk: 7", "disk: 0", "disk: 0 is not allowed; must be 1 or more"],
+    ["8080/http", "70000/http", 'ports.0: "70000/http" is not allowed; must have a port from 1 to 65535'],
+    ["8080/http", "8080/ftp", 'ports.0: "8080/ftp" is not allowed; must be <port>/http or <port>/tcp'],
+    ["MODE: fast", "MODE: 1", "env.MODE: must be a string"],
+    ["MODE: fast", "MODE: fast, MODE: slow", "env.MODE: occurs twice; delete or rename one"],
+    [
+      "--fast",
+      "--fast\n    cmd: [--slow]",
+      "args: must state the same command as entrypoint and cmd; send only one form",
+    ],
+    ["args: --fast", "entrypoint: python", 'entrypoint: "python" is not allowed; must be a list'],
+    ["disk: 7", "registry: unknown", 'registry auth "unknown" does not exist'],
+    ["disk: 7", "containerDiskInGb: 7", "containerDiskInGb: unknown property; expected one of"],
+  ])("rejects %s replaced by %s in an endpoint with its own container", (from, to, message) => {
+    rejects(own.replace(from, to), message);
+    rejects(own.replace(from, to), "endpoints.own.");
+  });
+
+  function rejects(text: string, message: string): void {
     const resources = useResources();
     let thrown: unknown;
     try {
-      apply(whole.replace(from, to), resources);
+      apply(text, resources);
     } catch (error) {
       thrown = error;
     }
@@ -158,7 +219,7 @@ describe("a seed file", () => {
     expect(line).toContain(`${file}: `);
     const { secrets, volumes, templates, endpoints } = resources;
     for (const { list } of [secrets, volumes, templates, endpoints]) expect(list()).toEqual([]);
-  });
+  }
 
   test.each<[string, string | Buffer, string]>([
     [
