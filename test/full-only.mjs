@@ -51,8 +51,10 @@ export const fullOnly = [
   "docker/service-kills",
   // A real Kubernetes cluster.
   "kubernetes/bad-input",
+  "kubernetes/deployment",
   "kubernetes/failures",
   "kubernetes/faults",
+  "kubernetes/in-cluster",
   "kubernetes/manifest",
   "kubernetes/workers",
 ].map((name) => `test/${name}.test.ts`);

@@ -1,25 +1,15 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import ts from "typescript";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { useEngineService } from "../support/engine-service";
 import { createStack } from "../support/pulumi";
+import { quickstartOn } from "../support/quickstart-program";
 import { registerSecret } from "../support/secret-scan";
 import { containersOf, useTestEngine } from "./rig";
 
-const file = fileURLToPath(new URL("../../examples/quickstart/index.ts", import.meta.url));
 const imageShape = z.array(z.looseObject({ Id: z.string(), RepoTags: z.array(z.string()).nullish() }));
-
-/** The quickstart's program with a test image. */
-async function quickstartOn(image: string): Promise<string> {
-  const text = await readFile(file, "utf8");
-  expect(text).toContain('imageName: "acme/greeter:1"');
-  const module = ts.ModuleKind.CommonJS;
-  return ts.transpileModule(text.replace("acme/greeter:1", image), { compilerOptions: { module } }).outputText;
-}
 
 test("the quickstart's program runs on a container image, and destroy removes everything", async (context) => {
   const { image, client } = useTestEngine(context);

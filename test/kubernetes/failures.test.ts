@@ -74,12 +74,12 @@ test("a pod without room counts as throttled, its job waits with the resource th
 
 test("a GPU type selects nodes by the labels of NVIDIA, and a type without nodes is named", async (context) => {
   const rig = await startRig(context);
-  const id = await rig.endpoint({ endpoint: { gpuTypeIds: ["NVIDIA L4"] } });
+  const id = await rig.endpoint({ endpoint: { gpuTypeIds: ["NVIDIA A40"] } });
   await rig.clients.jobs.run(id, { input: {} });
   const message = /0\/1 nodes are available: 1 node\(s\) didn't match Pod's node affinity\/selector/;
   await expect.poll(() => health(rig, id)).toMatchObject({ message: expect.stringMatching(message) });
   const [pod] = await rig.pods();
-  expect(JSON.stringify(pod)).toContain('{"key":"nvidia.com/gpu.product","operator":"In","values":["NVIDIA-L4"]}');
+  expect(JSON.stringify(pod)).toContain('{"key":"nvidia.com/gpu.product","operator":"In","values":["NVIDIA-A40"]}');
   const other = await rig.endpoint({ endpoint: { gpuTypeIds: ["AMD Instinct MI300X OAM"] } });
   await rig.clients.jobs.run(other, { input: {} });
   await expect

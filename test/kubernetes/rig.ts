@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { chmod, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
 import { createService, type ServiceOptions } from "serverless-compute-local";
@@ -9,7 +9,7 @@ import { type Cluster, loadCluster } from "../../service/workers/runtimes/pod/cl
 import { resolveKubernetes } from "../../service/workers/runtimes/pod/settings";
 import { podShape } from "../../service/workers/runtimes/pod/status";
 import { createEndpoint } from "../docker/rig";
-import { serviceFolder } from "../support/folders";
+import { scratchFolder, serviceFolder } from "../support/folders";
 import { logTails } from "../support/service-artefacts";
 import { runCluster, setGpus } from "./setup";
 
@@ -40,6 +40,40 @@ export async function useNamespace(admin: Cluster): Promise<string> {
   await admin.call("POST", "/api/v1/namespaces", { body: { metadata: { name } } });
   onTestFinished(() => admin.call("DELETE", `/api/v1/namespaces/${name}`).then(() => undefined));
   return name;
+}
+
+const namedObjects = z.looseObject({
+  items: z.array(z.looseObject({ metadata: z.looseObject({ name: z.string() }) })),
+});
+
+/** Names of the objects of a kind in a namespace. */
+export async function namesIn(admin: Cluster, namespace: string, kind: string): Promise<string[]> {
+  const { items } = namedObjects.parse(await admin.call("GET", `/api/v1/namespaces/${namespace}/${kind}`));
+  return items.map(({ metadata }) => metadata.name);
+}
+
+/** Creates volumes of 10 GiB on this machine and their storage class, which the test's end deletes. */
+export async function createStorage(admin: Cluster, count: number): Promise<{ storageClass: string }> {
+  const storageClass = `tests-${randomUUID().slice(0, 8)}`;
+  const classes = "/apis/storage.k8s.io/v1/storageclasses";
+  const body = { metadata: { name: storageClass }, provisioner: "kubernetes.io/no-provisioner" };
+  await admin.call("POST", classes, { body });
+  onTestFinished(() => admin.call("DELETE", `${classes}/${storageClass}`).then(() => undefined));
+  const volumes = "/api/v1/persistentvolumes";
+  for (let index = 0; index < count; index++) {
+    const path = scratchFolder();
+    await chmod(path, 0o777);
+    const name = `${storageClass}-${index}`;
+    const spec = {
+      capacity: { storage: "10Gi" },
+      accessModes: ["ReadWriteMany", "ReadWriteOnce"],
+      storageClassName: storageClass,
+      hostPath: { path },
+    };
+    await admin.call("POST", volumes, { body: { metadata: { name }, spec } });
+    onTestFinished(() => admin.call("DELETE", `${volumes}/${name}`).then(() => undefined));
+  }
+  return { storageClass };
 }
 
 /** Starts a service whose workers are pods of a new namespace. A failing test prints its logs. */
@@ -88,11 +122,7 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
     pods: async () => podList.parse(await list("pods")).items,
     /** Objects of a kind that belong to a service, as text. */
     objects: async (kind: string) => JSON.stringify(await list(kind)),
-    names: async (kind: string) =>
-      z
-        .looseObject({ items: z.array(z.looseObject({ metadata: z.looseObject({ name: z.string() }) })) })
-        .parse(await list(kind))
-        .items.map(({ metadata }) => metadata.name),
+    names: (kind: string) => namesIn(admin, namespace, kind),
     endpoint: (of: Parameters<typeof createEndpoint>[1] = {}) =>
       createEndpoint(service, { image: cluster.image, ...of }),
     log: async (endpointId: string) => readFile(join(dataFolder, "logs", `${endpointId}.log`), "utf8").catch(() => ""),

@@ -32,15 +32,33 @@ declare module "vitest" {
 
 const scripts = fileURLToPath(new URL("../../scripts/kubernetes", import.meta.url));
 
-/** Runs a command of the cluster's script. */
+/** Runs a command of the cluster's script. Pods reach the API, too. */
 export const runCluster = (port: number, args: string[]): Promise<string> =>
-  runChecked("env", [`PORT=${port}`, "bash", join(scripts, "cluster.sh"), ...args]);
+  runChecked("env", [`PORT=${port}`, "API_ADDRESS=bridge", "bash", join(scripts, "cluster.sh"), ...args]);
+
+/** Writes an image archive of a folder with a command. */
+export const makeImage = (
+  root: string,
+  name: string,
+  archive: string,
+  settings: { IMAGE_USER: string; IMAGE_FOLDER?: string },
+  command: string[],
+): Promise<string> => {
+  const variables = Object.entries(settings).map((pair) => pair.join("="));
+  return runChecked("env", [...variables, "bash", join(scripts, "oci-image.sh"), root, name, archive, ...command]);
+};
 
 /** Sets the number of GPUs of the node. The scheduler counts them, and workers get nothing. */
 export async function setGpus(admin: Cluster, count: number): Promise<void> {
   const gpus = { "nvidia.com/gpu": String(count) };
   const body = { status: { capacity: gpus, allocatable: gpus } };
   await admin.call("PATCH", "/api/v1/nodes/127.0.0.1/status", { body, contentType: "application/merge-patch+json" });
+}
+
+/** Labels the node as NVIDIA's GPU feature discovery does. */
+async function labelGpus(admin: Cluster, product: string): Promise<void> {
+  const body = { metadata: { labels: { "nvidia.com/gpu.product": product } } };
+  await admin.call("PATCH", "/api/v1/nodes/127.0.0.1", { body, contentType: "application/merge-patch+json" });
 }
 
 /** Starts a cluster of its own, which the end removes. */
@@ -57,16 +75,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const archives = [join(parent, "worker.tar"), join(parent, "root-worker.tar")];
   await withNodeFolder(async (root) => {
     const make = (user: string, name: string, archive = "") =>
-      runChecked("env", [
-        `IMAGE_USER=${user}`,
-        "bash",
-        join(scripts, "oci-image.sh"),
-        root,
-        name,
-        archive,
-        "node",
-        "/programs/worker.mjs",
-      ]);
+      makeImage(root, name, archive, { IMAGE_USER: user }, ["node", "/programs/worker.mjs"]);
     await make("1000", image, archives[0]);
     await make("", rootImage, archives[1]);
   });
@@ -75,6 +84,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   process.env["KUBECONFIG"] = kubeconfig;
   const admin = await loadCluster(resolveKubernetes({}));
   await setGpus(admin, 30);
+  await labelGpus(admin, "NVIDIA-L4");
   project.provide("cluster", { kubeconfig, folder, port, image, rootImage, address });
   return async () => {
     await runCluster(port, ["stop", folder]);

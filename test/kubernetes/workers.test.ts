@@ -1,11 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { chmod } from "node:fs/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { scratchFolder } from "../support/folders";
 import { httpServerEndpoint } from "../support/http-load";
 import { send, stringAt } from "../support/raw-http";
-import { startRig, useCluster } from "./rig";
+import { createStorage, startRig, useCluster } from "./rig";
 
 test("a job runs in a pod with the template's environment, whose values are only in its Secret, and its output in the log", async (context) => {
   const rig = await startRig(context);
@@ -45,24 +42,7 @@ test("requests to a load balancer reach the pod's server at the pod's address", 
 
 test("a volume is a claim that workers share, that outlives the service, and that is deleted with the volume", async (context) => {
   const { admin } = await useCluster(context);
-  const storageClass = `tests-${randomUUID().slice(0, 8)}`;
-  const path = scratchFolder();
-  await chmod(path, 0o777);
-  const provisioner = "kubernetes.io/no-provisioner";
-  await admin.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
-    body: { metadata: { name: storageClass }, provisioner },
-  });
-  const spec = {
-    capacity: { storage: "10Gi" },
-    accessModes: ["ReadWriteMany"],
-    storageClassName: storageClass,
-    hostPath: { path },
-  };
-  await admin.call("POST", "/api/v1/persistentvolumes", { body: { metadata: { name: storageClass }, spec } });
-  onTestFinished(async () => {
-    await admin.call("DELETE", `/api/v1/persistentvolumes/${storageClass}`);
-    await admin.call("DELETE", `/apis/storage.k8s.io/v1/storageclasses/${storageClass}`);
-  });
+  const { storageClass } = await createStorage(admin, 1);
   const rig = await startRig(context, { kubernetes: { storageClass } });
   const volume = await rig.clients.management.createNetworkVolume({
     name: "models",
