@@ -35,6 +35,8 @@ export interface ApiErrorFacts {
   ambiguous: boolean;
   /** Wait requested by the service (Retry-After), ms. */
   retryAfter?: number | undefined;
+  /** Name of the field of a GraphQL query that this service does not have; set if the code is `unknown_field`. */
+  field?: string | undefined;
 }
 
 /**
@@ -50,6 +52,7 @@ export class ApiError extends Error implements ApiErrorFacts {
   readonly retryable: boolean;
   readonly ambiguous: boolean;
   readonly retryAfter: number | undefined;
+  readonly field: string | undefined;
 
   constructor(message: string, facts: ApiErrorFacts, options?: { cause?: unknown }) {
     super(message, options);
@@ -60,6 +63,7 @@ export class ApiError extends Error implements ApiErrorFacts {
     this.retryable = facts.retryable;
     this.ambiguous = facts.ambiguous;
     this.retryAfter = facts.retryAfter;
+    this.field = facts.field;
   }
 }
 
@@ -194,6 +198,8 @@ export function classifyResponse(
     // A 503 may come from a proxy after a timeout; only a 429 means that nothing was changed (interface: Errors).
     ambiguous: rule.category === "server" || rule.category === "timeout" || rule.code === "unavailable",
     retryAfter,
+    // The first quoted name; the others are suggestions, which the service supports.
+    field: rule.code === "unknown_field" ? /"(\w+)"/.exec(redactedText)?.[1] : undefined,
   });
 }
 

@@ -120,6 +120,16 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
     ["test/support/manager.test.ts", ""],
   ],
   "nothing is cast by way of unknown": [["api/a.ts", "export const x = 1 as unknown as string;"]],
+  "api, the engine's protocol and the framework have one error each, besides jobs and unfinished objects": [
+    ["provider/resources/a.ts", "export class JobGone extends Error {}"],
+    ["provider/framework/b.ts", "class LostCreate extends UserError {}"],
+    ["provider/dynamic/c.ts", "export class Unfinished extends OperationFailure {}"],
+  ],
+  "api and provider read codes, not messages, except the classification of connection faults": [
+    ["api/a.ts", 'export const x = (error: Error) => /"(\\w+)"/.exec(error.message);'],
+    ["provider/b.ts", 'export const x = (error: Error) => error.message.includes("lost");'],
+    ["provider/c.ts", 'export const x = (error: Error) => error.message === "lost";'],
+  ],
 };
 
 /** Files that resemble a violation but conform. */
@@ -131,6 +141,8 @@ const validFiles: [path: string, text: string][] = [
   ["service/store/database.ts", 'import Database from "libsql";'],
   ["service/resources/a.ts", 'import type { Database } from "../store/database";\nimport { b } from "./b";'],
   ["service/b.ts", "export const text = 'as unknown as string';"],
+  ["api/errors.ts", "export class ApiError extends Error {}"],
+  ["api/errors.ts", 'export const x = (error: Error) => error.message.trim().replace(/\\n/g, " ");'],
   ["service/jobs/commonwealth.ts", 'import { d } from "../d";\nexport const x = 1 as unknown;'],
   ["provider/index.ts", 'export * from "./resources/template/resource";'],
   [

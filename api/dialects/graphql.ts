@@ -105,8 +105,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         if (response.podTemplate) return response.podTemplate;
       } catch (error) {
         if (!isApiError(error) || error.code !== "unknown_field") throw error;
-        // The first quoted name; the others are suggestions, which the service supports.
-        const [, rejectedField] = /"(\w+)"/.exec(error.message) ?? [];
+        const { field: rejectedField } = error;
         if (!requested.some((field) => field === rejectedField)) throw error;
         supportedOptionalFields = supportedOptionalFields.filter((field) => field !== rejectedField);
         continue;

@@ -46,7 +46,8 @@ function ruleOf(issue: z.core.$ZodIssue): string {
     case "invalid_union":
       return issue.errors[0]?.[0] ? ruleOf(issue.errors[0][0]) : "must have another form";
     case "invalid_format":
-      return issue.message.startsWith("Invalid") ? `must be a valid ${issue.format}` : `must be ${issue.message}`;
+      // A pattern always has a message, which describes the valid texts.
+      return issue.format === "regex" ? `must be ${issue.message}` : `must be a valid ${issue.format}`;
     case "unrecognized_keys":
       return `must not have ${issue.keys.map((key) => `"${key}"`).join(", ")}`;
     case "invalid_key":

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { messageOf } from "../engine/error-text";
 import { loadBundle } from "../engine/load-bundle";
-import { OperationFailure } from "./failures";
+import { sdkError } from "./failures";
 import type { createProviders } from "./provider";
 
 type Provider = ReturnType<typeof createProviders>;
@@ -19,6 +19,6 @@ export const provider: Provider = (kind) => {
     loadedProvider ??= loadBundle(join(__dirname, "..", "deployment.js"), "provider", isProvider);
     return loadedProvider(kind);
   } catch (thrown) {
-    throw new OperationFailure(`every ${kind}`, messageOf(thrown));
+    throw sdkError(`every ${kind}`, messageOf(thrown));
   }
 };

@@ -4,11 +4,11 @@ import { type EngineProperties, markSecrets, toEngine } from "../engine/engine-p
 import { messageOf } from "../engine/error-text";
 import type { PropertyMap } from "../engine/values";
 import type { ResourceOperations } from "../framework/contract";
-import { ResourceFailure } from "../framework/failures";
+import { ResourceInitError } from "../framework/errors";
 import { createPipeline } from "../framework/pipeline";
 import { createProviderProcess, type ProviderProcess } from "../framework/process";
 import { autoNaming } from "../framework/urn";
-import { OperationFailure, UnfinishedFailure } from "./failures";
+import { sdkError } from "./failures";
 import { type InternalInputs, splitProperties, type TimedOperation } from "./internal-inputs";
 
 /** Properties for the SDK: secrets are marked, and internal inputs are included, because refresh and delete receive outputs only. */
@@ -37,9 +37,10 @@ export function createProvider(
       return await action({ urn: internal.urn, timeout });
     } catch (thrown) {
       const subject = `${operations.kind} ${JSON.stringify(internal.resourceName)}, ${operation}`;
-      const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
-      if (!unfinished) throw new OperationFailure(subject, messageOf(thrown));
-      throw new UnfinishedFailure(subject, messageOf(thrown), unfinished.id, wireOf(unfinished.outputs, internal));
+      if (!(thrown instanceof ResourceInitError)) throw sdkError(subject, messageOf(thrown));
+      const { id, outputs, secretPaths } = thrown;
+      const properties = wireOf({ properties: outputs, secretPaths: secretPaths.outputs }, internal);
+      throw sdkError(subject, messageOf(thrown), { id, properties });
     }
   };
 

@@ -14,6 +14,9 @@ export class CallFailure extends Error {
   }
 }
 
+/** Returns the failure of a call whose bytes are not a valid message. */
+export const malformed = (problem: string): CallFailure => new CallFailure(status.internal, problem);
+
 /** Returns true for a CallFailure, including one from another bundle of the plugin, which contains its own copy of the class. */
 export const isCallFailure = (thrown: unknown): thrown is CallFailure =>
   thrown instanceof Error && thrown.name === "CallFailure" && "code" in thrown && typeof thrown.code === "number";
@@ -32,13 +35,13 @@ export function frameMessage(message: Uint8Array): Buffer {
 
 /** Returns the message in the body of a unary call. */
 export function unframeMessage(body: Buffer): Buffer {
-  if (body.length < prefixLength) throw new CallFailure(status.internal, "the request has no message");
+  if (body.length < prefixLength) throw malformed("the request has no message");
   if (body[0] !== 0)
     throw new CallFailure(status.unimplemented, "the message is compressed, but no compression was negotiated");
   const length = body.readUInt32BE(1);
   const message = body.subarray(prefixLength);
   if (message.length === length) return message;
-  throw new CallFailure(status.internal, `the message has ${message.length} bytes; its frame states ${length}`);
+  throw malformed(`the message has ${message.length} bytes; its frame states ${length}`);
 }
 
 /** Encodes a status message for a header: printable ASCII is unchanged, everything else is percent-encoded UTF-8. */

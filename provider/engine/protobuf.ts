@@ -1,4 +1,5 @@
-import { MalformedMessage, Reader, type WireType, Writer, wireTypes } from "./wire-format";
+import { malformed } from "./grpc";
+import { Reader, type WireType, Writer, wireTypes } from "./wire-format";
 
 /** Type of a field: its default, and functions that read it and write it (backwards: the value, then the tag). */
 export interface Field<Value> {
@@ -40,10 +41,10 @@ export function message<const MessageFields extends Fields>(fields: MessageField
       const tag = reader.varint();
       const entry = fieldsByTag.get(tag);
       if (entry) values[entry.name] = entry.field.read(reader, values[entry.name]);
-      else if (tag < 8) throw new MalformedMessage("a field has no number");
+      else if (tag < 8) throw malformed("a field has no number");
       else reader.skip(tag);
     }
-    if (!isComplete(values)) throw new MalformedMessage("a field is missing");
+    if (!isComplete(values)) throw malformed("a field is missing");
     return values;
   };
   const writeTo = (writer: Writer, values: Partial<Values<MessageFields>>): void => {

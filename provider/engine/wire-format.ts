@@ -1,14 +1,11 @@
-/** Error for bytes that do not form a valid message. */
-export class MalformedMessage extends Error {
-  override readonly name = "MalformedMessage";
-}
+import { malformed } from "./grpc";
 
 /** Encodings of a field's value: a varint of one to ten bytes, a fixed size of eight or four bytes, or a length-prefixed value. */
 export const wireTypes = { varint: 0, fixed64: 1, sized: 2, fixed32: 5 } as const;
 /** Code of an encoding. */
 export type WireType = (typeof wireTypes)[keyof typeof wireTypes];
 
-/** Reads protobuf's wire format between two offsets; throws a MalformedMessage if a value extends past the end. */
+/** Reads protobuf's wire format between two offsets; throws a CallFailure if a value extends past the end. */
 export class Reader {
   #position: number;
   readonly #end: number;
@@ -28,12 +25,12 @@ export class Reader {
   varint(): number {
     let value = 0;
     for (let scale = 1, size = 1; size <= 10; scale *= 128, size++) {
-      if (this.#position >= this.#end) throw new MalformedMessage("the message ends within a number");
+      if (this.#position >= this.#end) throw malformed("the message ends within a number");
       const byte = this.#bytes[this.#position++] ?? 0;
       value += (byte & 127) * scale;
       if (byte < 128) return value;
     }
-    throw new MalformedMessage("a number has more than ten bytes");
+    throw malformed("a number has more than ten bytes");
   }
 
   double(): number {
@@ -64,12 +61,12 @@ export class Reader {
     else if (type === wireTypes.fixed64) this.#advance(8);
     else if (type === wireTypes.sized) this.#advance(this.varint());
     else if (type === wireTypes.fixed32) this.#advance(4);
-    else throw new MalformedMessage(`a field has the unknown wire type ${type}`);
+    else throw malformed(`a field has the unknown wire type ${type}`);
   }
 
   #advance(size: number): number {
     const start = this.#position;
-    if (size > this.#end - start) throw new MalformedMessage("the message ends within a field");
+    if (size > this.#end - start) throw malformed("the message ends within a field");
     this.#position = start + size;
     return start;
   }

@@ -3,7 +3,6 @@ import type { PropertyOptions } from "serverless-compute-api/shapes";
 import type { Path, Properties } from "../engine/values";
 import type { OperationSettings } from "../settings/setting-names";
 import type { PlannedChange } from "./definition";
-import type { HelpKey } from "./help";
 
 /** Values and paths that messages about a resource must not show. */
 export interface Secrets {
@@ -90,25 +89,6 @@ export interface PreviewContext {
   id?: string | undefined;
   /** Host address of the job API; undefined if the settings have no valid one. */
   serverlessUrl?: string | undefined;
-}
-
-/** Failure that leaves an unfinished object: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */
-export class ResourceInitError extends Error {
-  override readonly name = "ResourceInitError";
-  /** Inputs of the object, if they differ from the requested ones. */
-  readonly inputs: Properties | undefined;
-  /** Key of the help page. */
-  readonly help: HelpKey | undefined;
-  constructor(
-    message: string,
-    readonly id: string,
-    readonly outputs: Properties,
-    { inputs, help, ...options }: { cause?: unknown; inputs?: Properties | undefined; help?: HelpKey | undefined } = {},
-  ) {
-    super(message, options);
-    this.inputs = inputs;
-    this.help = help;
-  }
 }
 
 /**

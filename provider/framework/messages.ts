@@ -1,8 +1,8 @@
 import { ApiError, type ErrorCategory } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
 import { localKeyHint, type SettingNames } from "../settings/setting-names";
-import { ResourceInitError } from "./contract";
-import { type HelpKey, helpForCall } from "./help";
+import { UserError } from "./errors";
+import { helpForCall } from "./help";
 
 /** ErrorContext of a failed call. */
 export interface ErrorContext {
@@ -26,21 +26,6 @@ export const lostCreateAdvice =
 export const noneFoundWarning = (count: number, address: string, { addresses }: SettingNames): string =>
   `${address}: the service ${count === 1 ? "does not have the only object" : `has none of the ${count} objects`} that this command looked up; ` +
   `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${addresses}`;
-
-/** A failure with a message for users; `cause` is the ApiError, if there is one. */
-export class UserError extends Error {
-  override readonly name = "UserError";
-  /** Key of the help page. */
-  readonly help: HelpKey | undefined;
-  constructor(message: string, { help, ...options }: { cause?: unknown; help?: HelpKey | undefined } = {}) {
-    super(message, options);
-    this.help = help;
-  }
-}
-
-/** Returns the key of the help page of an error; undefined if it has none. */
-export const helpOf = (error: unknown): HelpKey | undefined =>
-  error instanceof UserError || error instanceof ResourceInitError ? error.help : undefined;
 
 /** Returns `error` with the message for the user; an error that is not a failed call is returned unchanged. */
 export function toUserError(error: unknown, subject: ErrorContext): unknown {

@@ -1,18 +1,9 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { messageOf } from "../engine/error-text";
 import { type Path, type PropertyMap, Unknown } from "../engine/values";
-import {
-  type Change,
-  type Context,
-  type NameSource,
-  type Naming,
-  ResourceInitError,
-  type ResourceOperations,
-  type Secrets,
-} from "./contract";
-import { ResourceFailure } from "./failures";
+import type { Change, Context, NameSource, Naming, ResourceOperations, Secrets } from "./contract";
+import { helpOf, ResourceInitError, UserError } from "./errors";
 import { withHelp } from "./help";
-import { helpOf } from "./messages";
 import { findingsOf, recordObject } from "./preflight";
 import type { ProviderProcess } from "./process";
 import {
@@ -94,13 +85,16 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       return await action(secrets, redact);
     } catch (thrown) {
       const message = withHelp(redact(messageOf(thrown)), helpOf(thrown));
-      if (!(thrown instanceof ResourceInitError)) throw new ResourceFailure(message);
+      if (!(thrown instanceof ResourceInitError)) throw new UserError(message);
       const [inputs] = sets;
       // Reverted properties have earlier values, so a path that is secret in any set is secret here.
       const secretPaths = sets.flatMap((set) => set.secretPaths);
       const known = sets.map(({ properties }) => properties);
       const outputs = outputsOf(thrown.outputs, { ...inputs, secretPaths }, known);
-      throw new ResourceFailure(message, { id: thrown.id, outputs, inputs });
+      throw new ResourceInitError(message, thrown.id, outputs.properties, {
+        inputs: inputs.properties,
+        secretPaths: { outputs: outputs.secretPaths, inputs: inputs.secretPaths },
+      });
     }
   };
 

@@ -1,13 +1,6 @@
-import { type Context, ResourceInitError } from "./contract";
-import { type ErrorContext, helpOf, UserError } from "./messages";
-
-/** An operation that exceeded its custom timeout. */
-class OperationTimeout extends Error {
-  override readonly name = "OperationTimeout";
-  constructor(operation: ErrorContext["operation"], timeout: number) {
-    super(`${operation} timed out after ${timeout / 1000} s (customTimeouts.${operation})`);
-  }
-}
+import type { Context } from "./contract";
+import { helpOf, ResourceInitError, UserError } from "./errors";
+import type { ErrorContext } from "./messages";
 
 /** Share of a timeout that is reserved for cleanup and lookups, and its maximum in ms. */
 const reserveDivisor = 5;
@@ -32,7 +25,8 @@ export async function withTimeout<Result>(
   if (timeout === undefined) return work(context);
   const reserve = Math.min(maxReserve, timeout / reserveDivisor);
   const deadline = clock.now() + timeout - reserve;
-  const reason = new OperationTimeout(subject.operation, timeout);
+  const { operation } = subject;
+  const reason = new UserError(`${operation} timed out after ${timeout / 1000} s (customTimeouts.${operation})`);
   const expiry = new AbortController();
   let deadlineReached = false;
   const expire = (): never => {
@@ -75,7 +69,7 @@ const isCausedBy = ({ cause }: Error, reason: Error): boolean =>
   cause === reason || (cause instanceof Error && isCausedBy(cause, reason));
 
 /** A failure that names the timeout of the operation; it keeps the created object. */
-function withTimeoutMessage(error: unknown, reason: OperationTimeout, { label }: ErrorContext): unknown {
+function withTimeoutMessage(error: unknown, reason: UserError, { label }: ErrorContext): unknown {
   if (error === reason) return new UserError(`${label}: ${reason.message}`, { cause: reason });
   if (!(error instanceof Error) || isCausedBy(error, reason)) return error;
   const message = `${error.message}\nThe ${reason.message}.`;

@@ -4,7 +4,7 @@ import type { Call, Reply } from "../engine/grpc-server";
 import * as messages from "../engine/messages";
 import type { Message } from "../engine/protobuf";
 import type { ResourceOperations } from "../framework/contract";
-import { ResourceFailure } from "../framework/failures";
+import { ResourceInitError } from "../framework/errors";
 import type { ProviderProcess } from "../framework/process";
 import { configCalls } from "./config-calls";
 import { construct } from "./construct";
@@ -61,10 +61,14 @@ const streamOf = <Of>({ encode }: Message<Of>) => ({ encode: (values: readonly P
 
 function toCallFailure(thrown: unknown): CallFailure {
   const message = messageOf(thrown);
-  const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
-  if (!unfinished) return new CallFailure(status.unknown, message);
-  const { id, outputs, inputs } = unfinished;
-  const value = messages.initFailed.encode({ id, inputs, properties: outputs, reasons: [asReason(message)] });
+  if (!(thrown instanceof ResourceInitError)) return new CallFailure(status.unknown, message);
+  const { id, outputs, inputs = {}, secretPaths } = thrown;
+  const value = messages.initFailed.encode({
+    id,
+    inputs: { properties: inputs, secretPaths: secretPaths.inputs },
+    properties: { properties: outputs, secretPaths: secretPaths.outputs },
+    reasons: [asReason(message)],
+  });
   const details = [{ typeUrl: "type.googleapis.com/pulumirpc.ErrorResourceInitFailed", value }];
   return new CallFailure(
     status.unknown,

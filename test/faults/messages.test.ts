@@ -1,10 +1,11 @@
 import { classifyFault } from "serverless-compute-api";
 import { afterAll, expect, test } from "vitest";
 import type { Properties } from "../../provider/engine/values";
-import { type Context, ResourceInitError } from "../../provider/framework/contract";
+import type { Context } from "../../provider/framework/contract";
+import { helpOf, ResourceInitError } from "../../provider/framework/errors";
 import type { HelpKey } from "../../provider/framework/help";
 import { withHelp } from "../../provider/framework/help";
-import { helpOf, toUserError } from "../../provider/framework/messages";
+import { toUserError } from "../../provider/framework/messages";
 import { functions } from "../../provider/functions/functions";
 import { kinds } from "../../provider/resources";
 import { configNames } from "../../provider/settings/setting-names";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ResourceInitError } from "../../provider/framework/contract";
+import { ResourceInitError } from "../../provider/framework/errors";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { freshName, listMatch, objectCases, withLists } from "./support/kinds";

@@ -1,7 +1,7 @@
 import { type Dialect, systemClock } from "serverless-compute-api";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Path, Properties } from "../../provider/engine/values";
-import { ResourceInitError } from "../../provider/framework/contract";
+import { ResourceInitError } from "../../provider/framework/errors";
 import { kinds } from "../../provider/resources";
 import { run } from "../../scripts/child.mjs";
 import { acceleratedClock } from "../support/accelerated-clock";

@@ -46,6 +46,15 @@ const providerLayers = [
   ["engine"],
 ];
 
+/** Files of the error classes. */
+const errorFiles: Record<string, string> = {
+  ApiError: "api/errors.ts",
+  JobFailed: "api/job-waits.ts",
+  CallFailure: "provider/engine/grpc.ts",
+  UserError: "provider/framework/errors.ts",
+  ResourceInitError: "provider/framework/errors.ts",
+};
+
 /** The rules that docs/architecture.md describes, in the order of its picture. */
 export const rules: Rule[] = [
   {
@@ -219,6 +228,24 @@ export const rules: Rule[] = [
     description: "nothing is cast by way of unknown",
     violations: (sources) =>
       sources.flatMap(({ path, doubleCasts }) => doubleCasts.map((line) => `${path}:${line} casts by way of unknown`)),
+  },
+  {
+    description:
+      "api, the engine's protocol and the framework have one error each, besides jobs and unfinished objects",
+    violations: (sources) =>
+      sources
+        .filter((source) => isIn(source, "api", "provider"))
+        .flatMap(({ path, errorClasses }) =>
+          errorClasses.filter((name) => errorFiles[name] !== path).map((name) => `${path} defines ${name}`),
+        ),
+  },
+  {
+    // Node, undici and OpenSSL report some faults only in a message.
+    description: "api and provider read codes, not messages, except the classification of connection faults",
+    violations: (sources) =>
+      sources
+        .filter((source) => isIn(source, "api", "provider") && source.path !== "api/connection-faults.ts")
+        .flatMap(({ path, messageTests }) => messageTests.map((line) => `${path}:${line} tests a message`)),
   },
 ];
 

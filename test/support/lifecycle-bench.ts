@@ -4,7 +4,8 @@ import { type ClientSettings, type Clock, createClients, type Dialect } from "se
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import type { Properties } from "../../provider/engine/values";
-import { type Context, ResourceInitError } from "../../provider/framework/contract";
+import type { Context } from "../../provider/framework/contract";
+import { ResourceInitError } from "../../provider/framework/errors";
 import { dialect, restPaths } from "./dialect";
 import { serviceFolder } from "./folders";
 import { OffsetClock } from "./offset-clock";

@@ -10,6 +10,10 @@ export interface Source {
   imports: string[];
   /** Lines with a cast through `unknown`. */
   doubleCasts: number[];
+  /** Lines that search an error's message or compare it with a text. */
+  messageTests: number[];
+  /** Names of its error classes. */
+  errorClasses: string[];
 }
 
 /** The module that a node imports, if any. */
@@ -34,14 +38,30 @@ const isDoubleCast = (node: ts.Node): boolean =>
   ts.isAsExpression(node.expression) &&
   node.expression.type.kind === ts.SyntaxKind.UnknownKeyword;
 
+const searches = new Set(["test", "exec", "match", "search", "includes", "startsWith", "endsWith", "indexOf"]);
+const isMessage = (node: ts.Node): boolean => ts.isPropertyAccessExpression(node) && node.name.text === "message";
+
+function isMessageTest(node: ts.Node): boolean {
+  if (ts.isBinaryExpression(node)) return /^[!=]==$/.test(node.operatorToken.getText()) && isMessage(node.left);
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
+  const { name, expression } = node.expression;
+  return searches.has(name.text) && [expression, ...node.arguments].some(isMessage);
+}
+
+const isErrorClass = (node: ts.Node): node is ts.ClassDeclaration =>
+  ts.isClassDeclaration(node) && /\bextends \w*(Error|Failure)$/.test(node.heritageClauses?.[0]?.getText() ?? "");
+
 /** Reads one file's text without compiling or running it. */
 export function parseSource(path: string, text: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
-  const source: Source = { path, imports: [], doubleCasts: [] };
+  const source: Source = { path, imports: [], doubleCasts: [], messageTests: [], errorClasses: [] };
+  const lineOf = (node: ts.Node): number => tree.getLineAndCharacterOfPosition(node.getStart()).line + 1;
   const visit = (node: ts.Node): void => {
     const specifier = importOf(node);
     if (specifier !== undefined) source.imports.push(specifier);
-    if (isDoubleCast(node)) source.doubleCasts.push(tree.getLineAndCharacterOfPosition(node.getStart()).line + 1);
+    if (isDoubleCast(node)) source.doubleCasts.push(lineOf(node));
+    if (isMessageTest(node)) source.messageTests.push(lineOf(node));
+    if (isErrorClass(node) && node.name) source.errorClasses.push(node.name.text);
     ts.forEachChild(node, visit);
   };
   visit(tree);

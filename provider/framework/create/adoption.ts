@@ -4,7 +4,7 @@ import { hasUnknown, type Path, type Properties, toProperties } from "../../engi
 import { callOptions } from "../calls";
 import type { Change, Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
-import { UserError } from "../messages";
+import { UserError } from "../errors";
 import { completeObject, determinedValues, observeObject } from "../observation";
 import { isDetermined, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";

@@ -3,11 +3,12 @@ import { optionsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired, untilAborted } from "../calls";
-import { type Context, ResourceInitError } from "../contract";
+import type { Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
+import { ResourceInitError, UserError } from "../errors";
 import { helpForCall } from "../help";
 import { type Listing, listAll } from "../listing";
-import { type ErrorContext, explain, lostCreateAdvice, UserError } from "../messages";
+import { type ErrorContext, explain, lostCreateAdvice } from "../messages";
 import { determinedValues } from "../observation";
 import { matchesInputs } from "../properties/diff";
 import { usesServiceDefault } from "../properties/schema";
@@ -137,20 +138,19 @@ async function createWithRetries<ApiObject extends NamedObject>(
       );
       const [created, ...duplicates] = matches;
       if (duplicates.length > 0 && !context.hasUniqueName)
-        throw new LostCreate(
+        throw lostCreate(
           error,
           subject,
           `${idList(matches)} have its name and inputs; only one of them was created for it.`,
         );
       if (created) return { created, attempt, matches };
       const { aborted, reason } = context.signal;
-      if (isCancelledOrExpired(context)) throw new LostCreate(aborted ? reason : error, subject, uncertainty);
-      if (isOwnConflict && context.hasUniqueName) throw new LostCreate(error, subject, uncertainty, true);
-      if (isOwnConflict || !isApiError(error)) throw new LostCreate(error, subject, uncertainty);
+      if (isCancelledOrExpired(context)) throw lostCreate(aborted ? reason : error, subject, uncertainty);
+      if (isOwnConflict && context.hasUniqueName) throw lostCreate(error, subject, uncertainty, true);
+      if (isOwnConflict || !isApiError(error)) throw lostCreate(error, subject, uncertainty);
       // If names are unique, a second request cannot create a duplicate.
       const isSafeToRetry = uncertainty === undefined || !allowsDuplicates;
-      if (!isSafeToRetry || !error.retryable || attempt === maxAttempts)
-        throw new LostCreate(error, subject, uncertainty);
+      if (!isSafeToRetry || !error.retryable || attempt === maxAttempts) throw lostCreate(error, subject, uncertainty);
     }
   }
 }
@@ -227,15 +227,17 @@ const possibleDuplicatesWarning = (kind: string, name: string, duplicates: reado
   `another ${kind} named "${name}" was created at the same time (${idList(duplicates)}), by a lost request of this create or by ` +
   "another deployment; delete it unless it is in use";
 
-/** A create whose response was lost and whose object was not found, so that it may exist. */
-class LostCreate extends UserError {
-  constructor(cause: unknown, subject: ErrorContext, uncertainty: string | undefined, isGeneratedNameTaken = false) {
-    super(
-      `${describeFailure(cause, subject, isGeneratedNameTaken)}${uncertainty === undefined ? "" : ` ${uncertainty}`}`,
-      { cause, help: isApiError(cause) && !isGeneratedNameTaken ? helpForCall(cause) : undefined },
-    );
-  }
-}
+/** Returns the failure of a create whose response was lost and whose object was not found, so that it may exist. */
+const lostCreate = (
+  cause: unknown,
+  subject: ErrorContext,
+  uncertainty: string | undefined,
+  isGeneratedNameTaken = false,
+): UserError =>
+  new UserError(
+    `${describeFailure(cause, subject, isGeneratedNameTaken)}${uncertainty === undefined ? "" : ` ${uncertainty}`}`,
+    { cause, help: isApiError(cause) && !isGeneratedNameTaken ? helpForCall(cause) : undefined },
+  );
 
 function describeFailure(cause: unknown, subject: ErrorContext, isGeneratedNameTaken: boolean): string {
   const text = cause instanceof Error ? cause.message : String(cause);

@@ -1,15 +1,8 @@
-/** Error for a job that did not end as expected; the message contains the details and a remedy. */
-export class JobFailure extends Error {
-  override readonly name = "JobFailure";
-  constructor(
-    lines: (string | undefined)[],
-    readonly endpointId: string,
-    readonly jobId: string | undefined,
-    options?: { cause?: unknown },
-  ) {
-    super(lines.filter((line) => line !== undefined).join("\n"), options);
-  }
-}
+import { UserError } from "../../framework/errors";
+
+/** Returns the failure of a job that did not end as expected; the lines contain the details and a remedy. */
+export const jobFailure = (lines: (string | undefined)[], cause?: unknown): UserError =>
+  new UserError(lines.filter((line) => line !== undefined).join("\n"), { cause });
 
 /** Maximum length of a handler's error text in a message (characters). */
 const maxErrorLength = 4000;

@@ -2,12 +2,13 @@ import { type EndpointHealth, isApiError, type JobStatus } from "serverless-comp
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { cleanupCallOptions } from "../../framework/calls";
+import type { UserError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
 import { type InvokeJobArgs, type JobInvokeOutputs, type JobResult, type JobSpec, parseJobArgs } from "./inputs";
-import { JobFailure, truncate } from "./job-failure";
+import { jobFailure, truncate } from "./job-failure";
 import { findMismatches, formatMismatches } from "./output-match";
 import { checkResponse, isRequest, sendRequest } from "./request";
-import { type JobContext, JobGone, JobTimeout, runJob, workerProblem } from "./run";
+import { type JobContext, runJob, type UnfinishedJob, workerProblem } from "./run";
 
 /** Remedies by a job's final state (interface: Job-level situations). */
 const remedies: Record<JobStatus, string> = {
@@ -20,7 +21,7 @@ const remedies: Record<JobStatus, string> = {
   TIMED_OUT: "It exceeded its execution timeout. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
 };
 
-/** Runs a job, checks its result and returns its outputs; rejects with a JobFailure if the job does not end as expected. */
+/** Runs a job, checks its result and returns its outputs; rejects with a UserError if the job does not end as expected. */
 export async function runAndCheck(spec: JobSpec, context: JobContext): Promise<JobInvokeOutputs> {
   const job = await runToCompletion(spec, context);
   await checkResult(spec, job, context);
@@ -34,76 +35,66 @@ export async function runAndCheck(spec: JobSpec, context: JobContext): Promise<J
   };
 }
 
-/** Runs a job to any final state, or sends a request; rejects with a JobFailure if it does not finish. */
-export function runToCompletion(spec: JobSpec, context: JobContext): Promise<JobResult> {
+/** Runs a job to any final state, or sends a request; rejects with a UserError if it does not finish. */
+export async function runToCompletion(spec: JobSpec, context: JobContext): Promise<JobResult> {
   if (isRequest(spec)) return sendRequest(spec, context);
-  return runJob(spec, context).catch(async (error) => {
-    throw await toJobFailure(error, spec.endpointId, context);
+  const outcome = await runJob(spec, context).catch((error: unknown) => {
+    throw submissionFailure(error, spec.endpointId, context);
   });
+  if (outcome.end === "final") return outcome.job;
+  throw await unfinishedFailure(outcome, spec.endpointId, context);
 }
 
-/** Compares a finished job or a response with the expected result; rejects with a JobFailure if they differ. */
+/** Compares a finished job or a response with the expected result; rejects with a UserError if they differ. */
 export async function checkResult(spec: JobSpec, job: JobResult, context: JobContext): Promise<void> {
   if (isRequest(spec)) return checkResponse(spec, job, context);
   const { endpointId, expect } = spec;
   if (job.status !== expect.status) {
     const error = errorText(job.error, createRedaction(context.secrets?.values ?? []));
-    throw new JobFailure(
-      [
-        `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, expected ${expect.status}`,
-        error && `error: ${error}`,
-        await describeHealth(endpointId, context, error),
-        remedies[job.status],
-      ],
-      endpointId,
-      job.id,
-    );
+    throw jobFailure([
+      `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, expected ${expect.status}`,
+      error && `error: ${error}`,
+      await describeHealth(endpointId, context, error),
+      remedies[job.status],
+    ]);
   }
   const differences = expect.output === undefined ? [] : findMismatches(expect.output, job.output);
   if (differences.length === 0) return;
   const title = `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, but its output differs from the expected one`;
-  throw new JobFailure(
-    [title, ...formatMismatches(differences, context.secrets), remedies.COMPLETED],
-    endpointId,
-    job.id,
-  );
+  throw jobFailure([title, ...formatMismatches(differences, context.secrets), remedies.COMPLETED]);
 }
 
-async function toJobFailure(error: unknown, endpointId: string, context: JobContext): Promise<unknown> {
+async function unfinishedFailure(outcome: UnfinishedJob, endpointId: string, context: JobContext): Promise<UserError> {
+  const { jobId } = outcome;
   const location = `on endpoint "${endpointId}"`;
-  if (error instanceof JobTimeout) {
-    const { jobId, status, waitTime, cancelled } = error;
+  if (outcome.end === "timeout") {
+    const { status, waitTime, cancelled } = outcome;
     const cancellation = cancelled ? "it was cancelled" : "it could not be cancelled and may still run";
-    return new JobFailure(
-      [
-        `job ${jobId} ${location} was still ${status} after ${Math.round(waitTime / 1000)} s; ${cancellation}`,
-        await describeHealth(endpointId, context),
-        remedies[status],
-      ],
-      endpointId,
-      jobId,
-      { cause: error },
-    );
+    return jobFailure([
+      `job ${jobId} ${location} was still ${status} after ${Math.round(waitTime / 1000)} s; ${cancellation}`,
+      await describeHealth(endpointId, context),
+      remedies[status],
+    ]);
   }
-  if (error instanceof JobGone) {
-    const { jobId, wasVisible } = error;
-    const lines = wasVisible
-      ? ["is gone", "Its policy.ttl or the retention of results has expired, or it was deleted. Raise policy.ttl."]
-      : [
-          "was accepted, but the service does not know it",
-          "It may have lost the job; the next deployment runs a new one.",
-        ];
-    return new JobFailure([`job ${jobId} ${location} ${lines[0]}`, lines[1]], endpointId, jobId, { cause: error });
-  }
+  const lines = outcome.wasVisible
+    ? ["is gone", "Its policy.ttl or the retention of results has expired, or it was deleted. Raise policy.ttl."]
+    : [
+        "was accepted, but the service does not know it",
+        "It may have lost the job; the next deployment runs a new one.",
+      ];
+  return jobFailure([`job ${jobId} ${location} ${lines[0]}`, lines[1]]);
+}
+
+function submissionFailure(error: unknown, endpointId: string, { settings }: JobContext): unknown {
   if (isApiError(error) && error.ambiguous) {
-    const title = `the response to the job's submission ${location} was lost (${error.message})`;
+    const title = `the response to the job's submission on endpoint "${endpointId}" was lost (${error.message})`;
     const remedy = "It may or may not be running, so it was not resubmitted. The next deployment runs it.";
-    return new JobFailure([title, remedy], endpointId, undefined, { cause: error });
+    return jobFailure([title, remedy], error);
   }
   if (isApiError(error, "missing")) {
     const title = `endpoint "${endpointId}" is unknown to the service (${error.message}).`;
-    const remedy = `Check endpointId, and that ${context.settings.names.serverlessUrl} is the address of its service.`;
-    return new JobFailure([`${title} ${remedy}`], endpointId, undefined, { cause: error });
+    const remedy = `Check endpointId, and that ${settings.names.serverlessUrl} is the address of its service.`;
+    return jobFailure([`${title} ${remedy}`], error);
   }
   return error;
 }

@@ -5,7 +5,7 @@ import { showValue } from "serverless-compute-api/shapes";
 import { callOptions, completeDespiteCancel } from "../../framework/calls";
 import { containsSecret } from "../../framework/properties/secret-paths";
 import type { JobResult, JobSpec, RequestSpec } from "./inputs";
-import { JobFailure, truncate } from "./job-failure";
+import { jobFailure, truncate } from "./job-failure";
 import { findMismatches, formatMismatches } from "./output-match";
 import type { JobContext } from "./run";
 
@@ -15,18 +15,16 @@ type RequestJobSpec = JobSpec & { request: RequestSpec };
 const titleOf = ({ endpointId, request: { method, path } }: RequestJobSpec): string =>
   `${method} ${path.replace(/[?#].*$/s, "")} on endpoint "${endpointId}"`;
 
-/** Sends the request of an order and returns the response, whatever its status. Rejects with a JobFailure if none arrives. */
+/** Sends the request of an order and returns the response, whatever its status. Rejects with a UserError if none arrives. */
 export async function sendRequest(spec: RequestJobSpec, context: JobContext): Promise<JobResult> {
   const { endpointId, request, timeout } = spec;
   const { clients, clock, deadline } = context;
-  const createFailure = (lines: string[], cause?: unknown): JobFailure =>
-    new JobFailure(lines, endpointId, undefined, { cause });
   const startTime = clock.now();
   const endpoint = await clients.management.readEndpoint(endpointId, callOptions(context));
-  if (!endpoint) throw createFailure([`endpoint "${endpointId}" is unknown to the service. Check endpointId.`]);
+  if (!endpoint) throw jobFailure([`endpoint "${endpointId}" is unknown to the service. Check endpointId.`]);
   const { requestUrl } = endpoint;
   if (requestUrl === undefined)
-    throw createFailure([
+    throw jobFailure([
       `endpoint "${endpointId}" accepts no HTTP requests; set input instead of request, or use REST v2 and an endpoint of type LOAD_BALANCER`,
     ]);
   const title = titleOf(spec);
@@ -43,18 +41,13 @@ export async function sendRequest(spec: RequestJobSpec, context: JobContext): Pr
   } catch (error) {
     if (!isApiError(error)) throw error;
     const remedy = "Raise timeout if its workers start slowly, and check the endpoint's logs.";
-    throw createFailure([`${title} received no response: ${error.message}`, remedy], error);
+    throw jobFailure([`${title} received no response: ${error.message}`, remedy], error);
   }
 }
 
-/** Compares a response with the expected response; throws a JobFailure if they differ. */
-export function checkResponse(
-  spec: RequestJobSpec,
-  { id, output, httpStatus }: JobResult,
-  { secrets }: JobContext,
-): void {
-  const { endpointId, request } = spec;
-  const { expect } = request;
+/** Compares a response with the expected response; throws a UserError if they differ. */
+export function checkResponse(spec: RequestJobSpec, { output, httpStatus }: JobResult, { secrets }: JobContext): void {
+  const { expect } = spec.request;
   const title = `${titleOf(spec)} returned ${httpStatus}`;
   const remedy = "The endpoint's logs may have the details. Correct the worker or `expect`.";
   if (httpStatus !== expect.status) {
@@ -62,15 +55,11 @@ export function checkResponse(
     const text = typeof output === "string" ? redact(output.trim()) : showValue(output, redact);
     const isHidden = containsSecret(["request"], secrets?.paths ?? []);
     const lines = [`${title}, expected ${expect.status}`, isHidden ? undefined : `response: ${truncate(text)}`, remedy];
-    throw new JobFailure(lines, endpointId, id);
+    throw jobFailure(lines);
   }
   const differences = expect.body === undefined ? [] : findMismatches(expect.body, output, ["body"]);
   if (differences.length === 0) return;
-  throw new JobFailure(
-    [`${title}, but its body differs`, ...formatMismatches(differences, secrets), remedy],
-    endpointId,
-    id,
-  );
+  throw jobFailure([`${title}, but its body differs`, ...formatMismatches(differences, secrets), remedy]);
 }
 
 /** Returns true if an order has a request. */

@@ -32,52 +32,50 @@ const maxProgressInterval = 2000;
 const firstHealthRead = 5000;
 const healthInterval = 30_000;
 
-/** Error for a job that did not finish within its time limit. */
-export class JobTimeout extends Error {
-  override readonly name = "JobTimeout";
-  constructor(
-    readonly jobId: string,
-    /** Last known state. */
-    readonly status: JobStatus,
-    /** Waiting time (ms). */
-    readonly waitTime: number,
-    readonly cancelled: boolean,
-  ) {
-    super(`job ${jobId} is still ${status}`);
-  }
-}
+/** A job without a final state: it exceeded its time limit, or the service no longer has it. */
+export type UnfinishedJob =
+  | {
+      end: "timeout";
+      jobId: string;
+      /** Last known state. */
+      status: JobStatus;
+      /** Waiting time (ms). */
+      waitTime: number;
+      cancelled: boolean;
+    }
+  | {
+      end: "gone";
+      jobId: string;
+      /** False if the service never showed the job. */
+      wasVisible: boolean;
+    };
 
-/** Error for a job that no longer exists in the service. */
-export class JobGone extends Error {
-  override readonly name = "JobGone";
-  constructor(
-    readonly jobId: string,
-    /** False if the service never showed the job. */
-    readonly wasVisible: boolean,
-  ) {
-    super(`job ${jobId} is gone`);
-  }
-}
+/** The end of a job: its record with any final state, or the reason why it has none. */
+export type JobOutcome = { end: "final"; job: JobRecord } | UnfinishedJob;
 
 /**
- * Runs a job to its end and returns its record with any final state. The submission is sent once; a lost response rejects.
- * The job is cancelled if it does not finish in time or if the signal aborts.
+ * Runs a job to its end. The submission is sent once; a lost response rejects. The job is cancelled if it does not finish in time
+ * or if the signal aborts.
  */
-export async function runJob(spec: JobSpec, context: JobContext): Promise<JobRecord> {
+export async function runJob(spec: JobSpec, context: JobContext): Promise<JobOutcome> {
   const { clock, signal } = context;
   const timeLimit = Math.min(spec.timeout * 1000, (context.deadline ?? Number.POSITIVE_INFINITY) - clock.now());
   const startTime = clock.now();
   const submittedJob = await submit(spec, context);
-  try {
-    return await waitUntilFinal(spec, submittedJob, startTime + timeLimit, timeLimit, context);
-  } catch (error) {
-    if (error instanceof JobGone) throw error;
-    // The result is no longer needed, so the job must not occupy a worker.
-    const finalRecord = await cancel(spec.endpointId, submittedJob.id, context);
-    if (signal.aborted || !(error instanceof JobTimeout)) throw error;
-    if (finalRecord && isFinal(finalRecord.status) && finalRecord.status !== "CANCELLED") return finalRecord;
-    throw new JobTimeout(error.jobId, error.status, error.waitTime, finalRecord?.status === "CANCELLED");
-  }
+  // The result of an unfinished job is no longer needed, so it must not occupy a worker.
+  const cancelJob = () => cancel(spec.endpointId, submittedJob.id, context);
+  const outcome = await waitUntilFinal(spec, submittedJob, startTime + timeLimit, timeLimit, context).catch(
+    async (error: unknown) => {
+      await cancelJob();
+      throw error;
+    },
+  );
+  if (outcome.end !== "timeout") return outcome;
+  const finalRecord = await cancelJob();
+  if (signal.aborted) return outcome;
+  if (finalRecord && isFinal(finalRecord.status) && finalRecord.status !== "CANCELLED")
+    return { end: "final", job: finalRecord };
+  return { ...outcome, cancelled: finalRecord?.status === "CANCELLED" };
 }
 
 function submit({ endpointId, input, mode, policy }: JobSpec, context: JobContext): Promise<JobRecord> {
@@ -98,7 +96,7 @@ async function waitUntilFinal(
   deadline: number,
   timeLimit: number,
   context: JobContext,
-): Promise<JobRecord> {
+): Promise<JobOutcome> {
   const { clock, signal } = context;
   let job = submittedJob;
   let nextHealthRead = firstHealthRead;
@@ -109,7 +107,8 @@ async function waitUntilFinal(
   while (!isFinal(job.status)) {
     const remaining = deadline - clock.now();
     const elapsed = timeLimit - remaining;
-    if (remaining <= 0) throw new JobTimeout(job.id, job.status, elapsed, false);
+    if (remaining <= 0)
+      return { end: "timeout", jobId: job.id, status: job.status, waitTime: elapsed, cancelled: false };
     const isQueued = job.status === "IN_QUEUE";
     if (isQueued && elapsed >= nextHealthRead) {
       nextHealthRead = elapsed + healthInterval;
@@ -127,11 +126,12 @@ async function waitUntilFinal(
     await clock.sleep(Math.min(pollInterval(elapsed, mode), remaining), signal);
     const polled = await poll(endpointId, job.id, deadline - clock.now(), context);
     const age = timeLimit - (deadline - clock.now());
-    if (!polled && age >= jobVisibility.maxDelay) throw new JobGone(job.id, job !== submittedJob);
+    if (!polled && age >= jobVisibility.maxDelay)
+      return { end: "gone", jobId: job.id, wasVisible: job !== submittedJob };
     job = polled ?? job;
   }
   context.progress(`job ${job.id} ${job.status}`);
-  return job;
+  return { end: "final", job };
 }
 
 /** Returns the reason why no worker starts. Only the local service reports it, in an additional field. */

@@ -1,8 +1,9 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
 import type { Path } from "../../engine/values";
 import type { Context } from "../../framework/contract";
+import { UserError } from "../../framework/errors";
 import type { JobResult, JobSpec } from "../job-invoke/inputs";
-import { JobFailure } from "../job-invoke/job-failure";
+import { jobFailure } from "../job-invoke/job-failure";
 import { checkResult, describeHealth, runToCompletion } from "../job-invoke/job-result";
 import type { JobContext } from "../job-invoke/run";
 import { deadlineOf } from "./deadline";
@@ -21,10 +22,10 @@ function createJobContext(context: Context, rollout: Rollout): JobContext {
 }
 
 const isResponseLost = (error: unknown): boolean =>
-  error instanceof JobFailure && isApiError(error.cause) && error.cause.ambiguous === true;
+  error instanceof UserError && isApiError(error.cause) && error.cause.ambiguous === true;
 
 /**
- * Runs the job until a worker of the endpoint's new version completes it as expected; otherwise rejects with a JobFailure that
+ * Runs the job until a worker of the endpoint's new version completes it as expected; otherwise rejects with a UserError that
  * contains the reason. A job that ran on an old worker is inconclusive and is repeated.
  */
 export async function verifyEndpoint(
@@ -38,26 +39,18 @@ export async function verifyEndpoint(
   const rollout = followRollout(endpointId, oldWorkers, deadline, context);
   const jobContext = createJobContext(context, rollout);
   if (workersMax === 0)
-    throw new JobFailure(
-      ["workersMax is 0: no worker can run the job; raise workersMax, or remove verify"],
-      endpointId,
-      undefined,
-    );
+    throw new UserError("workersMax is 0: no worker can run the job; raise workersMax, or remove verify");
   const titleOf = ({ id }: JobResult): string => (request ? `${request.method} ${request.path}` : `job ${id}`);
   const timeLimit = Math.round(deadline.remaining() / 1000);
   for (let attempt = 1; ; ) {
     await rollout.waitUntilReady();
     const remaining = deadline.remaining();
     if (remaining <= 0)
-      throw new JobFailure(
-        [
-          `no worker of the new version ${request ? "was ready for the request" : "started the job"} within ${timeLimit} s (${rollout.text()})`,
-          request ? undefined : await describeHealth(endpointId, jobContext),
-          "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
-        ],
-        endpointId,
-        undefined,
-      );
+      throw jobFailure([
+        `no worker of the new version ${request ? "was ready for the request" : "started the job"} within ${timeLimit} s (${rollout.text()})`,
+        request ? undefined : await describeHealth(endpointId, jobContext),
+        "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
+      ]);
     const spec: JobSpec = {
       endpointId,
       input,
@@ -77,7 +70,7 @@ export async function verifyEndpoint(
       }
       context.progress(`${rollout.target()}: ${titleOf(job)} ran on a worker of an old version; repeating it`);
     } catch (error) {
-      if (!(error instanceof JobFailure)) throw error;
+      if (!(error instanceof UserError)) throw error;
       const isLast = deadline.remaining() <= 0 || (!isResponseLost(error) && attempt >= attempts);
       if (isLast) throw error;
       context.progress(`attempt ${attempt} of ${attempts}: ${error.message.split("\n", 1)}`);

@@ -1,8 +1,9 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
 import { toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
-import { type Context, ResourceInitError } from "../../framework/contract";
+import type { Context } from "../../framework/contract";
 import type { Created, Update } from "../../framework/definition";
+import { ResourceInitError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
 import { acquirePoll } from "../../framework/poll-limiter";
 import { containerKeys, type Inputs, type Outputs } from "./inputs";

@@ -2,7 +2,7 @@ import { type EndpointRecord, isApiError, type TemplateRecord } from "serverless
 import { callOptions, cleanupCallOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { findInList } from "../../framework/deletion";
-import { UserError } from "../../framework/messages";
+import { UserError } from "../../framework/errors";
 
 const second = 1000;
 

@@ -1,5 +1,6 @@
 import type { Properties } from "../../../provider/engine/values";
-import { type Context, ResourceInitError } from "../../../provider/framework/contract";
+import type { Context } from "../../../provider/framework/contract";
+import { ResourceInitError } from "../../../provider/framework/errors";
 import { autoNaming } from "../../../provider/framework/urn";
 import { type Kind, kinds } from "../../../provider/resources";
 import { dialect } from "../../support/dialect";

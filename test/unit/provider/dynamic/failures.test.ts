@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ResourceInitError } from "../../../../provider/framework/contract";
+import { ResourceInitError } from "../../../../provider/framework/errors";
 import { asSecret, bench, errorOf, internal } from "./box";
 
 const throwing = (thrown: unknown) => ({

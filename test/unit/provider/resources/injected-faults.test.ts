@@ -84,9 +84,9 @@ const namedRows = (rows: FaultRow[]): [string, FaultRow][] =>
   rows.map((row) => [`under ${row.fault} ${row.behaviour}`, row]);
 
 describe.each(["async", "sync"])("a JobInvoke with the mode %s", (mode) => {
-  const lost = /^JobFailure: the response to the job's submission on endpoint "\w+" was lost .*\nIt may or may not be/;
+  const lost = /^UserError: the response to the job's submission on endpoint "\w+" was lost .*\nIt may or may not be/;
   const failed = (error: string) =>
-    new RegExp(`^JobFailure: job \\S+ on endpoint "\\w+" ended FAILED.*\\nerror: [^]*${error}`);
+    new RegExp(`^UserError: job \\S+ on endpoint "\\w+" ended FAILED.*\\nerror: [^]*${error}`);
   const cancelled = /was still IN_QUEUE after \d+ s; it was cancelled\nendpoint: /;
   const checks = {
     succeeds: { text: /^COMPLETED$/, submissions: 1, jobs: 1 },

@@ -127,10 +127,10 @@ describe("the request of a JobInvoke under faults", () => {
     succeeds: /^COMPLETED$/,
     "sends the request again, succeeds": /^COMPLETED$/,
     "fails with the response":
-      /^JobFailure: GET \/a .* returned 500, expected 200\nresponse: .*injected fault: internal/,
-    "fails, not sent again": /^JobFailure: GET \/a .* received no response: /,
-    "fails with the crash": /^JobFailure: GET \/a .* returned 502, expected 200\nresponse: .*do not start/,
-    "fails at `timeout`": /^JobFailure: GET \/a .* received no response: no response within [\d.]+ s/,
+      /^UserError: GET \/a .* returned 500, expected 200\nresponse: .*injected fault: internal/,
+    "fails, not sent again": /^UserError: GET \/a .* received no response: /,
+    "fails with the crash": /^UserError: GET \/a .* returned 502, expected 200\nresponse: .*do not start/,
+    "fails at `timeout`": /^UserError: GET \/a .* received no response: no response within [\d.]+ s/,
   };
   const rows = faultTable("`JobInvoke.request`");
   const outcomeOf = runConcurrently(rows, async (row) => {
