@@ -25,28 +25,24 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
     options?: CallOptions,
   ): Promise<z.output<Shape>> {
     const request = { method: "POST", url: graphqlUrl, operation: name, idempotent, secrets } as const;
+    const facts = requestFacts(request);
     let status = 200;
-    let body: unknown;
     const client = new GraphQLClient(graphqlUrl, {
+      // The transport rejects responses with an error message.
       errorPolicy: "all",
-      // The transport has already parsed the response.
-      jsonSerializer: { stringify: JSON.stringify, parse: () => body },
       fetch: async (_url, init) => {
         const response = await transport.send({ ...request, body: init?.body, errorTextOf: graphqlErrorText }, options);
-        ({ status, body } = response);
-        return new Response(null, { status: 200, headers: { "content-type": "application/json" } });
+        ({ status } = response);
+        // A service may send its JSON as another type.
+        return new Response(response.text, { status, headers: { "content-type": "application/json" } });
       },
     });
-    const facts = requestFacts(request);
-    const data = await client.rawRequest(document, variables).then(
-      (response): unknown => response.data,
-      (error: unknown) => {
-        options?.signal?.throwIfAborted();
-        if (isApiError(error)) throw error;
-        // Errors of the library contain the variables, including secret values, so they are discarded.
-        throw unexpectedResponse("response is not a GraphQL response", facts, !idempotent, status);
-      },
-    );
+    const { data } = await client.rawRequest<unknown>(document, variables).catch((error: unknown) => {
+      options?.signal?.throwIfAborted();
+      if (isApiError(error)) throw error;
+      // Errors of the library contain the variables, including secret values, so they are discarded.
+      throw unexpectedResponse("response is not a GraphQL response", facts, !idempotent, status);
+    });
     return parseResponse(data ?? null, shape, facts, { ambiguous: !idempotent, status });
   }
 
