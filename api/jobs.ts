@@ -75,6 +75,10 @@ function withExactOutput(response: ApiResponse): unknown {
   return hasOutput ? { ...body, output: exactBody.output } : body;
 }
 
+/** The access key of a submission, which no error may show. */
+const secretsIn = ({ s3Config: { accessId, accessSecret } = {} }: JobSubmission): string[] =>
+  [accessId, accessSecret].filter((value) => value !== undefined);
+
 /** Retries of a call about a new job, for at most `limit` ms. */
 function newJobRetries(limit = Number.POSITIVE_INFINITY): VisibilityRetries {
   let remaining = limit;
@@ -167,7 +171,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     url,
     async run(endpointId, submission, options) {
       const body = serializeSubmission(endpointId, "run", submission);
-      return submit("run", endpointId, { body }, options);
+      return submit("run", endpointId, { body, secrets: secretsIn(submission) }, options);
     },
     async runsync(endpointId, submission, { wait, ...options } = {}) {
       const body = serializeSubmission(endpointId, "runsync", submission);
@@ -177,7 +181,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
         throw invalidArgument(`wait is ${wait}; must be a whole number of ms from ${min} to ${max}`, facts);
       }
       const query = wait === undefined ? "" : `?wait=${wait}`;
-      const extras = { body, query, serverWait: wait ?? defaultWait };
+      const extras = { body, query, serverWait: wait ?? defaultWait, secrets: secretsIn(submission) };
       return submit("runsync", endpointId, extras, options);
     },
     status,

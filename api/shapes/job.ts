@@ -35,25 +35,29 @@ export const jobPolicy = z.strictObject({
 /** The input of a handler: any JSON object. */
 export const jobInput = z.record(z.string(), z.unknown());
 
+/** The address that the service notifies of the end of a job (interface: Events). */
+export const jobWebhook = z
+  .url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" })
+  .max(8192);
+
+/** The storage settings of a submission, for the worker's code (interface: s3Config fields). */
+export const jobS3Config = z
+  .strictObject({
+    accessId: z.string().describe("Id of the access key."),
+    accessSecret: z.string().describe("Secret of the access key."),
+    bucketName: z.string().describe("Name of the bucket."),
+    endpointUrl: z.string().describe("Address of the S3-compatible storage."),
+  })
+  .partial();
+
 /** Body of /run and /runsync. */
 export const jobSubmission = z.lazy(() =>
   z.looseObject({
     input: jobInput,
-    webhook: z
-      .url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" })
-      .max(8192)
-      .optional(),
+    webhook: jobWebhook.optional(),
     policy: jobPolicy.optional(),
     // Clients send additional fields, such as an object path, which the worker's code reads.
-    s3Config: z
-      .looseObject({
-        accessId: z.string(),
-        accessSecret: z.string(),
-        bucketName: z.string(),
-        endpointUrl: z.string(),
-      })
-      .partial()
-      .optional(),
+    s3Config: jobS3Config.loose().optional(),
   }),
 );
 export type JobSubmission = z.input<typeof jobSubmission>;

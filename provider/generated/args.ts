@@ -176,7 +176,7 @@ export interface ServerlessEndpointVerifyPolicyArgs {
 
 /** The input `verify` of a ServerlessEndpoint. */
 export interface ServerlessEndpointVerifyArgs {
-  /** Input of the handler; required unless `request` is set. */
+  /** Input of the handler; required unless `request` is set. The hosted service delivers a job with an empty input without `input`. */
   input?: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
   /** HTTP request to an endpoint of type LOAD_BALANCER, sent instead of a job. The response must be as expected. */
   request?: pulumi.Input<ServerlessEndpointVerifyRequestArgs>;
@@ -306,6 +306,18 @@ export type JobInvokeRequestArgs = ServerlessEndpointVerifyRequestArgs;
 /** The input `policy` of a JobInvoke. */
 export type JobInvokePolicyArgs = ServerlessEndpointVerifyPolicyArgs;
 
+/** The input `s3Config` of a JobInvoke. */
+export interface JobInvokeS3ConfigArgs {
+  /** Id of the access key. */
+  accessId?: pulumi.Input<string>;
+  /** Secret of the access key. */
+  accessSecret?: pulumi.Input<string>;
+  /** Name of the bucket. */
+  bucketName?: pulumi.Input<string>;
+  /** Address of the S3-compatible storage. */
+  endpointUrl?: pulumi.Input<string>;
+}
+
 /** The input `expect` of a JobInvoke. */
 export type JobInvokeExpectArgs = ServerlessEndpointVerifyExpectArgs;
 
@@ -313,7 +325,7 @@ export type JobInvokeExpectArgs = ServerlessEndpointVerifyExpectArgs;
 export interface JobInvokeArgs {
   /** Id of the endpoint that runs the job. */
   endpointId: pulumi.Input<string>;
-  /** Input of the handler; required unless `request` is set. */
+  /** Input of the handler; required unless `request` is set. The hosted service delivers a job with an empty input without `input`. */
   input?: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
   /** HTTP request to an endpoint of type LOAD_BALANCER, sent instead of a job. The response must be as expected. */
   request?: pulumi.Input<JobInvokeRequestArgs>;
@@ -321,6 +333,10 @@ export interface JobInvokeArgs {
   mode?: pulumi.Input<"async" | "sync">;
   /** Per-job timeouts and priority. */
   policy?: pulumi.Input<JobInvokePolicyArgs>;
+  /** Address to which the service sends the job's result when the job ends. */
+  webhook?: pulumi.Input<string>;
+  /** Storage for the worker's code, which receives it with the job. Kept encrypted in state. */
+  s3Config?: pulumi.Input<JobInvokeS3ConfigArgs>;
   /** Time limit of the job in seconds, including queueing and worker start; afterwards the job is cancelled. From 1 to 604800. Default `300`. */
   timeout?: pulumi.Input<number>;
   /** The job runs again if one of these values changes, for example `[template.revision]`. Default `[]`. */
@@ -336,6 +352,8 @@ export interface JobInvokeOutputs {
   readonly request: pulumi.Output<pulumi.Unwrap<JobInvokeRequestArgs> | undefined>;
   readonly mode: pulumi.Output<"async" | "sync">;
   readonly policy: pulumi.Output<pulumi.Unwrap<JobInvokePolicyArgs> | undefined>;
+  readonly webhook: pulumi.Output<string | undefined>;
+  readonly s3Config: pulumi.Output<pulumi.Unwrap<JobInvokeS3ConfigArgs> | undefined>;
   readonly timeout: pulumi.Output<number>;
   readonly triggers: pulumi.Output<unknown[]>;
   readonly expect: pulumi.Output<pulumi.Unwrap<JobInvokeExpectArgs>>;

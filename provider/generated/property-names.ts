@@ -70,6 +70,8 @@ export const propertyNames = {
     "request",
     "mode",
     "policy",
+    "webhook",
+    "s3Config",
     "timeout",
     "triggers",
     "expect",

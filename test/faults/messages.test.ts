@@ -71,7 +71,7 @@ const job =
       cancel: () => json({ id: "j1", status: "CANCELLED" }),
       health: () => json(health),
     });
-    const inputs = kinds.JobInvoke.check({}, { endpointId: "e1", input: {}, ...more }, naming()).inputs;
+    const inputs = kinds.JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...more }, naming()).inputs;
     return kinds.JobInvoke.create(inputs, api.context);
   };
 

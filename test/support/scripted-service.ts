@@ -18,7 +18,7 @@ function instantClock(): Clock {
   };
 }
 
-/** A service with scripted responses, and the context of a verb that calls it; `count` is the number of the request, from 1. */
+/** A service with scripted responses, its settings, and the context of a verb that calls it; `count` is the number of the request, from 1. */
 export async function startScriptedService(
   respond: (request: ReceivedRequest, count: number) => Behaviour,
   dialect: Dialect = "v1",
@@ -27,7 +27,8 @@ export async function startScriptedService(
   const clock = instantClock();
   const { origin, requests } = server;
   const addresses = { baseUrl: `${origin}/${dialect}`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
-  const clients = createClients({ apiKey: "sck-key-of-the-test", dialect, ...addresses, clock, random: () => 0 });
+  const settings = { clients: { apiKey: "sck-key-of-the-test", dialect, ...addresses, clock, random: () => 0 } };
+  const clients = createClients(settings.clients);
   onTestFinished(async () => {
     await clients.close();
     await server.close();
@@ -35,5 +36,5 @@ export async function startScriptedService(
   const messages: string[] = [];
   const report = (text: string): void => void messages.push(text);
   const context: Context = { ...quietContext({ clients, clock }), progress: report, warn: report };
-  return { requests, messages, clock, context };
+  return { requests, messages, clock, settings, context };
 }

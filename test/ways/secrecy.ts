@@ -74,7 +74,7 @@ export function describeSecrecy(way: Way): void {
   new Secret("long", { value: open("token"), description: "a long one" });
   new ContainerRegistryAuth("registry", { username: "me", password: config.require("password").slice(1) });
   const endpoint = new ServerlessEndpoint("worker", { templateId: template.id, workersMax: 1 });
-  const job = new JobInvoke("echo", { endpointId: endpoint.id, input: { prompt: config.requireSecret("prompt"), text: hidden("text") } ${job} });
+  const job = new JobInvoke("echo", { endpointId: endpoint.id, input: { prompt: config.requireSecret("prompt"), text: hidden("text") }, s3Config: { accessSecret: open("value") } ${job} });
   exports.answer = job.output;
   exports.revision = template.revision;
 `;

@@ -34,8 +34,7 @@ export const secretPathsOfShape = ({ options }: ResourceOperations): Path[] =>
   Object.entries(options).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
 
 /**
- * Paths to be marked secret in outputs: secret by shape, by the user, derived from an input that the user made secret, or of settings that
- * none of `known` has.
+ * Paths to be marked secret in outputs: secret by shape, by the user, derived from a secret input, or of settings that none of `known` has.
  */
 export function secretOutputs(
   operations: ResourceOperations,
@@ -43,12 +42,14 @@ export function secretOutputs(
   outputs: Properties = {},
   known: readonly Properties[] = [outputs],
 ): Path[] {
-  const secretKeys = new Set(secretInputs.map(([top]) => top));
+  const shapePaths = secretPathsOfShape(operations);
+  const presentPaths = shapePaths.filter((path) => (valueAt(outputs, path) ?? null) !== null);
+  const secretKeys = new Set([...presentPaths, ...secretInputs].map(([top]) => top));
   const derivedPaths = Object.entries(operations.options).flatMap(([key, { secretWith }]) =>
     secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],
   );
   const repeatedPaths = operations.derivedSecrets?.(secretInputs, outputs, known) ?? [];
-  return [...secretPathsOfShape(operations), ...secretInputs, ...derivedPaths, ...repeatedPaths];
+  return [...shapePaths, ...secretInputs, ...derivedPaths, ...repeatedPaths];
 }
 
 /** Returns true if the state contains a value as plain text that the program has made secret since. */

@@ -3,7 +3,18 @@ import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs 
 import { runAndCheck } from "./job-result";
 
 /** Inputs that affect the result of a run. */
-const runInputs = ["endpointId", "input", "request", "mode", "policy", "timeout", "triggers", "expect"] as const;
+const runInputs = [
+  "endpointId",
+  "input",
+  "request",
+  "mode",
+  "policy",
+  "webhook",
+  "s3Config",
+  "timeout",
+  "triggers",
+  "expect",
+] as const;
 
 /** Rule of all outputs. */
 const ofRun = { dependsOn: runInputs };

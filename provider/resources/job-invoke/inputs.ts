@@ -1,5 +1,14 @@
 import type { JobRecord } from "serverless-compute-api";
-import { finalStatus, jobInput, jobPolicy, jobStatus, propertyOptions, rule } from "serverless-compute-api/shapes";
+import {
+  finalStatus,
+  jobInput,
+  jobPolicy,
+  jobS3Config,
+  jobStatus,
+  jobWebhook,
+  propertyOptions,
+  rule,
+} from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { toProperties } from "../../engine/values";
 import { checkInputs } from "../../framework/properties/check";
@@ -34,13 +43,22 @@ export type RequestSpec = z.output<typeof request>;
 
 const uncheckedInputs = z.strictObject({
   endpointId: z.string().min(1).describe("Id of the endpoint that runs the job."),
-  input: jobInput.describe("Input of the handler; required unless `request` is set.").optional(),
+  input: jobInput
+    .describe(
+      "Input of the handler; required unless `request` is set. The hosted service delivers a job with an empty input without `input`.",
+    )
+    .optional(),
   request: request.optional(),
   mode: z
     .enum(["async", "sync"])
     .describe("`async` submits the job with /run and polls /status; `sync` submits it with /runsync.")
     .default("async"),
   policy: jobPolicy.describe("Per-job timeouts and priority.").optional(),
+  webhook: jobWebhook.describe("Address to which the service sends the job's result when the job ends.").optional(),
+  s3Config: jobS3Config
+    .describe("Storage for the worker's code, which receives it with the job.")
+    .optional()
+    .register(propertyOptions, { secret: true }),
   timeout: z
     .int()
     .min(1)
@@ -69,7 +87,7 @@ const uncheckedInputs = z.strictObject({
 const exactlyOneError = { path: "input", error: "exactly one of input and request is required" } as const;
 const jobOnlyError = {
   path: "request",
-  error: "cannot be combined with policy or expect, which apply to jobs; use request.expect",
+  error: "cannot be combined with policy, webhook, s3Config or expect, which apply to jobs; use request.expect",
 } as const;
 /** Returns true if `expect` has its default value. */
 export const isDefaultExpectation = ({ status, output }: { status: string; output?: unknown }): boolean =>
@@ -83,8 +101,9 @@ export const jobInvokeInputs = uncheckedInputs.check(
     exactlyOneError,
   ),
   rule(
-    ["request", "policy", "expect"],
-    (inputs) => inputs.request === undefined || (inputs.policy === undefined && isDefaultExpectation(inputs.expect)),
+    ["request", "policy", "webhook", "s3Config", "expect"],
+    ({ request: sent, policy, webhook, s3Config, expect }) =>
+      sent === undefined || (!policy && webhook === undefined && !s3Config && isDefaultExpectation(expect)),
     jobOnlyError,
   ),
 );
@@ -99,7 +118,7 @@ export const jobInvokeOutputs = z.object({
       "Return value of the handler; with `request`, the body of the response. An integer that a double cannot represent, such as " +
         "12345678901234567890, and a number outside its range, such as 1e400, are text with their digits.",
     )
-    .register(propertyOptions, { secretWith: ["input", "expect", "request"] }),
+    .register(propertyOptions, { secretWith: ["input", "expect", "request", "s3Config"] }),
   delayTime: z.number().describe("Waiting time of the job in ms.").optional(),
   executionTime: z.number().describe("Execution time of the job in ms.").optional(),
 });

@@ -1,9 +1,11 @@
 import { type EndpointHealth, isApiError, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
+import { toProperties } from "../../engine/values";
 import { cleanupCallOptions } from "../../framework/calls";
 import type { UserError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
+import { secretsIn } from "../../framework/properties/secret-paths";
 import { type InvokeJobArgs, type JobInvokeOutputs, type JobResult, type JobSpec, parseJobArgs } from "./inputs";
 import { jobFailure, truncate } from "./job-failure";
 import { findMismatches, formatMismatches } from "./output-match";
@@ -20,6 +22,14 @@ const remedies: Record<JobStatus, string> = {
   CANCELLED: "It was cancelled outside this deployment. The next deployment runs a new job.",
   TIMED_OUT: "It exceeded its execution timeout. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
 };
+
+/** Returns the remedy for a job's state. */
+function remedyFor({ input }: JobSpec, status: JobStatus): string {
+  const lacksInput = input !== undefined && Object.keys(input).length === 0;
+  return lacksInput && status !== "IN_QUEUE" && status !== "COMPLETED"
+    ? `The input is empty, and the hosted service removes an empty input; set a property in it. ${remedies[status]}`
+    : remedies[status];
+}
 
 /** Runs a job, checks its result and returns its outputs; rejects with a UserError if the job does not end as expected. */
 export async function runAndCheck(spec: JobSpec, context: JobContext): Promise<JobInvokeOutputs> {
@@ -42,7 +52,7 @@ export async function runToCompletion(spec: JobSpec, context: JobContext): Promi
     throw submissionFailure(error, spec.endpointId, context);
   });
   if (outcome.end === "final") return outcome.job;
-  throw await unfinishedFailure(outcome, spec.endpointId, context);
+  throw await unfinishedFailure(outcome, spec, context);
 }
 
 /** Compares a finished job or a response with the expected result; rejects with a UserError if they differ. */
@@ -55,7 +65,7 @@ export async function checkResult(spec: JobSpec, job: JobResult, context: JobCon
       `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, expected ${expect.status}`,
       error && `error: ${error}`,
       await describeHealth(endpointId, context, error),
-      remedies[job.status],
+      remedyFor(spec, job.status),
     ]);
   }
   const differences = expect.output === undefined ? [] : findMismatches(expect.output, job.output);
@@ -64,8 +74,9 @@ export async function checkResult(spec: JobSpec, job: JobResult, context: JobCon
   throw jobFailure([title, ...formatMismatches(differences, context.secrets), remedies.COMPLETED]);
 }
 
-async function unfinishedFailure(outcome: UnfinishedJob, endpointId: string, context: JobContext): Promise<UserError> {
+async function unfinishedFailure(outcome: UnfinishedJob, spec: JobSpec, context: JobContext): Promise<UserError> {
   const { jobId } = outcome;
+  const { endpointId } = spec;
   const location = `on endpoint "${endpointId}"`;
   if (outcome.end === "timeout") {
     const { status, waitTime, cancelled } = outcome;
@@ -73,7 +84,7 @@ async function unfinishedFailure(outcome: UnfinishedJob, endpointId: string, con
     return jobFailure([
       `job ${jobId} ${location} was still ${status} after ${Math.round(waitTime / 1000)} s; ${cancellation}`,
       await describeHealth(endpointId, context),
-      remedies[status],
+      remedyFor(spec, status),
     ]);
   }
   const lines = outcome.wasVisible
@@ -141,8 +152,9 @@ function formatHealth({ jobs, workers }: EndpointHealth): string {
 /** Runs a job from a script; rejects if it does not end as expected, and with one line for each invalid argument. */
 export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promise<JobInvokeOutputs> {
   const spec = parseJobArgs(args);
+  const secrets = secretsIn([toProperties(spec)], [["s3Config"]]);
   try {
-    return await runAndCheck(spec, context);
+    return await runAndCheck(spec, { ...context, secrets });
   } catch (error) {
     throw toUserError(error, {
       label: `job on endpoint "${spec.endpointId}"`,

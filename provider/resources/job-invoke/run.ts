@@ -78,8 +78,9 @@ export async function runJob(spec: JobSpec, context: JobContext): Promise<JobOut
   return { ...outcome, cancelled: finalRecord?.status === "CANCELLED" };
 }
 
-function submit({ endpointId, input, mode, policy }: JobSpec, context: JobContext): Promise<JobRecord> {
-  const submission = { input: input ?? {}, ...(policy ? { policy } : {}) };
+function submit(spec: JobSpec, context: JobContext): Promise<JobRecord> {
+  const { endpointId, input = {}, mode, policy, webhook, s3Config } = spec;
+  const submission = { input, policy, webhook, s3Config };
   // The shortest wait, because a cancellation requires the id; longer jobs are polled with /status.
   const wait = limits.runsyncWait.min;
   const { jobs } = context.clients;

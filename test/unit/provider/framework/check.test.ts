@@ -59,6 +59,20 @@ describe("a bad input is rejected with its path, its value and what is allowed",
     ],
     [jobInvokeInputs, { endpointId: "e" }, "input: exactly one of input and request is required"],
     [
+      jobInvokeInputs,
+      { endpointId: "e", input: {}, webhook: "ftp://127.0.0.1/", s3Config: { accessSecret: 90210, bucket: "b" } },
+      "s3Config.bucket: unknown property; expected one of accessId, accessSecret, bucketName, endpointUrl",
+      'webhook: is "ftp://127.0.0.1/"; must be an address that begins with http:// or https://',
+      "s3Config.accessSecret: must be a string",
+    ],
+    ...[{ policy: {} }, { webhook: "http://127.0.0.1/" }, { s3Config: {} }, { expect: { status: "FAILED" } }].map(
+      (ofJobs): [z.ZodObject, Properties, string] => [
+        jobInvokeInputs,
+        { endpointId: "e", request: { path: "/" }, ...ofJobs },
+        "request: cannot be combined with policy, webhook, s3Config or expect, which apply to jobs; use request.expect",
+      ],
+    ),
+    [
       endpointInputs,
       { templateId: "t", workersMin: 3, workersMax: 1 },
       "workersMax: is 1; must be at least workersMin",

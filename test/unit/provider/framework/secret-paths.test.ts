@@ -38,12 +38,19 @@ test.each<[keyof typeof kinds, Path[], string[]]>([
   ["Template", [["env", "TOKEN"]], ["env", "revision"]],
   ["Template", [["dockerArgs"]], ["dockerArgs", "revision"]],
   ["Template", [["readme"]], ["readme"]],
-  ["JobInvoke", [["input", "prompt"]], ["input", "output"]],
-  ["JobInvoke", [["expect", "output", "text"]], ["expect", "output"]],
-  ["JobInvoke", [["triggers", "0"]], ["triggers"]],
+  ["JobInvoke", [["input", "prompt"]], ["s3Config", "input", "output"]],
+  ["JobInvoke", [["expect", "output", "text"]], ["s3Config", "expect", "output"]],
+  ["JobInvoke", [["triggers", "0"]], ["s3Config", "triggers"]],
   ["Secret", [["name"]], ["value", "name", "reference"]],
 ])("the outputs of a %s that secret inputs %j make secret", (kind, secretInputs, outputs) => {
   expect(secretOutputs(kinds[kind], secretInputs).map(([top]) => top)).toEqual(outputs);
+});
+
+test.each([
+  [{ bucketName: "b" }, ["s3Config", "output"]],
+  [null, ["s3Config"]],
+])("the output of a job with s3Config %j is secret only if a worker may repeat its keys", (s3Config, outputs) => {
+  expect(secretOutputs(kinds.JobInvoke, [], { s3Config }).map(([top]) => top)).toEqual(outputs);
 });
 
 test.each<[exposed: boolean, marks: string[][], secretInput: string[]]>([

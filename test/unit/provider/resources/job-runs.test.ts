@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
+import { invokeJob } from "../../../../provider/functions/program-calls";
 import { kinds } from "../../../../provider/resources";
 import { expectPreviewOutputs } from "../../../faults/support/preview-outputs";
 import { type Behaviour, json } from "../../../support/faulty-server";
@@ -9,6 +10,8 @@ import { naming } from "../../../support/naming";
 const { JobInvoke } = kinds;
 
 const job = (status: string, more: object = {}): Behaviour => json({ id: "j1", status, ...more });
+
+const s3Config = { accessId: "id", accessSecret: "quiet-secret", bucketName: "b", endpointUrl: "https://127.0.0.1:9" };
 
 const inputsOf = (news: Properties = {}): Properties =>
   JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...news }, naming()).inputs;
@@ -22,7 +25,8 @@ describe("a successful job", () => {
           ? job("IN_PROGRESS")
           : job("COMPLETED", { output: { text: "pong" }, delayTime: 3, executionTime: 4 }),
     });
-    const inputs = inputsOf({ policy: { ttl: 60_000 }, expect: { output: { text: "pong" } }, triggers: ["r1"] });
+    const sent = { policy: { ttl: 60_000 }, webhook: "https://127.0.0.1:9/done", s3Config };
+    const inputs = inputsOf({ ...sent, expect: { output: { text: "pong" } }, triggers: ["r1"] });
     expect(await JobInvoke.create(inputs, context)).toEqual({
       id: "j1",
       outputs: {
@@ -35,7 +39,7 @@ describe("a successful job", () => {
       },
     });
     expect(calls).toEqual(["run", "status", "status"]);
-    expect(bodies).toEqual([{ input: { prompt: "ping" }, policy: { ttl: 60_000 } }]);
+    expect(bodies).toEqual([{ input: { prompt: "ping" }, ...sent }]);
   });
 
   test("requires one call in sync mode if it ends in time, and is polled otherwise", async () => {
@@ -77,6 +81,31 @@ describe("a successful job", () => {
     expect(calls.filter((call) => call !== "status")).toHaveLength(1);
   });
 
+  test.each<[string, Properties, Behaviour, string]>([
+    ["fails", {}, job("FAILED", { error: `denied for ${s3Config.accessSecret}` }), "error: denied for [secret]"],
+    [
+      "has an unexpected output",
+      { expect: { output: "ok" } },
+      job("COMPLETED", { output: s3Config.accessSecret }),
+      'expected "ok", got "[secret]"',
+    ],
+    ["is rejected", {}, json({ error: `bad ${s3Config.accessSecret}` }, 400), "bad [secret]"],
+  ])("hides s3Config in the error of invokeJob if the job %s", async (_what, args, response, message) => {
+    const { settings } = await startJobApi({ run: () => response });
+    const failure = await invokeJob({ endpointId: "e1", input: {}, s3Config, ...args }, { settings }).catch(String);
+    expect(failure).toContain(message);
+    expect(failure).not.toContain(s3Config.accessSecret);
+  });
+
+  test.each([
+    ["names an empty input", {}, true],
+    ["names no other input", { prompt: "ping" }, false],
+  ])("that fails %s as a possible cause, because the hosted service removes it", async (_what, input, isNamed) => {
+    const { context } = await startJobApi({ run: () => job("FAILED") });
+    const failure = await JobInvoke.create(inputsOf({ input }), context).catch(String);
+    expect(String(failure).includes("the hosted service removes an empty input; set a property in it")).toBe(isNamed);
+  });
+
   test("is not requested by a refresh or a delete", async () => {
     const { context, calls } = await startJobApi({});
     const olds = { ...inputsOf(), jobId: "j1", status: "COMPLETED", output: { a: 1 } };
@@ -100,6 +129,8 @@ test.each<[string, Properties]>([
   ["input", { input: { prompt: "ping", more: { deep: [1] } } }],
   ["mode", { mode: "sync" }],
   ["policy", { policy: { ttl: 60_000 } }],
+  ["webhook", { webhook: "http://127.0.0.1:9/" }],
+  ["s3Config", { s3Config }],
   ["timeout", { timeout: 60 }],
   ["triggers", { triggers: ["r2"] }],
   ["expect", { expect: { output: { text: "a" } } }],
