@@ -5,6 +5,7 @@ export type {
   JobInvokeExpectArgs,
   JobInvokePolicyArgs,
   JobInvokeRequestArgs,
+  JobInvokeS3ConfigArgs,
   NetworkVolumeArgs,
   SecretArgs,
   ServerlessEndpointArgs,

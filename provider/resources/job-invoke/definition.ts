@@ -1,6 +1,6 @@
 import { defineResource } from "../../framework/operations";
 import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
-import { runAndCheck } from "./job-result";
+import { runAndCheck, storedOutputs } from "./job-result";
 
 /** Inputs that affect the result of a run. */
 const runInputs = [
@@ -17,7 +17,7 @@ const runInputs = [
 ] as const;
 
 /** Rule of all outputs. */
-const ofRun = { dependsOn: runInputs };
+const ofRun = { dependsOn: [...runInputs, "storeOutput"] } as const;
 
 /**
  * Job that must succeed before the deployment continues. It runs when it is created and when an input or a trigger changes, never
@@ -32,7 +32,15 @@ export const jobInvoke = defineResource<JobSpec, Outputs>({
   inputs: jobInvokeInputs,
   checkedInputs: jobInvokeInputs,
   outputs: jobInvokeOutputs,
-  computed: { jobId: ofRun, status: ofRun, output: ofRun, delayTime: ofRun, executionTime: ofRun },
+  computed: {
+    jobId: ofRun,
+    status: ofRun,
+    output: ofRun,
+    outputSha256: ofRun,
+    outputSize: ofRun,
+    delayTime: ofRun,
+    executionTime: ofRun,
+  },
 
   async create(inputs, context) {
     const outputs = await runAndCheck(inputs, context);
@@ -45,9 +53,13 @@ export const jobInvoke = defineResource<JobSpec, Outputs>({
     return { inputs: {}, outputs: {} };
   },
 
-  // The only change may be the resource option customTimeouts.
-  update: async (_id, { olds, news, changed }, context) =>
-    runInputs.some(changed) ? runAndCheck(news, context) : jobInvokeOutputs.parse(olds),
+  // The only change may be the resource option customTimeouts, or that the state no longer needs the output.
+  async update(_id, { olds, news, changed }, context) {
+    const runsAgain = runInputs.some(changed) || (changed("storeOutput") && news.storeOutput);
+    if (runsAgain) return runAndCheck(news, context);
+    const outputs = jobInvokeOutputs.parse(olds);
+    return changed("storeOutput") ? storedOutputs(outputs, news) : outputs;
+  },
 
   delete: async () => {},
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type EndpointHealth, isApiError, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
@@ -36,13 +37,26 @@ export async function runAndCheck(spec: JobSpec, context: JobContext): Promise<J
   const job = await runToCompletion(spec, context);
   await checkResult(spec, job, context);
   const { id, status, output, delayTime, executionTime } = job;
-  return {
+  const outputs = {
     jobId: id,
     status,
     output,
     ...(delayTime === undefined ? {} : { delayTime }),
     ...(executionTime === undefined ? {} : { executionTime }),
   };
+  return storedOutputs(outputs, spec);
+}
+
+/** Returns the outputs for the state, in which the hash and the size may replace the output. */
+export function storedOutputs(
+  outputs: JobInvokeOutputs,
+  { storeOutput }: Pick<JobSpec, "storeOutput">,
+): JobInvokeOutputs {
+  if (storeOutput) return outputs;
+  const { output = null, ...rest } = outputs;
+  const text = JSON.stringify(output);
+  const outputSha256 = createHash("sha256").update(text).digest("hex");
+  return { ...rest, outputSha256, outputSize: Buffer.byteLength(text) };
 }
 
 /** Runs a job to any final state, or sends a request; rejects with a UserError if it does not finish. */

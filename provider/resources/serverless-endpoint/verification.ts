@@ -60,6 +60,7 @@ export async function verifyEndpoint(
       triggers,
       mode: "async",
       timeout: remaining / 1000,
+      storeOutput: false,
     };
     try {
       const job = await runToCompletion(spec, jobContext);

@@ -239,6 +239,7 @@ describe("an omitted value", () => {
       timeout: 300,
       triggers: [],
       expect: { status: "COMPLETED", output: 1 },
+      storeOutput: true,
     });
   });
 

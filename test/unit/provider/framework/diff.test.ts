@@ -217,6 +217,8 @@ describe("the preview of a change", () => {
       "jobId",
       "status",
       "output",
+      "outputSha256",
+      "outputSize",
       "delayTime",
       "executionTime",
     ]);

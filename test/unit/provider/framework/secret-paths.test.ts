@@ -11,6 +11,9 @@ import { kinds } from "../../../../provider/resources";
 
 const paths: Path[] = [["env", "TOKEN"], ["triggers", "1"], ["input"]];
 
+/** Outputs that contain the output of a job, or facts about it. */
+const ofOutput = ["output", "outputSha256", "outputSize"];
+
 test("values at and below a secret path are secret; values above contain a secret", () => {
   expect([["env", "TOKEN"], ["input"], ["input", "a", "0"]].map((path) => isSecretAt(path, paths))).toEqual([
     true,
@@ -38,8 +41,8 @@ test.each<[keyof typeof kinds, Path[], string[]]>([
   ["Template", [["env", "TOKEN"]], ["env", "revision"]],
   ["Template", [["dockerArgs"]], ["dockerArgs", "revision"]],
   ["Template", [["readme"]], ["readme"]],
-  ["JobInvoke", [["input", "prompt"]], ["s3Config", "input", "output"]],
-  ["JobInvoke", [["expect", "output", "text"]], ["s3Config", "expect", "output"]],
+  ["JobInvoke", [["input", "prompt"]], ["s3Config", "input", ...ofOutput]],
+  ["JobInvoke", [["expect", "output", "text"]], ["s3Config", "expect", ...ofOutput]],
   ["JobInvoke", [["triggers", "0"]], ["s3Config", "triggers"]],
   ["Secret", [["name"]], ["value", "name", "reference"]],
 ])("the outputs of a %s that secret inputs %j make secret", (kind, secretInputs, outputs) => {
@@ -47,7 +50,7 @@ test.each<[keyof typeof kinds, Path[], string[]]>([
 });
 
 test.each([
-  [{ bucketName: "b" }, ["s3Config", "output"]],
+  [{ bucketName: "b" }, ["s3Config", ...ofOutput]],
   [null, ["s3Config"]],
 ])("the output of a job with s3Config %j is secret only if a worker may repeat its keys", (s3Config, outputs) => {
   expect(secretOutputs(kinds.JobInvoke, [], { s3Config }).map(([top]) => top)).toEqual(outputs);

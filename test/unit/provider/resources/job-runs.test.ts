@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
 import { invokeJob } from "../../../../provider/functions/program-calls";
@@ -121,8 +122,60 @@ describe("a successful job", () => {
   });
 });
 
+describe("a job with storeOutput false", () => {
+  const output = { text: "é", seed: "12345678901234567890" };
+  const text = JSON.stringify(output);
+  const stored = {
+    outputSha256: createHash("sha256").update(text).digest("hex"),
+    outputSize: Buffer.byteLength(text),
+  };
+  const start = async () => {
+    let runs = 0;
+    const body = (id: string) =>
+      `{"id":"${id}","status":"COMPLETED","output":{"text":"é","seed":12345678901234567890}}`;
+    const run = (): Behaviour => ({ action: "respond", status: 200, body: body(`j${++runs}`) });
+    return startJobApi({ run });
+  };
+  const withoutOutput = inputsOf({ storeOutput: false });
+
+  test("stores the hash and the size of its output instead", async () => {
+    const { context } = await start();
+    const { outputs } = await JobInvoke.create(withoutOutput, context);
+    expect(outputs).toEqual({ ...withoutOutput, jobId: "j1", status: "COMPLETED", ...stored });
+  });
+
+  test("is compared with the whole output", async () => {
+    const { context } = await start();
+    await JobInvoke.create(inputsOf({ storeOutput: false, expect: { output } }), context);
+    const wrong = inputsOf({ storeOutput: false, expect: { output: { text: "e" } } });
+    await expect(JobInvoke.create(wrong, context)).rejects.toThrow('output.text: expected "e", got "é"');
+  });
+
+  test("loses a stored output without another run, and runs again to store it", async () => {
+    const { context, calls } = await start();
+    const { id, outputs } = await JobInvoke.create(inputsOf(), context);
+    expect(outputs).toMatchObject({ output, jobId: "j1" });
+    const preview = JobInvoke.previewOutputs(outputs, withoutOutput, { id });
+    const removed = await JobInvoke.update(id, outputs, withoutOutput, context);
+    expect(removed).toEqual({ ...withoutOutput, jobId: "j1", status: "COMPLETED", ...stored });
+    expectPreviewOutputs(preview, removed, outcome);
+    expect(calls).toEqual(["run"]);
+    // Without a change, as by a change of customTimeouts.
+    expect(await JobInvoke.update(id, removed, withoutOutput, context)).toEqual(removed);
+    const again = await JobInvoke.update(id, removed, inputsOf(), context);
+    expect(again).toEqual({ ...inputsOf(), jobId: "j2", status: "COMPLETED", output });
+  });
+
+  test("is no change for a state that an earlier version recorded", async () => {
+    const { context } = await start();
+    const { outputs } = await JobInvoke.create(inputsOf(), context);
+    const { storeOutput: _unrecorded, ...recorded } = outputs;
+    expect(JobInvoke.diff(recorded, inputsOf())).toEqual([]);
+  });
+});
+
 /** Outputs that only a run determines. */
-const outcome = ["jobId", "status", "output", "delayTime", "executionTime"];
+const outcome = ["jobId", "status", "output", "outputSha256", "outputSize", "delayTime", "executionTime"];
 
 test.each<[string, Properties]>([
   ["endpointId", { endpointId: "e2" }],
